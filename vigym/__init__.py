@@ -1,0 +1,39 @@
+"""Gymnasium environments on a linear-time variational integrator in maximal coordinates.
+
+`import vigym` registers the environments and stays light: the names below import what they need on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
+    from vigym.mechanism.mechanism import Mechanism
+    from vigym.mechanism.simulator import Simulator
+    from vigym.urdf.load import load_urdf
+
+__version__ = "0.1.0"
+
+__all__ = ["AssemblyError", "Mechanism", "MechanismError", "Simulator", "UrdfError", "__version__", "load_urdf"]
+
+_HOME = {
+    "Mechanism": "vigym.mechanism.mechanism",
+    "Simulator": "vigym.mechanism.simulator",
+    "load_urdf": "vigym.urdf.load",
+    "AssemblyError": "vigym.mechanism.errors",
+    "MechanismError": "vigym.mechanism.errors",
+    "UrdfError": "vigym.mechanism.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'vigym' has no attribute '{name}'")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
