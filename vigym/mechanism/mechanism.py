@@ -1,0 +1,255 @@
+"""The Mechanism builder: what a person writes a system of bodies and joints in."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from vigym.mechanism import check
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.graph import refuse_loop
+from vigym.mechanism.joints import Joint, make_joint
+from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report, make_body, make_frame, make_ground
+from vigym.mechanism.shapes import Shape
+
+_IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
+
+
+class Mechanism:
+    """Named bodies and joints at one assembly pose; every value is checked when it is added.
+
+    An element that is refused leaves the mechanism as it was. Bodies that no joint carries float freely: each gets
+    an implicit joint named `<body>:floating`.
+
+    Args:
+        gravity: acceleration of free fall in the world (3,) [m/s^2].
+        ground: None, True (the plane z = 0) or a `Ground`; it is drawn, nothing touches it.
+        name: shown in summaries.
+
+    Attributes:
+        report: list of `Report`: what is not simulated exactly as it was written.
+
+    Raises:
+        MechanismError: gravity that is not three finite numbers, or a wrong ground.
+    """
+
+    def __init__(
+        self,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        ground: bool | Ground | None = None,
+        name: str = "mechanism",
+    ) -> None:
+        self.gravity = check.vector(gravity, "gravity [m/s^2]")
+        self.ground = make_ground(ground)
+        self.name = check.fresh_name(name, "mechanism", ())
+        self.report: list[Report] = []
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Joint] = {}
+        self._frames: dict[str, Frame] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.gravity.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<Mechanism {self.name!r}: {len(self._bodies)} bodies, {len(self._joints)} joints>"
+
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        inertia: ArrayLike,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        shapes: Sequence[Shape] = (),
+    ) -> Body:
+        """Add a rigid body at its assembly pose and return its record.
+
+        Args:
+            name: unique among bodies and frames; "world" is taken.
+            mass: [kg], > 0.
+            inertia: principal moments (3,) or tensor (3, 3) about the centre of mass, body axes [kg m^2].
+            position: centre of mass in the world (3,) [m].
+            orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
+            shapes: what is drawn, poses in the body frame.
+
+        Raises:
+            MechanismError: a value no rigid body has, or a name that is taken.
+        """
+        check.fresh_name(name, "body", [WORLD, *self._bodies, *self._frames])
+        body = make_body(name, mass, inertia, position, orientation, shapes)
+        self._bodies[name] = body
+        return body
+
+    def add_joint(
+        self,
+        name: str,
+        type: str,
+        parent: str,
+        child: str,
+        position: ArrayLike,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        limits: ArrayLike | None = None,
+        damping: float = 0.0,
+        stiffness: float = 0.0,
+        rest: ArrayLike = 0.0,
+        effort: float | None = None,
+        armature: float = 0.0,
+        friction: float = 0.0,
+        *,
+        axis2: ArrayLike | None = None,
+        velocity: float | None = None,
+    ) -> Joint:
+        """Join two bodies at their assembly pose, where all coordinates of the joint are zero, and return its record.
+
+        Args:
+            name: unique among joints.
+            type: a key of `vigym.mechanism.joints.PROTOTYPES`.
+            parent: body name or "world".
+            child: body name.
+            position: anchor in the world (3,) [m].
+            axis: direction of the freedom in the world (3,), planar: the normal; scaled to length one.
+            limits: (lower, upper) [rad or m], one pair per freedom; stored, not enforced.
+            damping: [N s/m or N m s/rad], >= 0.
+            stiffness: [N/m or N m/rad], >= 0.
+            rest: coordinate(s) where the spring is slack; spherical and floating: 0.
+            effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
+            armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
+            friction: must be 0, joint friction is not simulated yet.
+            axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
+            velocity: largest rate [rad/s or m/s]; stored, not enforced.
+
+        Raises:
+            MechanismError: unknown type or body, a value out of range, or a joint that closes a loop.
+        """
+        check.fresh_name(name, "joint", self._joints)
+        if _IMPLICIT in name:
+            raise MechanismError(f"joint {name!r}: found the reserved text {_IMPLICIT!r}, expected another name")
+        self._check_ends(name, parent, child)
+        joint = make_joint(
+            name, type, parent, child, position, axis=axis, axis2=axis2, limits=limits, damping=damping,
+            stiffness=stiffness, rest=rest, effort=effort, armature=armature, friction=friction, velocity=velocity,
+        )  # fmt: skip
+        refuse_loop(joint, self._joints.values())
+        self._check_coordinates(joint)
+        self._joints[name] = joint
+        self._report_bounds(joint)
+        return joint
+
+    def add_frame(
+        self,
+        name: str,
+        body: str,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    ) -> Frame:
+        """Name a massless frame fixed in a body (or "world") and return its record.
+
+        Args:
+            name: unique among bodies and frames.
+            body: body name or "world".
+            position: origin in the body frame (3,) [m].
+            orientation: quaternion (w, x, y, z), frame to body (4,).
+
+        Raises:
+            MechanismError: unknown body, a name that is taken, or a value that is not finite.
+        """
+        check.fresh_name(name, "frame", [WORLD, *self._bodies, *self._frames])
+        check.one_of(body, [WORLD, *self._bodies], f"frame {name!r} body")
+        frame = make_frame(name, body, position, orientation)
+        self._frames[name] = frame
+        return frame
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies by name, in the order they were added."""
+        return MappingProxyType(self._bodies)
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name, in the order they were added; without the implicit floating ones."""
+        return MappingProxyType(self._joints)
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        """Massless frames by name, in the order they were added."""
+        return MappingProxyType(self._frames)
+
+    @property
+    def tree_joints(self) -> list[Joint]:
+        """All joints in the order of their coordinates: implicit floating ones first, then as they were added."""
+        carried = {joint.child for joint in self._joints.values()}
+        implicit = [_floating(body) for body in self._bodies.values() if body.name not in carried]
+        return [*implicit, *self._joints.values()]
+
+    @property
+    def position_names(self) -> list[str]:
+        """Names of the position coordinates: the joint's for one freedom, `joint.coordinate` for several."""
+        return [name for joint in self.tree_joints for name in joint.coordinates(joint.prototype.positions)]
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """Names of the velocity coordinates, one per freedom."""
+        return [name for joint in self.tree_joints for name in joint.coordinates(joint.prototype.velocities)]
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Velocity coordinates of the joints with effort > 0."""
+        driven = [joint for joint in self.tree_joints if joint.actuated]
+        return [name for joint in driven for name in joint.coordinates(joint.prototype.velocities)]
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of independent velocities."""
+        return sum(len(joint.prototype.velocities) for joint in self.tree_joints)
+
+    @property
+    def redundant_constraints(self) -> int:
+        """Number of dependent constraint rows; a tree has none."""
+        return 0
+
+    def summary(self) -> str:
+        """Return a text of bodies, joints, frames, degrees of freedom and the report."""
+        from vigym.mechanism.summary import summary
+
+        return summary(self)
+
+    def compile(self) -> Any:
+        """Return the constant tables the stepper works on."""
+        from vigym.mechanism.model import build_model
+
+        return build_model(self)
+
+    def _check_ends(self, name: str, parent: str, child: str) -> None:
+        if child == WORLD:
+            raise MechanismError(f"joint {name!r} child: found 'world', expected a body; make the world the parent")
+        check.one_of(parent, [WORLD, *self._bodies], f"joint {name!r} parent")
+        check.one_of(child, list(self._bodies), f"joint {name!r} child")
+        if parent == child:
+            raise MechanismError(f"joint {name!r}: found {child!r} as parent and child, expected two bodies")
+
+    def _check_coordinates(self, joint: Joint) -> None:
+        taken = {name for other in self._joints.values() for name in _coordinates(other)}
+        double = sorted(_coordinates(joint) & taken)
+        if double:
+            raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")
+
+    def _report_bounds(self, joint: Joint) -> None:
+        if joint.limits is not None:
+            self.report.append(Report("not enforced", f"joint {joint.name!r} limits", str(joint.limits.tolist())))
+        if joint.velocity is not None:
+            self.report.append(Report("not enforced", f"joint {joint.name!r} velocity", f"{joint.velocity:g}"))
+
+
+def _coordinates(joint: Joint) -> set[str]:
+    prototype = joint.prototype
+    return {*joint.coordinates(prototype.positions), *joint.coordinates(prototype.velocities)}
+
+
+def _floating(body: Body) -> Joint:
+    """Return the implicit joint that carries a body no joint was given for."""
+    return make_joint(
+        f"{body.name}{_IMPLICIT}", "floating", WORLD, body.name, body.position, axis=(0.0, 0.0, 1.0), axis2=None,
+        limits=None, damping=0.0, stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None,
+    )  # fmt: skip

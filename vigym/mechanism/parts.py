@@ -1,0 +1,123 @@
+"""Records of a mechanism that are not joints: bodies, frames, the ground plane, report entries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.mechanism import check
+from vigym.mechanism.check import Array, ReadOnly
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.shapes import Shape
+
+WORLD = "world"
+
+
+@dataclass(frozen=True, eq=False)
+class Body(ReadOnly):
+    """Rigid body at its assembly pose.
+
+    Attributes:
+        name: unique name.
+        mass: [kg].
+        inertia: tensor about the centre of mass in body axes (3, 3) [kg m^2].
+        position: centre of mass in the world (3,) [m].
+        orientation: unit quaternion (w, x, y, z), body to world (4,).
+        shapes: what is drawn, poses in the body frame.
+    """
+
+    name: str
+    mass: float
+    inertia: Array
+    position: Array
+    orientation: Array
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(ReadOnly):
+    """Massless named frame fixed in `body` ("world": in the world): position (3,) [m], orientation (4,), both in it."""
+
+    name: str
+    body: str
+    position: Array
+    orientation: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Ground(ReadOnly):
+    """Plane that is drawn as the ground.
+
+    Args:
+        height: distance of the plane from the origin along `normal` [m].
+        normal: upward direction (3,), scaled to length one.
+
+    Raises:
+        MechanismError: a number that is not finite or a zero normal.
+    """
+
+    height: float = 0.0
+    normal: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "height", check.number(self.height, "ground height"))
+        object.__setattr__(self, "normal", check.unit(self.normal, "ground normal"))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was done with one element of a description that is not simulated exactly as written.
+
+    Attributes:
+        action: one of "changed", "merged", "dropped", "ignored", "not enforced", "passive".
+        element: the element, as a person would look it up ("joint 'knee' <mimic>").
+        message: what was found and what became of it.
+    """
+
+    action: str
+    element: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.action}: {self.element}: {self.message}"
+
+
+def make_body(
+    name: str, mass: float, inertia: ArrayLike, position: ArrayLike, orientation: ArrayLike, shapes: Sequence[Shape]
+) -> Body:
+    """Return a checked Body; arguments as in `Mechanism.add_body`."""
+    element = f"body {name!r}"
+    for shape in shapes:
+        if not isinstance(shape, Shape) or not shape.kind:
+            raise MechanismError(f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+    return Body(
+        name=name,
+        mass=check.positive(mass, f"{element} mass [kg]"),
+        inertia=check.inertia_tensor(inertia, f"{element} inertia"),
+        position=check.vector(position, f"{element} position"),
+        orientation=check.unit(orientation, f"{element} orientation", 4),
+        shapes=tuple(shapes),
+    )
+
+
+def make_frame(name: str, body: str, position: ArrayLike, orientation: ArrayLike) -> Frame:
+    """Return a checked Frame; arguments as in `Mechanism.add_frame`."""
+    element = f"frame {name!r}"
+    return Frame(
+        name=name,
+        body=body,
+        position=check.vector(position, f"{element} position"),
+        orientation=check.unit(orientation, f"{element} orientation", 4),
+    )
+
+
+def make_ground(ground: bool | Ground | None) -> Ground | None:
+    """Return the plane meant by `ground`: True is z = 0, None and False are no plane."""
+    if ground is None or ground is False:
+        return None
+    if ground is True:
+        return Ground()
+    if isinstance(ground, Ground):
+        return ground
+    raise MechanismError(f"ground: found {ground!r}, expected None, True or Ground(height, normal)")
