@@ -80,7 +80,7 @@ def inertia_tensor(value: ArrayLike, element: str) -> Array:
     array = _as_array(value, element, expected)
     if array.shape not in ((3,), (3, 3)) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
-    tensor = np.diag(array) if array.ndim == 1 else array
+    tensor: Array = np.diag(array) if array.ndim == 1 else array
     if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max():
         raise MechanismError(f"{element}: found {tensor.tolist()}, expected a symmetric tensor")
     tensor = (tensor + tensor.T) / 2.0
