@@ -6,17 +6,30 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from vigym.envs.registry import register_all
+
 if TYPE_CHECKING:
     from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
     from vigym.mechanism.mechanism import Mechanism
+    from vigym.mechanism.parts import Ground
     from vigym.mechanism.simulator import Simulator
     from vigym.urdf.load import load_urdf
 
 __version__ = "0.1.0"
 
-__all__ = ["AssemblyError", "Mechanism", "MechanismError", "Simulator", "UrdfError", "__version__", "load_urdf"]
+__all__ = [
+    "AssemblyError",
+    "Ground",
+    "Mechanism",
+    "MechanismError",
+    "Simulator",
+    "UrdfError",
+    "__version__",
+    "load_urdf",
+]
 
 _HOME = {
+    "Ground": "vigym.mechanism.parts",
     "Mechanism": "vigym.mechanism.mechanism",
     "Simulator": "vigym.mechanism.simulator",
     "load_urdf": "vigym.urdf.load",
@@ -37,3 +50,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+register_all()

@@ -1,0 +1,85 @@
+"""Fair timing: jobs take turns, each from its own fresh start, on the clock of the CPU time of this thread."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SHORTEST = 0.02  # [s] a sample shorter than this is made of several rounds
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing to time: `prepare` restores the start, off the clock; `run` does `steps` physics steps, on it."""
+
+    prepare: Callable[[], object]
+    run: Callable[[], object]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds per physics step over the repeats."""
+
+    best: float
+    median: float
+
+
+def interleaved(jobs: Sequence[Job], repeats: int) -> list[Cost]:
+    """Time the jobs in turn, `repeats` times each, after an untimed round of each (compilation, caches)."""
+    rounds = [_rounds(job) for job in jobs]
+    samples: list[list[float]] = [[] for _ in jobs]
+    for _ in range(repeats):
+        for job, n, seconds in zip(jobs, rounds, samples, strict=True):
+            seconds.append(sum(_once(job) for _ in range(n)) / (n * job.steps))
+    return [Cost(min(s), statistics.median(s)) for s in samples]
+
+
+def _rounds(job: Job) -> int:
+    _once(job)
+    return max(1, round(SHORTEST / max(_once(job), 1e-6)))
+
+
+def _once(job: Job) -> float:
+    job.prepare()
+    whole, cpu = time.process_time(), time.thread_time()
+    job.run()
+    cpu, whole = time.thread_time() - cpu, time.process_time() - whole
+    if whole > 0.01 and cpu < 0.5 * whole:
+        raise RuntimeError(f"other threads did the work: {whole:.2g} s of CPU time, {cpu:.2g} s of it in this thread")
+    return cpu
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A text table with right-aligned columns."""
+    lines = [list(head), *[list(row) for row in rows]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    text = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([title, text[0], "-" * len(text[0]), *text[1:]])
+
+
+def machine() -> str:
+    """Processor and Python in one line, the versions that matter in the next."""
+    packages = ("vigym", "numpy", "numba", "mujoco", "gymnasium")
+    versions = ", ".join(f"{name} {_version(name)}" for name in packages)
+    system = f"{platform.system()}, Python {platform.python_version()}"
+    return f"{_processor()}, {os.cpu_count()} cores, {system}\n{versions}"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
