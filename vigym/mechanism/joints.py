@@ -106,6 +106,17 @@ class Joint(ReadOnly):
         """Whether an actuator drives the joint's freedoms."""
         return bool(self.effort) and bool(self.prototype.velocities)
 
+    @property
+    def names(self) -> set[str]:
+        """Full names of all position and velocity coordinates."""
+        return {*self.coordinates(self.prototype.positions), *self.coordinates(self.prototype.velocities)}
+
+    @property
+    def bounds(self) -> list[tuple[str, str]]:
+        """Bounds that are stored and not enforced: (which, its value)."""
+        values = {"limits": self.limits, "velocity": self.velocity}
+        return [(f"joint {self.name!r} {key}", str(value)) for key, value in values.items() if value is not None]
+
     def coordinates(self, names: Sequence[str]) -> list[str]:
         """Return full coordinate names: the joint's own name for one freedom, `joint.coordinate` for several."""
         return [self.name] if len(names) == 1 else [f"{self.name}.{name}" for name in names]
@@ -155,6 +166,14 @@ def make_joint(name: str, type: str, parent: str, child: str, position: ArrayLik
     )
     _check_supported(joint, element)
     return joint
+
+
+def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
+    """Return a floating joint without spring, damper or actuator."""
+    return make_joint(
+        name, "floating", parent, child, position, axis=(0.0, 0.0, 1.0), axis2=None, limits=None, damping=0.0,
+        stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None,
+    )  # fmt: skip
 
 
 def _optional(value: Any, element: str) -> float | None:

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from vigym.mechanism import check
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.graph import refuse_loop
-from vigym.mechanism.joints import Joint, make_joint
+from vigym.mechanism.joints import Joint, floating_joint, make_joint
 from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report, make_body, make_frame, make_ground
-from vigym.mechanism.shapes import Shape
+from vigym.mechanism.shapes import Shape, check_shapes
 
 _IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
 
 
-class Mechanism:
+class Mechanism(check.ReadOnly):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     An element that is refused leaves the mechanism as it was. Bodies that no joint carries float freely: each gets
@@ -47,10 +47,7 @@ class Mechanism:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._frames: dict[str, Frame] = {}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.gravity.flags.writeable = False
+        self._world_shapes: list[Shape] = []
 
     def __repr__(self) -> str:
         return f"<Mechanism {self.name!r}: {len(self._bodies)} bodies, {len(self._joints)} joints>"
@@ -134,7 +131,7 @@ class Mechanism:
         refuse_loop(joint, self._joints.values())
         self._check_coordinates(joint)
         self._joints[name] = joint
-        self._report_bounds(joint)
+        self.report.extend(Report("not enforced", *bound) for bound in joint.bounds)
         return joint
 
     def add_frame(
@@ -161,6 +158,14 @@ class Mechanism:
         self._frames[name] = frame
         return frame
 
+    def add_world_shape(self, shape: Shape) -> None:
+        """Draw a shape that stands still; its pose is in the world.
+
+        Raises:
+            MechanismError: not a shape.
+        """
+        self._world_shapes.extend(check_shapes([shape], "world"))
+
     @property
     def bodies(self) -> Mapping[str, Body]:
         """Bodies by name, in the order they were added."""
@@ -177,10 +182,16 @@ class Mechanism:
         return MappingProxyType(self._frames)
 
     @property
+    def world_shapes(self) -> tuple[Shape, ...]:
+        """Shapes that stand still, poses in the world."""
+        return tuple(self._world_shapes)
+
+    @property
     def tree_joints(self) -> list[Joint]:
         """All joints in the order of their coordinates: implicit floating ones first, then as they were added."""
         carried = {joint.child for joint in self._joints.values()}
-        implicit = [_floating(body) for body in self._bodies.values() if body.name not in carried]
+        free = [body for body in self._bodies.values() if body.name not in carried]
+        implicit = [floating_joint(body.name + _IMPLICIT, WORLD, body.name, body.position) for body in free]
         return [*implicit, *self._joints.values()]
 
     @property
@@ -230,26 +241,7 @@ class Mechanism:
             raise MechanismError(f"joint {name!r}: found {child!r} as parent and child, expected two bodies")
 
     def _check_coordinates(self, joint: Joint) -> None:
-        taken = {name for other in self._joints.values() for name in _coordinates(other)}
-        double = sorted(_coordinates(joint) & taken)
+        taken = {name for other in self._joints.values() for name in other.names}
+        double = sorted(joint.names & taken)
         if double:
             raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")
-
-    def _report_bounds(self, joint: Joint) -> None:
-        if joint.limits is not None:
-            self.report.append(Report("not enforced", f"joint {joint.name!r} limits", str(joint.limits.tolist())))
-        if joint.velocity is not None:
-            self.report.append(Report("not enforced", f"joint {joint.name!r} velocity", f"{joint.velocity:g}"))
-
-
-def _coordinates(joint: Joint) -> set[str]:
-    prototype = joint.prototype
-    return {*joint.coordinates(prototype.positions), *joint.coordinates(prototype.velocities)}
-
-
-def _floating(body: Body) -> Joint:
-    """Return the implicit joint that carries a body no joint was given for."""
-    return make_joint(
-        f"{body.name}{_IMPLICIT}", "floating", WORLD, body.name, body.position, axis=(0.0, 0.0, 1.0), axis2=None,
-        limits=None, damping=0.0, stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None,
-    )  # fmt: skip

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism import check
 from vigym.mechanism.check import Array, ReadOnly
 from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.shapes import Shape
+from vigym.mechanism.shapes import Shape, check_shapes
 
 WORLD = "world"
 
@@ -88,16 +88,13 @@ def make_body(
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
-    for shape in shapes:
-        if not isinstance(shape, Shape) or not shape.kind:
-            raise MechanismError(f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh")
     return Body(
         name=name,
         mass=check.positive(mass, f"{element} mass [kg]"),
         inertia=check.inertia_tensor(inertia, f"{element} inertia"),
         position=check.vector(position, f"{element} position"),
         orientation=check.unit(orientation, f"{element} orientation", 4),
-        shapes=tuple(shapes),
+        shapes=check_shapes(shapes, element),
     )
 
 

@@ -1,5 +1,6 @@
 """Shapes a body is drawn with. They carry no mass and touch nothing; poses are in the body frame (centre of mass)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -106,3 +107,12 @@ class Mesh(Shape):
             raise MechanismError(f"mesh scale: found {scale.tolist()}, expected numbers that are not zero")
         self._store("path", Path(self.path))
         self._store("scale", scale)
+
+
+def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:
+    """Return `shapes` as a tuple; what is not one of the shapes above is an error naming `element`."""
+    found = tuple(shapes)
+    for shape in found:
+        if not isinstance(shape, Shape) or not shape.kind:
+            raise MechanismError(f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+    return found
