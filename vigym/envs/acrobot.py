@@ -1,0 +1,123 @@
+"""Swing up two rods with a motor at the elbow alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vigym import assets
+from vigym.envs.task import Array, Quantities, Task
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.simulator import Simulator
+from vigym.urdf.load import load_urdf
+
+ROD = 1.0  # length of each rod [m]
+FAST = 40.0  # bound of the observed rates [rad/s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acrobot(Task):
+    """Swing up two rods with a motor at the elbow alone.
+
+    ## Description
+
+    Two rods of 1 m hang on each other; the upper one on a free hinge, the lower one on the motor. The agent swings
+    its feet, the end of the lower rod, as high as it can.
+
+    ## Notes
+
+    `info` has the angles from hanging `shoulder_angle` and between the rods `elbow_angle` [rad], unwrapped, their
+    rates `shoulder_rate` and `elbow_rate` [rad/s] and `tip_height` above the shoulder [m].
+    Observations are clipped to their bounds, `info` is not.
+
+    ## Action Space
+
+    | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0 | motor, scaled by its effort | -1 | 1 | elbow | torque (N m) |
+
+    ## Observation Space
+
+    | Num | Observation | Min | Max | Joint | Type (Unit) |
+    |---|---|---|---|---|---|
+    | 0 | cosine of the upper rod's angle from hanging | -1 | 1 | shoulder | ratio |
+    | 1 | cosine of the angle between the rods | -1 | 1 | elbow | ratio |
+    | 2 | sine of the upper rod's angle from hanging | -1 | 1 | shoulder | ratio |
+    | 3 | sine of the angle between the rods | -1 | 1 | elbow | ratio |
+    | 4 | rate of the upper rod | -40 | 40 | shoulder | rate (rad/s) |
+    | 5 | rate of the angle between the rods | -40 | 40 | elbow | rate (rad/s) |
+
+    ## Rewards
+
+    reward = reward_height + reward_control, both in `info`:
+
+    - reward_height: `height_weight` times the height of the tip, 0 hanging to 1 straight up;
+    - reward_control: minus `control_weight` times the squared action.
+
+    ## Starting State
+
+    Hanging; angles [rad] and rates [rad/s] are uniform within +- `reset_noise_scale` of it.
+
+    ## Episode End
+
+    - Termination: only when the solver fails (`info["solver_converged"]` is False).
+    - Truncation: after 500 control steps, 25 s.
+
+    ## Arguments
+
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `height_weight` | float | 1.0 | weight of the height |
+    | `control_weight` | float | 0.01 | weight of the squared action |
+    | `timestep` | float | 0.01 | step of the integrator (s) |
+    | `frame_skip` | int | 5 | integrator steps per control step |
+    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
+    | `render_mode` | str | None | "rgb_array" or "human" |
+    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
+
+    ## Version History
+
+    - v0: first version.
+    """
+
+    height_weight: float = 1.0
+    control_weight: float = 0.01
+
+    def mechanism(self) -> Mechanism:
+        """Return the rods of `assets/acrobot`."""
+        return load_urdf(assets.path("acrobot"))
+
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Hang, with noise."""
+        scale = self.reset_noise_scale
+        return rng.uniform(-scale, scale, 2), rng.uniform(-scale, scale, 2)
+
+    def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
+        """Return cosines, sines and rates."""
+        angles = ("shoulder_angle", "elbow_angle")
+        bounds = {f"cos({name})": 1.0 for name in angles} | {f"sin({name})": 1.0 for name in angles}
+        return bounds | {"shoulder_rate": FAST, "elbow_rate": FAST}
+
+    def quantities(self, sim: Simulator) -> Quantities:
+        """Return both angles, their rates, and the tip's height."""
+        positions, velocities = sim.joint_positions, sim.joint_velocities
+        shoulder, elbow = positions[..., 0], positions[..., 1]
+        return {
+            "shoulder_angle": shoulder,
+            "elbow_angle": elbow,
+            "shoulder_rate": velocities[..., 0],
+            "elbow_rate": velocities[..., 1],
+            "tip_height": -ROD * (np.cos(shoulder) + np.cos(shoulder + elbow)),
+        }
+
+    def observe(self, now: Quantities) -> Array:
+        """Return cosines, sines and rates (..., 6)."""
+        angles = now["joint_positions"]
+        return np.concatenate((np.cos(angles), np.sin(angles), now["joint_velocities"]), axis=-1)
+
+    def rewards(self, now: Quantities, action: Array) -> Quantities:
+        """Return the terms of the tip's height and of control."""
+        return {
+            "height": 0.5 + now["tip_height"] / (4.0 * ROD),
+            "control": -(action[..., 0] * action[..., 0]),
+        }

@@ -1,0 +1,256 @@
+"""One base for all environments: actions to torques, simulator to observation, reward and info."""
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.envs.task import Array, Quantities, Task
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.simulator import Simulator
+
+Action = NDArray[np.float32]
+
+
+class Outcome(NamedTuple):
+    """What one control step led to, over leading dimensions `...`."""
+
+    observation: Array
+    reward: Array
+    terminated: NDArray[np.bool_]
+    info: dict[str, Any]
+
+
+class TaskRun:
+    """A task with its mechanism and simulator: everything that does not depend on how episodes are strung together.
+
+    Args:
+        task: constants and hooks.
+        batch: None for one environment, else how many the simulator holds.
+        threads: of the simulator.
+
+    Raises:
+        MechanismError: a mechanism without an actuated joint, or with an unlimited one.
+    """
+
+    def __init__(self, task: Task, batch: int | None = None, threads: int = 1) -> None:
+        self.task = task
+        self.mechanism = task.mechanism()
+        self.efforts = efforts(self.mechanism)
+        self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads)
+        self.bounds = np.array(list(task.observation(self.mechanism).values()), dtype=np.float64)
+        self.action_shape = (*(() if batch is None else (batch,)), *self.efforts.shape)
+
+    def checked_action(self, action: ArrayLike) -> Array:
+        """Return `action` as float64 (..., n_actuated).
+
+        Raises:
+            ValueError: another shape, or numbers that are not finite.
+        """
+        try:
+            values = np.asarray(action, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
+        if values.shape != self.action_shape:
+            raise ValueError(f"action: found shape {values.shape}, expected {self.action_shape}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"action: found {values.tolist()}, expected finite numbers in [-1, 1]")
+        return values
+
+    def step(self, action: ArrayLike) -> Outcome:
+        """Hold `action` (..., n_actuated) in [-1, 1], clipped to it, for one control step."""
+        wanted = self.checked_action(action)
+        action = np.minimum(np.maximum(wanted, -1.0), 1.0)
+        torques = action * self.efforts
+        self.sim.step(torques, substeps=self.task.frame_skip)
+        now = self.quantities()
+        terms = self.task.rewards(now, action)
+        weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
+        info = self.info(now, weighted, torques)
+        info["action_clipped"] = (wanted != action).any(axis=-1)
+        terminated = np.logical_or(self.task.terminated(now), np.logical_not(info["solver_converged"]))
+        reward = sum(weighted.values(), start=np.zeros(terminated.shape))
+        return Outcome(self.observe(now), reward, terminated, info)
+
+    def quantities(self) -> Quantities:
+        """Return joint coordinates and the task's own quantities."""
+        sim = self.sim
+        now = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+        return now | self.task.quantities(sim)
+
+    def observe(self, now: Quantities) -> Array:
+        """Return the observation (..., n_observations), clipped to the space's bounds."""
+        return np.minimum(np.maximum(self.task.observe(now), -self.bounds), self.bounds)
+
+    def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
+        """Return quantities, weighted reward terms and the simulator's metrics."""
+        info: dict[str, Any] = {**now, **{f"reward_{name}": value for name, value in terms.items()}}
+        info.update(self.sim.metrics())
+        info["torque_squared"] = (torques * torques).sum(axis=-1)
+        return info
+
+    def first(self) -> tuple[Array, dict[str, Any]]:
+        """Return observation and info of a state no action led to: the same keys, reward terms zero."""
+        now, idle = self.quantities(), np.zeros(self.action_shape)
+        info = self.info(now, dict.fromkeys(self.task.weights, idle[..., 0]), idle)
+        info["action_clipped"] = np.zeros(self.action_shape[:-1], dtype=np.bool_)
+        return self.observe(now), info
+
+
+class TaskEnv(gymnasium.Env[Array, Action]):
+    """One environment of a task.
+
+    Actions in [-1, 1] are scaled by the efforts of the actuated joints; one outside is clipped and flagged in
+    `info["action_clipped"]`. A step the solver could not make ends the episode with
+    `info["solver_converged"] = False` and the state before it.
+
+    Args:
+        task: Task class, or where to find it as "module:class".
+        render_mode: None, "rgb_array" or "human".
+        width: of pictures [pixels].
+        height: of pictures [pixels].
+        options: fields of the task.
+
+    Attributes:
+        task: constants and hooks.
+        sim: the `vigym.Simulator`; `sim.state` saves, `reset(options={"state": ...})` restores.
+        observation_names: name of every entry of the observation.
+
+    Raises:
+        ValueError: unknown render mode or an option out of range.
+        TypeError: unknown option.
+        MechanismError: the mechanism cannot be driven.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array"], "render_fps": 20}
+
+    def __init__(
+        self,
+        task: type[Task] | str,
+        *,
+        render_mode: str | None = None,
+        width: int = 640,
+        height: int = 480,
+        **options: Any,
+    ) -> None:
+        self._renderer: Any = None
+        modes = [None, *self.metadata["render_modes"]]
+        if render_mode not in modes:
+            raise ValueError(f"option render_mode: found {render_mode!r}, expected one of {modes}")
+        self.render_mode, self.width, self.height = render_mode, width, height
+        self._run = TaskRun(task_class(task)(**options))
+        self.task, self.sim = self._run.task, self._run.sim
+        self.__doc__ = type(self.task).__doc__
+        self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
+        self.observation_names = list(self.task.observation(self.mechanism))
+        bounds = self._run.bounds
+        self.observation_space = spaces.Box(-bounds, bounds, dtype=np.float64)
+        self.action_space = spaces.Box(-1.0, 1.0, self._run.action_shape, dtype=np.float32)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that moves."""
+        return self._run.mechanism
+
+    @property
+    def dt(self) -> float:
+        """Length of a control step [s]."""
+        return self.task.timestep * self.task.frame_skip
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: of the random initial state.
+            options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`.
+
+        Raises:
+            ValueError: another option, or a state that does not fit.
+        """
+        super().reset(seed=seed)
+        unknown = set(options or ()) - {"state"}
+        if unknown:
+            raise ValueError(f"reset options: found {sorted(unknown)}, expected only 'state'")
+        positions, velocities = self.task.initial(self.mechanism, self.np_random)
+        self.sim.reset(positions, velocities)
+        if options and "state" in options:
+            self.sim.state = options["state"]
+        observation, info = self._run.first()
+        self._show()
+        return observation, _plain(info)
+
+    def step(self, action: Action) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Hold `action` (n_actuated,) for one control step.
+
+        Raises:
+            ValueError: wrong shape or numbers that are not finite; the environment is as it was.
+        """
+        outcome = self._run.step(action)
+        self._show()
+        return outcome.observation, float(outcome.reward), bool(outcome.terminated), False, _plain(outcome.info)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture (height, width, 3) in mode "rgb_array"; show it in mode "human"."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() without a render mode: make the environment with render_mode="rgb_array"')
+            return None
+        if self._renderer is None:
+            from vigym.render.scene import make_renderer
+
+            self._renderer = make_renderer(
+                self.mechanism, mode=self.render_mode, width=self.width, height=self.height, camera=None
+            )
+        bodies = list(self.mechanism.bodies)
+        picture = self._renderer.render(
+            np.array([self.sim.body_position(name) for name in bodies]),
+            np.array([self.sim.body_orientation(name) for name in bodies]),
+        )
+        return picture if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Free the renderer; the environment still steps afterwards."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_renderer": None}
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+
+def task_class(task: type[Task] | str) -> type[Task]:
+    """Return the class itself, or the one named "module:class"."""
+    if not isinstance(task, str):
+        return task
+    module, _, name = task.partition(":")
+    found: type[Task] = getattr(import_module(module), name)
+    return found
+
+
+def efforts(mechanism: Mechanism) -> Array:
+    """Return the largest force of every actuator (n_actuated,) [N or N m], in the order of `actuator_names`.
+
+    Raises:
+        MechanismError: no actuated joint, or one without a limit.
+    """
+    driven = [joint for joint in mechanism.tree_joints if joint.actuated]
+    if not driven:
+        raise MechanismError(
+            f"mechanism {mechanism.name!r}: found no actuated joint, expected one with effort > 0 to scale actions by"
+        )
+    for joint in driven:
+        if not np.isfinite(joint.effort or 0.0):
+            raise MechanismError(f"joint {joint.name!r} effort: found inf, expected a finite one to scale actions by")
+    return np.array([joint.effort for joint in driven for _ in joint.prototype.velocities], dtype=np.float64)
+
+
+def _plain(info: dict[str, Any]) -> dict[str, Any]:
+    """Return `info` with Python numbers in place of arrays without dimensions."""
+    return {key: value.item() if getattr(value, "shape", None) == () else value for key, value in info.items()}

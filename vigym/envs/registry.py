@@ -1,0 +1,47 @@
+"""The environments as a table of strings: registering them imports none of them."""
+
+from dataclasses import dataclass
+
+import gymnasium
+
+SINGLE = "vigym.envs.base:TaskEnv"  # runs every task
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered environment.
+
+    Attributes:
+        id: what `gymnasium.make` is given.
+        task: its Task class as "module:class".
+        max_episode_steps: control steps until an episode is truncated.
+        reward_threshold: mean return that counts as solved, seen in training runs; None where none was made.
+    """
+
+    id: str
+    task: str
+    max_episode_steps: int
+    reward_threshold: float | None = None
+
+
+ENVIRONMENTS = (
+    Entry("vigym/Pendulum-v0", "vigym.envs.pendulum:Pendulum", 300),
+    Entry("vigym/CartPole-v0", "vigym.envs.cartpole:CartPole", 500),
+    Entry("vigym/InvertedDoublePendulum-v0", "vigym.envs.inverted_double_pendulum:InvertedDoublePendulum", 1000),
+    Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500),
+    Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500),
+    Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
+)
+
+
+def register_all() -> None:
+    """Register every environment of the table with Gymnasium; those already there are left alone."""
+    for entry in ENVIRONMENTS:
+        if entry.id not in gymnasium.registry:
+            gymnasium.register(
+                id=entry.id,
+                entry_point=SINGLE,
+                max_episode_steps=entry.max_episode_steps,
+                reward_threshold=entry.reward_threshold,
+                kwargs={"task": entry.task},
+            )

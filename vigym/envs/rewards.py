@@ -1,0 +1,30 @@
+"""Shapes of reward terms, as array expressions of sums, products and quotients only.
+
+Without exponentials every entry of a batch is rounded as it is alone.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def tolerance(value: Array, within: float = 0.0, margin: float = 1.0, at_margin: float = 0.1) -> Array:
+    """Return 1 where |value| <= within, and a smooth fall to 0 beyond.
+
+    Args:
+        value: any shape and unit.
+        within: half width of the flat top, unit of `value`.
+        margin: distance from the flat top at which the result is `at_margin`, unit of `value`, > 0.
+        at_margin: value there, in (0, 1).
+
+    Returns:
+        1 / (1 + (1 / at_margin - 1) (d / margin)^2) with d the distance from the flat top, shape of `value`.
+    """
+    distance = np.maximum(np.abs(value) - within, 0.0) / margin
+    return 1.0 / (1.0 + (1.0 / at_margin - 1.0) * distance * distance)
+
+
+def wrapped(angle: Array) -> Array:
+    """Return the angle [rad] moved by full turns into [-pi, pi)."""
+    return np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
