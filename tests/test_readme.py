@@ -1,0 +1,52 @@
+"""The README tells the truth: its programs run, its tables name what is there."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vigym
+from vigym import assets
+from vigym.envs.registry import ENVIRONMENTS
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    programs = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(programs) == 2
+    for program in programs:
+        exec(compile(program, "README.md", "exec"), space)
+
+    sim, many, robot = space["sim"], space["many"], space["robot"]
+    assert isinstance(sim, vigym.Simulator)
+    assert isinstance(many, vigym.Simulator)
+    assert isinstance(robot, vigym.Mechanism)
+    assert sim.time == pytest.approx(1.0)
+    assert np.ptp(many.joint_positions) > 0.1
+    assert robot.degrees_of_freedom == 1
+    assert capsys.readouterr().out.count("\n") == 2
+
+
+def test_its_table_has_every_environment_and_no_other() -> None:
+    assert re.findall(r"^\| `(vigym/\S+)`", README, re.MULTILINE) == [entry.id for entry in ENVIRONMENTS]
+
+
+@pytest.mark.parametrize("name", ["train", "test"])
+def test_its_commands_can_be_found(name: str) -> None:
+    """The continuous integration runs what stands below these marks."""
+    assert re.search(rf"^<!-- command: {name} -->\n```bash\n\S[^\n]*\n```$", README, re.MULTILINE)
+
+
+def test_what_it_points_to_exists() -> None:
+    scripts = re.findall(r"python ((?:train|tests)/\S+\.py)", README)
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert scripts
+    for target in scripts + links:
+        assert (ROOT / target).is_file(), target
