@@ -11,7 +11,7 @@ h1, h are the sizes of the last and of this step; e is a joint's relative orient
 from __future__ import annotations
 
 import numpy as np
-from naive_joints import IDENTITY, TwinJoint, conj, dot, increment, mul, wrapped
+from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
 
 GAMMA = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 COMPOSITION = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}
@@ -92,7 +92,7 @@ class Twin:
     def spin(self, w, h, sign):
         """Angular momentum c J w + sign h/2 w x J w at an end of the step (+1 its first knot, -1 its second)."""
         Jw = np.einsum("nij,...nj->...ni", self.inertia, w)
-        return increment(w, h)[..., :1] * Jw + sign * 0.5 * h * np.cross(w, Jw)
+        return increment(w, h)[..., :1] * Jw + sign * 0.5 * h * cross(w, Jw)
 
     def residual(self, y, u, h):
         """Momentum balance of all bodies [N, N m] and position constraints at knot 3 over h; y (..., 6 n + m)."""

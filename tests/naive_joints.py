@@ -13,18 +13,23 @@ def dot(a, b):
     return np.sum(a * b, axis=-1)
 
 
+def cross(a, b):
+    """np.cross for vectors of three, a third of its time."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
 def conj(q):
     return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def mul(p, q):
     (a, u), (b, v) = (p[..., :1], p[..., 1:]), (q[..., :1], q[..., 1:])
-    return np.concatenate([a * b - dot(u, v)[..., None], a * v + b * u + np.cross(u, v)], axis=-1)
+    return np.concatenate([a * b - dot(u, v)[..., None], a * v + b * u + cross(u, v)], axis=-1)
 
 
 def rotate(q, r):
-    t = 2.0 * np.cross(q[..., 1:], r)
-    return r + q[..., :1] * t + np.cross(q[..., 1:], t)
+    t = 2.0 * cross(q[..., 1:], r)
+    return r + q[..., :1] * t + cross(q[..., 1:], t)
 
 
 def matrix(q):
@@ -112,19 +117,19 @@ class TwinJoint:
 
         def slide(i):  # a force on the child at its anchor, its reaction on the parent at the same point
             n = self.frame_a[:, i]
-            return np.concatenate([-ra @ n, -np.cross(r, n), ra @ n, np.cross(self.pb, rb.T @ ra @ n)])
+            return np.concatenate([-ra @ n, -cross(r, n), ra @ n, cross(self.pb, rb.T @ ra @ n)])
 
         def turn(axis):  # a torque on the child, axis [child frame]
             return np.concatenate([np.zeros(3), -ra.T @ rb @ axis, np.zeros(3), axis])
 
         def tilt(i):  # derivative of 2 vec(e) along column i
             c, w, vec = self.frame_b[:, i], e[0], e[1:]
-            on_a = -matrix(self.q_off) @ (w * c + np.cross(vec, c))
-            return np.concatenate([np.zeros(3), on_a, np.zeros(3), w * c + np.cross(c, vec)])
+            on_a = -matrix(self.q_off) @ (w * c + cross(vec, c))
+            return np.concatenate([np.zeros(3), on_a, np.zeros(3), w * c + cross(c, vec)])
 
         constrained = [slide(i) for i in self.cut_slides] + [tilt(i) for i in self.cut_turns]
         free = [slide(i) for i in self.slides] + [turn(self.frame_b[:, i]) for i in self.turns]
         if self.type == "universal":
             first = rb.T @ ra @ self.frame_a[:, 2]
-            constrained[-1], free[0] = turn(np.cross(first, self.frame_b[:, 0])), turn(first)
+            constrained[-1], free[0] = turn(cross(first, self.frame_b[:, 0])), turn(first)
         return np.reshape(constrained, (-1, 12)), np.reshape(free, (-1, 12))
