@@ -91,13 +91,19 @@ def inertia_tensor(value: ArrayLike, element: str) -> Array:
     return tensor
 
 
-def inertia_fault(tensor: Array) -> str:
-    """Say in words why no rigid body has this symmetric inertia tensor; empty when one has."""
+def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: float = 0.0) -> str:
+    """Say in words why no rigid body has this symmetric inertia tensor; empty when one has.
+
+    Args:
+        tensor: (3, 3) [kg m^2].
+        tolerance: of the triangle inequality, relative; negative asks for a margin.
+        least: the smallest moment must be above this fraction of the largest.
+    """
     moments = np.linalg.eigvalsh(tensor)
     text = "(" + ", ".join(f"{moment:.6g}" for moment in moments) + ")"
-    if moments[0] <= 0.0:
+    if not moments[0] > least * moments[2]:
         return f"found principal moments {text}, expected all > 0"
-    if moments[2] > (moments[0] + moments[1]) * (1.0 + TRIANGLE_TOLERANCE):
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + tolerance):
         return f"found principal moments {text}, expected none larger than the sum of the other two"
     return ""
 

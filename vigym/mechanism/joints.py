@@ -115,7 +115,8 @@ class Joint(ReadOnly):
     def bounds(self) -> list[tuple[str, str]]:
         """Bounds that are stored and not enforced: (which, its value)."""
         values = {"limits": self.limits, "velocity": self.velocity}
-        return [(f"joint {self.name!r} {key}", str(value)) for key, value in values.items() if value is not None]
+        given = {key: np.asarray(value).tolist() for key, value in values.items() if value is not None}
+        return [(f"joint {self.name!r} {key}", str(value)) for key, value in given.items()]
 
     def coordinates(self, names: Sequence[str]) -> list[str]:
         """Return full coordinate names: the joint's own name for one freedom, `joint.coordinate` for several."""

@@ -1,0 +1,120 @@
+"""<visual> and <collision> elements: shapes, materials, and what of them cannot be drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vigym.mechanism.parts import Report
+from vigym.mechanism.shapes import GREY, Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from vigym.urdf.meshes import find_mesh
+from vigym.urdf.node import Node
+from vigym.urdf.pose import IDENTITY, Origin, rotation_from_rpy
+from vigym.urdf.records import Visual
+from vigym.urdf.report import ignored
+
+Color = tuple[float, ...]
+
+_UNDRAWN = {"plane", "cdf", "heightmap"}  # geometry that other programs read; it is no shape here
+
+
+def read_origin(node: Node) -> Origin:
+    """Return the pose of the <origin> child, the identity without one."""
+    origin = node.only("origin")
+    if origin is None:
+        return IDENTITY
+    zero = (0.0, 0.0, 0.0)
+    rpy = origin.numbers("rpy", 3, zero)
+    return Origin(origin.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
+
+
+def read_materials(robot: Node, report: list[Report]) -> dict[str, Color]:
+    """Return the colours of the <material> elements under <robot>; the last of one name counts."""
+    colors = {}
+    for material in robot.children("material"):
+        report += ignored(material, {"color"})
+        color = _color(material, report)
+        if color is not None:
+            colors[material.text("name")] = color
+    return colors
+
+
+def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -> Visual | None:
+    """Return what a <visual> draws, None (and a report) when it cannot be drawn."""
+    report += ignored(node, {"origin", "geometry", "material"})
+    rgba = _material(node, materials, report)
+    kind, values = read_geometry(node, report)
+    if kind is Mesh:
+        path, reason = find_mesh(values["path"], node.path.parent)
+        if path is None:
+            report.append(Report("dropped", node.place, f"mesh {values['path']!r} is not drawn: {reason}"))
+            return None
+        values["path"] = path
+    pose = read_origin(node)
+    return None if kind is None else Visual(kind(rgba=rgba, **values), pose)
+
+
+def read_geometry(node: Node, report: list[Report]) -> tuple[type[Shape] | None, dict[str, Any]]:
+    """Return class and sizes of the shape in <geometry>, None for a kind that is no shape here (reported)."""
+    geometry = node.need("geometry")
+    known = {"box", "sphere", "cylinder", "capsule", "mesh"} | _UNDRAWN
+    report += ignored(geometry, known)
+    found = [child for tag in known for child in geometry.children(tag)]
+    if len(found) != 1:
+        tags = [str(child.tag) for child in geometry.element] or ["nothing"]
+        raise geometry.error(", ".join(tags), "one of box, sphere, cylinder, capsule, mesh")
+    shape = found[0]
+    if shape.tag in _UNDRAWN:
+        report.append(Report("dropped", shape.place, "not drawn: a shape of other programs"))
+        return None, {}
+    return _SIZES[shape.tag](shape)
+
+
+def _box(node: Node) -> tuple[type[Shape], dict[str, Any]]:
+    size = node.numbers("size", 3)
+    if size.min() <= 0.0:
+        raise node.error(f'size="{node.text("size")}"', "3 numbers > 0")
+    return Box, {"size": size}
+
+
+def _mesh(node: Node) -> tuple[type[Shape], dict[str, Any]]:
+    scale = node.numbers("scale", 3, (1.0, 1.0, 1.0))
+    if np.any(scale == 0.0):
+        raise node.error(f'scale="{node.text("scale")}"', "3 numbers that are not zero")
+    return Mesh, {"path": Path(node.text("filename")).as_posix(), "scale": scale}
+
+
+_SIZES = {
+    "box": _box,
+    "sphere": lambda node: (Sphere, {"radius": node.length("radius")}),
+    "cylinder": lambda node: (Cylinder, {"radius": node.length("radius"), "length": node.length("length")}),
+    "capsule": lambda node: (Capsule, {"radius": node.length("radius"), "length": node.length("length")}),
+    "mesh": _mesh,
+}
+
+
+def _material(node: Node, materials: dict[str, Color], report: list[Report]) -> Color:
+    """Return the colour of a visual: its own, the named one, or grey (reported when a name leads nowhere)."""
+    material = node.only("material")
+    if material is None:
+        return GREY
+    report += ignored(material, {"color"})
+    color = _color(material, report)
+    name = material.element.get("name", "")
+    if color is None and name in materials:
+        return materials[name]
+    if color is None:
+        report.append(Report("changed", material.place, "no colour of this name: drawn grey"))
+        return GREY
+    return color
+
+
+def _color(material: Node, report: list[Report]) -> Color | None:
+    color = material.only("color")
+    if color is None:
+        return None
+    rgba = color.numbers("rgba", 4)
+    clipped = np.clip(rgba, 0.0, 1.0)
+    if np.any(clipped != rgba):
+        report.append(Report("changed", color.place, f"rgba {rgba.tolist()} clipped to [0, 1]"))
+    return tuple(clipped.tolist())

@@ -1,0 +1,124 @@
+"""load_urdf: from a file to a Mechanism."""
+
+import os
+
+import numpy as np
+
+from vigym.mechanism.errors import MechanismError, UrdfError
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.parts import WORLD, Ground, Report
+from vigym.urdf.bullet import cross_check
+from vigym.urdf.gate import read
+from vigym.urdf.merge import Cluster, clusters, combine, places, shapes
+from vigym.urdf.node import read_robot
+from vigym.urdf.pose import Pose
+from vigym.urdf.records import Robot, UrdfJoint
+from vigym.urdf.tree import link_order, zero_poses
+
+_BASES = ("fixed", "floating", None)
+
+
+def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: bool | Ground | None = None) -> Mechanism:
+    """Return the mechanism a URDF file describes, at the file's zero, with the root link's frame in the world's.
+
+    Links that fixed joints hold together are one body, named after its first link with mass and with that link's
+    axes; the other links are frames on it. Joints keep their names and the order of the file. Nothing is printed:
+    `Mechanism.report` tells what was changed, dropped or is not simulated.
+
+    Args:
+        path: the file.
+        base: "fixed" welds the root to the world, "floating" lets it go; None does as the file says: a root link
+            called `world`, or one without mass in it and in what is fixed to it, is the world, any other floats.
+        ground: as in `Mechanism`.
+
+    Raises:
+        UrdfError: a file that cannot be read truthfully; names file, element, what was found and expected.
+        MechanismError: a wrong `ground`.
+    """
+    if base not in _BASES:
+        raise UrdfError(f"{os.fspath(path)}: base: found {base!r}, expected 'fixed', 'floating' or None")
+    robot = read(read_robot(path))
+    order = link_order(robot)
+    cross_check(robot, order)
+    mech = Mechanism(ground=ground, name=robot.name)
+    mech.report += robot.report
+    try:
+        _fill(mech, robot, clusters(robot, order), zero_poses(order), base)
+    except UrdfError:
+        raise
+    except MechanismError as error:
+        raise UrdfError(f"{robot.path}: {error}") from error
+    return mech
+
+
+def _fill(mech: Mechanism, robot: Robot, groups: list[Cluster], poses: dict[str, Pose], base: str | None) -> None:
+    owners: dict[str, str] = {}  # link -> body
+    for cluster in groups:
+        fixed = cluster.joint is None and _is_world(robot, cluster, base)
+        body = _add_world(mech, cluster, poses) if fixed else _add_body(mech, robot, cluster, poses)
+        owners |= dict.fromkeys((link.name for link in cluster.links), body)
+    for joint in robot.joints.values():
+        if joint.type == "fixed":
+            message = f"fixed: link {joint.child!r} is part of {owners[joint.child]!r}"
+            mech.report.append(Report("merged", f"joint {joint.name!r}", message))
+        else:
+            _add_joint(mech, joint, owners, poses[joint.child])
+
+
+def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
+    if base == "floating" and not root.mass:
+        found = f"no mass in the root link {root.links[0].name!r} and what is fixed to it"
+        raise UrdfError(f"{robot.path}: base='floating': found {found}, expected a root with mass")
+    return base == "fixed" or (base is None and (root.links[0].name == WORLD or not root.mass))
+
+
+def _add_world(mech: Mechanism, cluster: Cluster, poses: dict[str, Pose]) -> str:
+    """Fix a cluster to the world: its links are frames and scenery there."""
+    for link in cluster.links:
+        if link.name != WORLD:
+            mech.add_frame(link.name, WORLD, poses[link.name].position, poses[link.name].orientation)
+        if link.mass:
+            message = f"fixed to the world: its {link.mass:g} kg do not move and are not simulated"
+            mech.report.append(Report("merged", f"link {link.name!r}", message))
+    for shape in shapes(cluster, poses, np.zeros(3)):
+        mech.add_world_shape(shape)
+    return WORLD
+
+
+def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, Pose]) -> str:
+    if not cluster.mass:
+        above = f" on the moving joint {cluster.joint.name!r}" if cluster.joint else ""
+        found = f"no mass in it and what is fixed to it{above}"
+        raise UrdfError(f"{robot.path}: link {cluster.links[0].name!r}: found {found}, expected mass > 0")
+    relative = places(cluster, poses)
+    rigid = combine(robot, cluster, relative)
+    name, home = cluster.carrier.name, poses[cluster.carrier.name]
+    drawn = tuple(shapes(cluster, relative, rigid.center))
+    position = home.position + home.rotation @ rigid.center
+    mech.add_body(name, rigid.mass, rigid.inertia, position, home.orientation, drawn)
+    for link in cluster.links:
+        if link.name != name:
+            pose = relative[link.name]
+            mech.add_frame(link.name, name, pose.position - rigid.center, pose.orientation)
+    return name
+
+
+def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: Pose) -> None:
+    """Add a moving joint; `pose` is its frame in the world at zero."""
+    if not joint.effort:
+        found = "no <limit effort>" if joint.effort is None else "effort 0"
+        mech.report.append(Report("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
+    mech.add_joint(
+        joint.name,
+        joint.type,
+        owners[joint.parent],
+        owners[joint.child],
+        pose.position,
+        pose.rotation @ joint.axis,
+        limits=joint.limits,
+        damping=joint.damping,
+        stiffness=joint.stiffness,
+        rest=joint.rest,
+        effort=joint.effort,
+        velocity=joint.velocity,
+    )

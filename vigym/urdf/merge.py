@@ -1,0 +1,99 @@
+"""Links joined by fixed joints become one body: mass, centre of mass and inertia added exactly."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vigym.mechanism.check import Array, inertia_fault
+from vigym.mechanism.errors import UrdfError
+from vigym.mechanism.shapes import Shape
+from vigym.urdf.pose import IDENTITY, Pose
+from vigym.urdf.records import Link, Robot, UrdfJoint
+
+_LAMINA = -1e-9  # a link inside a larger body may be a point or a line: smallest over largest moment
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Links that move as one, the first one outermost towards the root, and the joint that carries them."""
+
+    links: list[Link]
+    joint: UrdfJoint | None
+
+    @property
+    def mass(self) -> float:
+        """Mass of all links [kg]."""
+        return sum(link.mass for link in self.links)
+
+    @property
+    def carrier(self) -> Link:
+        """The first link with mass: it names the body and gives it its axes."""
+        return next(link for link in self.links if link.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class Rigid:
+    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], in the carrier's link frame."""
+
+    mass: float
+    center: Array
+    inertia: Array
+
+
+def clusters(robot: Robot, order: list[tuple[str, UrdfJoint | None]]) -> list[Cluster]:
+    """Return the links grouped by fixed joints, the root's group first."""
+    found: list[Cluster] = []
+    of_link: dict[str, Cluster] = {}
+    for name, joint in order:
+        if joint is not None and joint.type == "fixed":
+            of_link[name] = of_link[joint.parent]
+            of_link[name].links.append(robot.links[name])
+        else:
+            of_link[name] = Cluster([robot.links[name]], joint)
+            found.append(of_link[name])
+    return found
+
+
+def places(cluster: Cluster, poses: dict[str, Pose]) -> dict[str, Pose]:
+    """Return the pose of every link of a cluster in its carrier's link frame."""
+    home = poses[cluster.carrier.name].inverse
+    relative = {link.name: home @ poses[link.name] for link in cluster.links}
+    return relative | {cluster.carrier.name: IDENTITY}
+
+
+def combine(robot: Robot, cluster: Cluster, relative: dict[str, Pose]) -> Rigid:
+    """Return the cluster as one rigid body.
+
+    Raises:
+        UrdfError: a link, or all of them together, with an inertia no rigid body has.
+    """
+    heavy = [link for link in cluster.links if link.mass]
+    frames = [relative[link.name] @ link.inertial for link in heavy]
+    mass = cluster.mass
+    center = sum((link.mass / mass) * frame.position for link, frame in zip(heavy, frames, strict=True))
+    inertia = np.zeros((3, 3))
+    for link, frame in zip(heavy, frames, strict=True):
+        _check_inertia(robot, link, least=0.0 if len(heavy) == 1 else _LAMINA)
+        d = frame.position - center
+        inertia += frame.rotation @ link.inertia @ frame.rotation.T
+        inertia += link.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
+    fault = inertia_fault(inertia)
+    if fault:
+        raise UrdfError(f"{robot.path}: body {cluster.carrier.name!r} inertia, fixed links merged: {fault}")
+    return Rigid(mass, np.asarray(center), inertia)
+
+
+def _check_inertia(robot: Robot, link: Link, least: float) -> None:
+    fault = inertia_fault(link.inertia, least=least) if link.inertia.any() or least == 0.0 else ""
+    if fault:
+        raise UrdfError(f"{robot.path}: link {link.name!r} <inertial> <inertia>: {fault}")
+
+
+def shapes(cluster: Cluster, relative: dict[str, Pose], center: Array) -> Iterator[Shape]:
+    """Yield what is drawn, in a frame with the carrier's axes and its origin at `center`."""
+    home = Pose(-center, np.eye(3))
+    for link in cluster.links:
+        for visual in link.visuals:
+            pose = home @ relative[link.name] @ visual.pose
+            yield replace(visual.shape, position=pose.position, orientation=pose.orientation)

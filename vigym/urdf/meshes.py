@@ -1,0 +1,100 @@
+"""Mesh files of a URDF: where they lie, and whether they can be drawn without harm."""
+
+import os
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_SCHEMES = ("package://", "model://")
+
+
+def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
+    """Return the absolute path of a mesh that can be drawn, or None and the reason in words.
+
+    Args:
+        filename: as written: a path relative to the file, an absolute one, file://, package://name/... or model://.
+        folder: where the URDF file lies.
+    """
+    tried = list(_candidates(filename, folder))
+    path = next((place for place in tried if place.is_file()), None)
+    if path is None:
+        return None, f"found no file at {' or '.join(str(place) for place in tried[:3])}"
+    fault = mesh_fault(path)
+    return (None, f"{path}: {fault}") if fault else (path.resolve(), "")
+
+
+def _candidates(filename: str, folder: Path) -> Iterator[Path]:
+    for scheme in _SCHEMES:
+        if filename.startswith(scheme):
+            package, _, rest = filename[len(scheme) :].partition("/")
+            yield from _package_places(package, rest, folder.resolve())
+            return
+    yield folder.resolve() / filename.removeprefix("file://")  # an absolute name stays as it is
+
+
+def _package_places(package: str, rest: str, folder: Path) -> Iterator[Path]:
+    """Yield where a file of a ROS package may lie: above the URDF file first, then along the ROS search paths."""
+    for parent in (folder, *folder.parents):
+        if parent.name == package:
+            yield parent / rest
+        yield parent / package / rest
+    for variable, inside in (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share")):
+        for root in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(root) / inside / package / rest
+            if Path(root).name == package:
+                yield Path(root) / rest
+    yield folder / rest  # a robot copied out of its package keeps the folders inside
+
+
+def mesh_fault(path: Path) -> str:
+    """Say in words why a mesh cannot be drawn, empty when it can: loaders crash on some files that are no meshes."""
+    check = _CHECKS.get(path.suffix.lower())
+    if check is None:
+        return f"found the format {path.suffix!r}, expected one of: {', '.join(_CHECKS)}"
+    try:
+        return check(path.read_bytes())
+    except OSError as error:
+        return f"found an unreadable file ({error})"
+
+
+def _obj_fault(data: bytes) -> str:
+    vertices = faces = 0
+    for line in data.splitlines():
+        words = line.split()
+        if not words or words[0] not in (b"v", b"f"):
+            continue
+        try:
+            if words[0] == b"v":
+                vertices += len([float(word) for word in words[1:4]]) == 3
+            else:
+                corners = [int(word.split(b"/")[0]) for word in words[1:]]
+                faces += 1
+                if len(corners) < 3 or any(corner == 0 or abs(corner) > vertices for corner in corners):
+                    return f"found the face {_text(line)}, expected three or more of {vertices} vertices"
+        except ValueError:
+            return f"found the line {_text(line)}, expected numbers"
+    return "" if vertices and faces else f"found {vertices} vertices and {faces} faces, expected a mesh"
+
+
+def _stl_fault(data: bytes) -> str:
+    if data[:5] == b"solid" and b"facet" in data[:1000]:
+        return ""
+    size = 84 + 50 * struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else -1
+    return "" if size == len(data) > 84 else f"found {len(data)} bytes that are neither text nor binary STL"
+
+
+def _dae_fault(data: bytes) -> str:
+    try:
+        root = ET.fromstring(data.strip(b"\0 \t\r\n"))
+    except (ET.ParseError, ValueError, LookupError) as error:
+        return f"found invalid XML ({error})"
+    found = any(str(element.tag).endswith("}mesh") for element in root.iter())
+    return "" if found else "found no <mesh>, expected a Collada file"
+
+
+def _text(line: bytes) -> str:
+    return repr(line[:60].decode(errors="replace"))
+
+
+_CHECKS: dict[str, Callable[[bytes], str]] = {".obj": _obj_fault, ".stl": _stl_fault, ".dae": _dae_fault}

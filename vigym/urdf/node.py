@@ -1,0 +1,138 @@
+"""XML elements that know their place, so that every value read from them is checked and every error says where."""
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from vigym.mechanism.check import Array
+from vigym.mechanism.errors import UrdfError
+
+# Python's float() also takes "1_0", "nan", "infinity" and digits of other scripts: no number of a URDF file.
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_SHOWN = 60  # characters of a found text that an error repeats
+
+
+class Node:
+    """One element of the file, its place in words and the file's path."""
+
+    def __init__(self, element: ET.Element, place: str, path: Path) -> None:
+        self.element, self.place, self.path = element, place, path
+        self.tag = str(element.tag).rsplit("}", 1)[-1]
+
+    def error(self, found: str, expected: str) -> UrdfError:
+        """Return the error of this element."""
+        return UrdfError(f"{self.path}: {self.place}: found {found}, expected {expected}")
+
+    def children(self, tag: str) -> list["Node"]:
+        """Return the children called `tag`; those with a name are called by it, the others by number if several."""
+        found = self.element.findall(tag)
+        return [Node(child, self._place(child, k, len(found)), self.path) for k, child in enumerate(found)]
+
+    def others(self, known: set[str]) -> Iterator["Node"]:
+        """Yield the children whose tag is not in `known`."""
+        for child in self.element:
+            if child.tag not in known:
+                yield Node(child, self._place(child, 0, 1), self.path)
+
+    def only(self, tag: str) -> "Node | None":
+        """Return the child called `tag`, None without; two are an error."""
+        found = self.children(tag)
+        if len(found) > 1:
+            raise self.error(f"{len(found)} <{tag}> elements", "one")
+        return found[0] if found else None
+
+    def need(self, tag: str) -> "Node":
+        """Return the child called `tag`, which must be there once."""
+        child = self.only(tag)
+        if child is None:
+            raise self.error(f"no <{tag}>", "one")
+        return child
+
+    def has(self, attribute: str) -> bool:
+        """Return whether the attribute is given."""
+        return attribute in self.element.attrib
+
+    def text(self, attribute: str) -> str:
+        """Return an attribute that must be there and not be empty."""
+        value = self.element.get(attribute)
+        if value is None or not value.strip():
+            raise self.error(f"no {attribute}" if value is None else f"empty {attribute}", f"the attribute {attribute}")
+        return value
+
+    def number(self, attribute: str, default: float | None = None, low: float = -np.inf) -> float:
+        """Return an attribute that is a finite number >= `low`; without a `default` it must be there."""
+        if default is not None and not self.has(attribute):
+            return default
+        text = self.text(attribute)
+        value = _finite(text)
+        expected = "a finite number" + (f" >= {low:g}" if low > -np.inf else "")
+        if value is None or value < low:
+            raise self.error(f"{attribute}={_short(text)}", expected)
+        return value
+
+    def length(self, attribute: str) -> float:
+        """Return an attribute that is a number > 0."""
+        value = self.number(attribute)
+        if value <= 0.0:
+            raise self.error(f'{attribute}="{value:g}"', "a number > 0")
+        return value
+
+    def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> Array:
+        """Return an attribute of `count` finite numbers between blanks (count,)."""
+        if default is not None and not self.has(attribute):
+            return np.array(default)
+        text = self.text(attribute)
+        values = [_finite(word) for word in text.split()]
+        if len(values) != count or None in values:
+            raise self.error(f"{attribute}={_short(text)}", f"{count} finite numbers separated by blanks")
+        return np.array(values, dtype=np.float64)
+
+    def _place(self, child: ET.Element, index: int, count: int) -> str:
+        local = str(child.tag).rsplit("}", 1)[-1]
+        name = child.get("name")
+        number = f" {index + 1}" if count > 1 and not name else ""
+        if self.tag == "robot" and name and local in ("link", "joint"):
+            return f"{local} {_short(name, quote='')!r}"
+        place = f"<{local}>{number}" + (f" {_short(name, quote='')!r}" if name else "")
+        return place if self.tag == "robot" else f"{self.place} {place}"
+
+
+def read_robot(path: str | os.PathLike[str]) -> Node:
+    """Return the <robot> element of a URDF file.
+
+    Raises:
+        UrdfError: no such file, not well-formed XML, or another root element.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:
+        raise UrdfError(f"{file}: found no readable file ({error}), expected a URDF file") from error
+    if not data.startswith((b"\xff\xfe", b"\xfe\xff")):  # in UTF-16 half of every blank is a NUL
+        data = data.strip(b"\0 \t\r\n")  # some files in circulation have blanks before <?xml or a NUL at the end
+    try:
+        element = ET.fromstring(data)
+    except (ET.ParseError, ValueError, LookupError) as error:
+        raise UrdfError(f"{file}: found invalid XML ({error}), expected a URDF file{_hint(data)}") from error
+    robot = Node(element, "<robot>", file)
+    if element.tag != "robot":
+        raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
+    return robot
+
+
+def _hint(data: bytes) -> str:
+    return " (expand this file with xacro first)" if b"xacro" in data else ""
+
+
+def _finite(text: str) -> float | None:
+    text = text.strip()
+    value = float(text) if _NUMBER.fullmatch(text) else np.inf
+    return value if np.isfinite(value) else None
+
+
+def _short(text: str, quote: str = '"') -> str:
+    return quote + (text if len(text) <= _SHOWN else text[:_SHOWN] + "...") + quote

@@ -1,0 +1,35 @@
+"""What the importer says about elements it does not simulate."""
+
+from vigym.mechanism.parts import Report
+from vigym.urdf.node import Node
+
+# What becomes of an element; all others are named without a reason.
+_REASONS = {
+    "transmission": "actuators are the joints with <limit effort>",
+    "gazebo": "a simulator's own settings",
+    "sensor": "sensors are not simulated",
+    "contact": "nothing touches anything yet",
+    "collision": "nothing touches anything yet",
+    "safety_controller": "soft limits are not enforced",
+    "calibration": "no meaning for motion",
+    "joint_properties": "not part of URDF; damping belongs into <dynamics>",
+    "texture": "shapes are drawn in one colour",
+    "specular": "shapes are drawn in one colour",
+}
+
+# Elements that tie links together, in the forms in circulation. Leaving one out would be another mechanism.
+_LOOPS = {"loop_joint", "constraint", "ball_constraint"}
+
+
+def ignored(node: Node, known: set[str]) -> list[Report]:
+    """Return a report for every child of `node` that is not known.
+
+    Raises:
+        UrdfError: a child that closes a loop.
+    """
+    entries = []
+    for child in node.others(known):
+        if child.tag in _LOOPS or (child.tag == "gazebo" and child.children("joint")):
+            raise child.error("an element that closes a loop", "an open mechanism (loops are not supported yet)")
+        entries.append(Report("ignored", child.place, _REASONS.get(child.tag, "not known to this importer")))
+    return entries
