@@ -26,6 +26,9 @@ def read(robot: Node) -> Robot:
     materials = read_materials(robot, report)
     links = [read_link(node, materials, report) for node in robot.children("link")]
     joints = [read_joint(node, report) for node in robot.children("joint")]
+    count = sum(len(node.children("collision")) for node in robot.children("link"))
+    if count:
+        report.append(Report("ignored", f"<collision> of {count} shapes", "nothing touches anything yet"))
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     _unique(robot, "link", [link.name for link in links])
@@ -46,13 +49,9 @@ def read_link(node: Node, materials: dict[str, Color], report: list[Report]) -> 
     """Return a link; one without <inertial> has no mass."""
     name = node.text("name")
     report += ignored(node, {"inertial", "visual", "collision"})
-    collisions = node.children("collision")
-    for collision in collisions:
+    for collision in node.children("collision"):
         read_geometry(collision, [])
         read_origin(collision)
-    if collisions:
-        message = f"{len(collisions)} of them: nothing touches anything yet"
-        report.append(Report("ignored", f"{node.place} <collision>", message))
     visuals = [read_visual(child, materials, report) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")

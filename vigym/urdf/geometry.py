@@ -1,6 +1,5 @@
 """<visual> and <collision> elements: shapes, materials, and what of them cannot be drawn."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,28 +66,34 @@ def read_geometry(node: Node, report: list[Report]) -> tuple[type[Shape] | None,
     if shape.tag in _UNDRAWN:
         report.append(Report("dropped", shape.place, "not drawn: a shape of other programs"))
         return None, {}
-    return _SIZES[shape.tag](shape)
+    kind, values = _SIZES[shape.tag](shape)
+    if any(np.any(value == 0.0) for key, value in values.items() if key != "path"):
+        report.append(Report("dropped", shape.place, "not drawn: it has size zero"))
+        return None, {}
+    return kind, values
 
 
 def _box(node: Node) -> tuple[type[Shape], dict[str, Any]]:
     size = node.numbers("size", 3)
-    if size.min() <= 0.0:
-        raise node.error(f'size="{node.text("size")}"', "3 numbers > 0")
+    if size.min() < 0.0:
+        raise node.error(f'size="{node.text("size")}"', "3 numbers >= 0")
     return Box, {"size": size}
 
 
 def _mesh(node: Node) -> tuple[type[Shape], dict[str, Any]]:
     scale = node.numbers("scale", 3, (1.0, 1.0, 1.0))
-    if np.any(scale == 0.0):
-        raise node.error(f'scale="{node.text("scale")}"', "3 numbers that are not zero")
-    return Mesh, {"path": Path(node.text("filename")).as_posix(), "scale": scale}
+    return Mesh, {"path": node.text("filename"), "scale": scale}
+
+
+def _round(node: Node) -> dict[str, Any]:
+    return {"radius": node.number("radius", low=0.0), "length": node.number("length", low=0.0)}
 
 
 _SIZES = {
     "box": _box,
-    "sphere": lambda node: (Sphere, {"radius": node.length("radius")}),
-    "cylinder": lambda node: (Cylinder, {"radius": node.length("radius"), "length": node.length("length")}),
-    "capsule": lambda node: (Capsule, {"radius": node.length("radius"), "length": node.length("length")}),
+    "sphere": lambda node: (Sphere, {"radius": node.number("radius", low=0.0)}),
+    "cylinder": lambda node: (Cylinder, _round(node)),
+    "capsule": lambda node: (Capsule, _round(node)),
     "mesh": _mesh,
 }
 

@@ -59,7 +59,7 @@ def mesh_fault(path: Path) -> str:
 
 
 def _obj_fault(data: bytes) -> str:
-    vertices = faces = 0
+    vertices, faces, last = 0, 0, 0  # `last` is the highest vertex a face names; it may be defined further down
     for line in data.splitlines():
         words = line.split()
         if not words or words[0] not in (b"v", b"f"):
@@ -67,14 +67,17 @@ def _obj_fault(data: bytes) -> str:
         try:
             if words[0] == b"v":
                 vertices += len([float(word) for word in words[1:4]]) == 3
-            else:
-                corners = [int(word.split(b"/")[0]) for word in words[1:]]
-                faces += 1
-                if len(corners) < 3 or any(corner == 0 or abs(corner) > vertices for corner in corners):
-                    return f"found the face {_text(line)}, expected three or more of {vertices} vertices"
+                continue
+            corners = [int(word.split(b"/")[0]) for word in words[1:]]
         except ValueError:
             return f"found the line {_text(line)}, expected numbers"
-    return "" if vertices and faces else f"found {vertices} vertices and {faces} faces, expected a mesh"
+        faces += len(corners) >= 3
+        last = max([last, *corners])
+        if any(corner == 0 or corner < -vertices for corner in corners):
+            return f"found the face {_text(line)}, expected vertices of the mesh"
+    if not vertices or not faces or last > vertices:
+        return f"found {faces} faces and {vertices} vertices, the highest one used is {last}: no mesh"
+    return ""
 
 
 def _stl_fault(data: bytes) -> str:

@@ -13,6 +13,7 @@ from vigym.mechanism.errors import UrdfError
 
 # Python's float() also takes "1_0", "nan", "infinity" and digits of other scripts: no number of a URDF file.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_XACRO = " (expand this file with xacro first)"
 _SHOWN = 60  # characters of a found text that an error repeats
 
 
@@ -71,14 +72,7 @@ class Node:
         value = _finite(text)
         expected = "a finite number" + (f" >= {low:g}" if low > -np.inf else "")
         if value is None or value < low:
-            raise self.error(f"{attribute}={_short(text)}", expected)
-        return value
-
-    def length(self, attribute: str) -> float:
-        """Return an attribute that is a number > 0."""
-        value = self.number(attribute)
-        if value <= 0.0:
-            raise self.error(f'{attribute}="{value:g}"', "a number > 0")
+            raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
         return value
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> Array:
@@ -88,7 +82,9 @@ class Node:
         text = self.text(attribute)
         values = [_finite(word) for word in text.split()]
         if len(values) != count or None in values:
-            raise self.error(f"{attribute}={_short(text)}", f"{count} finite numbers separated by blanks")
+            raise self.error(
+                f"{attribute}={_short(text)}", f"{count} finite numbers separated by blanks" + _xacro(text)
+            )
         return np.array(values, dtype=np.float64)
 
     def _place(self, child: ET.Element, index: int, count: int) -> str:
@@ -125,7 +121,11 @@ def read_robot(path: str | os.PathLike[str]) -> Node:
 
 
 def _hint(data: bytes) -> str:
-    return " (expand this file with xacro first)" if b"xacro" in data else ""
+    return _XACRO if b"xacro" in data else ""
+
+
+def _xacro(text: str) -> str:
+    return _XACRO if "${" in text or "$(" in text else ""
 
 
 def _finite(text: str) -> float | None:

@@ -9,7 +9,6 @@ _REASONS = {
     "gazebo": "a simulator's own settings",
     "sensor": "sensors are not simulated",
     "contact": "nothing touches anything yet",
-    "collision": "nothing touches anything yet",
     "safety_controller": "soft limits are not enforced",
     "calibration": "no meaning for motion",
     "joint_properties": "not part of URDF; damping belongs into <dynamics>",
