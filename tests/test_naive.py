@@ -7,6 +7,7 @@ import pytest
 from naive import Twin
 from naive_joints import rotate
 from reference import DOUBLE_PENDULUM, DOUBLE_PENDULUM_ERRORS, DOUBLE_PENDULUM_START, absolute, double_pendulum
+from scipy.linalg import null_space
 from trees import TYPES, random_positions, random_rates, random_tree
 
 
@@ -42,6 +43,26 @@ def test_reset_meets_constraints_and_reads_back(kind):
     mech, twin = start(1, [kind, "revolute"])
     assert np.abs(twin.constraint(twin.x, twin.q)).max() < 1e-14
     np.testing.assert_allclose(twin.knot_velocities()[1], random_rates(1, mech), atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_steps_obey_newton_and_euler(seed):
+    """Mass times dv/dt = f and J dw/dt + w x J w = t along every direction that the joints leave free."""
+    mech, twin = start(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.3)
+    u, h, after = random_rates(seed + 1, mech, 3.0), 1e-4, []
+    for twin.h in (h, -h):
+        twin.reset(random_positions(seed, mech), random_rates(seed, mech))
+        twin.step(u)
+        after.append(twin.knot_velocities())
+    acceleration, joint_acceleration = ((after[0][k] - after[1][k]) / (2.0 * h) for k in range(2))
+    twin.reset(random_positions(seed, mech), random_rates(seed, mech))
+    (G, J), (V, rates) = twin.rows(), twin.knot_velocities()
+    along = twin.mass[:, None] * (acceleration[:, :3] - mech.gravity)
+    about = np.einsum("nij,nj->ni", twin.inertia, acceleration[:, 3:])
+    about += np.cross(V[:, 3:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))
+    force = u - twin.damping * rates - twin.stiffness * twin.stretch() - twin.armature * joint_acceleration
+    missing = np.hstack([along, about]).ravel() - force @ J
+    np.testing.assert_allclose(null_space(G).T @ missing, 0.0, atol=1e-5 * np.abs(missing).max())
 
 
 @pytest.mark.parametrize("h", [0.02, 0.01])
