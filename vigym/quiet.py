@@ -1,4 +1,4 @@
-"""Catch what C code prints. contextlib.redirect_stdout sees only Python's own streams, pybullet writes to the descriptors."""
+"""Catch what C code prints: pybullet writes to the file descriptors, which redirect_stdout does not see."""
 
 import contextlib
 import ctypes

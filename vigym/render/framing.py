@@ -1,0 +1,99 @@
+"""Where the camera, the light and the floor go, so that a mechanism is well seen without being told."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from vigym.mechanism.mechanism import Mechanism
+from vigym.render.camera import UP, Array, Camera, View, direction, fitting_distance, look
+from vigym.render.reach import Reach
+
+ROOM = 2.0  # what floats is seen smaller, so that its motion shows
+MARGIN = 1.03  # empty rim around what the mechanism can reach
+SIDEWAYS, ABOVE = 0.3, 0.2  # [rad] off the hinge axis: a flat mechanism still looks solid
+CORNER, RAISED = -math.pi / 3, 0.35  # azimuth and elevation [rad] for mechanisms that move in space
+OVERHEAD = 1.0  # elevation [rad] for mechanisms that move in a horizontal plane
+SUN = (-0.5, 0.45, 1.0)  # direction to the light: along the camera's right, towards the camera, up
+SHADOW_MAP, NARROW = 256, 0.05  # pixels of the light's picture; its opening angle [rad], nearly parallel rays
+HANGING_FLOOR = 0.05  # gap between the reach of an anchored mechanism and the floor below, in units of the reach
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """Plane normal . x = height [m], seen from above; `tile` [m] is the edge of its squares."""
+
+    normal: Array
+    height: float
+    tile: float
+
+
+def bounds(reach: Reach) -> tuple[Array, Array]:
+    """Return the lower and upper corner (3,) [m] of a box around the reach."""
+    if not len(reach.radii):
+        return np.zeros(3), np.zeros(3)
+    spread = reach.radii[:, None]
+    return (reach.centres - spread).min(axis=0), (reach.centres + spread).max(axis=0)
+
+
+def floor_of(mech: Mechanism, reach: Reach, size: float) -> Floor | None:
+    """Return the ground of `mech`, else a floor below what hangs on the world; None in free flight."""
+    tile = _round_length(size / 6)
+    if mech.ground is not None:
+        return Floor(np.asarray(mech.ground.normal), mech.ground.height, tile)
+    falls_down = mech.gravity[2] < 0.0 and not mech.gravity[:2].any()
+    if reach.floating or not falls_down:
+        return None
+    return Floor(UP, float(bounds(reach)[0][2]) - HANGING_FLOOR * size, tile)
+
+
+def plane_frame(floor: Floor) -> tuple[Array, Array, Array]:
+    """Return origin and two directions (3,) that span the floor."""
+    helper = np.eye(3)[np.argmin(np.abs(floor.normal))]
+    e1 = np.cross(helper, floor.normal)
+    e1 /= np.linalg.norm(e1)
+    return floor.height * floor.normal, e1, np.cross(floor.normal, e1)
+
+
+def _round_length(length: float) -> float:
+    """Return the largest of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... that is at most `length` [m]: tiles serve as a scale."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return power * max(step for step in (1.0, 2.0, 5.0) if step * power <= length * (1 + 1e-9))
+
+
+def first_view(camera: Camera, reach: Reach, width: int, height: int) -> View:
+    """Return a view that shows the whole reach, with what `camera` fixes."""
+    low, high = bounds(reach)
+    target = (low + high) / 2 if camera.target is None else np.array(camera.target, dtype=np.float64)
+    azimuth, elevation = _standpoint(reach.hinge)
+    azimuth = azimuth if camera.azimuth is None else camera.azimuth
+    elevation = elevation if camera.elevation is None else camera.elevation
+    towards = direction(azimuth, elevation)
+    distance = camera.distance
+    if distance is None:
+        loose = ROOM if reach.floating else 1.0
+        balls = reach.centres, loose * reach.radii
+        distance = MARGIN * fitting_distance(target, towards, camera.field_of_view, (width, height), *balls) or 1.0
+    return look(target, towards, distance, camera.field_of_view, width, height)
+
+
+def light_view(view: View, reach: Reach) -> View:
+    """Return the view of a sun that stands behind the camera's left shoulder."""
+    right, up, back = view.view[:3, :3]
+    level = back - back[2] * UP
+    towards = level / np.linalg.norm(level) * SUN[1] + right * SUN[0] + UP * SUN[2]
+    towards /= np.linalg.norm(towards)
+    low, high = bounds(reach)
+    middle, size = (low + high) / 2, (SHADOW_MAP, SHADOW_MAP)
+    distance = fitting_distance(middle, towards, NARROW, size, reach.centres, reach.radii) or 1.0
+    return look(middle, towards, distance, NARROW, *size)
+
+
+def _standpoint(hinge: Array | None) -> tuple[float, float]:
+    """Return azimuth and elevation [rad] that show the motion: along a shared hinge axis, else from a corner."""
+    if hinge is None:
+        return CORNER, RAISED
+    if abs(hinge[2]) > 0.7:
+        return -math.pi / 2 + SIDEWAYS, OVERHEAD
+    side = hinge if hinge @ np.array([0.5, -1.0, 0.0]) > 0.0 else -hinge  # x to the right, or y where x is the axis
+    return math.atan2(side[1], side[0]) + SIDEWAYS, ABOVE

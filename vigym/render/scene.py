@@ -1,0 +1,144 @@
+"""A mechanism as a scene: what is drawn, on which floor, seen from where; and the choice of who draws it."""
+
+import math
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.mechanism.mechanism import Mechanism
+from vigym.render.camera import Array, Camera, View
+from vigym.render.framing import bounds, first_view, floor_of, light_view
+from vigym.render.pieces import Piece, pieces_of
+from vigym.render.pose import matrix, product
+from vigym.render.reach import reach_of
+
+
+class Scene:
+    """What a backend needs to know of a mechanism.
+
+    Args:
+        mechanism: what is drawn, as it is now; later additions are not seen.
+        camera: what is fixed of the view; the rest is chosen so that the mechanism fills the picture.
+        width, height: size of the picture [pixels].
+
+    Attributes:
+        pieces: what is drawn.
+        radii: of balls about the pieces' origins that hold them (n_pieces,) [m].
+        floor: the mechanism's ground; where it has none and hangs on the world under gravity, a floor below its reach;
+            else None.
+        centre: middle of the reach at assembly (3,) [m].
+        size: diagonal of a box around the reach [m].
+        first: the view at assembly.
+        sun: direction to the light (3,).
+
+    Raises:
+        ValueError: a size that is not positive.
+    """
+
+    def __init__(self, mechanism: Mechanism, camera: Camera, width: int, height: int) -> None:
+        if min(width, height) < 1:
+            raise ValueError(f"picture size: found {width} x {height}, expected at least 1 x 1 pixels")
+        self.pieces: list[Piece] = pieces_of(mechanism)
+        self._bodies = len(mechanism.bodies)
+        self._carrier = np.array([piece.body for piece in self.pieces], dtype=np.intp)
+        self._offset = np.array([piece.position for piece in self.pieces]).reshape(-1, 3)
+        self._turn = np.array([piece.orientation for piece in self.pieces]).reshape(-1, 4)
+        self.radii = np.array([piece.radius for piece in self.pieces])
+        self._reach = reach_of(mechanism, self.pieces)
+        low, high = bounds(self._reach)
+        self.centre: Array = (low + high) / 2
+        self.size = float(np.linalg.norm(high - low)) or 1.0
+        self.floor = floor_of(mechanism, self._reach, self.size)
+        starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
+        self._start = self._middle(starts)
+        self.first = first_view(camera, self._reach, width, height)
+        self._light = light_view(self.first, self._reach)
+        self.sun: Array = self._light.view[2, :3]
+        self._follows = camera.target is None and bool(self._reach.floating)
+
+    def _middle(self, positions: Array) -> Array:
+        """Return the middle of the floating bodies (3,) [m]."""
+        floating = list(self._reach.floating)
+        return positions[floating].mean(axis=0) if floating else np.zeros(3)
+
+    def views(self, positions: Array) -> tuple[View, View]:
+        """Return camera's and light's view for bodies at `positions` (n_bodies, 3) [m].
+
+        The light's is square and holds all that throws a shadow. A camera that stands gives the same objects again.
+        """
+        if not self._reach.floating:
+            return self.first, self._light
+        shift = self._middle(positions) - self._start
+        return (self.first.moved(shift) if self._follows else self.first), self._light.moved(shift)
+
+    def checked(self, positions: ArrayLike, orientations: ArrayLike) -> tuple[Array, Array]:
+        """Return the poses as float arrays (n_bodies, 3) and (n_bodies, 4).
+
+        Raises:
+            ValueError: a wrong shape or a number that is not finite.
+        """
+        return _poses("positions", positions, self._bodies, 3), _poses("orientations", orientations, self._bodies, 4)
+
+    def place(self, positions: Array, orientations: Array) -> tuple[Array, Array]:
+        """Return the world poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for poses of the bodies."""
+        where = np.concatenate((positions, np.zeros((1, 3))))[self._carrier]
+        turn = np.concatenate((orientations, [[1.0, 0.0, 0.0, 0.0]]))[self._carrier]
+        moved = where + np.einsum("nij,nj->ni", matrix(turn), self._offset)
+        return moved, product(turn, self._turn)
+
+
+def _poses(name: str, values: ArrayLike, bodies: int, size: int) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (bodies, size):
+        raise ValueError(f"{name}: found shape {array.shape}, expected ({bodies}, {size})")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: found nan or infinity, expected finite numbers")
+    return array
+
+
+class Renderer(Protocol):
+    """What every backend offers."""
+
+    def render(self, positions: ArrayLike, orientations: ArrayLike) -> NDArray[np.uint8] | None:
+        """Draw bodies at positions (n_bodies, 3) [m] and orientations (n_bodies, 4), (w, x, y, z), body to world."""
+
+    def close(self) -> None:
+        """Give back what drawing holds; may be called again."""
+
+
+def make_renderer(
+    mechanism: Mechanism,
+    mode: str,
+    width: int = 480,
+    height: int = 480,
+    camera: Camera | None = None,
+    rate: float | None = None,
+) -> Renderer:
+    """Return what draws `mechanism`; pybullet is loaded with the first picture.
+
+    Args:
+        mechanism: what is drawn, as it is now.
+        mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed; "human": `render`
+            shows a window and returns None.
+        width: of the picture or window [pixels].
+        height: of the picture or window [pixels].
+        camera: what is fixed of the view; by default the mechanism fills the picture.
+        rate: "human" only: pictures per second that `render` does not exceed; None does not wait.
+
+    Raises:
+        ValueError: an unknown mode, or a size or rate that is not positive.
+    """
+    if mode not in ("rgb_array", "human"):
+        raise ValueError(f"render mode: found {mode!r}, expected 'rgb_array' or 'human'")
+    if rate is not None and not 0.0 < rate < math.inf:
+        raise ValueError(f"render rate: found {rate!r}, expected pictures per second > 0 or None")
+    camera = camera or Camera()
+    if mode == "human":
+        from vigym.render.window import WindowRenderer
+
+        return WindowRenderer(mechanism, camera, width, height, rate)
+    scene = Scene(mechanism, camera, width, height)
+    from vigym.render.software import SoftwareRenderer
+
+    return SoftwareRenderer(scene)

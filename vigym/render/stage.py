@@ -1,0 +1,156 @@
+"""The pieces inside pybullet: nothing moves by physics there, pybullet only draws."""
+
+import os
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.quiet import captured_output
+from vigym.render.camera import Array, View
+from vigym.render.pieces import Piece
+from vigym.render.surface import MeshFile
+
+SHINE = [0.25, 0.25, 0.25]  # specular colour of every piece
+
+
+class RenderError(RuntimeError):
+    """A picture that cannot be made on this machine, and what is missing."""
+
+
+def bullet() -> ModuleType:
+    """Import pybullet without its banner.
+
+    Raises:
+        RenderError: it is not installed.
+    """
+    if "pybullet" in sys.modules:
+        return sys.modules["pybullet"]
+    try:
+        with captured_output():
+            import pybullet
+    except ImportError as error:
+        raise RenderError(f"rendering needs pybullet (pip install pybullet): {error}") from error
+    module: ModuleType = pybullet
+    return module
+
+
+class Stage:
+    """Pieces in a pybullet client of their own, made on first use in every process.
+
+    A client that another process made before it forked is left alone: this process makes its own.
+
+    Args:
+        pieces: what stands on the stage.
+        connect: given pybullet, return a connected client.
+        still: pieces that stay where their own pose says, in the world.
+
+    Raises:
+        RenderError: on first use, when pybullet, the connection or a mesh file fails.
+    """
+
+    def __init__(
+        self,
+        pieces: list[Piece],
+        connect: Callable[[ModuleType], int],
+        still: Sequence[Piece] = (),
+    ) -> None:
+        self._pieces = pieces
+        self._still = still
+        self._connect = connect
+        self._client: int | None = None
+        self._process = 0
+        self._ids: list[int] = []
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    def client(self) -> int:
+        """Return this process's client, made when it is asked for first."""
+        if self._client is None or self._process != os.getpid():
+            p = bullet()
+            with captured_output():
+                client = self._connect(p)
+            self._client, self._process = client, os.getpid()
+            self._finalizer = weakref.finalize(self, _disconnect, client, os.getpid())
+            self._ids = [_placed(p, piece, client) for piece in self._pieces]
+            for piece in self._still:
+                _placed(p, piece, client)
+        return self._client
+
+    def pose(self, positions: Array, orientations: Array) -> None:
+        """Move the pieces to positions (n, 3) [m] and orientations (n, 4), (w, x, y, z)."""
+        client, p = self.client(), bullet()
+        last_scalar = np.roll(orientations, -1, axis=1).tolist()
+        for piece, position, orientation in zip(self._ids, positions.tolist(), last_scalar, strict=True):
+            p.resetBasePositionAndOrientation(piece, position, orientation, physicsClientId=client)
+
+    def photograph(
+        self, view: View, **options: Any
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_]]:
+        """Return colours (h, w, 3), depth buffer (h, w) and which pixels show a piece (h, w)."""
+        client, p = self.client(), bullet()
+        width, height, colour, depth, mask = p.getCameraImage(
+            view.width,
+            view.height,
+            view.view.T.ravel().tolist(),
+            view.projection.T.ravel().tolist(),
+            shadow=0,
+            renderer=p.ER_TINY_RENDERER,
+            physicsClientId=client,
+            **options,
+        )
+        # a pybullet built without numpy returns flat tuples
+        shape = (height, width)
+        colours = np.asarray(colour, dtype=np.uint8).reshape(*shape, 4)[..., :3]
+        return colours, np.asarray(depth, dtype=np.float32).reshape(shape), np.asarray(mask).reshape(shape) >= 0
+
+    def close(self) -> None:
+        """Disconnect; another use connects anew. May be called again and in a forked process."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._client, self._finalizer, self._ids = None, None, []
+
+
+def _disconnect(client: int, process: int) -> None:
+    """Close a client in the process that made it; in a fork the copy is left alone."""
+    if os.getpid() != process:
+        return
+    p = bullet()
+    with captured_output():
+        if p.isConnected(client):
+            p.disconnect(client)
+
+
+def _placed(p: ModuleType, piece: Piece, client: int) -> int:
+    """Put one piece on the stage and return its number."""
+    look = {"rgbaColor": piece.colour.tolist(), "specularColor": SHINE, "physicsClientId": client}
+    if isinstance(piece.surface, MeshFile):
+        visual = _read(p, piece.surface, look)
+    else:
+        visual = p.createVisualShape(
+            p.GEOM_MESH,
+            vertices=piece.surface.vertices.tolist(),
+            normals=piece.surface.normals.tolist(),
+            indices=piece.surface.triangles.ravel().tolist(),
+            **look,
+        )
+    number: int = p.createMultiBody(baseMass=0.0, baseVisualShapeIndex=visual, physicsClientId=client)
+    turn = np.roll(piece.orientation, -1).tolist()
+    p.resetBasePositionAndOrientation(number, piece.position.tolist(), turn, physicsClientId=client)
+    return number
+
+
+def _read(p: ModuleType, mesh: MeshFile, look: dict[str, Any]) -> int:
+    if not mesh.path.is_file():
+        raise RenderError(f"mesh {str(mesh.path)!r}: found no such file, expected the mesh that a shape names")
+    with captured_output() as said:
+        try:
+            visual = p.createVisualShape(p.GEOM_MESH, fileName=str(mesh.path), meshScale=mesh.scale.tolist(), **look)
+        except p.error:
+            visual = -1
+    if visual < 0:
+        raise RenderError(f"mesh {str(mesh.path)!r}: pybullet cannot read it: {said.text.strip() or 'no reason given'}")
+    return int(visual)
