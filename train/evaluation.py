@@ -1,0 +1,165 @@
+"""Fresh evaluation episodes of a trained policy: figures, table, video."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from hyperparameters import Success
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+Policy = Callable[[NDArray[Any]], NDArray[Any]]  # observations (n, ...) -> actions (n, ...)
+
+TOGETHER = 25  # episodes played side by side, so that the policy is asked for many actions at once
+
+
+@dataclass
+class Episode:
+    """Figures of one episode.
+
+    Attributes:
+        total: return.
+        length: control steps.
+        success: as the settings define it.
+        balance: largest |energy balance| [J].
+        scale: largest change of the total energy [J].
+        residual: largest position residual of the constraints [m or rad].
+        failures: steps the solver could not make.
+    """
+
+    total: float = 0.0
+    length: int = 0
+    success: bool = False
+    balance: float = 0.0
+    scale: float = 0.0
+    residual: float = 0.0
+    failures: int = 0
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Means and extremes over all episodes, and environment steps per second without the policy."""
+
+    episodes: int
+    mean_return: float
+    return_deviation: float
+    success_rate: float
+    mean_length: float
+    energy_balance: float
+    energy_change: float
+    constraint_residual: float
+    solver_failures: int
+    steps_per_second: float
+
+
+class _Player:
+    """One environment playing one episode."""
+
+    def __init__(self, env: gym.Env[Any, Any], seed: int, success: Success) -> None:
+        self.env, self.success, self.episode = env, success, Episode()
+        self.observation, info = env.reset(seed=seed)
+        self.energy, self.seconds = info["energy_total"], 0.0
+        self.held, self.done = 0.0, False  # how long the quantity has been where it should be [s]
+
+    def step(self, action: NDArray[Any]) -> None:
+        self.observation, reward, terminated, truncated, info = self.env.step(action)
+        dt, episode = self.env.unwrapped.dt, self.episode  # type: ignore[attr-defined]
+        inside = self.success.low <= info[self.success.quantity] <= self.success.high
+        self.held = self.held + dt if inside else 0.0
+        episode.total += float(reward)
+        episode.length += 1
+        episode.balance = max(episode.balance, abs(info["energy_balance"]))
+        episode.scale = max(episode.scale, abs(info["energy_total"] - self.energy))
+        episode.residual = max(episode.residual, info["constraint_residual_max"])
+        episode.failures += not info["solver_converged"]
+        self.done = terminated or truncated
+        episode.success = not terminated and self.held >= self.success.seconds - 0.5 * dt
+
+
+def evaluate(
+    make: Callable[[], gym.Env[Any, Any]], policy: Policy, success: Success, episodes: int, seed: int
+) -> Figures:
+    """Play episodes with the seeds seed, seed + 1, ... and return their figures."""
+    played: list[Episode] = []
+    envs = [make() for _ in range(min(TOGETHER, episodes))]
+    busy = 0.0
+    for first in range(0, episodes, len(envs)):
+        count = min(len(envs), episodes - first)
+        players = [_Player(env, seed + first + k, success) for k, env in enumerate(envs[:count])]
+        while playing := [player for player in players if not player.done]:
+            actions = policy(np.stack([player.observation for player in playing]))
+            start = time.perf_counter()
+            for player, action in zip(playing, actions, strict=True):
+                player.step(action)
+            busy += time.perf_counter() - start
+        played += [player.episode for player in players]
+    for env in envs:
+        env.close()
+    return _figures(played, busy)
+
+
+def show(figures: Figures, title: str) -> None:
+    """Print the table."""
+    table = Table("quantity", "value", title=title)
+    rows = {
+        "episodes": f"{figures.episodes}",
+        "return": f"{figures.mean_return:.1f} +- {figures.return_deviation:.1f}",
+        "success rate": f"{100.0 * figures.success_rate:.0f} %",
+        "episode length": f"{figures.mean_length:.0f} control steps",
+        "energy balance, largest |E - E0 - work + dissipated|": f"{figures.energy_balance:.2e} J",
+        "energy, largest change": f"{figures.energy_change:.2e} J",
+        "constraint residual, largest": f"{figures.constraint_residual:.1e} m, rad",
+        "steps the solver could not make": f"{figures.solver_failures}",
+        "environment speed": f"{figures.steps_per_second:.0f} control steps/s",
+    }
+    for row in rows.items():
+        table.add_row(*row)
+    Console().print(table)
+
+
+def record(make: Callable[[], gym.Env[Any, Any]], policy: Policy, path: Path, seed: int) -> Path:
+    """Play one episode into the file `path`.mp4 and return its name; `make` gives a mode "rgb_array" environment."""
+    env = gym.wrappers.RecordVideo(make(), str(path.parent), name_prefix=path.name, disable_logger=True)
+    observation, _ = env.reset(seed=seed)
+    done = False
+    while not done:
+        observation, _, terminated, truncated, _ = env.step(policy(observation[None])[0])
+        done = terminated or truncated
+    env.close()
+    return max(path.parent.glob(f"{path.name}*.mp4"), key=lambda file: file.stat().st_mtime)
+
+
+def plot_curve(curve: Path, picture: Path) -> None:
+    """Draw the mean return of the evaluations while training, a csv with columns steps and return."""
+    figure = Figure(figsize=(6.0, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(*np.loadtxt(curve, delimiter=",", skiprows=1, ndmin=2).T, marker=".")
+    axes.set(xlabel="control steps", ylabel="mean return of an evaluation")
+    figure.savefig(picture, dpi=120)
+
+
+def as_row(figures: Figures) -> dict[str, Any]:
+    """Return the figures by name."""
+    return asdict(figures)
+
+
+def _figures(played: list[Episode], busy: float) -> Figures:
+    totals = np.array([episode.total for episode in played])
+    return Figures(
+        episodes=len(played),
+        mean_return=float(totals.mean()),
+        return_deviation=float(totals.std()),
+        success_rate=float(np.mean([episode.success for episode in played])),
+        mean_length=float(np.mean([episode.length for episode in played])),
+        energy_balance=max(episode.balance for episode in played),
+        energy_change=max(episode.scale for episode in played),
+        constraint_residual=max(episode.residual for episode in played),
+        solver_failures=sum(episode.failures for episode in played),
+        steps_per_second=sum(episode.length for episode in played) / busy,
+    )

@@ -1,0 +1,76 @@
+"""Hyper-parameters of the training scripts, one entry per environment."""
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Success:
+    """An episode succeeds when `low <= info[quantity] <= high` over its last `seconds` and it does not end early."""
+
+    quantity: str
+    low: float
+    high: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One training run.
+
+    Attributes:
+        timesteps: control steps in all.
+        envs: environments stepped side by side.
+        success: of an episode.
+        learning_rate: at the start; it falls linearly to zero.
+        options: of the environment.
+        algorithm: what else the algorithm is given.
+    """
+
+    timesteps: int
+    success: Success
+    envs: int = 16
+    learning_rate: float = 1e-3
+    options: dict[str, Any] = field(default_factory=dict)
+    algorithm: dict[str, Any] = field(default_factory=dict)
+
+
+# Rollouts of 16 x 256 steps, few large batches: on one core the learner costs more than the environments.
+_PPO = {
+    "n_steps": 256,
+    "batch_size": 512,
+    "n_epochs": 10,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "ent_coef": 0.0,
+}
+
+PPO = {
+    "vigym/Pendulum-v0": Settings(
+        timesteps=500_000,
+        success=Success("angle", -0.1, 0.1, seconds=5.0),
+        algorithm=_PPO,
+    ),
+    "vigym/CartPole-v0": Settings(
+        timesteps=1_000_000,
+        success=Success("angle", -0.2, 0.2, seconds=5.0),
+        algorithm=_PPO,
+    ),
+    "vigym/InvertedDoublePendulum-v0": Settings(
+        timesteps=1_000_000,
+        success=Success("tip_height", 0.9, inf, seconds=20.0),
+        algorithm=_PPO,
+    ),
+    "vigym/Acrobot-v0": Settings(
+        timesteps=1_000_000,
+        success=Success("tip_height", 1.0, inf, seconds=1.0),
+        algorithm=_PPO,
+    ),
+    "vigym/PendulumChain-v0": Settings(
+        timesteps=1_000_000,
+        success=Success("tip_height", 0.8, inf, seconds=5.0),
+        algorithm=_PPO,
+    ),
+}
