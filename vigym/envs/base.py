@@ -43,6 +43,7 @@ class TaskRun:
         self.efforts = efforts(self.mechanism)
         self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads)
         self.bounds = np.array(list(task.observation(self.mechanism).values()), dtype=np.float64)
+        self._lowest = -self.bounds
         self.action_shape = (*(() if batch is None else (batch,)), *self.efforts.shape)
 
     def checked_action(self, action: ArrayLike) -> Array:
@@ -84,7 +85,7 @@ class TaskRun:
 
     def observe(self, now: Quantities) -> Array:
         """Return the observation (..., n_observations), clipped to the space's bounds."""
-        return np.minimum(np.maximum(self.task.observe(now), -self.bounds), self.bounds)
+        return np.minimum(np.maximum(self.task.observe(now), self._lowest), self.bounds)
 
     def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
         """Return quantities, weighted reward terms and the simulator's metrics."""
@@ -204,11 +205,8 @@ class TaskEnv(gymnasium.Env[Array, Action]):
             self._renderer = make_renderer(
                 self.mechanism, mode=self.render_mode, width=self.width, height=self.height, camera=None
             )
-        bodies = list(self.mechanism.bodies)
-        picture = self._renderer.render(
-            np.array([self.sim.body_position(name) for name in bodies]),
-            np.array([self.sim.body_orientation(name) for name in bodies]),
-        )
+        bodies = self.sim.body_states
+        picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7])
         return picture if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:

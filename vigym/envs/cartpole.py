@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.rewards import tolerance, wrapped
+from vigym.envs.expressions import columns, wrapped
+from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -123,7 +124,7 @@ class CartPole(Task):
         """Return position, cosine, sine and rates (..., 5)."""
         angle = now["angle"]
         rates = now["cart_velocity"], now["angular_velocity"]
-        return np.stack((now["cart_position"], np.cos(angle), np.sin(angle), *rates), axis=-1)
+        return columns(now["cart_position"], np.cos(angle), np.sin(angle), *rates)
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of being upright, being still in the middle, and control."""

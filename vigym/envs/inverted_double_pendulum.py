@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.rewards import wrapped
+from vigym.envs.expressions import columns, wrapped
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -141,9 +141,9 @@ class InvertedDoublePendulum(Task):
 
     def observe(self, now: Quantities) -> Array:
         """Return position, sines, cosines and rates (..., 8)."""
-        angles = np.stack((now["lower_angle"], now["upper_angle"]), axis=-1)
-        rates = np.stack((now["cart_velocity"], now["lower_rate"], now["upper_rate"]), axis=-1)
-        return np.concatenate((now["cart_position"][..., None], np.sin(angles), np.cos(angles), rates), axis=-1)
+        lower, upper = now["lower_angle"], now["upper_angle"]
+        rates = now["cart_velocity"], now["lower_rate"], now["upper_rate"]
+        return columns(now["cart_position"], np.sin(lower), np.sin(upper), np.cos(lower), np.cos(upper), *rates)
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of being up, the tip's place, the poles' rates, and control."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.rewards import tolerance, wrapped
+from vigym.envs.expressions import columns, wrapped
+from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -107,7 +108,7 @@ class Pendulum(Task):
     def observe(self, now: Quantities) -> Array:
         """Return cosine, sine and rate (..., 3)."""
         angle = now["angle"]
-        return np.stack((np.cos(angle), np.sin(angle), now["angular_velocity"]), axis=-1)
+        return columns(np.cos(angle), np.sin(angle), now["angular_velocity"])
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of being upright, being still there, and control."""

@@ -23,8 +23,3 @@ def tolerance(value: Array, within: float = 0.0, margin: float = 1.0, at_margin:
     """
     distance = np.maximum(np.abs(value) - within, 0.0) / margin
     return 1.0 / (1.0 + (1.0 / at_margin - 1.0) * distance * distance)
-
-
-def wrapped(angle: Array) -> Array:
-    """Return the angle [rad] moved by full turns into [-pi, pi)."""
-    return np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
