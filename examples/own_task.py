@@ -1,0 +1,60 @@
+"""A task of one's own: constants and hooks; the base does the rest. Run it: python examples/own_task.py."""
+
+from dataclasses import dataclass
+
+import gymnasium as gym
+import numpy as np
+
+from vigym import Mechanism, Simulator
+from vigym.envs.base import TaskEnv
+from vigym.envs.expressions import columns
+from vigym.envs.task import Array, Quantities, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Positioner(Task):
+    """Bring a carriage that is pushed along a line to its middle."""
+
+    distance_weight: float = 1.0
+
+    def mechanism(self) -> Mechanism:
+        """Build the carriage on its line."""
+        mech = Mechanism(name="positioner")
+        mech.add_body("carriage", 2.0, (0.01, 0.01, 0.01))
+        mech.add_joint("line", "prismatic", "world", "carriage", (0, 0, 0), axis=(1, 0, 0), effort=5.0, damping=0.5)
+        return mech
+
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Start at rest, about 2 m from the middle."""
+        return 2.0 + self.reset_noise_scale * rng.uniform(-1.0, 1.0, 1), np.zeros(1)
+
+    def observation(self, mechanism: Mechanism) -> dict[str, float]:
+        """Return position and velocity."""
+        return {"position": 5.0, "velocity": 10.0}
+
+    def quantities(self, sim: Simulator) -> Quantities:
+        """Return position and velocity."""
+        return {"position": sim.joint_positions[..., 0], "velocity": sim.joint_velocities[..., 0]}
+
+    def observe(self, now: Quantities) -> Array:
+        """Return position and velocity (..., 2)."""
+        return columns(now["position"], now["velocity"])
+
+    def rewards(self, now: Quantities, action: Array) -> Quantities:
+        """Return how far the carriage is."""
+        return {"distance": -np.abs(now["position"])}
+
+
+def main(steps: int = 200) -> dict[str, float]:
+    """Play an episode with a hand-made controller and return the last `info`."""
+    env = gym.wrappers.TimeLimit(TaskEnv(Positioner), steps)
+    (position, velocity), info = env.reset(seed=0)
+    for _ in range(steps):
+        push = np.clip([-2.0 * position - 2.0 * velocity], -1.0, 1.0).astype(np.float32)
+        (position, velocity), _, _, _, info = env.step(push)
+    print(f"position after {steps} steps: {info['position']:.1e} m")
+    return info
+
+
+if __name__ == "__main__":
+    main()
