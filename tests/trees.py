@@ -54,7 +54,8 @@ def random_positions(seed, mech, scale=0.4):
         prototype = joint.prototype
         slides, count = scale * rng.normal(size=len(prototype.translations)), len(prototype.rotations)
         turns = scale * rng.normal(size=count)
-        positions[joint.name] = np.append(slides, unit(np.append(1.0, turns)) if count == 3 else turns)
+        if prototype.positions:
+            positions[joint.name] = np.append(slides, unit(np.append(1.0, turns)) if count == 3 else turns)
     return positions
 
 

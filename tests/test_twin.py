@@ -1,0 +1,78 @@
+"""The compiled stepper against the slow twin: same equations, nothing else in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive import Twin
+from trees import TYPES, by_joint, random_positions, random_rates, random_tree
+
+from vigym import Simulator
+
+AGREEMENT = 1e-9
+
+
+def pair(seed, types, *, h=0.01, order=2, **options):
+    """Simulator and twin of one random tree in one random state, and which freedoms are actuated."""
+    mech = random_tree(seed, types, **options)
+    positions, rates = random_positions(seed, mech), random_rates(seed, mech)
+    # Far below the agreement asked for: what each step leaves grows with the motion's own sensitivity.
+    sim, twin = Simulator(mech, timestep=h, order=order, tolerance=1e-13), Twin(mech, h, order)
+    sim.reset(positions, by_joint(mech, rates))
+    twin.reset(positions, rates)
+    return sim, twin, np.isin(mech.velocity_names, mech.actuator_names)
+
+
+def aligned(q, like):
+    """The quaternions q with the signs of `like`: both stand for the same rotation."""
+    return q * np.sign(np.sum(q * like, axis=-1, keepdims=True))
+
+
+def assert_same_knot(sim, twin):
+    names = list(sim.mechanism.bodies)
+    V, rates = twin.knot_velocities()
+    orientations = np.array([sim.body_orientation(name) for name in names])
+    kinetic, potential, _ = sim.energy()
+    metrics = sim.metrics()
+    for what, found, expected in (
+        ("positions", [sim.body_position(name) for name in names], twin.x[1:]),
+        ("orientations", aligned(orientations, twin.q[1:]), twin.q[1:]),
+        ("velocities", [sim.body_velocity(name) for name in names], V[:, :3]),
+        ("angular velocities", [sim.body_angular_velocity(name) for name in names], V[:, 3:]),
+        ("joint rates", sim.joint_velocities, rates),
+        ("energies", [kinetic, potential], twin.energy()),
+        ("work", metrics["work_actuator"], twin.work),
+        ("dissipated", metrics["dissipated"], twin.dissipated()),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=AGREEMENT, atol=AGREEMENT, err_msg=what)
+
+
+def run_both(sim, twin, driven, steps, strength=2.0):
+    rng = np.random.default_rng(0)
+    assert_same_knot(sim, twin)
+    for k in range(steps):
+        u = strength * rng.normal(size=len(driven)) * driven
+        status = sim.step(u[driven])
+        twin.step(u)
+        assert status.converged
+        if k % 10 == 9:
+            assert_same_knot(sim, twin)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_tree_of_all_joint_types(seed):
+    run_both(*pair(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.3), steps=100)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_each_joint_type_under_a_free_root(kind):
+    run_both(*pair(10, [kind, "revolute", kind], damping=0.3, to_world=False), steps=100)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_each_joint_type_with_the_fourth_order_step(kind):
+    run_both(*pair(20, [kind, "universal"], order=4), steps=30)
+
+
+def test_bare_tree_without_springs_dampers_or_armature():
+    run_both(*pair(30, TYPES, springs=False, armature=False), steps=100)
