@@ -1,10 +1,8 @@
 """What lies behind the mechanism: sky, chequered floor and shadow, painted with numpy.
 
-A plane of triangles would cost a software rasteriser several times what the mechanism costs. Painted, a floor that the
-camera does not move over costs one copy per picture.
+A plane of triangles would cost a software rasteriser several times what the mechanism costs. Painted, a floor costs a
+copy per picture where the camera stands, and little more where it glides along the floor.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,53 +18,106 @@ HORIZON = np.array([240, 243, 247], dtype=np.float32)
 BRIGHT = np.array([228, 231, 235], dtype=np.float32)
 DARK = np.array([202, 209, 217], dtype=np.float32)
 STEEP = 1.3  # how fast the sky turns blue with the height of the ray
+SAME = 1e-9  # relative; lengths closer than this give the same picture
+LIFT = 0.4  # how blue the horizon is where there is no floor
 CLEAR = 1.6  # the floor fades into the horizon beyond this many distances of the target
 SHADE = 0.4  # part of the light that a full shadow takes
 
 
-@dataclass(frozen=True, eq=False)
 class Backdrop:
-    """Painted background of one view.
+    """Background of a camera that never turns; what its height above the floor decides is painted once per height.
 
-    Attributes:
-        picture: without shadows (height, width, 3).
-        pixels: flat indices of the pixels that show floor inside the light's picture (n,).
-        cells: flat indices of the light's pixels that fall there (n,).
+    Args:
+        floor: drawn where the camera is above it; None for none.
     """
 
-    picture: Pixels
-    pixels: NDArray[np.intp]
-    cells: NDArray[np.intp]
+    def __init__(self, floor: Floor | None) -> None:
+        self._floor = floor
+        self._height: float | None = None
+        self._painted: tuple[View, Pixels] | None = None
 
-    def shaded(self, blocked: NDArray[np.bool_]) -> Pixels:
-        """Return a fresh picture with the shadow of what the light sees as `blocked` (size, size)."""
-        picture: Pixels = self.picture.copy()
-        shade = _softened(blocked).ravel()[self.cells]
+    @property
+    def has_floor(self) -> bool:
+        """Whether the last picture has a floor that a shadow can fall on."""
+        return self._ground is not None
+
+    def picture(self, view: View) -> Pixels:
+        """Return the background without shadows (height, width, 3), a fresh array."""
+        if self._painted is None or self._painted[0] is not view:
+            self._prepare(view)
+            picture = self._sky.copy()
+            if self._ground is not None:
+                self._ground.paint(picture, view)
+            self._painted = view, picture
+        fresh: Pixels = self._painted[1].copy()
+        return fresh
+
+    def shade(self, picture: Pixels, view: View, light: View, blocked: NDArray[np.bool_]) -> None:
+        """Darken the floor in `picture` where the light sees something `blocked` (size, size)."""
+        if self._ground is not None:
+            self._ground.shade(picture, view, light, blocked)
+
+    def _prepare(self, view: View) -> None:
+        floor = self._floor
+        height = 0.0 if floor is None else float(floor.normal @ view.position) - floor.height
+        if self._height is not None and abs(height - self._height) <= SAME * abs(height):
+            return
+        self._height = height
+        above = floor is not None and height > 0.0
+        self._sky = _sky(view, 0.0 if above else LIFT)
+        self._ground = _Ground(view, floor) if floor is not None and above else None
+
+
+class _Ground:
+    """The pixels that show floor, and all about them that a gliding camera does not change."""
+
+    def __init__(self, view: View, floor: Floor) -> None:
+        self._frame = plane_frame(floor)
+        self._tile = floor.tile
+        self._to_plane = np.linalg.inv(view.plane_to_clip(*self._frame)).astype(np.float64)
+        x, y = view.pixel_grid()
+        nearness = _row(self._to_plane[2], x, y)  # one over the depth; the floor ends where it falls to zero
+        seen = np.flatnonzero(nearness > 0.0)
+        self._x, self._y = (np.broadcast_to(axis, nearness.shape).ravel()[seen] for axis in (x, y))
+        whole = len(seen) > 0 and seen[-1] - seen[0] + 1 == len(seen)
+        self._pixels = slice(seen[0], seen[-1] + 1) if whole else seen  # a slice is written faster
+        self._start = self._along(view)
+        per_tile = self._to_plane / np.array([[floor.tile], [floor.tile], [1.0]])
+        self._places = [_place(per_tile, axis, view, self._x, self._y) for axis in (0, 1)]
+        distance = float(np.linalg.norm(view.position - view.target))
+        clear = np.minimum(1.0, CLEAR * distance * nearness.ravel()[seen])[:, None]
+        self._dark = HORIZON + clear * (DARK - HORIZON)
+        self._bright = clear * (BRIGHT - DARK)
+        self._seen = seen
+        self._lit: tuple[Array, NDArray[np.intp], NDArray[np.intp]] | None = None
+
+    def _along(self, view: View) -> Array:
+        """Return the camera's coordinates along the floor (2,) [m]."""
+        origin, *axes = self._frame
+        return np.array(axes) @ (view.position - origin)
+
+    def paint(self, picture: Pixels, view: View) -> None:
+        """Draw the squares, averaged over each pixel: far ones blend and do not flicker."""
+        offset = np.mod((self._along(view) - self._start) / self._tile, 2.0)
+        waves = []
+        for (place, width), glided in zip(self._places, offset, strict=True):
+            edge = place + np.float32(glided)
+            waves.append((_ramp(edge - width / 2) - _ramp(edge + width / 2)) / width)
+        bright = (0.5 - 0.5 * waves[0] * waves[1])[:, None]
+        picture.reshape(-1, 3)[self._pixels] = (self._dark + bright * self._bright).astype(np.uint8)
+
+    def shade(self, picture: Pixels, view: View, light: View, blocked: NDArray[np.bool_]) -> None:
+        """Take light from the pixels whose place on the floor the light does not see."""
+        apart = light.position - view.position
+        if self._lit is None or not np.allclose(self._lit[0], apart, rtol=0.0, atol=SAME * self._tile):
+            to_plane = np.linalg.inv(view.plane_to_clip(*self._frame))
+            inside, cells = _cells(light, light.plane_to_clip(*self._frame) @ to_plane, self._x, self._y)
+            self._lit = apart, self._seen[inside], cells
+        _, pixels, cells = self._lit
+        shade = _softened(blocked).ravel()[cells]
         dark = np.flatnonzero(shade)
-        flat, chosen = picture.reshape(-1, 3), self.pixels[dark]
+        flat, chosen = picture.reshape(-1, 3), pixels[dark]
         flat[chosen] = (flat[chosen] * (1.0 - SHADE * shade[dark, None])).astype(np.uint8)
-        return picture
-
-
-def paint(view: View, light: View, floor: Floor | None) -> Backdrop:
-    """Return the background of `view`; `light` throws shadows on `floor`."""
-    seen_from_above = floor is not None and floor.normal @ view.position > floor.height
-    picture = _sky(view, 0.0 if seen_from_above else 0.4)
-    if floor is None or not seen_from_above:
-        none = np.zeros(0, dtype=np.intp)
-        return Backdrop(picture.astype(np.uint8), none, none)
-    frame = plane_frame(floor)
-    to_plane = np.linalg.inv(view.plane_to_clip(*frame)).astype(np.float64)
-    x, y = view.pixel_grid()
-    nearness = _row(to_plane[2], x, y)  # one over the depth; the floor ends where it falls to zero
-    seen = np.flatnonzero(nearness > 0.0)
-    x, y = (np.broadcast_to(axis, nearness.shape).ravel()[seen] for axis in (x, y))
-    distance = float(np.linalg.norm(view.position - view.target))
-    clear = np.minimum(1.0, CLEAR * distance * nearness.ravel()[seen])[:, None]
-    tile = _chequer(to_plane / np.array([[floor.tile], [floor.tile], [1.0]]), view, x, y)[:, None]
-    picture.reshape(-1, 3)[seen] = HORIZON + clear * (DARK + tile * (BRIGHT - DARK) - HORIZON)
-    inside, cells = _cells(light, light.plane_to_clip(*frame) @ to_plane, x, y)
-    return Backdrop(picture.astype(np.uint8), seen[inside], cells)
 
 
 def hidden(view: View, floor: Floor, depth: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -84,29 +135,25 @@ def _row(row: Array, x: Single, y: Single) -> Single:
     return value
 
 
-def _sky(view: View, lift: float) -> Single:
+def _sky(view: View, lift: float) -> Pixels:
     """Return a gradient from horizon to zenith (height, width, 3) by the height of each pixel's ray."""
     x, y = view.pixel_grid()
     right, up = x / view.projection[0, 0], y / view.projection[1, 1]
     axes = view.view[:3, 2]
     height = (axes[0] * right + axes[1] * up - axes[2]) / np.sqrt(1.0 + right * right + up * up)
     blue = np.clip(lift + STEEP * height, 0.0, 1.0).astype(np.float32)[..., None]
-    sky: Single = HORIZON + blue * (ZENITH - HORIZON)
+    sky: Pixels = (HORIZON + blue * (ZENITH - HORIZON)).astype(np.uint8)
     return sky
 
 
-def _chequer(to_plane: Array, view: View, x: Single, y: Single) -> Single:
-    """Return how bright the floor is, 0 to 1, averaged over each pixel: far squares blend and do not flicker."""
-    nearness = _row(to_plane[2], x, y)
-    waves = []
-    for row in to_plane[:2]:
-        place = _row(row, x, y) / nearness
-        across = np.abs(row[0] - place * to_plane[2, 0]) / view.width
-        along = np.abs(row[1] - place * to_plane[2, 1]) / view.height
-        width = np.maximum((2.0 / nearness) * (across + along), 1e-6).astype(np.float32)
-        waves.append((_ramp(place - width / 2) - _ramp(place + width / 2)) / width)
-    bright: Single = 0.5 - 0.5 * waves[0] * waves[1]
-    return bright
+def _place(to_plane: Array, axis: int, view: View, x: Single, y: Single) -> tuple[Single, Single]:
+    """Return where on the floor each pixel (n,) looks along one axis, and how wide it is there."""
+    nearness, row = _row(to_plane[2], x, y), to_plane[axis]
+    place = _row(row, x, y) / nearness
+    across = np.abs(row[0] - place * to_plane[2, 0]) / view.width
+    along = np.abs(row[1] - place * to_plane[2, 1]) / view.height
+    width = np.maximum((2.0 / nearness) * (across + along), 1e-6)
+    return place.astype(np.float32), width.astype(np.float32)
 
 
 def _ramp(place: Single) -> Single:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.parts import WORLD
 from vigym.render.camera import UP, Array, Camera, View, direction, fitting_distance, look
 from vigym.render.reach import Reach
 
-ROOM = 2.0  # what floats is seen smaller, so that its motion shows
-MARGIN = 1.03  # empty rim around what the mechanism can reach
+ROOM = 1.4  # what the camera follows is seen smaller, so that its motion shows
+MARGIN = 1.06  # empty rim around what the mechanism can reach
 SIDEWAYS, ABOVE = 0.3, 0.2  # [rad] off the hinge axis: a flat mechanism still looks solid
 CORNER, RAISED = -math.pi / 3, 0.35  # azimuth and elevation [rad] for mechanisms that move in space
 OVERHEAD = 1.0  # elevation [rad] for mechanisms that move in a horizontal plane
@@ -21,11 +22,15 @@ HANGING_FLOOR = 0.05  # gap between the reach of an anchored mechanism and the f
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """Plane normal . x = height [m], seen from above; `tile` [m] is the edge of its squares."""
+    """Plane normal . x = height [m], seen from above; `tile` [m] is the edge of its squares.
+
+    `below` tells that it is not the mechanism's ground, only a backdrop below its reach.
+    """
 
     normal: Array
     height: float
     tile: float
+    below: bool
 
 
 def bounds(reach: Reach) -> tuple[Array, Array]:
@@ -40,11 +45,12 @@ def floor_of(mech: Mechanism, reach: Reach, size: float) -> Floor | None:
     """Return the ground of `mech`, else a floor below what hangs on the world; None in free flight."""
     tile = _round_length(size / 6)
     if mech.ground is not None:
-        return Floor(np.asarray(mech.ground.normal), mech.ground.height, tile)
+        return Floor(np.asarray(mech.ground.normal), mech.ground.height, tile, below=False)
     falls_down = mech.gravity[2] < 0.0 and not mech.gravity[:2].any()
-    if reach.floating or not falls_down:
+    floats = any(joint.parent == WORLD and len(joint.prototype.translations) > 1 for joint in mech.tree_joints)
+    if floats or not falls_down:
         return None
-    return Floor(UP, float(bounds(reach)[0][2]) - HANGING_FLOOR * size, tile)
+    return Floor(UP, float(bounds(reach)[0][2]) - HANGING_FLOOR * size, tile, below=True)
 
 
 def plane_frame(floor: Floor) -> tuple[Array, Array, Array]:
@@ -71,10 +77,16 @@ def first_view(camera: Camera, reach: Reach, width: int, height: int) -> View:
     towards = direction(azimuth, elevation)
     distance = camera.distance
     if distance is None:
-        loose = ROOM if reach.floating else 1.0
-        balls = reach.centres, loose * reach.radii
-        distance = MARGIN * fitting_distance(target, towards, camera.field_of_view, (width, height), *balls) or 1.0
+        distance = _distance(reach, target, towards, camera.field_of_view, (width, height))
     return look(target, towards, distance, camera.field_of_view, width, height)
+
+
+def _distance(reach: Reach, target: Array, towards: Array, opening: float, size: tuple[int, int]) -> float:
+    """Return the distance [m] from which the reach fills a picture of `size`, with an empty rim."""
+    if not len(reach.radii):
+        return 1.0
+    around = MARGIN * (ROOM if reach.followed else 1.0)
+    return around * fitting_distance(target, towards, opening, size, reach.centres, reach.radii) or 1.0
 
 
 def light_view(view: View, reach: Reach) -> View:
@@ -85,7 +97,7 @@ def light_view(view: View, reach: Reach) -> View:
     towards /= np.linalg.norm(towards)
     low, high = bounds(reach)
     middle, size = (low + high) / 2, (SHADOW_MAP, SHADOW_MAP)
-    distance = fitting_distance(middle, towards, NARROW, size, reach.centres, reach.radii) or 1.0
+    distance = _distance(reach, middle, towards, NARROW, size)
     return look(middle, towards, distance, NARROW, *size)
 
 

@@ -10,6 +10,7 @@ from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Body
 from vigym.mechanism.shapes import Shape
+from vigym.render.bullet import mesh_bounds
 from vigym.render.pose import matrix, turning_z_to
 from vigym.render.surface import MeshFile, Surface, box, capsule, surface_of
 
@@ -27,7 +28,6 @@ PALETTE = np.array(
 )
 MOUNT = np.array([0.32, 0.35, 0.39, 1.0])
 STICK, BALL, PIN, RAIL = 0.06, 0.11, 0.08, 0.03  # radii of the stand-ins in units of a typical link
-MESH_SPREAD = 2.5  # a mesh is taken to lie within this many radii of gyration of its body (a thin rod: 1.7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Piece:
         position: origin in the body frame (3,) [m].
         orientation: quaternion (w, x, y, z), piece to body (4,).
         colour: red, green, blue, opacity (4,) in [0, 1].
-        radius: of a ball about the origin that holds the piece [m]; a guess for meshes.
+        corners: of a box along its axes that holds the piece (8, 3) [m].
     """
 
     body: int
@@ -48,20 +48,23 @@ class Piece:
     position: Array
     orientation: Array
     colour: Array
-    radius: float
+    corners: Array
 
 
 def pieces_of(mech: Mechanism) -> list[Piece]:
-    """Return what is drawn of `mech`."""
+    """Return what is drawn of `mech`.
+
+    Raises:
+        RenderError: a mesh file that cannot be read.
+    """
     bodies = list(mech.bodies.values())
     anchors = {body.name: _anchors(mech, body) for body in bodies}
     link = _typical_link(list(anchors.values()))
-    world = _drawn(len(bodies), mech.world_shapes, 0.0)
+    world = _drawn(len(bodies), mech.world_shapes)
     pieces = world or _mounts(mech, link)
     for index, body in enumerate(bodies):
         if body.shapes:
-            gyration = math.sqrt(float(np.trace(body.inertia)) / 2 / body.mass)
-            pieces += _drawn(index, body.shapes, MESH_SPREAD * gyration)
+            pieces += _drawn(index, body.shapes)
         elif len(anchors[body.name]):
             pieces += _stick_figure(index, anchors[body.name], link)
         else:
@@ -69,14 +72,15 @@ def pieces_of(mech: Mechanism) -> list[Piece]:
     return pieces
 
 
-def _drawn(index: int, shapes: tuple[Shape, ...], spread: float) -> list[Piece]:
-    """Return the pieces of a body that has shapes; a mesh file is taken to lie within `spread` [m] of the body."""
+def _drawn(index: int, shapes: tuple[Shape, ...]) -> list[Piece]:
     pieces = []
     for shape in shapes:
         surface = surface_of(shape)
         place, turn, colour = (np.asarray(value) for value in (shape.position, shape.orientation, shape.rgba))
-        radius = spread + float(np.linalg.norm(place)) if isinstance(surface, MeshFile) else _radius(surface)
-        pieces.append(Piece(index, surface, place, turn, colour, radius))
+        if isinstance(surface, MeshFile):
+            pieces.append(Piece(index, surface, place, turn, colour, _box_corners(*mesh_bounds(surface))))
+        else:
+            pieces.append(_piece(index, surface, place, turn, colour))
     return pieces
 
 
@@ -145,8 +149,9 @@ def travel(joint: Joint, unlimited: float) -> tuple[float, float]:
 
 
 def _piece(body: int, surface: Surface, position: Array, orientation: Array, colour: Array) -> Piece:
-    return Piece(body, surface, position, orientation, colour, _radius(surface))
+    low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+    return Piece(body, surface, position, orientation, colour, _box_corners(low, high))
 
 
-def _radius(surface: Surface) -> float:
-    return float(np.linalg.norm(surface.vertices, axis=1).max())
+def _box_corners(low: Array, high: Array) -> Array:
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])

@@ -1,5 +1,6 @@
 """Where a mechanism can go: the balls its trees sweep, for a camera that never loses it."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,24 +22,24 @@ class Reach:
     """Balls that hold the mechanism.
 
     Attributes:
-        centres: (n, 3) [m], in the world; of floating trees at assembly.
+        centres: (n, 3) [m], in the world.
         radii: (n,) [m].
-        floating: indices in `mech.bodies` of the bodies that no joint holds to a place; the balls travel with them.
+        followed: indices in `mech.bodies` of the bodies that float, or slide farther than they are large; the balls
+            are at assembly then and travel with them, and what the world shows is left out.
         hinge: direction that all rotation axes share at assembly (3,); None where they differ.
     """
 
     centres: Array
     radii: Array
-    floating: tuple[int, ...]
+    followed: tuple[int, ...]
     hinge: Array | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Balls (n, 3), (n,) at assembly that hold what one body shows, and the joints it carries."""
+    """Points (n, 3) [m] at assembly that outline what one body shows, and the joints it carries."""
 
-    centres: Array
-    radii: Array
+    points: Array
     joints: list[Joint]
 
 
@@ -48,36 +49,42 @@ def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
     extents: dict[str, float] = {}
     for joint, child in reversed(spanning_tree(mech)):
         extents[child] = _extent(joint, parts[child], extents)
-    balls = _balls(parts[WORLD], parts, extents, [np.zeros(3)])
+    roots = parts[WORLD].joints
+    followed = [joint for joint in roots if _travels_far(joint, extents[joint.child])]
+    balls = [] if followed else _own_balls(parts[WORLD], [np.zeros(3)])
+    for joint in roots:
+        if len(joint.prototype.translations) > 1:
+            balls += _as_assembled(joint.child, parts)
+        else:
+            balls += _balls(joint, parts, extents, [np.zeros(3)] if joint in followed else _steps(joint, extents))
     names = list(mech.bodies)
-    floating = tuple(names.index(joint.child) for joint in mech.tree_joints if _floats(joint))
     centres, radii = [centre for centre, _ in balls], [radius for _, radius in balls]
-    return Reach(np.array(centres).reshape(-1, 3), np.array(radii), floating, _hinge(mech))
+    indices = tuple(names.index(joint.child) for joint in followed)
+    return Reach(np.array(centres).reshape(-1, 3), np.array(radii), indices, _hinge(mech))
 
 
 def _parts(mech: Mechanism, pieces: list[Piece]) -> dict[str, _Part]:
     parts = {}
     for index, name in enumerate([*mech.bodies, WORLD]):
-        outlines = [_outline(piece) for piece in pieces if piece.body == index] or [(np.zeros((0, 3)), np.zeros(0))]
-        points, radii = (np.concatenate(arrays) for arrays in zip(*outlines, strict=True))
+        outlines = [_outline(piece) for piece in pieces if piece.body == index]
+        points = np.concatenate([np.zeros((0, 3)), *outlines])
         if name != WORLD:
             body = mech.bodies[name]
             points = points @ matrix(body.orientation).T + body.position
-        parts[name] = _Part(points, radii, [joint for joint in mech.tree_joints if joint.parent == name])
+        parts[name] = _Part(points, [joint for joint in mech.tree_joints if joint.parent == name])
     return parts
 
 
-def _outline(piece: Piece) -> tuple[Array, Array]:
-    """Return balls (n, 3), (n,) in the body frame that hold the piece: its corners, or one for a mesh file."""
-    if isinstance(piece.surface, MeshFile):
-        return piece.position[None], np.array([piece.radius])
-    corners = piece.surface.vertices @ matrix(piece.orientation).T + piece.position
-    return corners, np.zeros(len(corners))
+def _outline(piece: Piece) -> Array:
+    """Return points (n, 3) in the body frame that the piece lies between."""
+    points = piece.corners if isinstance(piece.surface, MeshFile) else piece.surface.vertices
+    outline: Array = points @ matrix(piece.orientation).T + piece.position
+    return outline
 
 
 def _extent(joint: Joint, part: _Part, extents: dict[str, float]) -> float:
     """Return how far from its anchor the tree that hangs on `joint` can ever get [m]."""
-    own = np.linalg.norm(part.centres - joint.position, axis=1) + part.radii
+    own = np.linalg.norm(part.points - joint.position, axis=1)
     hanging = [
         float(np.linalg.norm(other.position - joint.position)) + extents[other.child] + _slide(other, extents)
         for other in part.joints
@@ -91,30 +98,42 @@ def _slide(joint: Joint, extents: dict[str, float]) -> float:
     return max(abs(end) for end in travel(joint, extents[joint.child]))
 
 
+def _as_assembled(body: str, parts: dict[str, _Part]) -> list[tuple[Array, float]]:
+    """Return the outline of a tree as it is: stretched out, a robot with legs is much larger than it ever looks."""
+    own = _own_balls(parts[body], [np.zeros(3)])
+    return own + [ball for joint in parts[body].joints for ball in _as_assembled(joint.child, parts)]
+
+
+def _own_balls(part: _Part, shifts: list[Array]) -> list[tuple[Array, float]]:
+    return [(point + shift, 0.0) for point in part.points for shift in shifts]
+
+
 def _balls(
-    part: _Part, parts: dict[str, _Part], extents: dict[str, float], shifts: list[Array]
+    joint: Joint, parts: dict[str, _Part], extents: dict[str, float], shifts: list[Array]
 ) -> list[tuple[Array, float]]:
-    """Return the balls of a part that does not turn, in all places `shifts` it can slide to."""
-    own = list(zip(part.centres, part.radii, strict=True))
-    balls = [(centre + shift, radius) for centre, radius in own for shift in shifts]
-    for joint in part.joints:
-        places = [shift + step for shift in shifts for step in _steps(joint, extents)]
-        if joint.prototype.rotations:
-            balls += [(joint.position + place, extents[joint.child]) for place in places]
-        else:
-            balls += _balls(parts[joint.child], parts, extents, places)
+    """Return the balls of the tree that hangs on `joint`, whose anchor does not turn and slides to `shifts`."""
+    if joint.prototype.rotations:
+        return [(joint.position + shift, extents[joint.child]) for shift in shifts]
+    part = parts[joint.child]
+    balls = _own_balls(part, shifts)
+    for other in part.joints:
+        places = [shift + step for shift in shifts for step in _steps(other, extents)]
+        balls += _balls(other, parts, extents, places)
     return balls
 
 
 def _steps(joint: Joint, extents: dict[str, float]) -> list[Array]:
-    """Return the ends of a joint's travel (3,) [m]; a joint that is free along several axes is followed instead."""
+    """Return the ends of a joint's travel (3,) [m]."""
     if len(joint.prototype.translations) != 1:
         return [np.zeros(3)]
     return [end * joint.axis for end in travel(joint, extents[joint.child])]
 
 
-def _floats(joint: Joint) -> bool:
-    return len(joint.prototype.translations) > 1 and joint.parent == WORLD
+def _travels_far(joint: Joint, extent: float) -> bool:
+    if len(joint.prototype.translations) != 1:
+        return len(joint.prototype.translations) > 1
+    low, high = travel(joint, math.inf)
+    return high - low > 2.0 * extent
 
 
 def _hinge(mech: Mechanism) -> Array | None:

@@ -13,6 +13,8 @@ from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
 from vigym.render.reach import reach_of
 
+CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
+
 
 class Scene:
     """What a backend needs to know of a mechanism.
@@ -24,7 +26,6 @@ class Scene:
 
     Attributes:
         pieces: what is drawn.
-        radii: of balls about the pieces' origins that hold them (n_pieces,) [m].
         floor: the mechanism's ground; where it has none and hangs on the world under gravity, a floor below its reach;
             else None.
         centre: middle of the reach at assembly (3,) [m].
@@ -44,32 +45,43 @@ class Scene:
         self._carrier = np.array([piece.body for piece in self.pieces], dtype=np.intp)
         self._offset = np.array([piece.position for piece in self.pieces]).reshape(-1, 3)
         self._turn = np.array([piece.orientation for piece in self.pieces]).reshape(-1, 4)
-        self.radii = np.array([piece.radius for piece in self.pieces])
+        self._corners = np.array([piece.corners for piece in self.pieces]).reshape(-1, 8, 3)
         self._reach = reach_of(mechanism, self.pieces)
         low, high = bounds(self._reach)
         self.centre: Array = (low + high) / 2
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.floor = floor_of(mechanism, self._reach, self.size)
         starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
-        self._start = self._middle(starts)
-        self.first = first_view(camera, self._reach, width, height)
-        self._light = light_view(self.first, self._reach)
+        self._follows = camera.target is None and bool(self._reach.followed)
+        standing = self._standing()
+        self._start = self._middle(starts) + standing
+        self.first = first_view(camera, self._reach, width, height).moved(standing if self._follows else np.zeros(3))
+        self._light = light_view(self.first, self._reach).moved(standing)
         self.sun: Array = self._light.view[2, :3]
-        self._follows = camera.target is None and bool(self._reach.floating)
+
+    def _standing(self) -> Array:
+        """Return the shift (3,) [m] that puts what the camera follows on the mechanism's own ground."""
+        if self.floor is None or self.floor.below or not self._reach.followed:
+            return np.zeros(3)
+        lowest = (self._reach.centres @ self.floor.normal - self._reach.radii).min()
+        return (self.floor.height - float(lowest)) * self.floor.normal
 
     def _middle(self, positions: Array) -> Array:
-        """Return the middle of the floating bodies (3,) [m]."""
-        floating = list(self._reach.floating)
-        return positions[floating].mean(axis=0) if floating else np.zeros(3)
+        """Return the middle of the followed bodies (3,) [m]."""
+        followed = list(self._reach.followed)
+        return positions[followed].mean(axis=0) if followed else np.zeros(3)
 
     def views(self, positions: Array) -> tuple[View, View]:
         """Return camera's and light's view for bodies at `positions` (n_bodies, 3) [m].
 
         The light's is square and holds all that throws a shadow. A camera that stands gives the same objects again.
         """
-        if not self._reach.floating:
+        if not self._reach.followed:
             return self.first, self._light
         shift = self._middle(positions) - self._start
+        if self.floor is not None:  # glide along the floor, rise only when the mechanism leaves the picture
+            rise = float(self.floor.normal @ shift)
+            shift -= float(np.clip(rise, -CALM * self.size, CALM * self.size)) * self.floor.normal
         return (self.first.moved(shift) if self._follows else self.first), self._light.moved(shift)
 
     def checked(self, positions: ArrayLike, orientations: ArrayLike) -> tuple[Array, Array]:
@@ -86,6 +98,12 @@ class Scene:
         turn = np.concatenate((orientations, [[1.0, 0.0, 0.0, 0.0]]))[self._carrier]
         moved = where + np.einsum("nij,nj->ni", matrix(turn), self._offset)
         return moved, product(turn, self._turn)
+
+    def corners(self, placed: Array, turned: Array) -> Array:
+        """Return the corners (8 n_pieces, 3) [m] of boxes that hold the pieces at world poses from `place`."""
+        turned_corners = np.einsum("nij,nkj->nki", matrix(turned), self._corners)
+        spread: Array = (placed[:, None] + turned_corners).reshape(-1, 3)
+        return spread
 
 
 def _poses(name: str, values: ArrayLike, bodies: int, size: int) -> Array:

@@ -9,11 +9,11 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.render.backdrop import Backdrop, hidden, paint
+from vigym.render.backdrop import Backdrop, hidden
+from vigym.render.bullet import bullet
 from vigym.render.camera import Array, View
 from vigym.render.scene import Scene
-from vigym.render.stage import Stage, bullet
-from vigym.render.surface import MeshFile
+from vigym.render.stage import Stage
 
 Pixels = NDArray[np.uint8]
 SAMPLES = 2  # photographed pixels along each edge of a pixel, for smooth rims
@@ -31,8 +31,7 @@ class SoftwareRenderer:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._stage = Stage(scene.pieces, _connect)
-        self._painted: tuple[View, View, Backdrop] | None = None
-        self._cuts = not any(isinstance(piece.surface, MeshFile) for piece in scene.pieces)
+        self._backdrop = Backdrop(scene.floor)
 
     def render(self, positions: ArrayLike, orientations: ArrayLike) -> Pixels:
         """Return a picture (height, width, 3), a fresh array.
@@ -49,57 +48,45 @@ class SoftwareRenderer:
         view, light = self._scene.views(positions)
         placed, turned = self._scene.place(positions, orientations)
         self._stage.pose(placed, turned)
-        picture: Pixels = self._background(view, light)
-        self._lay_over(picture, view, placed)
+        picture = self._backdrop.picture(view)
+        if self._backdrop.has_floor:
+            _, _, blocked = self._stage.photograph(light)
+            self._backdrop.shade(picture, view, light, blocked)
+        self._lay_over(picture, view, self._scene.corners(placed, turned))
         return picture
 
     def close(self) -> None:
         """Give pybullet's memory back; may be called again."""
         self._stage.close()
 
-    def _background(self, view: View, light: View) -> Pixels:
-        if self._painted is None or self._painted[0] is not view or self._painted[1] is not light:
-            self._painted = view, light, paint(view, light, self._scene.floor)
-        backdrop = self._painted[2]
-        if not len(backdrop.pixels):
-            plain: Pixels = backdrop.picture.copy()
-            return plain
-        _, _, blocked = self._stage.photograph(light)
-        return backdrop.shaded(blocked)
-
-    def _lay_over(self, picture: Pixels, view: View, placed: Array) -> None:
+    def _lay_over(self, picture: Pixels, view: View, corners: Array) -> None:
         """Draw the pieces into the rectangle of the picture that holds them."""
-        left, top, width, height = self._rectangle(view, placed)
+        left, top, width, height = rectangle(view, corners)
         if width == 0 or height == 0:
             return
         n = SAMPLES if bullet().isNumpyEnabled() else 1  # tuples are slow to read
         part = view.cropped(left, top, width, height, n)
         colours, depth, mine = self._stage.photograph(part, lightDirection=self._scene.sun.tolist(), **LIGHT)
-        if self._scene.floor is not None:
-            mine = mine & ~hidden(part, self._scene.floor, depth)
+        floor = self._scene.floor
+        if floor is not None and (corners @ floor.normal).min() < floor.height:
+            mine = mine & ~hidden(part, floor, depth)
         below = picture[top : top + height, left : left + width]
-        below[:] = _blended(colours * mine[..., None], mine, below, n)
+        below[:] = _blended(colours, mine, below, n)
 
-    def _rectangle(self, view: View, placed: Array) -> tuple[int, int, int, int]:
-        """Return left, top, width, height [pixels] of a rectangle that holds all pieces."""
-        whole = 0, 0, view.width, view.height
-        if not self._cuts or not len(placed):
-            return whole
-        clip = view.matrix @ np.column_stack((placed, np.ones(len(placed)))).T
-        radii, depth = self._scene.radii, clip[3]
-        if (depth <= 2.0 * radii).any():  # beside or behind the camera a ball has no simple outline
-            return whole
-        edges = []
-        for axis, pixels in ((0, view.width), (1, view.height)):
-            middle = clip[axis] / depth
-            spread = radii * (view.projection[axis, axis] + np.abs(middle)) / (depth - radii)
-            low, high = float((middle - spread).min()), float((middle + spread).max())
-            if axis == 1:
-                low, high = -high, -low  # rows count from the top
-            first, last = (low + 1.0) * pixels / 2 - RIM, (high + 1.0) * pixels / 2 + RIM
-            edges.append((int(np.clip(first, 0, pixels)), int(np.clip(last + 1, 0, pixels))))
-        (left, right), (top, bottom) = edges
-        return left, top, right - left, bottom - top
+
+def rectangle(view: View, corners: Array) -> tuple[int, int, int, int]:
+    """Return left, top, width, height [pixels] of a rectangle that holds all that lies between `corners` (n, 3) [m]."""
+    if not len(corners):
+        return 0, 0, 0, 0
+    clip = corners @ view.matrix[:, :3].T + view.matrix[:, 3]
+    depth = clip[:, 3:]
+    if depth.min() <= 0.0:  # beside or behind the camera: no simple outline
+        return 0, 0, view.width, view.height
+    places = (clip[:, :2] / depth * [1.0, -1.0] + 1.0) / 2 * [view.width, view.height]  # rows count from the top
+    size = np.array([view.width, view.height])
+    low = np.clip(np.floor(places.min(axis=0)) - RIM, 0, size).astype(int)
+    high = np.clip(np.ceil(places.max(axis=0)) + RIM, 0, size).astype(int)
+    return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
 
 
 def _connect(p: ModuleType) -> int:
@@ -110,11 +97,12 @@ def _connect(p: ModuleType) -> int:
 def _blended(colours: Pixels, mine: NDArray[np.bool_], below: Pixels, n: int) -> Pixels:
     """Return the mean of n x n samples: `colours` (n h, n w, 3) where they are `mine`, else `below` (h, w, 3)."""
     total = np.zeros(below.shape, dtype=np.uint16)
-    open_ = np.full((*below.shape[:2], 1), n * n, dtype=np.uint16)
+    free = np.full((*below.shape[:2], 1), n * n, dtype=np.uint16)
     for row in range(n):
         for column in range(n):
-            total += colours[row::n, column::n]
-            open_ -= mine[row::n, column::n, None]
-    total += open_ * below
+            chosen = mine[row::n, column::n, None]
+            total += colours[row::n, column::n] * chosen
+            free -= chosen
+    total += free * below
     mean: Pixels = (total // np.uint16(n * n)).astype(np.uint8)
     return mean

@@ -1,7 +1,6 @@
 """The pieces inside pybullet: nothing moves by physics there, pybullet only draws."""
 
 import os
-import sys
 import weakref
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -11,32 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.quiet import captured_output
+from vigym.render.bullet import bullet, read_mesh
 from vigym.render.camera import Array, View
 from vigym.render.pieces import Piece
 from vigym.render.surface import MeshFile
 
 SHINE = [0.25, 0.25, 0.25]  # specular colour of every piece
-
-
-class RenderError(RuntimeError):
-    """A picture that cannot be made on this machine, and what is missing."""
-
-
-def bullet() -> ModuleType:
-    """Import pybullet without its banner.
-
-    Raises:
-        RenderError: it is not installed.
-    """
-    if "pybullet" in sys.modules:
-        return sys.modules["pybullet"]
-    try:
-        with captured_output():
-            import pybullet
-    except ImportError as error:
-        raise RenderError(f"rendering needs pybullet (pip install pybullet): {error}") from error
-    module: ModuleType = pybullet
-    return module
 
 
 class Stage:
@@ -128,7 +107,7 @@ def _placed(p: ModuleType, piece: Piece, client: int) -> int:
     """Put one piece on the stage and return its number."""
     look = {"rgbaColor": piece.colour.tolist(), "specularColor": SHINE, "physicsClientId": client}
     if isinstance(piece.surface, MeshFile):
-        visual = _read(p, piece.surface, look)
+        visual = read_mesh(piece.surface, p.createVisualShape, **look)
     else:
         visual = p.createVisualShape(
             p.GEOM_MESH,
@@ -141,16 +120,3 @@ def _placed(p: ModuleType, piece: Piece, client: int) -> int:
     turn = np.roll(piece.orientation, -1).tolist()
     p.resetBasePositionAndOrientation(number, piece.position.tolist(), turn, physicsClientId=client)
     return number
-
-
-def _read(p: ModuleType, mesh: MeshFile, look: dict[str, Any]) -> int:
-    if not mesh.path.is_file():
-        raise RenderError(f"mesh {str(mesh.path)!r}: found no such file, expected the mesh that a shape names")
-    with captured_output() as said:
-        try:
-            visual = p.createVisualShape(p.GEOM_MESH, fileName=str(mesh.path), meshScale=mesh.scale.tolist(), **look)
-        except p.error:
-            visual = -1
-    if visual < 0:
-        raise RenderError(f"mesh {str(mesh.path)!r}: pybullet cannot read it: {said.text.strip() or 'no reason given'}")
-    return int(visual)

@@ -11,7 +11,8 @@ from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 
 Array = NDArray[np.float64]
 
-AROUND = 32  # corners of a circle
+AROUND = 24  # corners of a circle
+LENGTHWISE = 16  # most pieces of a straight side
 QUARTER = 6  # arcs of a quarter circle from equator to pole
 
 
@@ -69,19 +70,33 @@ def box(size: Array) -> Surface:
 
 def cylinder(radius: float, length: float) -> Surface:
     """Return a cylinder about z with sharp rims, `radius` and `length` [m]."""
-    half = length / 2
-    profile = np.array([[0, -half], [radius, -half], [radius, -half], [radius, half], [radius, half], [0, half]])
-    normals = np.repeat([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]], 2, axis=0)
+    side = _side(radius, length)
+    low, high = side[0], side[-1]
+    profile = np.concatenate(([[0.0, low[1]]], [low], side, [high], [[0.0, high[1]]]))
+    outward = np.repeat([[1.0, 0.0]], len(side), axis=0)
+    normals = np.concatenate((np.repeat([[0.0, -1.0]], 2, axis=0), outward, np.repeat([[0.0, 1.0]], 2, axis=0)))
     return _turned(profile, normals)
 
 
 def capsule(radius: float, length: float) -> Surface:
     """Return a capsule about z, `length` [m] between the centres of its end balls; length 0 is a ball."""
-    lower = np.linspace(-math.pi / 2, 0.0, QUARTER + 1)
-    angle = np.concatenate((lower, -lower[::-1]))  # the equator twice, once at either end
-    normals = np.column_stack((np.cos(angle), np.sin(angle)))
-    side = np.where(np.arange(len(angle)) < len(angle) / 2, -1.0, 1.0) * length / 2
-    return _turned(radius * normals + np.column_stack((np.zeros_like(side), side)), normals)
+    angle = np.linspace(-math.pi / 2, 0.0, QUARTER + 1)[:-1]
+    cap = np.column_stack((np.cos(angle), np.sin(angle)))
+    side = _side(radius, length)
+    bottom, top = radius * cap + [0.0, -length / 2], radius * cap[::-1] * [1.0, -1.0] + [0.0, length / 2]
+    outward = np.repeat([[1.0, 0.0]], len(side), axis=0)
+    return _turned(np.concatenate((bottom, side, top)), np.concatenate((cap, outward, cap[::-1] * [1.0, -1.0])))
+
+
+def _side(radius: float, length: float) -> Array:
+    """Return the (radius, z) points of a straight side (k, 2).
+
+    The rasteriser visits every pixel of a triangle's bounding box: one long sliver across the picture costs more than
+    the many short ones it is cut into.
+    """
+    pieces = int(np.clip(length / (2.0 * radius), 1, LENGTHWISE)) if length > 0.0 else 0
+    height = np.linspace(-length / 2, length / 2, pieces + 1)
+    return np.column_stack((np.full_like(height, radius), height))
 
 
 def _turned(profile: Array, normals: Array) -> Surface:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.bullet import RenderError, bullet
 from vigym.render.camera import Array, Camera, View
 from vigym.render.framing import Floor, plane_frame
 from vigym.render.pieces import Piece
 from vigym.render.scene import Scene
-from vigym.render.stage import RenderError, Stage, bullet
+from vigym.render.stage import Stage
 from vigym.render.surface import Surface
 
 TILES = 24  # along each edge of the floor, which ends somewhere in a window
@@ -64,9 +65,7 @@ class WindowRenderer:
             raise RenderError("the window was closed; close the renderer and make another to see more")
         view, _ = self._scene.views(positions)
         self._aim(p, client, view)
-        p.configureDebugVisualizer(p.COV_ENABLE_RENDERING, 0, physicsClientId=client)
         self._stage.pose(*self._scene.place(positions, orientations))
-        p.configureDebugVisualizer(p.COV_ENABLE_RENDERING, 1, physicsClientId=client)
         self._pace()
 
     def close(self) -> None:
@@ -153,5 +152,5 @@ def chequered(floor: Floor, world: int, centre: Array) -> list[Piece]:
         triangles = (4 * np.arange(len(chosen))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)
         vertices = chosen.reshape(-1, 3)
         surface = Surface(vertices, np.tile(floor.normal, (len(vertices), 1)), triangles)
-        pieces.append(Piece(world, surface, np.zeros(3), np.array([1.0, 0, 0, 0]), colour, floor.tile * TILES))
+        pieces.append(Piece(world, surface, np.zeros(3), np.array([1.0, 0, 0, 0]), colour, np.zeros((8, 3))))
     return pieces
