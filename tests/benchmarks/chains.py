@@ -6,7 +6,7 @@
 Fair play: the same chain, step and duration, both from the same start each time. MuJoCo uses its Euler integrator with
 every stage off that the chain does not need (chain_models.UNUSED). One call makes all steps of a round, the two take
 turns within each repeat, and the clock is the CPU time of the one thread that works. vigym solves every step to its
-default tolerance. `!` marks a figure whose steps did not all converge, or where MuJoCo warned.
+default tolerance. `!` marks a figure whose steps did not all converge, whose joints came apart, or where MuJoCo warned.
 """
 
 from __future__ import annotations
@@ -68,12 +68,14 @@ def _single(joint: str, args: argparse.Namespace) -> str:
         marks = ["" if one.healthy() else "!" for one in pair]
         times = [f"{cost.best * 1e6:.2f} ({cost.median * 1e6:.2f}){m}" for cost, m in zip(costs, marks, strict=True)]
         fall = MASS * GRAVITY * LENGTH * setting.links**2 / 2  # between level and hanging
-        rows.append([str(setting.links), *times, *_ratios(costs), *[f"{one.energy() / fall:.0e}" for one in pair]])
+        quality = [f"{pair[0].iterations():.2f}", *[f"{one.energy() / fall:.0e}" for one in pair]]
+        rows.append([str(setting.links), *times, *_ratios(costs), *quality])
     title = (
         f"{joint} chain, one environment, microseconds per physics step: min (median); "
         "energy error at the end, of the fall from level to hanging"
     )
-    return table(title, ["links", "vigym", "MuJoCo Euler", "min/min", "med/med", "energy: vigym", "MuJoCo"], rows)
+    head = ["links", "vigym", "MuJoCo Euler", "min/min", "med/med", "iterations", "energy: vigym", "MuJoCo"]
+    return table(title, head, rows)
 
 
 def _batch(joint: str, args: argparse.Namespace) -> str:
@@ -84,9 +86,9 @@ def _batch(joint: str, args: argparse.Namespace) -> str:
         costs = interleaved([one.job for one in pair], args.repeats)
         marks = ["" if one.healthy() else "!" for one in pair]
         rates = [f"{1e-3 / cost.best:.0f} ({1e-3 / cost.median:.0f}){m}" for cost, m in zip(costs, marks, strict=True)]
-        rows.append([str(setting.links), *rates, *_ratios(costs)])
+        rows.append([str(setting.links), *rates, *_ratios(costs), f"{pair[0].iterations():.2f}"])
     title = f"{joint} chain, batch of {args.batch} on one thread, thousand physics steps of one chain/s: best (median)"
-    return table(title, ["links", "vigym", "mujoco.rollout", "best/best", "med/med"], rows)
+    return table(title, ["links", "vigym", "mujoco.rollout", "best/best", "med/med", "iterations"], rows)
 
 
 def _slope(joint: str, args: argparse.Namespace) -> str:
