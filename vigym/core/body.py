@@ -1,0 +1,164 @@
+"""One body, one step: what every body computes on its own, in lanes over bodies or environments.
+
+With e = h w / 2 and c = sqrt(1 - e.e) the rotation over a step is the unit quaternion (c, e): q3 = q2 * (c, e), x3 = x2 + h v2   [MC 27, 32].
+Newton's increment is a shift dy of the body's joint anchor and a small world rotation dphi, both at knot 3.
+"""
+
+import math
+
+from .algebra import (
+    add, cross, dot, load3, load4, load9, madd, matmul, matmul_t, minus_outer, mscale, msub, mul, mul_skew, scale, skew, skew_mul,
+    store3, store4, store9, sub, symmetric, tmul,
+)  # fmt: skip
+from .jit import inline, phase
+from .quaternion import almost_normalised, product, rotation
+from .simd import LANES, absolute, load, maximum, row, spread, store, where
+from .tables import (
+    ANCHOR_B, ARM, AXIS, AXIS_B, BLOCK, BODY, C, FORCE, HISTORY_F, HISTORY_T, INERTIA, KNOT, MASS, MOMENT, Q, R, SHIFT, TURN, V, W, WORK, X, Y,
+)  # fmt: skip
+
+DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
+
+
+@inline
+def load_inertia(t, m, token):
+    a, b = load3(t.model, m + INERTIA, token), load3(t.model, m + INERTIA + 3 * LANES, token)
+    return symmetric((a[0], a[1], a[2], b[0], b[1], b[2]))
+
+
+@inline
+def place(t, m, k, x, q, token):
+    """Write a pose to knot row k, and what follows from it: rotation, anchor, arm from centre of mass to anchor, joint axis."""
+    R3 = rotation(q)
+    arm = mul(R3, load3(t.model, m + ANCHOR_B, token))
+    store3(t.state, k + X, x)
+    store4(t.state, k + Q, q)
+    store9(t.state, k + R, R3)
+    store3(t.state, k + ARM, arm)
+    store3(t.state, k + Y, add(x, arm))
+    store3(t.state, k + AXIS, mul(R3, load3(t.model, m + AXIS_B, token)))
+
+
+@inline
+def move(t, m, k2, k3, v2, w2, c2, h, token):
+    """Knot 3 from knot 2 with the half-step velocities: x3 = x2 + h v2, q3 = q2 * (c2, h w2 / 2)   [MC 27, 32]."""
+    e = scale(0.5 * h, w2)
+    store3(t.state, k3 + V, v2)
+    store3(t.state, k3 + W, w2)
+    store(t.state, k3 + C, c2)
+    q3 = almost_normalised(product(load4(t.state, k2 + Q, token), (c2, e[0], e[1], e[2])))
+    place(t, m, k3, add(load3(t.state, k2 + X, token), scale(h, v2)), q3, token)
+
+
+@phase
+def predict(t, blocks, k2, k3, h, rho, blend, g, token):
+    """Terms of the last step, and a first guess of the next: half-step velocities extrapolated by ``blend`` (v1 - v0).
+
+    History terms of [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, with rho = h1/h. After a reset h1 = 0 and
+    (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform. Returns the largest term, for round-off.
+    """
+    largest = h * 0.0
+    for block in range(blocks):
+        a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
+        m = t.m + row(block, BODY, token)
+        v1, w1, c1 = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.state, k + C, token)
+        mass, Jw = load(t.model, m + MASS, token), mul(load_inertia(t, m, token), w1)
+        history = add(scale(-(mass / h), v1), scale(-(0.5 + 0.5 * rho) * mass, g))
+        store3(t.work, a + HISTORY_F, history)
+        store3(t.work, a + HISTORY_T, sub(scale(0.5 * rho, cross(w1, Jw)), scale(c1 / h, Jw)))
+        largest = maximum(largest, maximum(absolute(history[0]), maximum(absolute(history[1]), absolute(history[2]))))
+        v2 = add(v1, scale(blend, sub(v1, load3(t.state, n + V, token))))
+        w2 = add(w1, scale(blend, sub(w1, load3(t.state, n + W, token))))
+        e = 0.25 * h * h * dot(w2, w2)
+        c2 = math.sqrt(maximum(1.0 - e, spread(1.0 - DOMAIN, token)))
+        s = 1.0 / math.sqrt(e + c2 * c2)
+        move(t, m, k, n, v2, scale(s, w2), s * c2, h, token)
+    return largest
+
+
+@phase
+def residuals(t, blocks, k2, k3, h, token):
+    """Own wrench of each body about its joint anchor at knot 2: d_T and d_R of [MC 26, 33] without joint forces."""
+    per_h = 1.0 / h
+    for block in range(blocks):
+        a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
+        m = t.m + row(block, BODY, token)
+        w2, c2 = load3(t.state, n + W, token), load(t.state, n + C, token)
+        Jw = mul(load_inertia(t, m, token), w2)
+        f = add(scale(load(t.model, m + MASS, token) * per_h, load3(t.state, n + V, token)), load3(t.work, a + HISTORY_F, token))
+        tau = add(add(scale(c2 * per_h, Jw), scale(0.5, cross(w2, Jw))), load3(t.work, a + HISTORY_T, token))
+        store3(t.work, a + FORCE, f)
+        store3(t.work, a + MOMENT, sub(mul(load9(t.state, k + R, token), tau), cross(load3(t.state, k + ARM, token), f)))
+
+
+@inline
+def store_block(t, a, mu, K, arm2, arm3):
+    """6x6 block of a body about its anchors: [mu I, mu [arm3]; -mu [arm2], K - mu [arm2][arm3]] acting on (dy, dphi)."""
+    B = skew(scale(mu, arm3))
+    o = mu * 0.0
+    store9(t.work, a + BLOCK, (mu, o, o, o, mu, o, o, o, mu))
+    store9(t.work, a + BLOCK + 9 * LANES, B)
+    store9(t.work, a + BLOCK + 18 * LANES, skew(scale(-mu, arm2)))
+    store9(t.work, a + BLOCK + 27 * LANES, msub(K, skew_mul(arm2, B)))
+
+
+@phase
+def blocks6(t, blocks, k2, k3, h, token):
+    """Derivative of each own wrench by (dy, dphi): with X = c J + [e]J - [Je], the rotational part is R2 (X (c + [e]) - Je e^T) R3^T / h^2."""
+    per_hh = 1.0 / (h * h)
+    for block in range(blocks):
+        a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
+        m = t.m + row(block, BODY, token)
+        J, c = load_inertia(t, m, token), load(t.state, n + C, token)
+        e = scale(0.5 * h, load3(t.state, n + W, token))
+        Je = mul(J, e)
+        S = madd(mscale(c, J), msub(skew_mul(e, J), skew(Je)))
+        K = mscale(per_hh, minus_outer(madd(mscale(c, S), mul_skew(S, e)), Je, e))
+        K = matmul(load9(t.state, k + R, token), matmul_t(K, load9(t.state, n + R, token)))
+        store_block(t, a, load(t.model, m + MASS, token) * per_hh, K, load3(t.state, k + ARM, token), load3(t.state, n + ARM, token))
+
+
+@phase
+def update(t, blocks, k2, k3, h, size, mask, token):
+    """Apply ``size`` times the increment in the lanes of the mask: v2 += dx/h, (c, e) moved along its sphere: never beyond half a turn."""
+    for block in range(blocks):
+        a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
+        m = t.m + row(block, BODY, token)
+        dphi = scale(size, load3(t.work, a + TURN, token))
+        dx = sub(scale(size, load3(t.work, a + SHIFT, token)), cross(dphi, load3(t.state, n + ARM, token)))
+        v, w, c = load3(t.state, n + V, token), load3(t.state, n + W, token), load(t.state, n + C, token)
+        v2 = add(v, scale(1.0 / h, dx))
+        theta = tmul(load9(t.state, n + R, token), dphi)
+        e = scale(0.5 * h, w)
+        c2 = c - 0.5 * dot(e, theta)
+        e2 = add(e, scale(0.5, add(scale(c, theta), cross(e, theta))))
+        s = 1.0 / math.sqrt(c2 * c2 + dot(e2, e2))
+        w2 = scale(s * 2.0 / h, e2)
+        v2 = where(mask, v2[0], v[0]), where(mask, v2[1], v[1]), where(mask, v2[2], v[2])
+        w2 = where(mask, w2[0], w[0]), where(mask, w2[1], w[1]), where(mask, w2[2], w[2])
+        move(t, m, k, n, v2, w2, where(mask, s * c2, c), h, token)
+
+
+@phase
+def momenta(t, blocks, k2, h1, g, token):
+    """Minus the momentum of each body at knot 2 seen from the left, about its anchor, and its inertia: the rows of the discrete Legendre transform."""
+    for block in range(blocks):
+        a, k, m = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), t.m + row(block, BODY, token)
+        J, R2, arm = load_inertia(t, m, token), load9(t.state, k + R, token), load3(t.state, k + ARM, token)
+        v1, w1, mass = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.model, m + MASS, token)
+        Jw = mul(J, w1)
+        p = scale(mass, add(v1, scale(0.5 * h1, g)))
+        l = mul(R2, sub(scale(load(t.state, k + C, token), Jw), scale(0.5 * h1, cross(w1, Jw))))
+        store3(t.work, a + FORCE, scale(-1.0, p))
+        store3(t.work, a + MOMENT, sub(cross(arm, p), l))
+        store_block(t, a, mass, matmul(R2, matmul_t(J, R2)), arm, arm)
+
+
+@phase
+def fastest(t, blocks, k, token):
+    """The largest angular speed [rad/s] of the step that led to knot buffer k."""
+    largest = spread(0.0, token)
+    for block in range(blocks):
+        w = load3(t.state, k + row(block, KNOT, token) + W, token)
+        largest = maximum(largest, dot(w, w))
+    return math.sqrt(largest)

@@ -1,0 +1,128 @@
+"""Generalised forces on the freedoms of joints: actuators, springs, dampers, armature.
+
+At knot 2, between a step of size h1 and one of size h (rho = h1/h), a freedom with coordinate s carries the residual
+
+    (1 + rho)/2 (c rate + k (s2 - rest)) - (rho u1 + u2)/2 + I (p - p1)/h
+
+u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of the discrete Lagrange-d'Alembert principle [MC 3]).
+``rate``: of the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of the armature I, what the variational
+principle makes of I s_dot^2 / 2. Damper and armature see the step's end: they are implicit, and enter the pivot of their own freedom only.
+"""
+
+import math
+
+from .coordinates import angle, coordinate, displacement, keep
+from .jit import inline, phase
+from .joint import kept_quaternion, planned, relative_orientation
+from .quaternion import conjugate, product
+from .simd import load, row, store
+from .tables import (
+    ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR, ACTUATORS, PLAN_ACTUATORS, APPLIED, ARMATURE, BODIES, COMPLIANCE, CONSTANT, COORDINATE, COSINE, DAMPING, DISSIPATED, ELIMINATION, FIRST, FREEDOM, FREEDOMS, HAS_SPRING, LOAD,
+    PLAN_RATED, RATE, RATED, REST, ROTATIONS, SINE, STIFFNESS, TORQUE, TRANSLATIONS, WORK_DONE,
+)  # fmt: skip
+
+
+@phase
+def constant_loads(t, applied, last, spring, token):
+    """Loads that do not change while Newton iterates: -applied u2 - last u1 + spring k (s2 - rest), weights per lane."""
+    for p in range(t.plan[FREEDOMS]):
+        at = t.p + row(p, ELIMINATION, token)
+        u1, u2 = load(t.state, t.c + row(p, COORDINATE, token) + TORQUE, token), load(t.work, at + APPLIED, token)
+        force = -(applied * u2 + last * u1)
+        store(t.work, at + CONSTANT, force)
+        store(t.work, at + LOAD, force)
+        store(t.work, at + COMPLIANCE, force * 0.0)
+    for i in range(1, t.plan[BODIES]):
+        if planned(t, i, HAS_SPRING) > 0:
+            for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+                p = planned(t, i, FIRST) + j
+                at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+                stretch = coordinate(t, i, j, token) - load(t.model, f + REST, token)
+                force = load(t.work, at + CONSTANT, token) + spring * load(t.model, f + STIFFNESS, token) * stretch
+                store(t.work, at + CONSTANT, force)
+                store(t.work, at + LOAD, force)
+
+
+@inline
+def angle_change(t, i, j, p, e, token):
+    """(sine, cosine) of half the change of an angle since the kept knot."""
+    c = t.c + row(p, COORDINATE, token)
+    old_c, old_s = load(t.state, c + COSINE, token), load(t.state, c + SINE, token)
+    cosine, sine = angle(t, i, j, e, token)
+    s, c = sine * old_c - cosine * old_s, cosine * old_c + sine * old_s
+    if planned(t, i, ROTATIONS) == 1:
+        return s, c
+    c = math.sqrt(0.5 * (1.0 + c))
+    return 0.5 * s / c, c
+
+
+@inline
+def rate_of(t, i, j, k3, h, token):
+    """(rate, its derivative, momentum rate, its derivative) of freedom j over the step from the kept knot to buffer k3."""
+    n, p = planned(t, i, TRANSLATIONS), planned(t, i, FIRST) + j
+    per_h = 1.0 / h
+    if j < n:
+        rate = per_h * (displacement(t, i, j, k3, token) - load(t.state, t.c + row(p, COORDINATE, token) + SINE, token))
+        return rate, per_h, rate, per_h
+    e = relative_orientation(t, i, k3, token)
+    if planned(t, i, ROTATIONS) == 3:
+        change = product(conjugate(kept_quaternion(t, p - (j - n), token)), e)
+        x, y, z = 2.0 * per_h * change[1], 2.0 * per_h * change[2], 2.0 * per_h * change[3]
+        rate = x if j == n else (y if j == n + 1 else z)
+        return rate, per_h, rate, per_h
+    s, c = angle_change(t, i, j - n, p, e, token)
+    return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
+
+
+@phase
+def rate_loads(t, k3, h, rho, token):
+    """Add dampers and armatures at the present guess of knot 3 to the loads, and their slopes to the pivots."""
+    weight = 0.5 + 0.5 * rho
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+            p = planned(t, i, FIRST) + j
+            at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+            rate, slope, now, slope_now = rate_of(t, i, j, k3, h, token)
+            damping, inertia = weight * load(t.model, f + DAMPING, token), load(t.model, f + ARMATURE, token) / h
+            before = load(t.state, t.c + row(p, COORDINATE, token) + RATE, token)
+            store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) + (damping * rate + inertia * (now - before)))
+            store(t.work, at + COMPLIANCE, damping * slope + inertia * slope_now)
+
+
+@phase
+def momentum_loads(t, h1, token):
+    """Left half of the joints' forces at the knot, for the read-out: dampers at the knot rate, momentum and inertia of armatures."""
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+            p = planned(t, i, FIRST) + j
+            at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+            inertia = load(t.model, f + ARMATURE, token)
+            momentum = inertia * load(t.state, t.c + row(p, COORDINATE, token) + RATE, token)
+            store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) - momentum)
+            store(t.work, at + COMPLIANCE, 0.5 * h1 * load(t.model, f + DAMPING, token) + inertia)
+
+
+@phase
+def book(t, k3, h, rho, mask, token):
+    """After an accepted step: what dampers dissipated [J], the armatures' momentum rates, and the torque that was held."""
+    lost = h * 0.0
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+            p = planned(t, i, FIRST) + j
+            rate, _, now, _ = rate_of(t, i, j, k3, h, token)
+            lost = lost + load(t.model, t.f + row(p, FREEDOM, token) + DAMPING, token) * rate * rate
+            keep(t, t.c + row(p, COORDINATE, token) + RATE, now, mask, token)
+    keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + (0.5 + 0.5 * rho) * h * lost, mask, token)
+    for p in range(t.plan[FREEDOMS]):
+        keep(t, t.c + row(p, COORDINATE, token) + TORQUE, load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token), mask, token)
+    done = h * 0.0
+    for a in range(t.plan[ACTUATORS]):
+        at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
+        i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
+        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:  # no coordinate to multiply the torque with
+            rate, _, _, _ = rate_of(t, i, j, k3, h, token)
+            done = done + h * rate * load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
+    keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)

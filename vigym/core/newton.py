@@ -1,0 +1,99 @@
+"""Newton's method for one step, all lanes at once, each lane on its own terms.
+
+Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by less than a factor of four. A lane that has
+converged is frozen, so its neighbours never change it. A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
+measured contraction: the chord's next residual is about twice (residual)^2 / (last residual).
+"""
+
+from .body import blocks6, predict, residuals, update
+from .forces import constant_loads, rate_loads
+from .jit import inline, phase
+from .ldu import factorise, solve_to_leaves, solve_to_root
+from .simd import LANES, above, absolute, any_lane, both, but_not, count, load, maximum, over_bodies, spread, store, where
+from .tables import BODIES, FORCE_SCALE, GRAVITY, H0, H1, RATED, WORK_SIZE
+
+ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
+SLOW = 0.25  # contraction above which the chord's factorisation is renewed
+SAFETY = 4.0  # on the predicted next residual
+STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
+ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
+
+
+@inline
+def block_count(t, token):
+    """Blocks of LANES values that the phases over bodies run through."""
+    return t.plan[BODIES] if count(token) > 1 else (t.plan[BODIES] + LANES - 1) // LANES
+
+
+@inline
+def gravity(t, token, vectors):
+    at = t.e + GRAVITY
+    return tuple3(load(t.model, at, token), load(t.model, at + LANES, token), load(t.model, at + 2 * LANES, token), vectors)
+
+
+@inline
+def tuple3(x, y, z, vectors):
+    return spread(x, vectors), spread(y, vectors), spread(z, vectors)
+
+
+@phase
+def renew(t, blocks, k2, k3, h, lanes, others, token, vectors):
+    """Factorise anew in ``lanes``; the factors of ``others`` are kept aside and put back."""
+    mixed = any_lane(others)
+    size = t.plan[WORK_SIZE]
+    if mixed:
+        t.work[t.b + size : t.b + 2 * size] = t.work[t.b : t.b + size]
+    blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
+    factorise(t, k2, k3, token)
+    if mixed:
+        for at in range(t.b, t.b + size, LANES):
+            store(t.work, at, where(spread(others, vectors), load(t.work, at + size, vectors), load(t.work, at, vectors)))
+
+
+@phase
+def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
+    """One step of size ``h`` in the lanes of ``todo``, from knot buffer k2 into k3.
+
+    Returns (lanes that converged, iterations, scaled residual).
+    """
+    blocks, o, one = block_count(t, token), spread(0.0, token), spread(1.0, token)
+    h1, h0 = load(t.state, t.s + H1, token), load(t.state, t.s + H0, token)
+    rho, span = h1 / h, h0 + h1
+    blend = where(absolute(span), (h1 + h) / where(absolute(span), span, one), o)
+    blend = o if careful else where(absolute(blend) - 2.5, o, where(absolute(h1), blend, o))
+    g = gravity(t, token, vectors)
+    terms = predict(t, blocks, k2, k3, spread(h, vectors), spread(rho, vectors), spread(blend, vectors), g, vectors)
+    goal = maximum(spread(tolerance, token), ROUND_OFF * over_bodies(terms, token) / load(t.model, t.e + FORCE_SCALE, token))
+    constant_loads(t, 0.5 * one, 0.5 * rho, 0.5 + 0.5 * rho, token)
+    active, wants, previous = todo, todo, spread(1.0, token)
+    done, iterations, residual = o, o, spread(1e300, token)
+    for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
+        if any_lane(wants):
+            if t.plan[RATED] > 0:
+                rate_loads(t, k3, h, rho, token)
+            renew(t, blocks, k2, k3, h, wants, but_not(active, wants), token, vectors)
+        residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
+        if t.plan[RATED] > 0:
+            rate_loads(t, k3, h, rho, token)
+        now = solve_to_root(t, k2, k3, one, token)
+        residual = where(active, now, residual)
+        finished = both(active, above(goal, now))
+        done, active = maximum(done, finished), but_not(active, finished)
+        if not any_lane(active):
+            break
+        turn = solve_to_leaves(t, k3, token)
+        limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
+        size = limit / maximum(turn, limit)
+        update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
+        iterations = iterations + active
+        theta = now / previous
+        bound = SAFETY * theta * now if iteration > 0 else now
+        finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
+        residual = where(finished, bound, residual)
+        done, active = maximum(done, finished), but_not(active, finished)
+        active = both(active, above(spread(1e12, token), now))  # diverged, or not a number
+        if not any_lane(active):
+            break
+        wants = active if careful else (both(active, above(theta, spread(SLOW, token))) if iteration > 0 else o)
+        previous = where(active, now, previous)
+    return done, iterations, residual

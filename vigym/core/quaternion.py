@@ -1,0 +1,41 @@
+"""Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, and a motion never jumps between them."""
+
+from .jit import inline
+
+
+@inline
+def product(a, b):
+    """a * b."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@inline
+def conjugate(q):
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@inline
+def vector(q):
+    return q[1], q[2], q[3]
+
+
+@inline
+def almost_normalised(q):
+    """One Newton step of 1/|q|: exact to rounding for a quaternion that left the sphere by rounding."""
+    s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@inline
+def rotation(q):
+    """The rotation matrix of q, row-major."""
+    x, y, z = q[1] + q[1], q[2] + q[2], q[3] + q[3]
+    wx, wy, wz = q[0] * x, q[0] * y, q[0] * z
+    xx, xy, xz = q[1] * x, q[1] * y, q[1] * z
+    yy, yz, zz = q[2] * y, q[2] * z, q[3] * z
+    return 1.0 - (yy + zz), xy - wz, xz + wy, xy + wz, 1.0 - (xx + zz), yz - wx, xz - wy, yz + wx, 1.0 - (xx + yy)

@@ -1,0 +1,294 @@
+"""The lane value type: one kernel source runs one environment, or several side by side.
+
+Numerical tables are laid out ``[row // s][field][lane]`` with LANES values per field. Two readings of it share every kernel:
+
+* *lanes of environments* (a batch): the lanes of a field are the same number of LANES environments; a row is a body; values are ``Lanes`` vectors;
+* *lanes of bodies* (one environment): four bodies share a block, one per lane. What runs over bodies independently still reads vectors; what walks
+  along the tree reads single floats out of the block.
+
+A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector for a vector token, a float for a float.
+Lanes never mix in arithmetic, and no operation is fused or reordered, so a lane computes bit for bit what it computes alone.
+"""
+
+import math
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+
+from .jit import inline
+
+LANES = 4
+
+
+class LanesType(types.Type):
+    """Type of a vector of LANES floats in one register."""
+
+    def __init__(self, base: types.Float, count: int):
+        self.base, self.count = base, count
+        super().__init__(name=f"Lanes({base}, {count})")
+
+    @property
+    def key(self):
+        return self.base, self.count
+
+
+@register_model(LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, lanes):
+        super().__init__(manager, lanes, ir.VectorType(manager.lookup(lanes.base).get_value_type(), lanes.count))
+
+
+FLOAT_LANES = LanesType(types.float64, LANES)
+
+
+def _spread(context, builder, lanes, value, kind):
+    """The vector whose lanes all hold ``value``."""
+    vector = context.get_value_type(lanes)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), context.cast(builder, value, kind, lanes.base), ir.IntType(32)(0))
+    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None))
+
+
+def _define(operation, instruction):
+    """Teach numba one arithmetic operation on lanes, a scalar operand being spread."""
+
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            lanes = next((a for a in args if isinstance(a, LanesType)), None)
+            if lanes is not None and len(args) == 2 and all(a == lanes or isinstance(a, (types.Float, types.Integer)) for a in args):
+                return signature(lanes, *args)
+
+    def lower(context, builder, sig, args):
+        pair = [a if isinstance(t, LanesType) else _spread(context, builder, sig.return_type, a, t) for a, t in zip(args, sig.args, strict=True)]
+        return getattr(builder, instruction)(*pair)
+
+    for number in (types.Float, types.Integer):
+        lower_builtin(operation, LanesType, number)(lower)
+        lower_builtin(operation, number, LanesType)(lower)
+    lower_builtin(operation, LanesType, LanesType)(lower)
+
+
+for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+    _define(_operation, _instruction)
+
+
+def _define_unary(operation, lower):
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            if len(args) == 1 and isinstance(args[0], LanesType):
+                return signature(args[0], args[0])
+
+    lower_builtin(operation, LanesType)(lower)
+
+
+def _call(builder, name, value):
+    """Call the LLVM intrinsic ``name`` on a float or a vector."""
+    suffix = "f64" if isinstance(value.type, ir.DoubleType) else f"v{value.type.count}f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(value.type, [value.type]), f"{name}.{suffix}"), [value])
+
+
+_define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
+_define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
+
+
+def _address(context, builder, kind, table, at, value):
+    """Pointer to a ``value`` (an LLVM type) that starts at element ``at``."""
+    data = cgutils.create_struct_proxy(kind)(context, builder, value=table).data
+    return builder.bitcast(builder.gep(data, [at]), value.as_pointer())
+
+
+@intrinsic
+def load(context, table, at, token):
+    """Read the value of the token's type that starts at element ``at`` of a flat table."""
+
+    def generate(context, builder, sig, args):
+        kind = context.get_value_type(sig.return_type)
+        return builder.load(_address(context, builder, sig.args[0], args[0], args[1], kind), align=8)
+
+    return token(table, at, token), generate
+
+
+@intrinsic
+def store(context, table, at, value):
+    """Write a float or vector at element ``at`` of a flat table."""
+
+    def generate(context, builder, sig, args):
+        pointer = _address(context, builder, sig.args[0], args[0], args[1], args[2].type)
+        builder.store(args[2], pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, at, value), generate
+
+
+@intrinsic
+def spread(context, value, token):
+    """A float as a value of the token's type (all lanes equal); a vector stays what it is."""
+
+    def generate(context, builder, sig, args):
+        if sig.return_type == sig.args[0]:
+            return args[0]
+        return _spread(context, builder, sig.return_type, args[0], sig.args[0])
+
+    return token(value, token), generate
+
+
+@intrinsic
+def where(context, mask, a, b):
+    """``a`` in the lanes where ``mask > 0``, else ``b`` (no arithmetic: NaN in the other one does not spread)."""
+
+    def generate(context, builder, sig, args):
+        return builder.select(builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2])
+
+    return a(mask, a, b), generate
+
+
+@intrinsic
+def maximum(context, a, b):
+    """The larger of two values, lane by lane; NaN if either is."""
+
+    def generate(context, builder, sig, args):
+        a, b = args
+        larger = builder.select(builder.fcmp_ordered(">", a, b), a, b)
+        return builder.select(builder.fcmp_unordered("uno", a, a), a, larger)
+
+    return a(a, b), generate
+
+
+@intrinsic
+def absolute(context, a):
+    """The absolute value, lane by lane."""
+    return a(a), lambda context, builder, sig, args: _call(builder, "llvm.fabs", args[0])
+
+
+@intrinsic
+def lane(context, a, index):
+    """Lane ``index`` of a vector as a float; a float is its own only lane."""
+
+    def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], LanesType):
+            return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
+        return args[0]
+
+    return getattr(a, "base", a)(a, index), generate
+
+
+@intrinsic
+def zero_lanes(context):
+    """The token for vectors."""
+    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(context.get_value_type(sig.return_type), None)
+
+
+def count(token):  # pragma: no cover
+    """Number of lanes of a token: LANES or 1."""
+
+
+@overload(count, inline="always")
+def _count(token):
+    number = token.count if isinstance(token, LanesType) else 1
+    return lambda token: number
+
+
+def row(index, fields, token):  # pragma: no cover
+    """Element where field 0 of a row starts, in a table with ``fields`` fields per row; field k follows at ``+ k * LANES``."""
+
+
+@overload(row, inline="always")
+def _row(index, fields, token):
+    if isinstance(token, LanesType):
+        return lambda index, fields, token: index * fields * LANES
+    return lambda index, fields, token: (index // LANES) * (fields * LANES) + index % LANES
+
+
+@inline
+def widest(a):
+    """The largest lane, as a float."""
+    result = lane(a, 0)
+    for k in range(1, count(a)):
+        result = maximum(result, lane(a, k))
+    return result
+
+
+@inline
+def any_lane(mask):
+    """Whether any lane of a mask is set."""
+    return widest(mask) > 0.0
+
+
+@inline
+def both(a, b):
+    """Lanes set in both masks."""
+    return where(a, b, a * 0.0)
+
+
+@inline
+def but_not(a, b):
+    """Lanes set in ``a`` and not in ``b``."""
+    return where(b, b * 0.0, a)
+
+
+@inline
+def above(a, b):
+    """Mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
+    return where(a - b, spread(1.0, a), spread(0.0, a))
+
+
+@intrinsic
+def with_lane(context, a, index, value):
+    """``a`` with lane ``index`` replaced."""
+
+    def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], LanesType):
+            return builder.insert_element(args[0], args[2], builder.trunc(args[1], ir.IntType(32)))
+        return args[2]
+
+    return a(a, index, value), generate
+
+
+@inline
+def arctan2(y, x):
+    """The angle of (x, y), lane by lane [rad]."""
+    angle = y
+    for k in range(count(y)):
+        angle = with_lane(angle, k, math.atan2(lane(y, k), lane(x, k)))
+    return angle
+
+
+@inline
+def cosine_sine(angle):
+    """Cosine and sine of an angle [rad], lane by lane."""
+    c, s = angle, angle
+    for k in range(count(angle)):
+        c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
+    return c, s
+
+
+@inline
+def from_rows(array, first, column, token):
+    """Column of a (environments, columns) array as lanes, from row ``first`` on; lanes beyond the last row repeat it."""
+    value = token
+    for k in range(count(token)):
+        value = with_lane(value, k, array[min(first + k, array.shape[0] - 1), column])
+    return value
+
+
+@inline
+def to_rows(array, first, column, value):
+    """Write lanes to a column of a (environments, columns) array, from row ``first`` on."""
+    for k in range(min(count(value), array.shape[0] - first)):
+        array[first + k, column] = lane(value, k)
+
+
+def over_bodies(value, token):  # pragma: no cover
+    """A maximum that a phase over bodies returned, per environment: the widest lane where the lanes are bodies."""
+
+
+@overload(over_bodies, inline="always")
+def _over_bodies(value, token):
+    if isinstance(token, LanesType):
+        return lambda value, token: value
+    return lambda value, token: widest(value)

@@ -1,0 +1,71 @@
+"""A state as plain rows, one per environment, whatever the layout: what is saved from one simulator can be restored in another."""
+
+import numpy as np
+
+from .simd import LANES
+from .tables import (
+    BODIES, BUFFERS, C, COORDINATE, ENVIRONMENT, FREEDOMS, KNOT, KNOT_SIZE, PHASE, Q, STATE_COORDINATES, STATE_KNOTS, V, W, X,
+)  # fmt: skip
+
+
+def _fields(*pairs: tuple[int, int]) -> list[int]:
+    return [offset // LANES + k for offset, width in pairs for k in range(width)]
+
+
+PRESENT = _fields((X, 3), (Q, 4), (V, 3), (W, 3), (C, 1))  # of the present knot
+BEFORE = _fields((V, 3), (W, 3))  # half-step velocities of the step before, for the predictor
+
+
+def _rows(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
+    """View of (groups, blocks, fields, LANES) as (environments, rows, fields), or a copy where no view exists."""
+    if single:
+        return blocks[0].transpose(0, 2, 1).reshape(1, -1, blocks.shape[2])
+    return blocks.transpose(0, 3, 1, 2).reshape(-1, *blocks.shape[1:3])[:count]
+
+
+def _tables(plan: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Views of a flat state: environment rows, coordinate rows, knot buffers, each with groups first and LANES last."""
+    groups = state.size // int(plan[STATE_KNOTS] + BUFFERS * plan[KNOT_SIZE])
+    flat = state.reshape(groups, -1)
+    environment = flat[:, : ENVIRONMENT * LANES].reshape(groups, 1, ENVIRONMENT, LANES)
+    coordinates = flat[:, plan[STATE_COORDINATES] : plan[STATE_KNOTS]].reshape(groups, -1, COORDINATE, LANES)
+    return environment, coordinates, flat[:, plan[STATE_KNOTS] :].reshape(groups, BUFFERS, -1, KNOT, LANES)
+
+
+def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
+    """All that the next step depends on, (environments, columns)."""
+    environment, coordinates, knots = _tables(plan, state)
+    phase = environment[:, 0, PHASE // LANES, 0].astype(int)
+    groups = np.arange(len(phase))
+    now = _rows(knots[groups, phase], single, count)[:, 1 : plan[BODIES], PRESENT]
+    before = _rows(knots[groups, 1 - phase], single, count)[:, 1 : plan[BODIES], BEFORE]
+    noted = _rows(coordinates, single, count)[:, : plan[FREEDOMS]]
+    scalars = environment[:, 0, : PHASE // LANES].transpose(0, 2, 1).reshape(-1, PHASE // LANES)[:count]
+    return np.concatenate([part.reshape(count, -1) for part in (scalars, noted, now, before)], axis=1)
+
+
+def _write(blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]) -> None:
+    """Write (environments, rows, fields) into (groups, blocks, all fields, LANES)."""
+    for e, row in np.ndindex(rows.shape[:2]):
+        at = row + first
+        g, b, lane = (0, at // LANES, at % LANES) if single else (e // LANES, at, e % LANES)
+        blocks[g, b, fields, lane] = rows[e, row]
+
+
+def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
+    """Write what ``pack`` gave; what follows from poses must be refreshed after it."""
+    environment, coordinates, knots = _tables(plan, state)
+    count, bodies, freedoms = len(values), int(plan[BODIES]) - 1, int(plan[FREEDOMS])
+    widths = np.cumsum([PHASE // LANES, freedoms * COORDINATE, bodies * len(PRESENT), bodies * len(BEFORE)])
+    scalars, noted, now, before = np.split(values, widths, axis=1)[:4]
+    environment[:, 0, PHASE // LANES] = 0.0
+    for e in range(count):
+        environment[e // LANES, 0, : PHASE // LANES, e % LANES] = scalars[e]
+    _write(coordinates, single, noted.reshape(count, freedoms, COORDINATE), 0, list(range(COORDINATE)))
+    _write(knots[:, 0], single, now.reshape(count, bodies, len(PRESENT)), 1, PRESENT)
+    _write(knots[:, 1], single, before.reshape(count, bodies, len(BEFORE)), 1, BEFORE)
+
+
+def columns(plan: np.ndarray) -> int:
+    """Number of columns of a packed state."""
+    return PHASE // LANES + int(plan[FREEDOMS]) * COORDINATE + (int(plan[BODIES]) - 1) * (len(PRESENT) + len(BEFORE))

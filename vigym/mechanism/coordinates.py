@@ -1,0 +1,130 @@
+"""Names to numbers: a mechanism's joint coordinates as arrays, and the columns of what the core reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.core.readout import READ_COUNT, READ_KINETIC, READ_POTENTIAL
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.joints import Joint
+from vigym.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+Given = Mapping[str, ArrayLike] | ArrayLike | None
+
+
+class Coordinates:
+    """Positions and velocities of a mechanism: names, defaults, checks.
+
+    Attributes:
+        positions, velocities, energies, scalars: slices of a reading's columns.
+        columns: number of columns of a reading.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        joints = mechanism.tree_joints
+        self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
+        self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], mechanism.position_names)
+        self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], mechanism.velocity_names)
+        self._floating = {j.child: j.name for j in joints if j.type == "floating" and j.parent == "world"}
+        self._rest = np.concatenate([np.zeros(0), *(_assembly(mechanism, j) for j in joints)])
+        self._quaternions = [self._position_slices[j.name] for j in joints if j.prototype.has_quaternion]
+        n_v, start = len(mechanism.velocity_names), 13 * len(self._bodies)
+        self.positions = slice(start, start + self._rest.size)
+        self.velocities = slice(self.positions.stop, self.positions.stop + n_v)
+        self.scalars = slice(self.velocities.stop, self.velocities.stop + READ_COUNT)
+        self.energies = slice(self.scalars.start + READ_KINETIC, self.scalars.start + READ_POTENTIAL + 1)
+        self.columns = self.scalars.stop
+        self._n_velocities = n_v
+
+    def body_index(self, name: str) -> int:
+        """Index of a body in ``mechanism.bodies``.
+
+        Raises:
+            MechanismError: unknown name.
+        """
+        if name not in self._bodies:
+            raise MechanismError(f"body: found {name!r}, expected one of {', '.join(self._bodies)}")
+        return self._bodies[name]
+
+    def arrays(
+        self, count: int, single: bool, positions: Given, velocities: Given, base: Mapping[str, Mapping[str, ArrayLike]] | None
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Checked arrays (count, n_positions) and (count, n_velocities) of what was given over the assembly pose at rest.
+
+        Raises:
+            MechanismError: unknown names, wrong shapes, values that are not finite, quaternions of length zero.
+        """
+        q, qd = np.tile(self._rest, (count, 1)), np.zeros((count, self._n_velocities))
+        _fill(q, positions, self._position_slices, "positions", single)
+        _fill(qd, velocities, self._velocity_slices, "velocities", single)
+        for body, values in (base or {}).items():
+            self._fill_base(q, qd, body, values, single)
+        for span in self._quaternions:
+            quaternion = slice(span.stop - 4, span.stop)
+            length = np.linalg.norm(q[:, quaternion], axis=1, keepdims=True)
+            if (length < 1e-6).any():
+                raise MechanismError("positions: found a quaternion of length 0, expected (w, x, y, z) of length 1")
+            q[:, quaternion] /= length
+        return q, qd
+
+    def _fill_base(self, q: Array, qd: Array, body: str, values: Mapping[str, ArrayLike], single: bool) -> None:
+        if body not in self._floating:
+            raise MechanismError(f"base: found {body!r}, expected a floating body: {', '.join(self._floating) or 'there is none'}")
+        p, v = self._position_slices[self._floating[body]], self._velocity_slices[self._floating[body]]
+        parts = {
+            "position": (q, slice(p.start, p.start + 3)), "orientation": (q, slice(p.start + 3, p.stop)),
+            "velocity": (qd, slice(v.start, v.start + 3)), "angular_velocity": (qd, slice(v.start + 3, v.stop)),
+        }  # fmt: skip
+        for key, value in values.items():
+            if key not in parts:
+                raise MechanismError(f"base of {body!r}: found {key!r}, expected {', '.join(parts)}")
+            target, span = parts[key]
+            _put(target, span, value, f"base of {body!r}, {key}", single)
+
+
+def _slices(widths: list[tuple[Joint, int]], names: list[str]) -> dict[str, slice]:
+    """Columns of each joint and of each single coordinate."""
+    spans: dict[str, slice] = {name: slice(i, i + 1) for i, name in enumerate(names)}
+    start = 0
+    for joint, width in widths:
+        spans[joint.name] = slice(start, start + width)
+        start += width
+    return spans
+
+
+def _assembly(mechanism: Mechanism, joint: Joint) -> Array:
+    """Coordinates of the assembly pose: zero, the identity, or for a floating joint the child's pose in its parent."""
+    if not joint.prototype.has_quaternion:
+        return np.zeros(len(joint.prototype.positions))
+    if joint.type == "spherical":
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    from vigym.mechanism.model import relative_pose
+
+    return relative_pose(mechanism, joint.parent, joint.child)
+
+
+def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, single: bool) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        _put(target, slice(0, target.shape[1]), given, what, single)
+        return
+    for name, value in given.items():
+        if name not in spans:
+            raise MechanismError(f"{what}: found {name!r}, expected names among {', '.join(spans) or 'none, there are no coordinates'}")
+        _put(target, spans[name], value, f"{what} of {name!r}", single)
+
+
+def _put(target: Array, span: slice, value: ArrayLike, what: str, single: bool) -> None:
+    width, count = span.stop - span.start, len(target)
+    array = np.asarray(value, dtype=np.float64)
+    shapes = [(width,)] + ([()] if width == 1 else []) + ([] if single else [(count, width)] + ([(count,)] if width == 1 else []))
+    if array.shape not in shapes:
+        raise MechanismError(f"{what}: found shape {array.shape}, expected {' or '.join(map(str, shapes))}")
+    if not np.isfinite(array).all():
+        raise MechanismError(f"{what}: found {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
+    target[:, span] = array.reshape(count, width) if array.size == count * width and array.shape not in shapes[:1] else array

@@ -1,0 +1,55 @@
+"""Physics metrics of a simulator's present state: what wrappers, environments, tests and examples share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.core import readout
+
+if TYPE_CHECKING:
+    from vigym.mechanism.simulator import Simulator
+
+METRICS = (
+    "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "constraint_residual_max",
+    "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged", "power_mech",
+)  # fmt: skip
+
+
+def metrics(sim: Simulator) -> dict[str, Any]:
+    """Metrics of the present knot; floats, or arrays (batch,).
+
+    Returns:
+        energy_kinetic, energy_potential, energy_total [J] (springs potential, armatures kinetic);
+        work_actuator: work of the torques since reset [J]; dissipated: loss in dampers since reset [J];
+        energy_balance: E - E0 - work + dissipated [J], the integrator's own error;
+        constraint_residual_max: largest joint gap [m or rad]; velocity_residual_max: largest constrained relative velocity [m/s or rad/s];
+        solver_iterations, solver_residual, solver_converged: of the last step call;
+        power_mech: sum of |torque * rate| over actuators at the knot [W].
+    """
+    scalars = sim.readings
+    kinetic, potential = scalars[:, readout.READ_KINETIC], scalars[:, readout.READ_POTENTIAL]
+    work, lost = scalars[:, readout.READ_WORK], scalars[:, readout.READ_DISSIPATED]
+    total = kinetic + potential
+    status = sim.status_rows
+    values = (
+        kinetic, potential, total, total - sim.start_energy - work + lost, work, lost, scalars[:, readout.READ_GAP], scalars[:, readout.READ_SLIP],
+        status[:, 1], status[:, 2], status[:, 0] > 0, scalars[:, readout.READ_POWER],
+    )  # fmt: skip
+    if sim.batch is not None:
+        return {name: np.array(value) for name, value in zip(METRICS, values, strict=True)}
+    return {name: value[0].item() for name, value in zip(METRICS, values, strict=True)}
+
+
+def momentum(sim: Simulator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Linear momentum [N s] and angular momentum about the world's origin [N m s] at the knot, (..., 3) each."""
+    states = sim.body_states
+    mass = np.array([body.mass for body in sim.mechanism.bodies.values()])[:, None]
+    inertia = np.array([body.inertia for body in sim.mechanism.bodies.values()])
+    x, q, v, w = states[..., 0:3], states[..., 3:7], states[..., 7:10], states[..., 10:13]
+    spin = np.einsum("bij,...bj->...bi", inertia, w)
+    u = q[..., 1:]
+    turned = spin + 2.0 * np.cross(u, np.cross(u, spin) + q[..., :1] * spin)
+    return (mass * v).sum(axis=-2), (np.cross(x, mass * v) + turned).sum(axis=-2)
