@@ -25,94 +25,77 @@ SHADE = 0.4  # part of the light that a full shadow takes
 
 
 class Backdrop:
-    """Background of a camera that never turns; what its height above the floor decides is painted once per height.
+    """Background of a camera that moves and never turns; what follows from its height is computed once per height.
 
     Args:
+        view: of the camera where it starts.
         floor: drawn where the camera is above it; None for none.
     """
 
-    def __init__(self, floor: Floor | None) -> None:
-        self._floor = floor
-        self._height: float | None = None
-        self._painted: tuple[View, Pixels] | None = None
+    def __init__(self, view: View, floor: Floor | None) -> None:
+        self._view, self._floor = view, floor
+        self._sky = _sky(view, LIFT if floor is None else 0.0)
+        self._ground: _Ground | None = None
+        self._painted: tuple[Array, Pixels] | None = None
 
-    @property
-    def has_floor(self) -> bool:
-        """Whether the last picture has a floor that a shadow can fall on."""
-        return self._ground is not None
-
-    def picture(self, view: View) -> Pixels:
-        """Return the background without shadows (height, width, 3), a fresh array."""
-        if self._painted is None or self._painted[0] is not view:
-            self._prepare(view)
-            picture = self._sky.copy()
+    def picture(self, shift: Array) -> Pixels:
+        """Return a fresh array (height, width, 3) without shadows for a camera moved by `shift` (3,) [m]."""
+        if self._painted is None or not np.array_equal(self._painted[0], shift):
+            self._prepare(shift)
+            picture: Pixels = self._sky.copy()
             if self._ground is not None:
-                self._ground.paint(picture, view)
-            self._painted = view, picture
+                self._ground.paint(picture, shift)
+            self._painted = shift, picture
         fresh: Pixels = self._painted[1].copy()
         return fresh
 
-    def shade(self, picture: Pixels, view: View, light: View, blocked: NDArray[np.bool_]) -> None:
-        """Darken the floor in `picture` where the light sees something `blocked` (size, size)."""
+    def shade(self, picture: Pixels, light: View, blocked: NDArray[np.bool_]) -> None:
+        """Darken the floor in the last `picture` where the light sees something `blocked` (size, size)."""
         if self._ground is not None:
-            self._ground.shade(picture, view, light, blocked)
+            self._ground.shade(picture, light, blocked)
 
-    def _prepare(self, view: View) -> None:
-        floor = self._floor
-        height = 0.0 if floor is None else float(floor.normal @ view.position) - floor.height
-        if self._height is not None and abs(height - self._height) <= SAME * abs(height):
+    def _prepare(self, shift: Array) -> None:
+        if self._floor is None:
             return
-        self._height = height
-        above = floor is not None and height > 0.0
-        self._sky = _sky(view, 0.0 if above else LIFT)
-        self._ground = _Ground(view, floor) if floor is not None and above else None
+        floor = self._floor.seen_from(shift)
+        if self._ground is None or abs(floor.height - self._ground.height) > SAME * floor.tile:
+            above = self._view.position @ floor.normal > floor.height
+            self._ground = _Ground(self._view, floor) if above else None
 
 
 class _Ground:
-    """The pixels that show floor, and all about them that a gliding camera does not change."""
+    """The pixels that show floor, and all about them that a camera gliding at one height does not change."""
 
     def __init__(self, view: View, floor: Floor) -> None:
-        self._frame = plane_frame(floor)
-        self._tile = floor.tile
+        self.height = floor.height
+        self._frame, self._tile = plane_frame(floor), floor.tile
         self._to_plane = np.linalg.inv(view.plane_to_clip(*self._frame)).astype(np.float64)
         x, y = view.pixel_grid()
         nearness = _row(self._to_plane[2], x, y)  # one over the depth; the floor ends where it falls to zero
-        seen = np.flatnonzero(nearness > 0.0)
-        self._x, self._y = (np.broadcast_to(axis, nearness.shape).ravel()[seen] for axis in (x, y))
-        whole = len(seen) > 0 and seen[-1] - seen[0] + 1 == len(seen)
-        self._pixels = slice(seen[0], seen[-1] + 1) if whole else seen  # a slice is written faster
-        self._start = self._along(view)
+        self._seen = np.flatnonzero(nearness > 0.0)
+        self._x, self._y = (np.broadcast_to(axis, nearness.shape).ravel()[self._seen] for axis in (x, y))
         per_tile = self._to_plane / np.array([[floor.tile], [floor.tile], [1.0]])
         self._places = [_place(per_tile, axis, view, self._x, self._y) for axis in (0, 1)]
         distance = float(np.linalg.norm(view.position - view.target))
-        clear = np.minimum(1.0, CLEAR * distance * nearness.ravel()[seen])[:, None]
+        clear = np.minimum(1.0, CLEAR * distance * nearness.ravel()[self._seen])[:, None]
         self._dark = HORIZON + clear * (DARK - HORIZON)
         self._bright = clear * (BRIGHT - DARK)
-        self._seen = seen
-        self._lit: tuple[Array, NDArray[np.intp], NDArray[np.intp]] | None = None
+        self._lit: tuple[View, NDArray[np.intp], NDArray[np.intp]] | None = None
 
-    def _along(self, view: View) -> Array:
-        """Return the camera's coordinates along the floor (2,) [m]."""
-        origin, *axes = self._frame
-        return np.array(axes) @ (view.position - origin)
-
-    def paint(self, picture: Pixels, view: View) -> None:
+    def paint(self, picture: Pixels, shift: Array) -> None:
         """Draw the squares, averaged over each pixel: far ones blend and do not flicker."""
-        offset = np.mod((self._along(view) - self._start) / self._tile, 2.0)
         waves = []
-        for (place, width), glided in zip(self._places, offset, strict=True):
-            edge = place + np.float32(glided)
+        for (place, width), axis in zip(self._places, self._frame[1:], strict=True):
+            edge = place + np.float32(np.mod(axis @ shift / self._tile, 2.0))
             waves.append((_ramp(edge - width / 2) - _ramp(edge + width / 2)) / width)
         bright = (0.5 - 0.5 * waves[0] * waves[1])[:, None]
-        picture.reshape(-1, 3)[self._pixels] = (self._dark + bright * self._bright).astype(np.uint8)
+        picture.reshape(-1, 3)[self._seen] = (self._dark + bright * self._bright).astype(np.uint8)
 
-    def shade(self, picture: Pixels, view: View, light: View, blocked: NDArray[np.bool_]) -> None:
+    def shade(self, picture: Pixels, light: View, blocked: NDArray[np.bool_]) -> None:
         """Take light from the pixels whose place on the floor the light does not see."""
-        apart = light.position - view.position
-        if self._lit is None or not np.allclose(self._lit[0], apart, rtol=0.0, atol=SAME * self._tile):
-            to_plane = np.linalg.inv(view.plane_to_clip(*self._frame))
-            inside, cells = _cells(light, light.plane_to_clip(*self._frame) @ to_plane, self._x, self._y)
-            self._lit = apart, self._seen[inside], cells
+        if self._lit is None or self._lit[0] is not light:
+            inside, cells = _cells(light, light.plane_to_clip(*self._frame) @ self._to_plane, self._x, self._y)
+            self._lit = light, self._seen[inside], cells
         _, pixels, cells = self._lit
         shade = _softened(blocked).ravel()[cells]
         dark = np.flatnonzero(shade)

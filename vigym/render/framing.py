@@ -1,7 +1,7 @@
 """Where the camera, the light and the floor go, so that a mechanism is well seen without being told."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,10 @@ class Floor:
     height: float
     tile: float
     below: bool
+
+    def seen_from(self, shift: Array) -> "Floor":
+        """Return the floor in a frame moved by `shift` (3,) [m]; where its squares lie is left to the painter."""
+        return replace(self, height=self.height - float(self.normal @ shift))
 
 
 def bounds(reach: Reach) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.camera import Array, Camera, View
+from vigym.render.camera import Array, Camera
 from vigym.render.framing import bounds, first_view, floor_of, light_view
 from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
@@ -30,8 +30,9 @@ class Scene:
             else None.
         centre: middle of the reach at assembly (3,) [m].
         size: diagonal of a box around the reach [m].
-        first: the view at assembly.
-        sun: direction to the light (3,).
+        view: what the camera sees before it follows anything.
+        follows: whether the camera moves with what floats or slides far.
+        light: what the light sees then; square, it holds all that throws a shadow.
 
     Raises:
         ValueError: a size that is not positive.
@@ -52,12 +53,11 @@ class Scene:
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.floor = floor_of(mechanism, self._reach, self.size)
         starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
-        self._follows = camera.target is None and bool(self._reach.followed)
+        self.follows = camera.target is None and bool(self._reach.followed)
         standing = self._standing()
         self._start = self._middle(starts) + standing
-        self.first = first_view(camera, self._reach, width, height).moved(standing if self._follows else np.zeros(3))
-        self._light = light_view(self.first, self._reach).moved(standing)
-        self.sun: Array = self._light.view[2, :3]
+        self.view = first_view(camera, self._reach, width, height).moved(standing if self.follows else np.zeros(3))
+        self.light = light_view(self.view, self._reach).moved(standing)
 
     def _standing(self) -> Array:
         """Return the shift (3,) [m] that puts what the camera follows on the mechanism's own ground."""
@@ -71,18 +71,16 @@ class Scene:
         followed = list(self._reach.followed)
         return positions[followed].mean(axis=0) if followed else np.zeros(3)
 
-    def views(self, positions: Array) -> tuple[View, View]:
-        """Return camera's and light's view for bodies at `positions` (n_bodies, 3) [m].
-
-        The light's is square and holds all that throws a shadow. A camera that stands gives the same objects again.
-        """
+    def shifts(self, positions: Array) -> tuple[Array, Array]:
+        """Return how far camera and light (3,) [m] have moved for bodies at `positions` (n_bodies, 3) [m]."""
+        none = np.zeros(3)
         if not self._reach.followed:
-            return self.first, self._light
+            return none, none
         shift = self._middle(positions) - self._start
         if self.floor is not None:  # glide along the floor, rise only when the mechanism leaves the picture
             rise = float(self.floor.normal @ shift)
             shift -= float(np.clip(rise, -CALM * self.size, CALM * self.size)) * self.floor.normal
-        return (self.first.moved(shift) if self._follows else self.first), self._light.moved(shift)
+        return (shift if self.follows else none), shift
 
     def checked(self, positions: ArrayLike, orientations: ArrayLike) -> tuple[Array, Array]:
         """Return the poses as float arrays (n_bodies, 3) and (n_bodies, 4).
@@ -92,9 +90,9 @@ class Scene:
         """
         return _poses("positions", positions, self._bodies, 3), _poses("orientations", orientations, self._bodies, 4)
 
-    def place(self, positions: Array, orientations: Array) -> tuple[Array, Array]:
-        """Return the world poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for poses of the bodies."""
-        where = np.concatenate((positions, np.zeros((1, 3))))[self._carrier]
+    def place(self, positions: Array, orientations: Array, world: ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
+        """Return the poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for those of bodies and world."""
+        where = np.concatenate((positions, np.reshape(world, (1, 3))))[self._carrier]
         turn = np.concatenate((orientations, [[1.0, 0.0, 0.0, 0.0]]))[self._carrier]
         moved = where + np.einsum("nij,nj->ni", matrix(turn), self._offset)
         return moved, product(turn, self._turn)

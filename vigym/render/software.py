@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.render.backdrop import Backdrop, hidden
 from vigym.render.bullet import bullet
 from vigym.render.camera import Array, View
+from vigym.render.framing import Floor
 from vigym.render.scene import Scene
 from vigym.render.stage import Stage
 
@@ -31,7 +32,7 @@ class SoftwareRenderer:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._stage = Stage(scene.pieces, _connect)
-        self._backdrop = Backdrop(scene.floor)
+        self._backdrop = Backdrop(scene.view, scene.floor)
 
     def render(self, positions: ArrayLike, orientations: ArrayLike) -> Pixels:
         """Return a picture (height, width, 3), a fresh array.
@@ -44,30 +45,35 @@ class SoftwareRenderer:
             ValueError: a wrong shape or a number that is not finite.
             RenderError: pybullet cannot draw here.
         """
-        positions, orientations = self._scene.checked(positions, orientations)
-        view, light = self._scene.views(positions)
-        placed, turned = self._scene.place(positions, orientations)
+        scene = self._scene
+        positions, orientations = scene.checked(positions, orientations)
+        shift, light_shift = scene.shifts(positions)
+        # the world moves past the camera: pybullet draws in single precision, far from the origin that shows
+        placed, turned = scene.place(positions - shift, orientations, -shift)
         self._stage.pose(placed, turned)
-        picture = self._backdrop.picture(view)
-        if self._backdrop.has_floor:
+        picture = self._backdrop.picture(shift)
+        if scene.floor is not None:
+            light = scene.light if scene.follows else scene.light.moved(light_shift)
             _, _, blocked = self._stage.photograph(light)
-            self._backdrop.shade(picture, view, light, blocked)
-        self._lay_over(picture, view, self._scene.corners(placed, turned))
+            self._backdrop.shade(picture, light, blocked)
+        floor = None if scene.floor is None else scene.floor.seen_from(shift)
+        self._lay_over(picture, scene.corners(placed, turned), floor)
         return picture
 
     def close(self) -> None:
         """Give pybullet's memory back; may be called again."""
         self._stage.close()
 
-    def _lay_over(self, picture: Pixels, view: View, corners: Array) -> None:
+    def _lay_over(self, picture: Pixels, corners: Array, floor: Floor | None) -> None:
         """Draw the pieces into the rectangle of the picture that holds them."""
+        view = self._scene.view
         left, top, width, height = rectangle(view, corners)
         if width == 0 or height == 0:
             return
         n = SAMPLES if bullet().isNumpyEnabled() else 1  # tuples are slow to read
         part = view.cropped(left, top, width, height, n)
-        colours, depth, mine = self._stage.photograph(part, lightDirection=self._scene.sun.tolist(), **LIGHT)
-        floor = self._scene.floor
+        sun = self._scene.light.view[2, :3].tolist()
+        colours, depth, mine = self._stage.photograph(part, lightDirection=sun, **LIGHT)
         if floor is not None and (corners @ floor.normal).min() < floor.height:
             mine = mine & ~hidden(part, floor, depth)
         below = picture[top : top + height, left : left + width]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.bullet import RenderError, bullet
-from vigym.render.camera import Array, Camera, View
+from vigym.render.camera import Array, Camera
 from vigym.render.framing import Floor, plane_frame
 from vigym.render.pieces import Piece
 from vigym.render.scene import Scene
@@ -63,8 +63,7 @@ class WindowRenderer:
         p, client = bullet(), self._stage.client()
         if not p.isConnected(client):
             raise RenderError("the window was closed; close the renderer and make another to see more")
-        view, _ = self._scene.views(positions)
-        self._aim(p, client, view)
+        self._aim(p, client, self._scene.shifts(positions)[0])
         self._stage.pose(*self._scene.place(positions, orientations))
         self._pace()
 
@@ -75,7 +74,7 @@ class WindowRenderer:
 
     def _connect(self, p: ModuleType) -> int:
         check_display()
-        view = self._scene.first
+        view = self._scene.view
         try:
             client: int = p.connect(p.GUI, options=f"--width={view.width} --height={view.height} {SKY}")
         except p.error as error:
@@ -86,23 +85,25 @@ class WindowRenderer:
             raise RenderError("pybullet could not open a window; render_mode='rgb_array' needs none")
         for part in (p.COV_ENABLE_GUI, p.COV_ENABLE_KEYBOARD_SHORTCUTS, p.COV_ENABLE_MOUSE_PICKING):
             p.configureDebugVisualizer(part, 0, physicsClientId=client)
-        sun = self._scene.centre + SUN_DISTANCE * self._scene.size * self._scene.sun
+        sun = self._scene.centre + SUN_DISTANCE * self._scene.size * self._scene.light.view[2, :3]
         p.configureDebugVisualizer(lightPosition=sun.tolist(), physicsClientId=client)
         return client
 
-    def _aim(self, p: ModuleType, client: int, view: View) -> None:
+    def _aim(self, p: ModuleType, client: int, shift: Array) -> None:
         """Point the viewer at the target where that moves; angle and distance stay as the mouse left them."""
+        view = self._scene.view
+        target = view.target + shift
         if self._target is None:
             back = view.view[2, :3]
             yaw, pitch = math.atan2(back[1], back[0]) + RIGHT_ANGLE, -math.asin(back[2])
             distance = float(np.linalg.norm(view.position - view.target))
             angles = math.degrees(yaw), math.degrees(pitch)
-        elif np.array_equal(self._target, view.target):
+        elif np.array_equal(self._target, target):
             return
         else:
             *angles, distance, _ = p.getDebugVisualizerCamera(physicsClientId=client)[8:12]
-        p.resetDebugVisualizerCamera(distance, *angles, view.target.tolist(), physicsClientId=client)
-        self._target = view.target
+        p.resetDebugVisualizerCamera(distance, *angles, target.tolist(), physicsClientId=client)
+        self._target = target
 
     def _pace(self) -> None:
         now = time.monotonic()
