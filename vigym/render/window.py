@@ -62,7 +62,7 @@ class WindowRenderer:
         positions, orientations = self._scene.checked(positions, orientations)
         p, client = bullet(), self._stage.client()
         if not p.isConnected(client):
-            raise RenderError("the window was closed; close the renderer and make another to see more")
+            raise RenderError("the window was closed; close the renderer to open another with the next picture")
         self._aim(p, client, self._scene.shifts(positions)[0])
         self._stage.pose(*self._scene.place(positions, orientations))
         self._pace()
