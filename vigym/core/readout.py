@@ -14,12 +14,12 @@ from .jit import entry, inline, phase
 from .joint import kept_quaternion, parent_axis, planned, rotation_axis, rotation_repair, translation_axis, translation_repair
 from .ldu import factorise, largest3, solve_to_leaves, solve_to_root
 from .newton import block_count, gravity
-from .quaternion import product, rotation, vector
+from .quaternion import conjugate, product, rotation, vector
 from .simd import LANES, absolute, any_lane, both, but_not, cosine_sine, from_rows, load, maximum, row, spread, store, to_rows, zero_lanes
 from .step import blend, buffers, filled, group
 from .tables import (
     ACTUATED_ROW, ACTUATOR, ACTUATORS, KNOT_SIZE, PLAN_ACTUATORS, ANCHOR_A, ANCHOR_B, ARM, ARMATURE, ASIDE_STATE, AXIS_A, AXIS_B, BODIES, BODY, C, COORDINATE, DAMPING, DISSIPATED, ELIMINATION, FIRST, FRAME, FREEDOM,
-    GRAVITY, H1, KNOT, MASS, OFFSET, PARENT, PHASE, POSITION, POSITIONS, Q, R, RATE, REST, ROTATIONS, SHIFT, SPEED, STATE_SIZE, STIFFNESS, TIME, TORQUE, TRANSLATIONS, TURN, TURNS, V, VELOCITIES, VELOCITY, W, WORK, WORK_DONE, X, Y,
+    GRAVITY, H1, KNOT, MASS, OFFSET, PARENT, PHASE, POSITION, POSITIONS, Q, R, RATE, REST, ROTATIONS, SHIFT, SPEED, STATE_SIZE, STIFFNESS, TIME, TORQUE, TRANSLATIONS, TURN, TURNS, V, VELOCITIES, VELOCITY, W, WORK, WORK_DONE, X, Y, ZERO,
 )  # fmt: skip
 
 # what is read of an environment besides poses and coordinates
@@ -43,7 +43,8 @@ def joint_rotation(t, i, positions, first, token):
     a = from_rows(positions, first, at, token)
     if free == 3:
         x, y = from_rows(positions, first, at + 1, token), from_rows(positions, first, at + 2, token)
-        return product(offset, (a, x, y, from_rows(positions, first, at + 3, token)))
+        q = a, x, y, from_rows(positions, first, at + 3, token)
+        return product(offset, product(conjugate(load4(t.model, m + ZERO, token)), q))
     if free == 1:
         return product(offset, exponential(load3(t.model, m + AXIS_B, token), a))
     b = from_rows(positions, first, at + 1, token)
@@ -194,7 +195,8 @@ def read_joints(t, out, first, column, token):
             if j < n or free < 3:
                 to_rows(out, first, at + j, s)
         if free == 3:
-            q = kept_quaternion(t, planned(t, i, FIRST) + n, token)
+            zero = load4(t.model, t.m + row(i, BODY, token) + ZERO, token)
+            q = product(zero, kept_quaternion(t, planned(t, i, FIRST) + n, token))
             to_rows(out, first, at + n, q[0])
             write3(out, first, at + n + 1, vector(q))
     return kinetic, potential, lost

@@ -33,8 +33,9 @@ X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
 TORQUE, COSINE, SINE, TURNS, RATE, COORDINATE = _offsets(1, 1, 1, 1, 1)
 # environment row of the state
 TIME, H1, H0, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offsets(1, 1, 1, 1, 1, 1, 1)
-# body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent, orientation offset, translation frame
-MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, BODY = _offsets(1, 6, 3, 3, 3, 3, 4, 9, 3)
+# body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent, relative orientation at assembly,
+# translation frame, lever from the parent's own anchor to this one, quaternion coordinate at assembly
+MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, BODY = _offsets(1, 6, 3, 3, 3, 3, 4, 9, 3, 4)
 # freedom rows of the model
 DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, FREEDOM = _offsets(1, 1, 1, 1, 1)
 # environment row of the model

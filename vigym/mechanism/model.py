@@ -73,8 +73,9 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
     row[_field(T.INERTIA, 6)] = J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]
     row[_field(T.ANCHOR_B, 3)] = 0.0 if absolute else R_b.T @ (joint.position - x_b)
     row[_field(T.ANCHOR_A, 3)] = 0.0 if absolute else R_a.T @ (joint.position - x_a)
-    offset = np.array([1.0, 0.0, 0.0, 0.0]) if absolute else product(q_a * [1, -1, -1, -1], q_b)
+    offset = product(q_a * [1, -1, -1, -1], q_b)
     row[_field(T.OFFSET, 4)] = offset / np.linalg.norm(offset)
+    row[_field(T.ZERO, 4)] = row[_field(T.OFFSET, 4)] if absolute else (1.0, 0.0, 0.0, 0.0)
     if 0 < len(kind.rotations) < 3:
         row[_field(T.AXIS_A, 3)] = frame_a[:, kind.rotations[0]]
         row[_field(T.AXIS_B, 3)] = frame_b[:, kind.rotations[-1]]
@@ -83,10 +84,12 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
     return row
 
 
-def _freedom_rows(joint: Joint) -> np.ndarray:
+def _freedom_rows(mechanism: Mechanism, joint: Joint) -> np.ndarray:
     count = len(joint.prototype.velocities)
     rows = np.zeros((count, T.FREEDOM))
     rests = tuple(joint.rest) or (0.0,) * count
+    if joint.type == "floating":  # its coordinates are absolute, its spring is slack at the assembly
+        rests = (*relative_pose(mechanism, joint.parent, joint.child)[:3], 0.0, 0.0, 0.0)
     for j in range(count):
         rows[j, _field(T.DAMPING, 1)] = joint.damping
         rows[j, _field(T.STIFFNESS, 1)] = joint.stiffness
@@ -153,7 +156,7 @@ def build_model(mechanism: Mechanism) -> Model:
     for joint in order:
         i = rows[joint.child]
         bodies[i, _field(T.LEVER, 3)] = anchors_a[i] - anchors_b[rows[joint.parent]]
-    freedoms = np.concatenate([np.zeros((0, T.FREEDOM)), *(_freedom_rows(joint) for joint in order)])
+    freedoms = np.concatenate([np.zeros((0, T.FREEDOM)), *(_freedom_rows(mechanism, joint) for joint in order)])
     environment = np.array([*mechanism.gravity, *_scales(mechanism, bodies)])
     body_rows = np.array([rows[name] for name in mechanism.bodies], np.int64)
     return Model(_plan(mechanism, order, rows), environment, bodies, freedoms, body_rows)
