@@ -162,6 +162,20 @@ def test_meshes_that_cannot_be_read_are_named(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_mesh_that_goes_missing_is_named_and_drawn_when_it_is_back(tmp_path):
+    file, away = tmp_path / "triangle.obj", tmp_path / "away.obj"
+    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    mech = with_mesh(file)
+    expected = picture_of(mech)
+    renderer = make_renderer(mech, "rgb_array", 96, 96)
+    file.rename(away)
+    with pytest.raises(RenderError, match="triangle.obj': found no such file"):
+        renderer.render(*assembled(mech))
+    away.rename(file)
+    assert np.array_equal(renderer.render(*assembled(mech)), expected)
+    renderer.close()
+
+
 # Surfaces
 
 

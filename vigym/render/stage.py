@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.quiet import captured_output
-from vigym.render.bullet import bullet, read_mesh
+from vigym.render.bullet import RenderError, bullet, read_mesh
 from vigym.render.camera import Array, View
 from vigym.render.pieces import Piece
 from vigym.render.surface import MeshFile
@@ -49,15 +49,23 @@ class Stage:
     def client(self) -> int:
         """Return this process's client, made when it is asked for first."""
         if self._client is None or self._process != os.getpid():
-            p = bullet()
-            with captured_output():
-                client = self._connect(p)
-            self._client, self._process = client, os.getpid()
-            self._finalizer = weakref.finalize(self, _disconnect, client, os.getpid())
+            self._client = self._open()
+            self._process = os.getpid()
+        return self._client
+
+    def _open(self) -> int:
+        p = bullet()
+        with captured_output():
+            client = self._connect(p)
+        self._finalizer = weakref.finalize(self, _disconnect, client, os.getpid())
+        try:
             self._ids = [_placed(p, piece, client) for piece in self._pieces]
             for piece in self._still:
                 _placed(p, piece, client)
-        return self._client
+        except RenderError:
+            self._finalizer()
+            raise
+        return client
 
     def pose(self, positions: Array, orientations: Array) -> None:
         """Move the pieces to positions (n, 3) [m] and orientations (n, 4), (w, x, y, z)."""
