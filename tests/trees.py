@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from naive_joints import conj, mul, rotate
 
 from vigym.mechanism.joints import PROTOTYPES
 from vigym.mechanism.mechanism import Mechanism
@@ -48,15 +49,29 @@ def random_tree(seed, types, *, damping=0.0, springs=True, armature=True, gravit
 
 
 def random_positions(seed, mech, scale=0.4):
-    """Coordinates near zero by joint name; quaternions have length one."""
+    """Coordinates near the assembly pose by joint name; quaternions have length one."""
     rng, positions = np.random.default_rng(seed), {}
     for joint in mech.tree_joints:
         prototype = joint.prototype
         slides, count = scale * rng.normal(size=len(prototype.translations)), len(prototype.rotations)
         turns = scale * rng.normal(size=count)
+        turns = unit(np.append(1.0, turns)) if count == 3 else turns
+        if joint.type == "floating":  # its coordinates alone are not zero at assembly
+            position, orientation = assembly(mech, joint)
+            slides, turns = position + slides, mul(orientation, turns)
         if prototype.positions:
-            positions[joint.name] = np.append(slides, unit(np.append(1.0, turns)) if count == 3 else turns)
+            positions[joint.name] = np.append(slides, turns)
     return positions
+
+
+def assembly(mech, joint):
+    """Pose of the joint's child in its parent as the bodies were added."""
+    child = mech.bodies[joint.child]
+    if joint.parent == "world":
+        return child.position, child.orientation
+    parent = mech.bodies[joint.parent]
+    back = conj(parent.orientation)
+    return rotate(back, child.position - parent.position), mul(back, child.orientation)
 
 
 def random_rates(seed, mech, scale=0.5):
