@@ -28,6 +28,16 @@ def aligned(q, like):
     return q * np.sign(np.sum(q * like, axis=-1, keepdims=True))
 
 
+def joint_positions(twin, like):
+    """All joint coordinates of the twin, quaternions with the signs of `like` (n_positions,)."""
+    parts = []
+    for joint in twin.joints:
+        s, _, e = joint.coordinates(twin.x, twin.q)
+        start = sum(map(len, parts)) + len(s)
+        parts += [s, aligned(e, like[start : start + 4]) if joint.ball else twin.angles[joint.name]]
+    return np.concatenate(parts)
+
+
 def assert_same_knot(sim, twin):
     names = list(sim.mechanism.bodies)
     V, rates = twin.knot_velocities()
@@ -39,6 +49,7 @@ def assert_same_knot(sim, twin):
         ("orientations", aligned(orientations, twin.q[1:]), twin.q[1:]),
         ("velocities", [sim.body_velocity(name) for name in names], V[:, :3]),
         ("angular velocities", [sim.body_angular_velocity(name) for name in names], V[:, 3:]),
+        ("joint positions", sim.joint_positions, joint_positions(twin, sim.joint_positions)),
         ("joint rates", sim.joint_velocities, rates),
         ("energies", [kinetic, potential], twin.energy()),
         ("work", metrics["work_actuator"], twin.work),
@@ -76,3 +87,16 @@ def test_each_joint_type_with_the_fourth_order_step(kind):
 
 def test_bare_tree_without_springs_dampers_or_armature():
     run_both(*pair(30, TYPES, springs=False, armature=False), steps=100)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "cylindrical", "planar", "universal"])
+def test_angles_go_on_past_half_a_turn_and_so_do_their_springs(kind):
+    sim, twin, driven = pair(40, [kind], armature=False)
+    fast = 25.0 * np.ones(len(driven))
+    sim.reset(velocities=by_joint(sim.mechanism, fast))
+    twin.reset(velocities=fast)
+    farthest = 0.0
+    for _ in range(10):
+        run_both(sim, twin, driven, steps=10)
+        farthest = max(farthest, np.abs(sim.joint_positions[-1]))
+    assert farthest > 1.5 * np.pi
