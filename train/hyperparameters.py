@@ -1,7 +1,7 @@
 """Hyper-parameters of the training scripts, one entry per environment."""
 
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, pi
 from typing import Any
 
 
@@ -24,7 +24,7 @@ class Settings:
         envs: environments stepped side by side.
         success: of an episode.
         learning_rate: at the start; it falls linearly to zero.
-        options: of the environment.
+        training: options of the environment while training, to meet more than the starts of an evaluation.
         algorithm: what else the algorithm is given.
     """
 
@@ -32,7 +32,7 @@ class Settings:
     success: Success
     envs: int = 16
     learning_rate: float = 1e-3
-    options: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
     algorithm: dict[str, Any] = field(default_factory=dict)
 
 
@@ -49,8 +49,9 @@ _PPO = {
 
 PPO = {
     "vigym/Pendulum-v0": Settings(
-        timesteps=500_000,
+        timesteps=400_000,
         success=Success("angle", -0.1, 0.1, seconds=5.0),
+        training={"reset_noise_scale": pi},
         algorithm=_PPO,
     ),
     "vigym/CartPole-v0": Settings(
@@ -59,8 +60,9 @@ PPO = {
         algorithm=_PPO,
     ),
     "vigym/InvertedDoublePendulum-v0": Settings(
-        timesteps=1_000_000,
+        timesteps=600_000,
         success=Success("tip_height", 0.9, inf, seconds=20.0),
+        training={"reset_noise_scale": 0.3, "max_episode_steps": 300},
         algorithm=_PPO,
     ),
     "vigym/Acrobot-v0": Settings(

@@ -98,8 +98,8 @@ class Keep(BaseCallback):
 
 def train(options: argparse.Namespace, settings: Settings) -> PPO:
     """Train from scratch or from the last checkpoint, and leave everything in the folder."""
-    envs = make_vec_env(options.env, settings.envs, seed=options.seed, env_kwargs=settings.options)
-    judges = make_vec_env(options.env, settings.envs, seed=FRESH // 2 + options.seed, env_kwargs=settings.options)
+    envs = make_vec_env(options.env, settings.envs, seed=options.seed, env_kwargs=settings.training)
+    judges = make_vec_env(options.env, settings.envs, seed=FRESH // 2 + options.seed)
     log = str(options.out / "tensorboard") if options.tensorboard else None
     if options.resume:
         last = checkpoints(options.out)[-1]
@@ -125,10 +125,10 @@ def train(options: argparse.Namespace, settings: Settings) -> PPO:
     return model
 
 
-def policy_of(options: argparse.Namespace, settings: Settings, folder: Path) -> Policy:
+def policy_of(options: argparse.Namespace, folder: Path) -> Policy:
     """Return the deterministic policy saved in `folder`."""
     model = PPO.load(folder / MODEL, device="cpu")
-    shape = DummyVecEnv([partial(gym.make, options.env, **settings.options)])
+    shape = DummyVecEnv([partial(gym.make, options.env)])
     normalisation = VecNormalize.load(str(folder / NORMALISATION), shape)
     return lambda observations: model.predict(normalisation.normalize_obs(observations), deterministic=True)[0]
 
@@ -143,8 +143,8 @@ def main(arguments: list[str] | None = None) -> Figures:
     steps = train(options, settings).num_timesteps
     minutes = (time.perf_counter() - start) / 60.0
     plot_curve(options.out / "curve.csv", options.out / "curve.png")
-    policy = policy_of(options, settings, options.out / "best")
-    make = partial(gym.make, options.env, **settings.options)
+    policy = policy_of(options, options.out / "best")
+    make = partial(gym.make, options.env)
     figures = evaluate(make, policy, settings.success, options.episodes, FRESH + options.seed * options.episodes)
     run: dict[str, Any] = {"env": options.env, "seed": options.seed, "timesteps": steps, "minutes": round(minutes, 2)}
     (options.out / "results.json").write_text(json.dumps(run | as_row(figures), indent=2) + "\n")

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.envs.task import Array, Quantities
+from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.model import product, relative_pose
 
 Index = NDArray[np.intp]
 
@@ -50,18 +52,26 @@ def joint_observation(mechanism: Mechanism, distance: float, velocity: float) ->
 
 
 def random_start(mechanism: Mechanism, rng: np.random.Generator, scale: float) -> tuple[Array, Array]:
-    """Return joint positions and velocities about zero.
+    """Return joint positions and velocities about the assembly pose at rest.
 
-    Every coordinate is uniform in [-scale, scale] [rad, m, per s]; a quaternion is the rotation by such a vector.
+    Every coordinate is uniform within +- scale [rad, m, per s]; a quaternion is turned by such a rotation vector.
     """
-    positions: list[Array] = []
-    for joint in mechanism.tree_joints:
-        prototype = joint.prototype
-        positions.append(rng.uniform(-scale, scale, len(prototype.velocities)))
-        if prototype.has_quaternion:
-            half = np.concatenate(([1.0], 0.5 * positions[-1][-3:]))
-            positions[-1] = np.concatenate((positions[-1][:-3], half / np.sqrt(half @ half)))
-    return np.concatenate(positions), rng.uniform(-scale, scale, mechanism.degrees_of_freedom)
+    starts = [_start(mechanism, joint, rng, scale) for joint in mechanism.tree_joints]
+    return np.concatenate(starts), rng.uniform(-scale, scale, mechanism.degrees_of_freedom)
+
+
+def _start(mechanism: Mechanism, joint: Joint, rng: np.random.Generator, scale: float) -> Array:
+    """Return the positions of one joint."""
+    noise = rng.uniform(-scale, scale, len(joint.prototype.velocities))
+    if not joint.prototype.has_quaternion:
+        return noise
+    half = np.concatenate(([1.0], 0.5 * noise[-3:]))
+    turn: Array = half / np.sqrt(half @ half)
+    if not joint.prototype.translations:
+        return turn
+    rest = relative_pose(mechanism, joint.parent, joint.child)  # a floating joint's coordinates are a pose
+    start: Array = np.concatenate((rest[:3] + noise[:3], product(rest[3:], turn)))
+    return start
 
 
 def _bounds(mechanism: Mechanism, distance: float) -> Array:

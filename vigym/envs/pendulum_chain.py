@@ -16,7 +16,7 @@ LENGTH, MASS = 1.0, 1.0  # of the whole chain, shared by its rods [m, kg]
 THICKNESS = 0.05  # radius over length of a rod
 GRAVITY = 9.81  # [m/s^2]
 STRENGTH = 1.5  # effort over the torque that holds what hangs on the joint out horizontally
-DAMPING = 0.02  # of a joint over its effort [s/rad]
+DAMPING = 0.1  # of a joint over its effort: 10 rad/s is as fast as a motor turns it [s/rad]
 FAST = 60.0  # bound of the observed rates [rad/s]
 JOINTS = ("revolute", "spherical")  # what may join the rods
 

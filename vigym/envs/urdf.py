@@ -48,7 +48,7 @@ class Urdf(Task):
     |---|---|---|---|---|---|
     | one per angle | cosines of the angles | -1 | 1 | revolute, continuous, ... | ratio |
     | one per angle | sines of the angles | -1 | 1 | revolute, continuous, ... | ratio |
-    | one per distance | distances from the file's zero | -1000 | 1000 | prismatic, ... | distance (m) |
+    | one per distance | distances, of floating joints the position | -1000 | 1000 | prismatic, ... | distance (m) |
     | four per quaternion | quaternions (w, x, y, z) | -1 | 1 | spherical, floating | ratio |
     | one per freedom | velocities | -200 | 200 | `velocity_names` | rate (rad/s or m/s) |
 
