@@ -1,0 +1,118 @@
+"""Reward wrappers: the term, its sum with the others, specs and pickles, the vector form in every autoreset mode."""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from vigym.wrappers import ConstraintReward, EnergyReward, vector
+
+ID = "vigym/InvertedDoublePendulum-v0"
+KINDS = {"mechanical_power": "power_mech", "torque_squared": "torque_squared", "drift": "energy_balance"}
+WRAPPERS = [
+    *(
+        (EnergyReward, vector.EnergyReward, {"weight": 0.5, "kind": kind}, kind, source)
+        for kind, source in KINDS.items()
+    ),
+    (ConstraintReward, vector.ConstraintReward, {"weight": 1e6}, "constraint", "constraint_residual_max"),
+]
+every = pytest.mark.parametrize(("single", "many", "arguments", "name", "source"), WRAPPERS)
+
+
+def moves(count, *shape):
+    return np.random.default_rng(0).uniform(-1, 1, (count, *shape)).astype(np.float32)
+
+
+def terms(info):
+    return {key: value for key, value in info.items() if key.startswith("reward_")}
+
+
+@every
+def test_the_term_is_added_and_reported(single, many, arguments, name, source):
+    plain, env = gym.make(ID), single(gym.make(ID), **arguments)
+    _, before = plain.reset(seed=0)
+    _, at_reset = env.reset(seed=0)
+    assert data_equivalence(at_reset, {**before, f"reward_{name}": 0.0}, exact=True)
+    for move in moves(20, 1):
+        _, expected, *_, info = plain.step(move)
+        _, reward, *_, wrapped = env.step(move)
+        assert wrapped.keys() == at_reset.keys()
+        assert type(reward) is float
+        assert wrapped[f"reward_{name}"] == -arguments["weight"] * abs(info[source])
+        assert reward == expected + wrapped[f"reward_{name}"]
+        assert reward == pytest.approx(sum(terms(wrapped).values()), abs=1e-12)
+    assert wrapped[f"reward_{name}"] < 0.0
+
+
+def test_wrappers_stack():
+    env = EnergyReward(EnergyReward(gym.make(ID), 1.0, "torque_squared"), 0.5, "torque_squared")
+    env.reset(seed=0)
+    _, reward, *_, info = env.step(moves(1, 1)[0])
+    assert info["reward_torque_squared"] == pytest.approx(-1.5 * info["torque_squared"])
+    assert reward == pytest.approx(sum(terms(info).values()))
+
+
+@every
+def test_specs_and_pickles_rebuild(single, many, arguments, name, source):
+    env = single(gym.make(ID), **arguments)
+    again = gym.make(env.spec)
+    assert isinstance(again, single)
+    env.reset(seed=0)
+    env.step(moves(1, 1)[0])
+    copy = pickle.loads(pickle.dumps(env))
+    assert data_equivalence(copy.step(moves(1, 1)[0]), env.step(moves(1, 1)[0]), exact=True)
+    assert data_equivalence(again.reset(seed=1), env.reset(seed=1), exact=True)
+    assert data_equivalence(again.step(moves(1, 1)[0]), env.step(moves(1, 1)[0]), exact=True)
+
+
+@every
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_vector_form_equals_single_form(single, many, arguments, name, source, mode):
+    def short():
+        return gym.make(ID, max_episode_steps=4)
+
+    wrapped = SyncVectorEnv([lambda: single(short(), **arguments)] * 3, autoreset_mode=mode)
+    env = many(SyncVectorEnv([short] * 3, autoreset_mode=mode), **arguments)
+    expected, found = wrapped.reset(seed=0), env.reset(seed=0)
+    assert data_equivalence(found, expected, exact=True)
+    for move in moves(10, 3, 1):
+        expected, found = wrapped.step(move), env.step(move)
+        assert data_equivalence(found[:4], expected[:4], exact=True)
+        assert infos_equal(found[4], expected[4])
+        done = found[2] | found[3]
+        if mode == AutoresetMode.DISABLED and done.any():
+            options = {"reset_mask": done}
+            assert data_equivalence(wrapped.reset(options=options)[0], env.reset(options=options)[0], exact=True)
+
+
+def infos_equal(found, expected):
+    if set(found) != set(expected):
+        return False
+    return all(
+        infos_equal(found[key], expected[key])
+        if isinstance(expected[key], dict)
+        else np.array_equal(np.stack(list(found[key])), np.stack(list(expected[key])))
+        for key in expected
+        if key not in ("final_obs", "_final_obs")
+    )
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, "1", True])
+def test_weights_out_of_range_are_refused(weight):
+    env = gym.make(ID)
+    with pytest.raises(ValueError, match="weight of reward_constraint: found"):
+        ConstraintReward(env, weight)
+    with pytest.raises(ValueError, match="weight of reward_drift: found"):
+        EnergyReward(env, weight, "drift")
+
+
+def test_unknown_kinds_and_foreign_environments_are_refused():
+    with pytest.raises(ValueError, match="kind: found 'heat', expected one of"):
+        EnergyReward(gym.make(ID), 1.0, "heat")
+    env = EnergyReward(gym.make("CartPole-v1"), 1.0)
+    env.reset()
+    with pytest.raises(KeyError, match=r"needs info\['power_mech'\]"):
+        env.step(0)
