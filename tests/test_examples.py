@@ -1,0 +1,49 @@
+"""Every example runs, is short, and shows what it says."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+FILES = sorted(FOLDER.glob("*.py"))
+
+
+def load(name):
+    spec = spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_random_rollout(module):
+    info = module.main()
+    assert abs(info["energy_balance"]) < 1e-2
+    assert info["constraint_residual_max"] <= 1e-10
+
+
+def check_energy_without_drift(module):
+    rows = module.main(duration=100.0)
+    amplitudes = [amplitude for _, amplitude, _ in rows]
+    assert amplitudes[0] / amplitudes[1] == pytest.approx(4.0, rel=0.1)
+    assert amplitudes[1] / amplitudes[2] == pytest.approx(4.0, rel=0.05)
+
+
+def check_import_urdf(module):
+    info = module.main()
+    assert info["reward_task"] == pytest.approx(-float(info["joint_velocities"] @ info["joint_velocities"]))
+
+
+def check_own_task(module):
+    assert abs(module.main()["position"]) < 1e-3
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_example(file, capsys):
+    assert len(file.read_text().splitlines()) <= 60
+    globals()[f"check_{file.stem}"](load(file.stem))  # an example without a check fails here
+    assert capsys.readouterr().out
+
+
+def test_random_rollout_of_another_environment():
+    assert load("random_rollout").main("vigym/Acrobot-v0", seed=1)["solver_converged"]
