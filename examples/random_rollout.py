@@ -30,4 +30,4 @@ def main(name: str = "vigym/Pendulum-v0", seed: int = 0) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(sys.argv[1] if len(sys.argv) > 1 else "vigym/Pendulum-v0")

@@ -49,7 +49,7 @@ _PPO = {
 
 PPO = {
     "vigym/Pendulum-v0": Settings(
-        timesteps=400_000,
+        timesteps=300_000,
         success=Success("angle", -0.1, 0.1, seconds=5.0),
         training={"reset_noise_scale": pi},
         algorithm=_PPO,
