@@ -8,6 +8,7 @@ import csv
 import json
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     for name in ("timesteps", "episodes"):
         if getattr(options, name) < 1:
             parser.error(f"--{name}: found {getattr(options, name)}, expected a number >= 1")
+    if options.tensorboard and find_spec("tensorboard") is None:
+        parser.error("--tensorboard: the package is not installed; pip install tensorboard")
     if bool(checkpoints(options.out)) != options.resume:
         found = "no checkpoint" if options.resume else "an earlier run"
         mend = "train without --resume" if options.resume else "add --resume, or give another --out"
@@ -118,7 +121,7 @@ def train(options: argparse.Namespace, settings: Settings) -> PPO:
         VecNormalize(judges, training=False, norm_reward=False),
         callback_after_eval=Keep(options.out),
         n_eval_episodes=settings.envs,
-        eval_freq=max(1, options.timesteps // (EVALUATIONS * settings.envs)),
+        eval_freq=max(settings.algorithm["n_steps"], options.timesteps // (EVALUATIONS * settings.envs)),
     )
     remaining = max(0, options.timesteps - model.num_timesteps)
     model.learn(remaining, callback=judge, reset_num_timesteps=not options.resume, progress_bar=True)

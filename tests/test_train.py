@@ -1,0 +1,117 @@
+"""The training script from a command line to its table, and the evaluation it ends with."""
+
+import csv
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from vigym.envs.registry import ENVIRONMENTS
+
+TRAIN = Path(__file__).resolve().parent.parent / "train"
+FRESH = 1_000_000
+
+
+@pytest.fixture
+def train(monkeypatch):
+    """Modules of the training folder."""
+    monkeypatch.syspath_prepend(str(TRAIN))
+    import evaluation
+    import hyperparameters
+
+    return {"evaluation": evaluation, "hyperparameters": hyperparameters}
+
+
+def ppo(*arguments):
+    command = [sys.executable, str(TRAIN / "ppo.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def swing_up(observations):
+    """Pump energy towards upright; near it hold with a spring and a damper."""
+    actions = []
+    for cosine, sine, rate in observations:
+        angle = np.arctan2(sine, cosine)
+        lack = 0.5 * 9.81 * (1.0 - cosine) - rate**2 / 6.0  # energy still needed [J] of a rod of 1 kg and 1 m
+        near = abs(angle) < 0.3 and abs(rate) < 2.0
+        actions.append([-8.0 * angle - 2.5 * rate if near else np.sign(rate) * np.clip(2.0 * lack, -1.0, 1.0)])
+    return np.clip(actions, -1.0, 1.0).astype(np.float32)
+
+
+def test_train_then_resume(tmp_path):
+    out = tmp_path / "run"
+    first = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--episodes", 2, "--out", out)
+    assert first.returncode == 0, first.stderr
+    for words in ("success rate", "energy balance", "constraint residual", "control steps/s", "4096/4,096"):
+        assert words in first.stdout.replace("4,096/4,096", "4096/4,096")
+    results = json.loads((out / "results.json").read_text())
+    assert (results["env"], results["timesteps"], results["episodes"]) == ("vigym/Pendulum-v0", 4096, 2)
+    assert results["constraint_residual"] <= 1e-10
+    assert {path.name for path in (out / "best").iterdir()} == {"model.zip", "normalisation.pkl"}
+    assert (out / "curve.png").stat().st_size > 1000
+    (film,) = out.glob("episode*.mp4")
+    assert film.stat().st_size > 10_000
+
+    again = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--out", out)
+    assert again.returncode == 2
+    assert "found an earlier run; add --resume" in again.stderr
+
+    more = ppo(
+        "--env", "vigym/Pendulum-v0", "--timesteps", 8192, "--episodes", 2, "--out", out, "--resume", "--no-video"
+    )
+    assert more.returncode == 0, more.stderr
+    assert json.loads((out / "results.json").read_text())["timesteps"] == 8192
+    with open(out / "curve.csv", newline="") as file:
+        assert [row["steps"] for row in csv.DictReader(file)] == ["4096", "8192"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--env", "vigym/Nothing-v0"], "invalid choice: 'vigym/Nothing-v0'"),
+        (["--env", "vigym/Pendulum-v0", "--timesteps", "0"], "--timesteps: found 0, expected a number >= 1"),
+        (["--env", "vigym/Pendulum-v0", "--out", "nowhere", "--resume"], "nowhere: found no checkpoint"),
+    ],
+)
+def test_wrong_command_lines_say_what_to_mend(arguments, error):
+    run = ppo(*arguments)
+    assert run.returncode == 2
+    assert error in run.stderr
+
+
+def test_every_environment_has_settings_that_fit(train):
+    settings = train["hyperparameters"].PPO
+    assert set(settings) == {entry.id for entry in ENVIRONMENTS} - {"vigym/Urdf-v0"}  # that one has no task
+    for name, setting in settings.items():
+        env = gym.make(name, **setting.training)
+        _, info = env.reset(seed=0)
+        assert setting.success.low <= setting.success.high
+        assert np.ndim(info[setting.success.quantity]) == 0
+        assert setting.success.seconds <= gym.make(name).spec.max_episode_steps * env.unwrapped.dt + 1e-9
+        rollout = setting.envs * setting.algorithm["n_steps"]
+        assert rollout % setting.algorithm["batch_size"] == 0
+
+
+def test_evaluation_tells_success_from_failure(train):
+    evaluation, success = train["evaluation"], train["hyperparameters"].PPO["vigym/Pendulum-v0"].success
+    make = partial(gym.make, "vigym/Pendulum-v0")
+    good = evaluation.evaluate(make, swing_up, success, episodes=30, seed=FRESH)
+    assert (good.episodes, good.success_rate, good.mean_length, good.solver_failures) == (30, 1.0, 300.0, 0)
+    assert good.energy_balance < 1e-2
+    assert good.energy_change > 9.0  # from hanging to upright: 9.81 J, less the noise's share
+    lazy = evaluation.evaluate(make, lambda seen: np.zeros((len(seen), 1)), success, episodes=3, seed=FRESH)
+    assert (lazy.episodes, lazy.success_rate) == (3, 0.0)
+    assert lazy.mean_return < good.mean_return
+
+
+def test_an_early_end_is_no_success(train):
+    success = train["hyperparameters"].Success("tip_height", -9.0, 9.0, seconds=0.1)
+    make = partial(gym.make, "vigym/InvertedDoublePendulum-v0")
+    fallen = train["evaluation"].evaluate(make, lambda seen: np.ones((len(seen), 1)), success, episodes=2, seed=0)
+    assert fallen.success_rate == 0.0
+    assert fallen.mean_length < 1000
