@@ -116,7 +116,7 @@ class TaskEnv(gymnasium.Env[Array, Action]):
             from vigym.render.scene import make_renderer
 
             self._renderer = make_renderer(
-                self.mechanism, mode=self.render_mode, width=self.width, height=self.height, camera=None
+                self.mechanism, mode=self.render_mode, width=self.width, height=self.height, rate=1.0 / self.dt
             )
         bodies = self.sim.body_states
         picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7])
