@@ -1,7 +1,7 @@
 """Vectors and 3x3 matrices as tuples: (x, y, z) and row-major nine. Every element is a float or a Lanes value."""
 
 from .jit import inline
-from .simd import LANES, load, store
+from .simd import LANES, fma, load, store
 
 
 @inline
@@ -11,7 +11,12 @@ def load3(table, at, token):
 
 @inline
 def load4(table, at, token):
-    return load(table, at, token), load(table, at + LANES, token), load(table, at + 2 * LANES, token), load(table, at + 3 * LANES, token)
+    return (
+        load(table, at, token),
+        load(table, at + LANES, token),
+        load(table, at + 2 * LANES, token),
+        load(table, at + 3 * LANES, token),
+    )
 
 
 @inline
@@ -56,33 +61,33 @@ def scale(s, a):
 
 
 @inline
+def axpy(s, a, b):
+    """S a + b."""
+    return fma(s, a[0], b[0]), fma(s, a[1], b[1]), fma(s, a[2], b[2])
+
+
+@inline
 def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return fma(a[2], b[2], fma(a[1], b[1], a[0] * b[0]))
 
 
 @inline
 def cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    return fma(a[1], b[2], -(a[2] * b[1])), fma(a[2], b[0], -(a[0] * b[2])), fma(a[0], b[1], -(a[1] * b[0]))
 
 
 @inline
 def mul(A, x):
     """A x."""
-    return (
-        A[0] * x[0] + A[1] * x[1] + A[2] * x[2],
-        A[3] * x[0] + A[4] * x[1] + A[5] * x[2],
-        A[6] * x[0] + A[7] * x[1] + A[8] * x[2],
-    )
+    a, b, c = rows(A)
+    return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
 def tmul(A, x):
     """A^T x."""
-    return (
-        A[0] * x[0] + A[3] * x[1] + A[6] * x[2],
-        A[1] * x[0] + A[4] * x[1] + A[7] * x[2],
-        A[2] * x[0] + A[5] * x[1] + A[8] * x[2],
-    )
+    a, b, c = columns(A)
+    return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
@@ -152,14 +157,14 @@ def mul_skew(A, a):
 def skew_mul(a, A):
     """[a]x A."""
     x, y, z = rows(A)
-    return from_rows(sub(scale(a[1], z), scale(a[2], y)), sub(scale(a[2], x), scale(a[0], z)), sub(scale(a[0], y), scale(a[1], x)))
+    return from_rows(axpy(a[1], z, scale(-a[2], y)), axpy(a[2], x, scale(-a[0], z)), axpy(a[0], y, scale(-a[1], x)))
 
 
 @inline
 def minus_outer(A, a, b):
     """A - a b^T."""
     x, y, z = rows(A)
-    return from_rows(sub(x, scale(a[0], b)), sub(y, scale(a[1], b)), sub(z, scale(a[2], b)))
+    return from_rows(axpy(-a[0], b, x), axpy(-a[1], b, y), axpy(-a[2], b, z))
 
 
 @inline

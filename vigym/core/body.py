@@ -7,14 +7,64 @@ Newton's increment is a shift dy of the body's joint anchor and a small world ro
 import math
 
 from .algebra import (
-    add, cross, dot, load3, load4, load9, madd, matmul, matmul_t, minus_outer, mscale, msub, mul, mul_skew, scale, skew, skew_mul,
-    store3, store4, store9, sub, symmetric, tmul,
+    add,
+    axpy,
+    cross,
+    dot,
+    load3,
+    load4,
+    load9,
+    madd,
+    matmul,
+    matmul_t,
+    minus_outer,
+    mscale,
+    msub,
+    mul,
+    mul_skew,
+    scale,
+    skew,
+    skew_mul,
+    store3,
+    store4,
+    store9,
+    sub,
+    symmetric,
+    tmul,
 )  # fmt: skip
 from .jit import inline, phase
 from .quaternion import almost_normalised, product, rotation
 from .simd import LANES, absolute, load, maximum, row, spread, store, where
 from .tables import (
-    ANCHOR_B, ARM, AXIS, AXIS_B, BLOCK, BODY, C, FORCE, HISTORY_F, HISTORY_T, INERTIA, KNOT, MASS, MOMENT, Q, R, SHIFT, TURN, V, W, WORK, X, Y,
+    ANCHOR_B,
+    ARM,
+    AXIS,
+    AXIS_B,
+    BLOCK,
+    BODY,
+    BUFFERS,
+    FORCE,
+    HISTORY_F,
+    HISTORY_T,
+    INERTIA,
+    KNOT,
+    KNOT_SIZE,
+    MASS,
+    MOMENT,
+    OWN,
+    PHASE,
+    REPAIR_R,
+    REPAIR_X,
+    SHIFT,
+    TURN,
+    WORK,
+    C,
+    Q,
+    R,
+    V,
+    W,
+    X,
+    Y,
 )  # fmt: skip
 
 DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
@@ -50,25 +100,48 @@ def move(t, m, k2, k3, v2, w2, c2, h, token):
     place(t, m, k3, add(load3(t.state, k2 + X, token), scale(h, v2)), q3, token)
 
 
+@inline
+def knots(t, back):
+    """The knot buffer ``back`` steps behind the present one; -1 is the next."""
+    return t.k + t.plan[KNOT_SIZE] * ((int(load(t.state, t.s + PHASE, 0.0)) + BUFFERS - back) % BUFFERS)
+
+
+@inline
+def extrapolated(t, field, k, one, two, three, linear, cubic, token):
+    """Velocity of the next step: a + linear d1 + cubic (d2 + d3), with the backward differences d of the last steps' velocities.
+
+    The buffer of the next knot still holds the oldest velocity. Weights of zero leave out what may be no number there.
+    """
+    a, b = load3(t.state, k + field, token), load3(t.state, one + field, token)
+    c, d = load3(t.state, two + field, token), load3(t.state, three + field, token)
+    d1, e1, f1 = sub(a, b), sub(b, c), sub(c, d)
+    d2, e2 = sub(d1, e1), sub(e1, f1)
+    low = axpy(linear, d1, a)
+    high = axpy(cubic, add(d2, sub(d2, e2)), low)
+    low = where(linear, low[0], a[0]), where(linear, low[1], a[1]), where(linear, low[2], a[2])
+    return where(cubic, high[0], low[0]), where(cubic, high[1], low[1]), where(cubic, high[2], low[2])
+
+
 @phase
-def predict(t, blocks, k2, k3, h, rho, blend, g, token):
-    """Terms of the last step, and a first guess of the next: half-step velocities extrapolated by ``blend`` (v1 - v0).
+def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
+    """Terms of the last step, and a first guess of the next: half-step velocities extrapolated from those of the last steps.
 
     History terms of [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, with rho = h1/h. After a reset h1 = 0 and
     (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform. Returns the largest term, for round-off.
     """
     largest = h * 0.0
+    k1, k0 = knots(t, 1), knots(t, 2)
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
-        m = t.m + row(block, BODY, token)
+        m, one, two = t.m + row(block, BODY, token), k1 + row(block, KNOT, token), k0 + row(block, KNOT, token)
         v1, w1, c1 = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.state, k + C, token)
         mass, Jw = load(t.model, m + MASS, token), mul(load_inertia(t, m, token), w1)
         history = add(scale(-(mass / h), v1), scale(-(0.5 + 0.5 * rho) * mass, g))
         store3(t.work, a + HISTORY_F, history)
         store3(t.work, a + HISTORY_T, sub(scale(0.5 * rho, cross(w1, Jw)), scale(c1 / h, Jw)))
         largest = maximum(largest, maximum(absolute(history[0]), maximum(absolute(history[1]), absolute(history[2]))))
-        v2 = add(v1, scale(blend, sub(v1, load3(t.state, n + V, token))))
-        w2 = add(w1, scale(blend, sub(w1, load3(t.state, n + W, token))))
+        v2 = extrapolated(t, V, k, one, two, n, linear, cubic, token)
+        w2 = extrapolated(t, W, k, one, two, n, linear, cubic, token)
         e = 0.25 * h * h * dot(w2, w2)
         c2 = math.sqrt(maximum(1.0 - e, spread(1.0 - DOMAIN, token)))
         s = 1.0 / math.sqrt(e + c2 * c2)
@@ -78,17 +151,22 @@ def predict(t, blocks, k2, k3, h, rho, blend, g, token):
 
 @phase
 def residuals(t, blocks, k2, k3, h, token):
-    """Own wrench of each body about its joint anchor at knot 2: d_T and d_R of [MC 26, 33] without joint forces."""
+    """Own wrench of each body about its joint anchor at knot 2: d_T and d_R of [MC 26, 33] without joint forces, the joints closed to first order."""
     per_h = 1.0 / h
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m = t.m + row(block, BODY, token)
         w2, c2 = load3(t.state, n + W, token), load(t.state, n + C, token)
         Jw = mul(load_inertia(t, m, token), w2)
-        f = add(scale(load(t.model, m + MASS, token) * per_h, load3(t.state, n + V, token)), load3(t.work, a + HISTORY_F, token))
+        mass = load(t.model, m + MASS, token)
+        f = add(scale(mass * per_h, load3(t.state, n + V, token)), load3(t.work, a + HISTORY_F, token))
         tau = add(add(scale(c2 * per_h, Jw), scale(0.5, cross(w2, Jw))), load3(t.work, a + HISTORY_T, token))
+        turn = load3(t.work, a + REPAIR_R, token)
+        shift = sub(load3(t.work, a + REPAIR_X, token), cross(turn, load3(t.state, n + ARM, token)))
+        f = add(f, scale(mass * per_h * per_h, shift))
+        tau = add(mul(load9(t.state, k + R, token), tau), mul(load9(t.work, a + OWN, token), turn))
         store3(t.work, a + FORCE, f)
-        store3(t.work, a + MOMENT, sub(mul(load9(t.state, k + R, token), tau), cross(load3(t.state, k + ARM, token), f)))
+        store3(t.work, a + MOMENT, sub(tau, cross(load3(t.state, k + ARM, token), f)))
 
 
 @inline
@@ -115,7 +193,15 @@ def blocks6(t, blocks, k2, k3, h, token):
         S = madd(mscale(c, J), msub(skew_mul(e, J), skew(Je)))
         K = mscale(per_hh, minus_outer(madd(mscale(c, S), mul_skew(S, e)), Je, e))
         K = matmul(load9(t.state, k + R, token), matmul_t(K, load9(t.state, n + R, token)))
-        store_block(t, a, load(t.model, m + MASS, token) * per_hh, K, load3(t.state, k + ARM, token), load3(t.state, n + ARM, token))
+        store9(t.work, a + OWN, K)
+        store_block(
+            t,
+            a,
+            load(t.model, m + MASS, token) * per_hh,
+            K,
+            load3(t.state, k + ARM, token),
+            load3(t.state, n + ARM, token),
+        )
 
 
 @phase
@@ -124,8 +210,9 @@ def update(t, blocks, k2, k3, h, size, mask, token):
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m = t.m + row(block, BODY, token)
-        dphi = scale(size, load3(t.work, a + TURN, token))
-        dx = sub(scale(size, load3(t.work, a + SHIFT, token)), cross(dphi, load3(t.state, n + ARM, token)))
+        dphi = scale(size, add(load3(t.work, a + TURN, token), load3(t.work, a + REPAIR_R, token)))
+        dy = scale(size, add(load3(t.work, a + SHIFT, token), load3(t.work, a + REPAIR_X, token)))
+        dx = sub(dy, cross(dphi, load3(t.state, n + ARM, token)))
         v, w, c = load3(t.state, n + V, token), load3(t.state, n + W, token), load(t.state, n + C, token)
         v2 = add(v, scale(1.0 / h, dx))
         theta = tmul(load9(t.state, n + R, token), dphi)

@@ -10,9 +10,27 @@ from .algebra import add, cross, dot, load3, load4, load9, mul, sub, tmul
 from .jit import inline, phase
 from .joint import planned, relative_orientation, translation_axis
 from .quaternion import rotation, vector
-from .simd import arctan2, both, load, row, spread, store, where, above
+from .simd import above, arctan2, both, load, row, spread, store, where
 from .tables import (
-    AXIS_A, AXIS_B, BODIES, BODY, COORDINATE, COSINE, FIRST, HAS_RATE, HAS_SPRING, KNOT, LEVER, OFFSET, PARENT, R, ROTATIONS, SINE, TRANSLATIONS, TURNS, Y,
+    AXIS_A,
+    AXIS_B,
+    BODIES,
+    BODY,
+    COORDINATE,
+    COSINE,
+    FIRST,
+    HAS_RATE,
+    HAS_SPRING,
+    KNOT,
+    LEVER,
+    OFFSET,
+    PARENT,
+    ROTATIONS,
+    SINE,
+    TRANSLATIONS,
+    TURNS,
+    R,
+    Y,
 )  # fmt: skip
 
 PI = math.pi
@@ -23,7 +41,10 @@ def displacement(t, i, j, k, token):
     """Coordinate of free translation j [m]."""
     parent, own = k + row(planned(t, i, PARENT), KNOT, token), k + row(i, KNOT, token)
     lever = mul(load9(t.state, parent + R, token), load3(t.model, t.m + row(i, BODY, token) + LEVER, token))
-    return dot(translation_axis(t, i, j, k, token), sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever)))
+    return dot(
+        translation_axis(t, i, j, k, token),
+        sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever)),
+    )
 
 
 @inline
@@ -104,11 +125,18 @@ def coordinate(t, i, j, token):
         return sine
     if free == 3:
         w = load(t.state, t.c + row(first + n, COORDINATE, token) + COSINE, token)
-        x, y = load(t.state, t.c + row(first + n, COORDINATE, token) + SINE, token), load(t.state, t.c + row(first + n + 1, COORDINATE, token) + SINE, token)
+        x, y = (
+            load(t.state, t.c + row(first + n, COORDINATE, token) + SINE, token),
+            load(t.state, t.c + row(first + n + 1, COORDINATE, token) + SINE, token),
+        )
         z = load(t.state, t.c + row(first + n + 2, COORDINATE, token) + SINE, token)
         size = math.sqrt(x * x + y * y + z * z)
         s = where(w, spread(2.0, token), spread(-2.0, token))  # q and -q: the shorter way round
         tiny = spread(1e-150, token)
-        return s * sine * where(size - tiny, arctan2(size, s * 0.5 * w) / where(size - tiny, size, tiny), spread(1.0, token))
+        return (
+            s
+            * sine
+            * where(size - tiny, arctan2(size, s * 0.5 * w) / where(size - tiny, size, tiny), spread(1.0, token))
+        )
     half = arctan2(sine, load(t.state, c + COSINE, token)) + 2.0 * PI * load(t.state, c + TURNS, token)
     return half * (3.0 - free)

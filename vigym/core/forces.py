@@ -15,10 +15,39 @@ from .coordinates import angle, coordinate, displacement, keep
 from .jit import inline, phase
 from .joint import kept_quaternion, planned, relative_orientation
 from .quaternion import conjugate, product
-from .simd import load, row, store
+from .simd import absolute, load, maximum, row, spread, store
 from .tables import (
-    ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR, ACTUATORS, PLAN_ACTUATORS, APPLIED, ARMATURE, BODIES, COMPLIANCE, CONSTANT, COORDINATE, COSINE, DAMPING, DISSIPATED, ELIMINATION, FIRST, FREEDOM, FREEDOMS, HAS_SPRING, LOAD,
-    PLAN_RATED, RATE, RATED, REST, ROTATIONS, SINE, STIFFNESS, TORQUE, TRANSLATIONS, WORK_DONE,
+    ACTUATED,
+    ACTUATED_FREEDOM,
+    ACTUATED_ROW,
+    ACTUATOR,
+    ACTUATORS,
+    APPLIED,
+    ARMATURE,
+    BODIES,
+    COMPLIANCE,
+    CONSTANT,
+    COORDINATE,
+    COSINE,
+    DAMPING,
+    DISSIPATED,
+    ELIMINATION,
+    FIRST,
+    FREEDOM,
+    FREEDOMS,
+    HAS_SPRING,
+    LOAD,
+    PLAN_ACTUATORS,
+    PLAN_RATED,
+    RATE,
+    RATED,
+    REST,
+    ROTATIONS,
+    SINE,
+    STIFFNESS,
+    TORQUE,
+    TRANSLATIONS,
+    WORK_DONE,
 )  # fmt: skip
 
 
@@ -75,6 +104,19 @@ def rate_of(t, i, j, k3, h, token):
 
 
 @phase
+def rate_terms(t, h, token):
+    """Largest term that rates bring into a residual [N m]: its rounding is what remains of a stiff damper's force."""
+    largest = spread(0.0, token)
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+            f = t.f + row(planned(t, i, FIRST) + j, FREEDOM, token)
+            inertia = load(t.model, f + ARMATURE, token) / absolute(h)
+            largest = maximum(largest, (load(t.model, f + DAMPING, token) + inertia) * (2.0 / absolute(h)))
+    return largest
+
+
+@phase
 def rate_loads(t, k3, h, rho, token):
     """Add dampers and armatures at the present guess of knot 3 to the loads, and their slopes to the pivots."""
     weight = 0.5 + 0.5 * rho
@@ -117,12 +159,22 @@ def book(t, k3, h, rho, mask, token):
             keep(t, t.c + row(p, COORDINATE, token) + RATE, now, mask, token)
     keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + (0.5 + 0.5 * rho) * h * lost, mask, token)
     for p in range(t.plan[FREEDOMS]):
-        keep(t, t.c + row(p, COORDINATE, token) + TORQUE, load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token), mask, token)
+        keep(
+            t,
+            t.c + row(p, COORDINATE, token) + TORQUE,
+            load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token),
+            mask,
+            token,
+        )
     done = h * 0.0
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
         i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
-        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:  # no coordinate to multiply the torque with
+        if (
+            j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3
+        ):  # no coordinate to multiply the torque with
             rate, _, _, _ = rate_of(t, i, j, k3, h, token)
-            done = done + h * rate * load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
+            done = done + h * rate * load(
+                t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token
+            )
     keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)

@@ -45,7 +45,9 @@ def cache_folder() -> Path:
     for candidate in candidates:
         if _usable(candidate / SOURCES):
             return candidate / SOURCES
-    raise OSError(f"vigym found no writable folder for compiled code, tried {', '.join(map(str, candidates))}; set VIGYM_CACHE_DIR to one")
+    raise OSError(
+        f"vigym found no writable folder for compiled code, tried {', '.join(map(str, candidates))}; set VIGYM_CACHE_DIR to one"
+    )
 
 
 SOURCES = _sources_hash()

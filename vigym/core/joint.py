@@ -9,14 +9,33 @@ from .jit import inline
 from .quaternion import conjugate, product, vector
 from .simd import LANES, load, row, spread, where
 from .tables import (
-    AXIS, AXIS_A, BODY, COORDINATE, COSINE, FIRST, FRAME, HAS_RATE, KNOT, LEVER, OFFSET, PARENT, PLAN, PLAN_BODIES, Q, R, ROTATIONS, SINE, TRANSLATIONS, Y,
+    AXIS,
+    AXIS_A,
+    BODY,
+    COORDINATE,
+    COSINE,
+    FIRST,
+    FRAME,
+    HAS_RATE,
+    HEADER,
+    KNOT,
+    LEVER,
+    OFFSET,
+    PARENT,
+    PLAN,
+    ROTATIONS,
+    SINE,
+    TRANSLATIONS,
+    Q,
+    R,
+    Y,
 )  # fmt: skip
 
 
 @inline
 def planned(t, i, field):
     """Entry of body i's row in the plan."""
-    return t.plan[t.plan[PLAN_BODIES] + i * PLAN + field]
+    return load(t.plan, HEADER + i * PLAN + field, 0)
 
 
 @inline
@@ -32,6 +51,12 @@ def translation_axis(t, i, j, k, token):
     """World direction of free translation j at knot buffer k."""
     R_a = load9(t.state, k + row(planned(t, i, PARENT), KNOT, token) + R, token)
     return mul(R_a, load3(t.model, t.m + row(i, BODY, token) + FRAME + 3 * j * LANES, token))
+
+
+@inline
+def own_axis(t, i, k, token):
+    """World direction of the joint axis that is fixed in the child."""
+    return load3(t.state, k + row(i, KNOT, token) + AXIS, token)
 
 
 @inline
@@ -58,7 +83,10 @@ def rotation_axis(t, i, j, k, token):
 def kept_quaternion(t, p, token):
     """The kept relative quaternion of three free rotations, freedom p the first of them."""
     c = t.c + row(p, COORDINATE, token)
-    y, z = load(t.state, t.c + row(p + 1, COORDINATE, token) + SINE, token), load(t.state, t.c + row(p + 2, COORDINATE, token) + SINE, token)
+    y, z = (
+        load(t.state, t.c + row(p + 1, COORDINATE, token) + SINE, token),
+        load(t.state, t.c + row(p + 2, COORDINATE, token) + SINE, token),
+    )
     return load(t.state, c + COSINE, token), load(t.state, c + SINE, token), y, z
 
 

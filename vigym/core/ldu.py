@@ -8,25 +8,89 @@ and the child's equation is projected on the free directions W at knot 2, to whi
 
     W_j^T (D d_b + r) + load_j + compliance_j s_j = 0.
 
-Each freedom is one scalar pivot: u = D N_j, w = W_j^T D, D <- D - u w^T / pivot. What remains of the child's wrench is passed to its parent.
+Each freedom is one scalar pivot: u = D N_j, w = W_j^T D, D <- D - u w^T / pivot; three free rotations together are one 3x3 pivot. What remains of the
+child's wrench is passed to its parent (for a single rotation u and w are carried to the parent's anchor first: shorter chains of operations). The closing parts d0 are summed from the root first (``close``), so that the solves see free motions only.
 """
 
 from .algebra import (
-    add, cross, dot, load3, load9, madd, minus_outer, msub, mul, mul_skew, scale, skew_mul, store3, store9, sub, tmul,
+    add,
+    axpy,
+    cross,
+    dot,
+    inverse,
+    load3,
+    load9,
+    madd,
+    matmul,
+    minus_outer,
+    mscale,
+    msub,
+    mul,
+    mul_skew,
+    scale,
+    skew_mul,
+    store3,
+    store9,
+    sub,
+    tmul,
 )  # fmt: skip
 from .jit import inline, phase
-from .joint import free_rotation, planned, rotation_axis, rotation_repair, translation_axis, translation_repair
+from .joint import (
+    free_rotation,
+    own_axis,
+    planned,
+    rotation_axis,
+    rotation_repair,
+    translation_axis,
+    translation_repair,
+)  # fmt: skip
 from .simd import LANES, absolute, load, maximum, row, spread, store
 from .tables import (
-    BLOCK, BODIES, COLUMN_F, COLUMN_T, COMPLIANCE, ELIMINATION, FIRST, FORCE, FORCE_SCALE, KNOT, LENGTH_SCALE, LEVER2, LEVER3, LOAD, MOMENT, PARENT, PIVOT,
-    REPAIR_R, REPAIR_X, RESIDUAL, ROTATIONS, ROW_F, ROW_T, SHIFT, SPEED, TRANSLATIONS, TURN, WORK, Y,
+    BALL,
+    BLOCK,
+    BODIES,
+    COLUMN_F,
+    COLUMN_T,
+    COMPLIANCE,
+    ELIMINATION,
+    FIRST,
+    FORCE,
+    FORCE_SCALE,
+    HINGE,
+    KNOT,
+    LENGTH_SCALE,
+    LEVER2,
+    LEVER3,
+    LOAD,
+    MOMENT,
+    PARENT,
+    PIVOT,
+    PIVOTS,
+    REPAIR_R,
+    REPAIR_X,
+    RESIDUAL,
+    ROTATIONS,
+    ROW_F,
+    ROW_T,
+    SHIFT,
+    TRANSLATIONS,
+    TURN,
+    WORK,
+    Y,
 )  # fmt: skip
+
+BLOCK_B, BLOCK_C, BLOCK_E = BLOCK + 9 * LANES, BLOCK + 18 * LANES, BLOCK + 27 * LANES
 
 
 @inline
 def load_block(t, at, token):
     """The blocks A, B, C, E of D = [A B; C E]."""
-    return load9(t.work, at, token), load9(t.work, at + 9 * LANES, token), load9(t.work, at + 18 * LANES, token), load9(t.work, at + 27 * LANES, token)
+    return (
+        load9(t.work, at, token),
+        load9(t.work, at + 9 * LANES, token),
+        load9(t.work, at + 18 * LANES, token),
+        load9(t.work, at + 27 * LANES, token),
+    )
 
 
 @inline
@@ -38,18 +102,49 @@ def store_block(t, at, A, B, C, E):
 
 
 @inline
-def eliminate(t, p, A, B, C, E, column_f, column_t, row_f, row_t, inner, token):
-    """D <- D - u w^T / pivot, keeping u, w and 1 / pivot for the solves."""
+def eliminate(t, p, A, B, C, E, u, w, inner, token):
+    """D <- D - u w^T / pivot, keeping u, w / pivot and 1 / pivot for the solves."""
     pivot = 1.0 / (inner + load(t.work, p + COMPLIANCE, token))
+    w_f, w_t = scale(pivot, w[0]), scale(pivot, w[1])
     store(t.work, p + PIVOT, pivot)
-    store3(t.work, p + COLUMN_F, column_f)
-    store3(t.work, p + COLUMN_T, column_t)
-    store3(t.work, p + ROW_F, row_f)
-    store3(t.work, p + ROW_T, row_t)
-    row_f, row_t = scale(pivot, row_f), scale(pivot, row_t)
-    return (
-        minus_outer(A, column_f, row_f), minus_outer(B, column_f, row_t), minus_outer(C, column_t, row_f), minus_outer(E, column_t, row_t),
-    )  # fmt: skip
+    store3(t.work, p + COLUMN_F, u[0])
+    store3(t.work, p + COLUMN_T, u[1])
+    store3(t.work, p + ROW_F, w_f)
+    store3(t.work, p + ROW_T, w_t)
+    return minus_outer(A, u[0], w_f), minus_outer(B, u[0], w_t), minus_outer(C, u[1], w_f), minus_outer(E, u[1], w_t)
+
+
+@inline
+def eliminate_freedoms(t, i, k2, k3, A, B, C, E, token):
+    """Take the freedoms of joint i out of its body's block, one scalar pivot each."""
+    p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
+    for j in range(n):
+        axis3, axis2 = translation_axis(t, i, j, k3, token), translation_axis(t, i, j, k2, token)
+        u, at = mul(A, axis3), t.p + row(p + j, ELIMINATION, token)
+        A, B, C, E = eliminate(
+            t, at, A, B, C, E, (u, mul(C, axis3)), (tmul(A, axis2), tmul(B, axis2)), dot(axis2, u), token
+        )
+    for j in range(planned(t, i, ROTATIONS)):
+        axis3, axis2 = free_rotation(t, i, j, k3, token), rotation_axis(t, i, j, k2, token)
+        u, at = mul(E, axis3), t.p + row(p + n + j, ELIMINATION, token)
+        A, B, C, E = eliminate(
+            t, at, A, B, C, E, (mul(B, axis3), u), (tmul(C, axis2), tmul(E, axis2)), dot(axis2, u), token
+        )
+    return A, B, C, E
+
+
+@inline
+def carried(A, B, C, E, lever2, lever3):
+    """A block seen from the parent's anchor: wrenches gain lever2 x f at knot 2, shifts lose lever3 x dphi at knot 3."""
+    B, E = msub(B, mul_skew(A, lever3)), msub(E, mul_skew(C, lever3))
+    return A, B, madd(C, skew_mul(lever2, A)), madd(E, skew_mul(lever2, B))
+
+
+@inline
+def pass_on(t, to, A, B, C, E, token):
+    """Add a child's remaining block to its parent's."""
+    A0, B0, C0, E0 = load_block(t, to, token)
+    store_block(t, to, madd(A, A0), madd(B, B0), madd(C, C0), madd(E, E0))
 
 
 @phase
@@ -57,33 +152,48 @@ def factorise(t, k2, k3, token):
     """Eliminate every (joint, child) pair, last body first."""
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
-        p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
-        A, B, C, E = load_block(t, a + BLOCK, token)
-        for j in range(n):
-            axis3, axis2 = translation_axis(t, i, j, k3, token), translation_axis(t, i, j, k2, token)
-            u, at = mul(A, axis3), t.p + row(p + j, ELIMINATION, token)
-            A, B, C, E = eliminate(t, at, A, B, C, E, u, mul(C, axis3), tmul(A, axis2), tmul(B, axis2), dot(axis2, u), token)
-        for j in range(planned(t, i, ROTATIONS)):
-            axis3, axis2 = free_rotation(t, i, j, k3, token), rotation_axis(t, i, j, k2, token)
-            u, at = mul(E, axis3), t.p + row(p + n + j, ELIMINATION, token)
-            A, B, C, E = eliminate(t, at, A, B, C, E, mul(B, axis3), u, tmul(C, axis2), tmul(E, axis2), dot(axis2, u), token)
-        lever2 = sub(load3(t.state, k2 + row(i, KNOT, token) + Y, token), load3(t.state, k2 + row(up, KNOT, token) + Y, token))
-        lever3 = translation_repair(t, i, k3, token)[1]
+        lever2 = sub(
+            load3(t.state, k2 + row(i, KNOT, token) + Y, token), load3(t.state, k2 + row(up, KNOT, token) + Y, token)
+        )
+        lever3 = load3(t.work, a + LEVER3, token)
         store3(t.work, a + LEVER2, lever2)
-        B, E = msub(B, mul_skew(A, lever3)), msub(E, mul_skew(C, lever3))
-        C, E = madd(C, skew_mul(lever2, A)), madd(E, skew_mul(lever2, B))
-        at = t.b + row(up, WORK, token) + BLOCK
-        A0, B0, C0, E0 = load_block(t, at, token)
-        store_block(t, at, madd(A, A0), madd(B, B0), madd(C, C0), madd(E, E0))
+        A, B, C, E = load_block(t, a + BLOCK, token)
+        to = t.b + row(up, WORK, token) + BLOCK
+        if planned(t, i, PIVOTS) == HINGE:
+            axis2, axis3 = own_axis(t, i, k2, token), own_axis(t, i, k3, token)
+            u_f, u_t, w_f, w_t = mul(B, axis3), mul(E, axis3), tmul(C, axis2), tmul(E, axis2)
+            u, w = (u_f, add(u_t, cross(lever2, u_f))), (w_f, add(w_t, cross(lever3, w_f)))
+            A, B, C, E = carried(A, B, C, E, lever2, lever3)
+            A, B, C, E = eliminate(
+                t, t.p + row(planned(t, i, FIRST), ELIMINATION, token), A, B, C, E, u, w, dot(axis2, u_t), token
+            )
+            pass_on(t, to, A, B, C, E, token)
+        elif planned(t, i, PIVOTS) == BALL:
+            E = inverse(E)
+            store9(t.work, a + BLOCK_E, E)
+            A = msub(A, matmul(B, matmul(E, C)))
+            B = mscale(-1.0, mul_skew(A, lever3))
+            pass_on(t, to, A, B, skew_mul(lever2, A), skew_mul(lever2, B), token)
+        else:
+            A, B, C, E = eliminate_freedoms(t, i, k2, k3, A, B, C, E, token)
+            A, B, C, E = carried(A, B, C, E, lever2, lever3)
+            pass_on(t, to, A, B, C, E, token)
 
 
-@inline
-def reduce(t, p, axis, wrench, f, tau, token):
-    """Residual of one freedom, taken out of the wrench."""
-    mu = dot(axis, wrench) + load(t.work, p + LOAD, token)
-    store(t.work, p + RESIDUAL, mu)
-    s = mu * load(t.work, p + PIVOT, token)
-    return mu, sub(f, scale(s, load3(t.work, p + COLUMN_F, token))), sub(tau, scale(s, load3(t.work, p + COLUMN_T, token)))
+@phase
+def close(t, k3, token):
+    """Motion that closes all joints to first order, summed from the root; returns the largest gap, over the length scale, or in radians."""
+    worst, per_length = spread(0.0, token), 1.0 / load(t.model, t.e + LENGTH_SCALE, token)
+    for i in range(1, t.plan[BODIES]):
+        a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
+        c, lever3 = translation_repair(t, i, k3, token)
+        turn = rotation_repair(t, i, k3, token)
+        worst = maximum(worst, maximum(largest3(c) * per_length, largest3(turn)))
+        from_parent = load3(t.work, up + REPAIR_R, token)
+        store3(t.work, a + LEVER3, lever3)
+        store3(t.work, a + REPAIR_X, add(c, add(load3(t.work, up + REPAIR_X, token), cross(from_parent, lever3))))
+        store3(t.work, a + REPAIR_R, add(turn, from_parent))
+    return worst
 
 
 @inline
@@ -91,63 +201,82 @@ def largest3(a):
     return maximum(absolute(a[0]), maximum(absolute(a[1]), absolute(a[2])))
 
 
+@inline
+def reduce(t, p, axis, wrench, f, tau, token):
+    """Residual of one freedom, taken out of the wrench; what is kept is the residual over the pivot."""
+    mu = dot(axis, wrench) + load(t.work, p + LOAD, token)
+    s = mu * load(t.work, p + PIVOT, token)
+    store(t.work, p + RESIDUAL, s)
+    return mu, axpy(-s, load3(t.work, p + COLUMN_F, token), f), axpy(-s, load3(t.work, p + COLUMN_T, token), tau)
+
+
 @phase
-def solve_to_root(t, k2, k3, repair, token):
-    """Wrenches from the leaves to the root. Returns the scaled residual: forces [N], moments [N m], joint gaps [m, rad] over their scales."""
-    per_force = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
-    per_length = 1.0 / load(t.model, t.e + LENGTH_SCALE, token)
-    worst = spread(0.0, token)
+def solve_to_root(t, k2, token):
+    """Wrenches from the leaves to the root. Returns the largest residual of a freedom: forces [N], moments [N m] over their scales."""
+    force, moment = spread(0.0, token), spread(0.0, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
-        a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
+        a, to = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
         p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
-        A, B, C, E = load_block(t, a + BLOCK, token)
-        c, lever3 = translation_repair(t, i, k3, token)
-        c, turn = scale(repair, c), scale(repair, rotation_repair(t, i, k3, token))
-        store3(t.work, a + LEVER3, lever3)
-        store3(t.work, a + REPAIR_X, c)
-        store3(t.work, a + REPAIR_R, turn)
-        f = add(load3(t.work, a + FORCE, token), add(mul(A, c), mul(B, turn)))
-        tau = add(load3(t.work, a + MOMENT, token), add(mul(C, c), mul(E, turn)))
-        worst = maximum(worst, maximum(largest3(c) * per_length, largest3(turn)))
-        for j in range(n):
-            mu, f, tau = reduce(t, t.p + row(p + j, ELIMINATION, token), translation_axis(t, i, j, k2, token), f, f, tau, token)
-            worst = maximum(worst, absolute(mu) * per_force)
-        for j in range(planned(t, i, ROTATIONS)):
-            mu, f, tau = reduce(t, t.p + row(p + n + j, ELIMINATION, token), rotation_axis(t, i, j, k2, token), tau, f, tau, token)
-            worst = maximum(worst, absolute(mu) * per_force * per_length)
-        tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
-        to = t.b + row(up, WORK, token)
+        f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)
+        if planned(t, i, PIVOTS) == HINGE:
+            axis = own_axis(t, i, k2, token)
+            carried_tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
+            mu, f, tau = reduce(t, t.p + row(p, ELIMINATION, token), axis, tau, f, carried_tau, token)
+            moment = maximum(moment, absolute(mu))
+        elif planned(t, i, PIVOTS) == BALL:
+            moment = maximum(moment, largest3(tau))
+            turn = mul(load9(t.work, a + BLOCK_E, token), tau)
+            store3(t.work, a + MOMENT, turn)
+            f = sub(f, mul(load9(t.work, a + BLOCK_B, token), turn))
+            tau = cross(load3(t.work, a + LEVER2, token), f)
+        else:
+            for j in range(n):
+                mu, f, tau = reduce(
+                    t, t.p + row(p + j, ELIMINATION, token), translation_axis(t, i, j, k2, token), f, f, tau, token
+                )
+                force = maximum(force, absolute(mu))
+            for j in range(planned(t, i, ROTATIONS)):
+                mu, f, tau = reduce(
+                    t, t.p + row(p + n + j, ELIMINATION, token), rotation_axis(t, i, j, k2, token), tau, f, tau, token
+                )
+                moment = maximum(moment, absolute(mu))
+            tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
         store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))
         store3(t.work, to + MOMENT, add(load3(t.work, to + MOMENT, token), tau))
-    return worst
+    per_force = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
+    return maximum(force, moment / load(t.model, t.e + LENGTH_SCALE, token)) * per_force
 
 
 @inline
 def increment(t, p, dy, dphi, token):
     """Motion of one freedom given what the body already moves."""
     along = dot(load3(t.work, p + ROW_F, token), dy) + dot(load3(t.work, p + ROW_T, token), dphi)
-    s = -(load(t.work, p + RESIDUAL, token) + along) * load(t.work, p + PIVOT, token)
-    store(t.work, p + SPEED, s)
-    return s
+    return -(along + load(t.work, p + RESIDUAL, token))
 
 
 @phase
 def solve_to_leaves(t, k3, token):
-    """Increments from the root to the leaves. Returns the largest rotation [rad]."""
+    """Free increments from the root to the leaves. Returns the largest rotation [rad]."""
     widest = spread(0.0, token)
     for i in range(1, t.plan[BODIES]):
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
         p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
         dphi = load3(t.work, up + TURN, token)
         dy = add(load3(t.work, up + SHIFT, token), cross(dphi, load3(t.work, a + LEVER3, token)))
-        for j in range(planned(t, i, ROTATIONS) - 1, -1, -1):
-            s = increment(t, t.p + row(p + n + j, ELIMINATION, token), dy, dphi, token)
-            dphi = add(dphi, scale(s, free_rotation(t, i, j, k3, token)))
-        for j in range(n - 1, -1, -1):
-            s = increment(t, t.p + row(p + j, ELIMINATION, token), dy, dphi, token)
-            dy = add(dy, scale(s, translation_axis(t, i, j, k3, token)))
-        dphi = add(dphi, load3(t.work, a + REPAIR_R, token))
-        store3(t.work, a + SHIFT, add(dy, load3(t.work, a + REPAIR_X, token)))
+        if planned(t, i, PIVOTS) == HINGE:
+            s = increment(t, t.p + row(p, ELIMINATION, token), load3(t.work, up + SHIFT, token), dphi, token)
+            dphi = axpy(s, own_axis(t, i, k3, token), dphi)
+        elif planned(t, i, PIVOTS) == BALL:
+            turn = mul(load9(t.work, a + BLOCK_E, token), mul(load9(t.work, a + BLOCK_C, token), dy))
+            dphi = scale(-1.0, add(load3(t.work, a + MOMENT, token), turn))
+        else:
+            for j in range(planned(t, i, ROTATIONS) - 1, -1, -1):
+                s = increment(t, t.p + row(p + n + j, ELIMINATION, token), dy, dphi, token)
+                dphi = axpy(s, free_rotation(t, i, j, k3, token), dphi)
+            for j in range(n - 1, -1, -1):
+                s = increment(t, t.p + row(p + j, ELIMINATION, token), dy, dphi, token)
+                dy = axpy(s, translation_axis(t, i, j, k3, token), dy)
+        store3(t.work, a + SHIFT, dy)
         store3(t.work, a + TURN, dphi)
         widest = maximum(widest, largest3(dphi))
     return widest

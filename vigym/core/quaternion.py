@@ -1,16 +1,17 @@
 """Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, and a motion never jumps between them."""
 
 from .jit import inline
+from .simd import fma
 
 
 @inline
 def product(a, b):
-    """a * b."""
+    """A * b."""
     return (
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+        fma(-a[3], b[3], fma(-a[2], b[2], fma(-a[1], b[1], a[0] * b[0]))),
+        fma(-a[3], b[2], fma(a[2], b[3], fma(a[1], b[0], a[0] * b[1]))),
+        fma(a[3], b[1], fma(a[2], b[0], fma(-a[1], b[3], a[0] * b[2]))),
+        fma(a[3], b[0], fma(-a[2], b[1], fma(a[1], b[2], a[0] * b[3]))),
     )
 
 

@@ -7,23 +7,101 @@ that satisfies the velocity constraints. One factorisation, the same as a step's
 import math
 
 from .algebra import add, cross, dot, load3, load4, load9, mul, scale, store3, sub, tmul
-from .body import load_inertia, momenta, place
+from .body import knots, load_inertia, momenta, place
 from .coordinates import coordinate, note_all
 from .forces import constant_loads, momentum_loads
 from .jit import entry, inline, phase
-from .joint import kept_quaternion, parent_axis, planned, rotation_axis, rotation_repair, translation_axis, translation_repair
-from .ldu import factorise, largest3, solve_to_leaves, solve_to_root
+from .joint import (
+    kept_quaternion,
+    parent_axis,
+    planned,
+    rotation_axis,
+    rotation_repair,
+    translation_axis,
+    translation_repair,
+)  # fmt: skip
+from .ldu import close, factorise, largest3, solve_to_leaves, solve_to_root
 from .newton import block_count, gravity
 from .quaternion import conjugate, product, rotation, vector
-from .simd import LANES, absolute, any_lane, both, but_not, cosine_sine, from_rows, load, maximum, row, spread, store, to_rows, zero_lanes
-from .step import blend, buffers, filled, group
+from .simd import (
+    LANES,
+    absolute,
+    any_lane,
+    both,
+    but_not,
+    copy,
+    cosine_sine,
+    from_rows,
+    load,
+    maximum,
+    row,
+    spread,
+    store,
+    to_rows,
+    zero_lanes,
+)  # fmt: skip
+from .step import blend, filled, group
 from .tables import (
-    ACTUATED_ROW, ACTUATOR, ACTUATORS, KNOT_SIZE, PLAN_ACTUATORS, ANCHOR_A, ANCHOR_B, ARM, ARMATURE, ASIDE_STATE, AXIS_A, AXIS_B, BODIES, BODY, C, COORDINATE, DAMPING, DISSIPATED, ELIMINATION, FIRST, FRAME, FREEDOM,
-    GRAVITY, H1, KNOT, MASS, OFFSET, PARENT, PHASE, POSITION, POSITIONS, Q, R, RATE, REST, ROTATIONS, SHIFT, SPEED, STATE_SIZE, STIFFNESS, TIME, TORQUE, TRANSLATIONS, TURN, TURNS, V, VELOCITIES, VELOCITY, W, WORK, WORK_DONE, X, Y, ZERO,
+    ACTUATED,
+    ACTUATED_FREEDOM,
+    ACTUATED_ROW,
+    ACTUATOR,
+    ACTUATORS,
+    ANCHOR_A,
+    ANCHOR_B,
+    ARM,
+    ARMATURE,
+    ASIDE_STATE,
+    AXIS_A,
+    AXIS_B,
+    BODIES,
+    BODY,
+    COORDINATE,
+    DAMPING,
+    DISSIPATED,
+    FIRST,
+    FRAME,
+    FREEDOM,
+    GRAVITY,
+    H1,
+    KNOT,
+    LEVER3,
+    MASS,
+    OFFSET,
+    PARENT,
+    PHASE,
+    PLAN_ACTUATORS,
+    POSITION,
+    POSITIONS,
+    RATE,
+    REST,
+    ROTATIONS,
+    SHIFT,
+    STATE_SIZE,
+    STIFFNESS,
+    TIME,
+    TORQUE,
+    TRANSLATIONS,
+    TURN,
+    TURNS,
+    VELOCITIES,
+    VELOCITY,
+    WORK,
+    WORK_DONE,
+    ZERO,
+    C,
+    Q,
+    R,
+    V,
+    W,
+    X,
+    Y,
 )  # fmt: skip
 
 # what is read of an environment besides poses and coordinates
-(READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_POWER, READ_COUNT) = range(9)
+(READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_POWER, READ_COUNT) = (
+    range(9)
+)
 
 
 @inline
@@ -48,7 +126,10 @@ def joint_rotation(t, i, positions, first, token):
     if free == 1:
         return product(offset, exponential(load3(t.model, m + AXIS_B, token), a))
     b = from_rows(positions, first, at + 1, token)
-    return product(product(exponential(load3(t.model, m + AXIS_A, token), a), offset), exponential(load3(t.model, m + AXIS_B, token), b))
+    return product(
+        product(exponential(load3(t.model, m + AXIS_A, token), a), offset),
+        exponential(load3(t.model, m + AXIS_B, token), b),
+    )
 
 
 @phase
@@ -108,7 +189,9 @@ def set_turns(t, positions, first, token):
             c = t.c + row(planned(t, i, FIRST) + j, COORDINATE, token)
             store(t.state, c + TURNS, spread(0.0, token))
             period = 2.0 * math.pi * (3.0 - free)
-            turns = (from_rows(positions, first, planned(t, i, POSITION) + j, token) - coordinate(t, i, j, token)) / period
+            turns = (
+                from_rows(positions, first, planned(t, i, POSITION) + j, token) - coordinate(t, i, j, token)
+            ) / period
             store(t.state, c + TURNS, rounded(turns))
 
 
@@ -122,12 +205,11 @@ def rounded(value):
 def reset_group(t, positions, velocities, first, lanes, token, vectors):
     """Start the lanes afresh from joint coordinates and velocities."""
     size, kept = t.plan[STATE_SIZE], t.b + t.plan[ASIDE_STATE]
-    t.work[kept : kept + size] = t.state[t.s : t.s + size]
-    now, following = buffers(t)
+    copy(t.work, kept, t.state, t.s, size)
+    now = knots(t, 0)
     place_bodies(t, now, positions, first, token)
     move_bodies(t, now, velocities, first, token)
     clear(t, velocities, first, token)
-    t.state[following : following + t.plan[KNOT_SIZE]] = t.state[now : now + t.plan[KNOT_SIZE]]
     note_all(t, now, spread(1.0, token), token)
     set_turns(t, positions, first, token)
     others = but_not(spread(1.0, token), lanes)
@@ -137,13 +219,14 @@ def reset_group(t, positions, velocities, first, lanes, token, vectors):
 
 @phase
 def solve_velocities(t, k, token, vectors):
-    """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN, joint rates in SPEED."""
+    """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN."""
     h1, o = load(t.state, t.s + H1, token), spread(0.0, token)
     momenta(t, block_count(t, token), k, spread(h1, vectors), gravity(t, token, vectors), vectors)
     constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
     momentum_loads(t, h1, token)
+    close(t, k, token)
     factorise(t, k, k, token)
-    solve_to_root(t, k, k, o, token)
+    solve_to_root(t, k, token)
     solve_to_leaves(t, k, token)
 
 
@@ -176,8 +259,19 @@ def write3(out, first, column, a):
     to_rows(out, first, column + 2, a[2])
 
 
+@inline
+def joint_rate(t, i, j, k, token):
+    """Rate of freedom j of joint i, from the solved velocities of both bodies."""
+    a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
+    omega, n = load3(t.work, up + TURN, token), planned(t, i, TRANSLATIONS)
+    if j >= n:
+        return dot(rotation_axis(t, i, j - n, k, token), sub(load3(t.work, a + TURN, token), omega))
+    carried = add(load3(t.work, up + SHIFT, token), cross(omega, load3(t.work, a + LEVER3, token)))
+    return dot(translation_axis(t, i, j, k, token), sub(load3(t.work, a + SHIFT, token), carried))
+
+
 @phase
-def read_joints(t, out, first, column, token):
+def read_joints(t, k, out, first, column, token):
     """Coordinates and rates of all joints; returns (armature kinetic, spring potential) energy [J] and the dampers' half of the last step [J]."""
     kinetic, potential, lost = spread(0.0, token), spread(0.0, token), spread(0.0, token)
     for i in range(1, t.plan[BODIES]):
@@ -185,7 +279,7 @@ def read_joints(t, out, first, column, token):
         at, rates = column + planned(t, i, POSITION), column + t.plan[POSITIONS] + planned(t, i, VELOCITY)
         for j in range(n + free):
             p = planned(t, i, FIRST) + j
-            f, rate = t.f + row(p, FREEDOM, token), load(t.work, t.p + row(p, ELIMINATION, token) + SPEED, token)
+            f, rate = t.f + row(p, FREEDOM, token), joint_rate(t, i, j, k, token)
             s = coordinate(t, i, j, token)
             stretch = s - load(t.model, f + REST, token)
             kinetic = kinetic + 0.5 * load(t.model, f + ARMATURE, token) * rate * rate
@@ -237,12 +331,15 @@ def read_residuals(t, k, token):
 
 
 @phase
-def read_power(t, token):
+def read_power(t, k, token):
     """Sum of |torque * rate| over the actuators, with the torque of the last step [W]."""
     power = spread(0.0, token)
     for a in range(t.plan[ACTUATORS]):
-        p = t.plan[t.plan[PLAN_ACTUATORS] + a * ACTUATOR + ACTUATED_ROW]
-        rate = load(t.work, t.p + row(p, ELIMINATION, token) + SPEED, token)
+        at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
+        p, rate = (
+            t.plan[at + ACTUATED_ROW],
+            joint_rate(t, t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM], k, token),
+        )
         power = power + absolute(rate * load(t.state, t.c + row(p, COORDINATE, token) + TORQUE, token))
     return power
 
@@ -250,11 +347,11 @@ def read_power(t, token):
 @phase
 def read_group(t, out, first, token, vectors):
     """All readings of a lane group at the present knot, one row per environment."""
-    k, _ = buffers(t)
+    k = knots(t, 0)
     solve_velocities(t, k, token, vectors)
     column = 13 * (t.plan[BODIES] - 1)
     kinetic, potential = read_bodies(t, k, out, first, token)
-    drives, springs, lost = read_joints(t, out, first, column, token)
+    drives, springs, lost = read_joints(t, k, out, first, column, token)
     gap, slip = read_residuals(t, k, token)
     column += t.plan[POSITIONS] + t.plan[VELOCITIES]
     to_rows(out, first, column + READ_TIME, load(t.state, t.s + TIME, token))
@@ -264,7 +361,7 @@ def read_group(t, out, first, token, vectors):
     to_rows(out, first, column + READ_DISSIPATED, load(t.state, t.s + DISSIPATED, token) + lost)
     to_rows(out, first, column + READ_GAP, gap)
     to_rows(out, first, column + READ_SLIP, slip)
-    to_rows(out, first, column + READ_POWER, read_power(t, token))
+    to_rows(out, first, column + READ_POWER, read_power(t, k, token))
 
 
 @entry
@@ -277,7 +374,13 @@ def read_single(plan, model, state, work, out):
 def read_lanes(plan, model, state, work, out, model_stride):
     """Read a batch."""
     for g in range((out.shape[0] + LANES - 1) // LANES):
-        read_group(group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0), out, g * LANES, zero_lanes(), zero_lanes())
+        read_group(
+            group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0),
+            out,
+            g * LANES,
+            zero_lanes(),
+            zero_lanes(),
+        )
 
 
 @entry
@@ -309,5 +412,4 @@ def refresh(plan, model, state, work, groups, single, model_stride):
     """Rebuild what follows from restored poses in every lane group."""
     for g in range(groups):
         t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
-        now, following = buffers(t)
-        follow(t, (plan[BODIES] + LANES - 1) // LANES if single else plan[BODIES], now, zero_lanes())
+        follow(t, (plan[BODIES] + LANES - 1) // LANES if single else plan[BODIES], knots(t, 0), zero_lanes())

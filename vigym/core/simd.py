@@ -7,13 +7,14 @@ Numerical tables are laid out ``[row // s][field][lane]`` with LANES values per 
   along the tree reads single floats out of the block.
 
 A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector for a vector token, a float for a float.
-Lanes never mix in arithmetic, and no operation is fused or reordered, so a lane computes bit for bit what it computes alone.
+Lanes never mix in arithmetic, and no operation is fused or reordered by the compiler, so a lane computes bit for bit what it computes alone.
 """
 
 import math
 import operator
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
@@ -21,7 +22,10 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 
 from .jit import inline
 
-LANES = 4
+_FEATURES = get_host_cpu_features()
+LANES = 8 if _FEATURES.get("avx512f", False) else 4  # float64 values of one register
+FUSED = _FEATURES.get("fma", False) or _FEATURES.get("neon", False)  # fused multiply-add in hardware
+_SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 
 
 class LanesType(types.Type):
@@ -48,8 +52,12 @@ FLOAT_LANES = LanesType(types.float64, LANES)
 def _spread(context, builder, lanes, value, kind):
     """The vector whose lanes all hold ``value``."""
     vector = context.get_value_type(lanes)
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), context.cast(builder, value, kind, lanes.base), ir.IntType(32)(0))
-    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None))
+    one = builder.insert_element(
+        ir.Constant(vector, ir.Undefined), context.cast(builder, value, kind, lanes.base), ir.IntType(32)(0)
+    )
+    return builder.shuffle_vector(
+        one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None)
+    )
 
 
 def _define(operation, instruction):
@@ -59,11 +67,18 @@ def _define(operation, instruction):
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
             lanes = next((a for a in args if isinstance(a, LanesType)), None)
-            if lanes is not None and len(args) == 2 and all(a == lanes or isinstance(a, (types.Float, types.Integer)) for a in args):
+            if (
+                lanes is not None
+                and len(args) == 2
+                and all(a == lanes or isinstance(a, (types.Float, types.Integer)) for a in args)
+            ):
                 return signature(lanes, *args)
 
     def lower(context, builder, sig, args):
-        pair = [a if isinstance(t, LanesType) else _spread(context, builder, sig.return_type, a, t) for a, t in zip(args, sig.args, strict=True)]
+        pair = [
+            a if isinstance(t, LanesType) else _spread(context, builder, sig.return_type, a, t)
+            for a, t in zip(args, sig.args, strict=True)
+        ]
         return getattr(builder, instruction)(*pair)
 
     for number in (types.Float, types.Integer):
@@ -72,7 +87,12 @@ def _define(operation, instruction):
     lower_builtin(operation, LanesType, LanesType)(lower)
 
 
-for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+for _operation, _instruction in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
     _define(_operation, _instruction)
 
 
@@ -89,37 +109,43 @@ def _define_unary(operation, lower):
 def _call(builder, name, value):
     """Call the LLVM intrinsic ``name`` on a float or a vector."""
     suffix = "f64" if isinstance(value.type, ir.DoubleType) else f"v{value.type.count}f64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(value.type, [value.type]), f"{name}.{suffix}"), [value])
+    return builder.call(
+        cgutils.get_or_insert_function(builder.module, ir.FunctionType(value.type, [value.type]), f"{name}.{suffix}"),
+        [value],
+    )
 
 
 _define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
 _define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
 
 
-def _address(context, builder, kind, table, at, value):
-    """Pointer to a ``value`` (an LLVM type) that starts at element ``at``."""
-    data = cgutils.create_struct_proxy(kind)(context, builder, value=table).data
-    return builder.bitcast(builder.gep(data, [at]), value.as_pointer())
+@intrinsic
+def pointer(context, array):
+    """The address of a flat array's data. Tables travel as pointers: no reference is counted at every call."""
+
+    def generate(context, builder, sig, args):
+        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
 
 
 @intrinsic
 def load(context, table, at, token):
-    """Read the value of the token's type that starts at element ``at`` of a flat table."""
+    """Read the value of the token's type that starts at element ``at`` of a table."""
 
     def generate(context, builder, sig, args):
         kind = context.get_value_type(sig.return_type)
-        return builder.load(_address(context, builder, sig.args[0], args[0], args[1], kind), align=8)
+        return builder.load(builder.bitcast(builder.gep(args[0], [args[1]]), kind.as_pointer()), align=8)
 
     return token(table, at, token), generate
 
 
 @intrinsic
 def store(context, table, at, value):
-    """Write a float or vector at element ``at`` of a flat table."""
+    """Write a float or vector at element ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        pointer = _address(context, builder, sig.args[0], args[0], args[1], args[2].type)
-        builder.store(args[2], pointer, align=8)
+        builder.store(args[2], builder.bitcast(builder.gep(args[0], [args[1]]), args[2].type.as_pointer()), align=8)
         return context.get_dummy_value()
 
     return types.void(table, at, value), generate
@@ -166,6 +192,23 @@ def absolute(context, a):
 
 
 @intrinsic
+def fma(context, a, b, c):
+    """A b + c with one rounding, where the processor has the instruction; else with two. Written out, so that every layout rounds alike."""
+
+    def generate(context, builder, sig, args):
+        if not FUSED:
+            return builder.fadd(builder.fmul(args[0], args[1]), args[2])
+        kind = args[0].type
+        suffix = "f64" if isinstance(kind, ir.DoubleType) else f"v{kind.count}f64"
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fma.{suffix}"
+        )
+        return builder.call(function, args)
+
+    return a(a, b, c), generate
+
+
+@intrinsic
 def lane(context, a, index):
     """Lane ``index`` of a vector as a float; a float is its own only lane."""
 
@@ -201,7 +244,14 @@ def row(index, fields, token):  # pragma: no cover
 def _row(index, fields, token):
     if isinstance(token, LanesType):
         return lambda index, fields, token: index * fields * LANES
-    return lambda index, fields, token: (index // LANES) * (fields * LANES) + index % LANES
+    return lambda index, fields, token: (index >> _SHIFT) * (fields * LANES) + (index & _MASK)
+
+
+@inline
+def copy(to, target, source, start, size):
+    """Copy ``size`` elements, a multiple of LANES, between tables."""
+    for at in range(0, size, LANES):
+        store(to, target + at, load(source, start + at, zero_lanes()))
 
 
 @inline

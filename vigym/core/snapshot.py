@@ -4,7 +4,21 @@ import numpy as np
 
 from .simd import LANES
 from .tables import (
-    BODIES, BUFFERS, C, COORDINATE, ENVIRONMENT, FREEDOMS, KNOT, KNOT_SIZE, PHASE, Q, STATE_COORDINATES, STATE_KNOTS, V, W, X,
+    BODIES,
+    BUFFERS,
+    COORDINATE,
+    ENVIRONMENT,
+    FREEDOMS,
+    KNOT,
+    KNOT_SIZE,
+    PHASE,
+    STATE_COORDINATES,
+    STATE_KNOTS,
+    C,
+    Q,
+    V,
+    W,
+    X,
 )  # fmt: skip
 
 
@@ -13,7 +27,7 @@ def _fields(*pairs: tuple[int, int]) -> list[int]:
 
 
 PRESENT = _fields((X, 3), (Q, 4), (V, 3), (W, 3), (C, 1))  # of the present knot
-BEFORE = _fields((V, 3), (W, 3))  # half-step velocities of the step before, for the predictor
+BEFORE = _fields((V, 3), (W, 3))  # half-step velocities of the steps before, for the predictor
 
 
 def _rows(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
@@ -38,10 +52,13 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
     phase = environment[:, 0, PHASE // LANES, 0].astype(int)
     groups = np.arange(len(phase))
     now = _rows(knots[groups, phase], single, count)[:, 1 : plan[BODIES], PRESENT]
-    before = _rows(knots[groups, 1 - phase], single, count)[:, 1 : plan[BODIES], BEFORE]
+    before = [
+        _rows(knots[groups, (phase - k) % BUFFERS], single, count)[:, 1 : plan[BODIES], BEFORE]
+        for k in range(1, BUFFERS)
+    ]
     noted = _rows(coordinates, single, count)[:, : plan[FREEDOMS]]
     scalars = environment[:, 0, : PHASE // LANES].transpose(0, 2, 1).reshape(-1, PHASE // LANES)[:count]
-    return np.concatenate([part.reshape(count, -1) for part in (scalars, noted, now, before)], axis=1)
+    return np.concatenate([part.reshape(count, -1) for part in (scalars, noted, now, *before)], axis=1)
 
 
 def _write(blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]) -> None:
@@ -56,16 +73,23 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     """Write what ``pack`` gave; what follows from poses must be refreshed after it."""
     environment, coordinates, knots = _tables(plan, state)
     count, bodies, freedoms = len(values), int(plan[BODIES]) - 1, int(plan[FREEDOMS])
-    widths = np.cumsum([PHASE // LANES, freedoms * COORDINATE, bodies * len(PRESENT), bodies * len(BEFORE)])
-    scalars, noted, now, before = np.split(values, widths, axis=1)[:4]
+    widths = np.cumsum(
+        [PHASE // LANES, freedoms * COORDINATE, bodies * len(PRESENT), *[bodies * len(BEFORE)] * (BUFFERS - 1)]
+    )
+    scalars, noted, now, *before = np.split(values, widths, axis=1)[: len(widths)]
     environment[:, 0, PHASE // LANES] = 0.0
     for e in range(count):
         environment[e // LANES, 0, : PHASE // LANES, e % LANES] = scalars[e]
     _write(coordinates, single, noted.reshape(count, freedoms, COORDINATE), 0, list(range(COORDINATE)))
     _write(knots[:, 0], single, now.reshape(count, bodies, len(PRESENT)), 1, PRESENT)
-    _write(knots[:, 1], single, before.reshape(count, bodies, len(BEFORE)), 1, BEFORE)
+    for k, velocities in enumerate(before, start=1):
+        _write(knots[:, -k], single, velocities.reshape(count, bodies, len(BEFORE)), 1, BEFORE)
 
 
 def columns(plan: np.ndarray) -> int:
     """Number of columns of a packed state."""
-    return PHASE // LANES + int(plan[FREEDOMS]) * COORDINATE + (int(plan[BODIES]) - 1) * (len(PRESENT) + len(BEFORE))
+    return (
+        PHASE // LANES
+        + int(plan[FREEDOMS]) * COORDINATE
+        + (int(plan[BODIES]) - 1) * (len(PRESENT) + (BUFFERS - 1) * len(BEFORE))
+    )

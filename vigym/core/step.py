@@ -3,17 +3,63 @@
 With unequal steps every formula holds with rho = h1/h: halved steps and the negative step of the composition need nothing of their own.
 """
 
-from .body import fastest
+from .body import fastest, knots
 from .coordinates import coordinate, keep, note_all, note_forced
 from .forces import book
 from .jit import entry, inline, phase
 from .joint import planned
 from .newton import attempt, block_count
-from .simd import LANES, above, absolute, any_lane, both, but_not, from_rows, load, maximum, over_bodies, row, spread, store, to_rows, where, widest
-from .simd import with_lane, zero_lanes
+from .simd import (
+    LANES,
+    above,
+    absolute,
+    any_lane,
+    both,
+    but_not,
+    copy,
+    from_rows,
+    load,
+    maximum,
+    over_bodies,
+    pointer,
+    row,
+    spread,
+    store,
+    to_rows,
+    where,
+    widest,
+    with_lane,
+    zero_lanes,
+)  # fmt: skip
 from .tables import (
-    ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR, ACTUATORS, APPLIED, ASIDE_STATE, EFFORT, ELIMINATION, FREEDOM, H0, H1, KNOT_SIZE, MODEL_BODIES,
-    MODEL_FREEDOMS, PHASE, PLAN_ACTUATORS, ROTATIONS, STATE_COORDINATES, STATE_KNOTS, STATE_SIZE, SWEPT, TIME, TRANSLATIONS, WORK_DONE, WORK_FREEDOMS,
+    ACTUATED,
+    ACTUATED_FREEDOM,
+    ACTUATED_ROW,
+    ACTUATOR,
+    ACTUATORS,
+    APPLIED,
+    ASIDE_STATE,
+    BUFFERS,
+    EFFORT,
+    ELIMINATION,
+    FREEDOM,
+    H0,
+    H1,
+    HISTORY,
+    KNOT_SIZE,
+    MODEL_BODIES,
+    MODEL_FREEDOMS,
+    PHASE,
+    PLAN_ACTUATORS,
+    ROTATIONS,
+    STATE_COORDINATES,
+    STATE_KNOTS,
+    STATE_SIZE,
+    SWEPT,
+    TIME,
+    TRANSLATIONS,
+    WORK_DONE,
+    WORK_FREEDOMS,
     Tables,
 )  # fmt: skip
 
@@ -26,7 +72,7 @@ GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order
 def group(plan, model, state, work, m, s, w):
     """Tables of the lane group whose model, state and work start at m, s, w."""
     return Tables(
-        plan, model, state, work, m + plan[MODEL_BODIES], m + plan[MODEL_FREEDOMS], m, s, s + plan[STATE_COORDINATES], s + plan[STATE_KNOTS], w,
+        pointer(plan), pointer(model), pointer(state), pointer(work), m + plan[MODEL_BODIES], m + plan[MODEL_FREEDOMS], m, s, s + plan[STATE_COORDINATES], s + plan[STATE_KNOTS], w,
         w + plan[WORK_FREEDOMS],
     )  # fmt: skip
 
@@ -34,13 +80,13 @@ def group(plan, model, state, work, m, s, w):
 @inline
 def buffers(t):
     """Knot buffers (now, next)."""
-    now = t.plan[KNOT_SIZE] * int(load(t.state, t.s + PHASE, 0.0))
-    return t.k + now, t.k + t.plan[KNOT_SIZE] - now
+    return knots(t, 0), knots(t, -1)
 
 
 @inline
-def swap(t):
-    store(t.state, t.s + PHASE, 1.0 - load(t.state, t.s + PHASE, 0.0))
+def turn_buffers(t):
+    """The next knot buffer becomes the present one."""
+    store(t.state, t.s + PHASE, float((int(load(t.state, t.s + PHASE, 0.0)) + 1) % BUFFERS))
 
 
 @inline
@@ -54,7 +100,7 @@ def blend(to, target, source, start, size, mask, vectors):
 def retry(t, k2, k3, h, failed, tolerance, token, vectors):
     """A damped full-Newton attempt in the failed lanes; the others' new knots are kept aside meanwhile."""
     size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE]
-    t.work[aside : aside + size] = t.state[k3 : k3 + size]
+    copy(t.work, aside, t.state, k3, size)
     done, iterations, residual = attempt(t, k2, k3, h, failed, True, tolerance, token, vectors)
     blend(t.state, k3, t.work, aside, size, spread(1.0, vectors) - spread(failed, vectors), vectors)
     return done, iterations, residual
@@ -62,28 +108,39 @@ def retry(t, k2, k3, h, failed, tolerance, token, vectors):
 
 @inline
 def keep_last_knot(t, k3, todo, token):
-    """Keep the velocities before the last step of lanes that rest while others move: knot buffer k3 is about to be overwritten."""
+    """Keep the oldest velocities of lanes that rest while others move: knot buffer k3 is about to be overwritten."""
     if any_lane(but_not(spread(1.0, token), todo)):
         size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE] + t.plan[KNOT_SIZE]
-        t.work[aside : aside + size] = t.state[k3 : k3 + size]
+        copy(t.work, aside, t.state, k3, size)
+
+
+@phase
+def rest(t, others, idle, vectors):
+    """Before the buffers turn, pass on the knots of lanes that did not move: the present one of all, the older ones of idle lanes."""
+    size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE] + t.plan[KNOT_SIZE]
+    blend(t.state, knots(t, -1), t.state, knots(t, 0), size, others, vectors)
+    for back in range(BUFFERS - 2):
+        blend(t.state, knots(t, back), t.state, knots(t, back + 1), size, idle, vectors)
+    blend(t.state, knots(t, BUFFERS - 2), t.work, aside, size, idle, vectors)
 
 
 @phase
 def accept(t, k2, k3, h, done, failed, token, vectors):
     """Knot 3 becomes the present one in the lanes that are done; the others keep theirs; lanes that failed
-    start from the velocity alone next time."""
-    h1 = load(t.state, t.s + H1, token)
+    start from the velocity alone next time.
+    """
+    h1, one = load(t.state, t.s + H1, token), spread(1.0, token)
     book(t, k3, h, h1 / h, done, token)
     keep(t, t.s + H0, h1, done, token)
-    keep(t, t.s + H0, -h1, failed, token)
+    history = where(absolute(h - h1), 0.0 * one, load(t.state, t.s + HISTORY, token)) + 1.0
+    keep(t, t.s + HISTORY, history, done, token)
+    keep(t, t.s + HISTORY, 0.0 * one, failed, token)
     keep(t, t.s + H1, h, done, token)
     keep(t, t.s + TIME, load(t.state, t.s + TIME, token) + h, done, token)
-    others = but_not(spread(1.0, token), done)
+    others = but_not(one, done)
     if any_lane(others):
-        aside = t.b + t.plan[ASIDE_STATE] + t.plan[KNOT_SIZE]
-        blend(t.state, k3, t.state, k2, t.plan[KNOT_SIZE], spread(others, vectors), vectors)
-        blend(t.state, k2, t.work, aside, t.plan[KNOT_SIZE], spread(but_not(others, failed), vectors), vectors)
-    swap(t)
+        rest(t, spread(others, vectors), spread(but_not(others, failed), vectors), vectors)
+    turn_buffers(t)
     note_forced(t, k3, done, token)
     rate = over_bodies(fastest(t, block_count(t, token), k3, vectors), token)
     swept = load(t.state, t.s + SWEPT, token) + 3.1415926535 * absolute(h) * rate
@@ -117,7 +174,8 @@ def advance(t, dt, lanes, tolerance, token, vectors):
         left = left - where(done, h, o)
         h = where(failed, 0.5 * h, h)
         halvings = halvings + failed
-        alive = but_not(alive, both(failed, above(spread(SMALLEST * absolute(dt), token), absolute(h))))
+        lost = both(failed, above(spread(SMALLEST * absolute(dt), token), absolute(h)))
+        alive, worst = but_not(alive, lost), where(lost, residual, worst)
 
 
 @inline
@@ -137,7 +195,10 @@ def apply_torques(t, torques, first, token):
     clipped = spread(0.0, token)
     for a in range(t.plan[ACTUATORS]):
         p = t.plan[t.plan[PLAN_ACTUATORS] + a * ACTUATOR + ACTUATED_ROW]
-        torque, effort = from_rows(torques, first, a, token), load(t.model, t.f + row(p, FREEDOM, token) + EFFORT, token)
+        torque, effort = (
+            from_rows(torques, first, a, token),
+            load(t.model, t.f + row(p, FREEDOM, token) + EFFORT, token),
+        )
         beyond = above(absolute(torque), effort)
         torque = where(beyond, where(torque, effort, -effort), torque)
         clipped = maximum(clipped, beyond)
@@ -162,7 +223,7 @@ def torque_times_coordinate(t, token):
 def step_group(t, torques, first, lanes, dt, order, substeps, tolerance, status, token, vectors):
     """One call of the step for a lane group; a lane that fails ends as it was before the call."""
     size, kept = t.plan[STATE_SIZE], t.b + t.plan[ASIDE_STATE] + 2 * t.plan[KNOT_SIZE]
-    t.work[kept : kept + size] = t.state[t.s : t.s + size]
+    copy(t.work, kept, t.state, t.s, size)
     clipped = apply_torques(t, torques, first, token)
     before = torque_times_coordinate(t, token)
     alive, o = lanes, spread(0.0, token)
@@ -173,7 +234,7 @@ def step_group(t, torques, first, lanes, dt, order, substeps, tolerance, status,
     failed = but_not(lanes, alive)
     if any_lane(failed):
         restore(t, kept, failed, token, vectors)
-    now, _ = buffers(t)
+    now = knots(t, 0)
     note_all(t, now, alive, token)
     done = load(t.state, t.s + WORK_DONE, token) + (torque_times_coordinate(t, token) - before)
     keep(t, t.s + WORK_DONE, done, alive, token)
@@ -188,13 +249,20 @@ def step_group(t, torques, first, lanes, dt, order, substeps, tolerance, status,
 def restore(t, kept, failed, token, vectors):
     """Put the failed lanes back to the state kept before the call, whichever knot buffer is the present one now."""
     size, knots = t.plan[KNOT_SIZE], t.plan[STATE_KNOTS]
-    then, other = kept + knots + size * int(load(t.work, kept + PHASE, 0.0)), kept + knots + size * (1 - int(load(t.work, kept + PHASE, 0.0)))
-    now, following = buffers(t)
-    mask, phase_now = spread(failed, vectors), load(t.state, t.s + PHASE, 0.0)
+    then, now = int(load(t.work, kept + PHASE, 0.0)), int(load(t.state, t.s + PHASE, 0.0))
+    mask = spread(failed, vectors)
     blend(t.state, t.s, t.work, kept, knots, mask, vectors)
-    blend(t.state, now, t.work, then, size, mask, vectors)
-    blend(t.state, following, t.work, other, size, mask, vectors)
-    store(t.state, t.s + PHASE, phase_now)
+    for k in range(BUFFERS):
+        blend(
+            t.state,
+            t.k + size * ((now + k) % BUFFERS),
+            t.work,
+            kept + knots + size * ((then + k) % BUFFERS),
+            size,
+            mask,
+            vectors,
+        )
+    store(t.state, t.s + PHASE, float(now))
 
 
 @entry
@@ -205,7 +273,9 @@ def step_single(plan, model, state, work, torques, dt, order, substeps, toleranc
 
 
 @entry
-def step_lanes(plan, model, state, work, torques, dt, order, substeps, tolerance, status, start, stop, model_stride, work_start):
+def step_lanes(
+    plan, model, state, work, torques, dt, order, substeps, tolerance, status, start, stop, model_stride, work_start
+):
     """Step the lane groups start..stop of a batch: lanes are environments."""
     for g in range(start, stop):
         t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], work_start)

@@ -31,29 +31,39 @@ def _offsets(*widths: int) -> tuple[int, ...]:
 X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
 # coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns, rate of the discrete momentum sin(angle change) / h
 TORQUE, COSINE, SINE, TURNS, RATE, COORDINATE = _offsets(1, 1, 1, 1, 1)
-# environment row of the state
-TIME, H1, H0, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offsets(1, 1, 1, 1, 1, 1, 1)
+# environment row of the state: time, sizes of the last two steps, number of equal steps behind, books, rotation since turns were counted, knot buffer
+TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offsets(1, 1, 1, 1, 1, 1, 1, 1)
 # body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent, relative orientation at assembly,
 # translation frame, lever from the parent's own anchor to this one, quaternion coordinate at assembly
-MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, BODY = _offsets(1, 6, 3, 3, 3, 3, 4, 9, 3, 4)
+MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, BODY = _offsets(
+    1, 6, 3, 3, 3, 3, 4, 9, 3, 4
+)
 # freedom rows of the model
 DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, FREEDOM = _offsets(1, 1, 1, 1, 1)
 # environment row of the model
 GRAVITY, FORCE_SCALE, LENGTH_SCALE, CONSTANTS = _offsets(3, 1, 1)
-# body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, joint repair, levers, increment
-HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, REPAIR_X, REPAIR_R, LEVER2, LEVER3, SHIFT, TURN, WORK = _offsets(3, 3, 3, 3, 36, 3, 3, 3, 3, 3, 3)
-# freedom rows of the work: applied torque, constant and current generalised force, its stiffness, residual, 1 / pivot, increment, column, row
-APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, SPEED, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3)
+# body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's own rotational part of it, motion that
+# closes the joints, levers from the parent's anchor at knots 2 and 3, free increment
+HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEVER3, SHIFT, TURN, WORK = _offsets(
+    3, 3, 3, 3, 36, 9, 3, 3, 3, 3, 3, 3
+)
+# freedom rows of the work: applied torque, constant and current generalised force, its stiffness, residual, 1 / pivot, column, row
+APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(
+    1, 1, 1, 1, 1, 1, 3, 3, 3, 3
+)
 
 # header of the plan
 (BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, MODEL_BODIES, MODEL_FREEDOMS, MODEL_SIZE, STATE_COORDINATES, STATE_KNOTS, KNOT_SIZE, STATE_SIZE,
  WORK_FREEDOMS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED, PLAN_BODIES) = range(20)  # fmt: skip
 # row of a body in the plan
-PARENT, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PLAN = range(9)
+PARENT, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, PLAN = range(10)
+GENERAL, HINGE, BALL = range(
+    3
+)  # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
 # row of an actuator in the plan: the body whose joint it drives, which of the joint's freedoms, and that freedom's row
 ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
 HEADER = 20
-BUFFERS = 2  # knot buffers that take turns: a step leads from one to the other
+BUFFERS = 4  # knot buffers that take turns: the present knot, the next, and the two before for the predictor
 
 
 class Model(NamedTuple):
@@ -75,7 +85,7 @@ class Model(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """The four arrays and where the tables of one lane group start in them."""
+    """Pointers to the four arrays, and where the tables of one lane group start in them."""
 
     plan: np.ndarray
     model: np.ndarray

@@ -73,7 +73,9 @@ class Coordinates:
 
     def _fill_base(self, q: Array, qd: Array, body: str, values: Mapping[str, ArrayLike], single: bool) -> None:
         if body not in self._floating:
-            raise MechanismError(f"base: found {body!r}, expected a floating body: {', '.join(self._floating) or 'there is none'}")
+            raise MechanismError(
+                f"base: found {body!r}, expected a floating body: {', '.join(self._floating) or 'there is none'}"
+            )
         p, v = self._position_slices[self._floating[body]], self._velocity_slices[self._floating[body]]
         parts = {
             "position": (q, slice(p.start, p.start + 3)), "orientation": (q, slice(p.start + 3, p.stop)),
@@ -115,16 +117,24 @@ def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, singl
         return
     for name, value in given.items():
         if name not in spans:
-            raise MechanismError(f"{what}: found {name!r}, expected names among {', '.join(spans) or 'none, there are no coordinates'}")
+            raise MechanismError(
+                f"{what}: found {name!r}, expected names among {', '.join(spans) or 'none, there are no coordinates'}"
+            )
         _put(target, spans[name], value, f"{what} of {name!r}", single)
 
 
 def _put(target: Array, span: slice, value: ArrayLike, what: str, single: bool) -> None:
     width, count = span.stop - span.start, len(target)
     array = np.asarray(value, dtype=np.float64)
-    shapes = [(width,)] + ([()] if width == 1 else []) + ([] if single else [(count, width)] + ([(count,)] if width == 1 else []))
+    shapes = (
+        [(width,)]
+        + ([()] if width == 1 else [])
+        + ([] if single else [(count, width)] + ([(count,)] if width == 1 else []))
+    )
     if array.shape not in shapes:
         raise MechanismError(f"{what}: found shape {array.shape}, expected {' or '.join(map(str, shapes))}")
     if not np.isfinite(array).all():
         raise MechanismError(f"{what}: found {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
-    target[:, span] = array.reshape(count, width) if array.size == count * width and array.shape not in shapes[:1] else array
+    target[:, span] = (
+        array.reshape(count, width) if array.size == count * width and array.shape not in shapes[:1] else array
+    )

@@ -107,6 +107,14 @@ def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
     return float(bodies[:, T.MASS // LANES].sum()) * (gravity or 1.0), float(max(levers.max(), gyration.max()))
 
 
+def _pivots(joint: Joint, has_rate: bool) -> int:
+    """How the joint's freedoms are eliminated; the 3x3 pivot knows neither rates nor springs."""
+    freedoms = len(joint.prototype.translations), len(joint.prototype.rotations)
+    if freedoms == (0, 1):
+        return T.HINGE
+    return T.BALL if freedoms == (0, 3) and not has_rate and not joint.stiffness else T.GENERAL
+
+
 def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.ndarray:
     """Header, body rows, actuators and rated joints; the sizes of float tables are filled in by ``tables.lay_out``."""
     listed = mechanism.tree_joints
@@ -126,6 +134,7 @@ def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.
         bodies[i, T.TRANSLATIONS], bodies[i, T.ROTATIONS] = len(kind.translations), len(kind.rotations)
         bodies[i, T.POSITION], bodies[i, T.VELOCITY] = position[joint.name], velocity[joint.name]
         bodies[i, T.HAS_RATE], bodies[i, T.HAS_SPRING] = has_rate, joint.stiffness > 0
+        bodies[i, T.PIVOTS] = _pivots(joint, has_rate)
         firsts[joint.name] = first
         first += len(kind.velocities)
         rated += [i] if has_rate else []

@@ -61,7 +61,13 @@ class Simulator:
     def __init__(
         self, mechanism: Mechanism, timestep: float = 0.01, order: int = 2, tolerance: float = 1e-10, batch: int | None = None, threads: int = 1
     ) -> None:  # fmt: skip
-        self.mechanism, self.timestep, self.order, self.tolerance, self.batch = mechanism, float(timestep), order, float(tolerance), batch
+        self.mechanism, self.timestep, self.order, self.tolerance, self.batch = (
+            mechanism,
+            float(timestep),
+            order,
+            float(tolerance),
+            batch,
+        )
         _check_options(mechanism, self.timestep, order, self.tolerance, batch, threads)
         self._model = mechanism.compile()
         self._coordinates = Coordinates(mechanism)
@@ -111,7 +117,9 @@ class Simulator:
             chosen = np.ones(1, bool)
         else:
             chosen = np.ones(self._count, bool) if mask is None else _mask(mask, self._count)
-            readout.reset_lanes(self._plan, self._table, self._state, self._work, q, qd, chosen[:, None].astype(np.float64), 0)
+            readout.reset_lanes(
+                self._plan, self._table, self._state, self._work, q, qd, chosen[:, None].astype(np.float64), 0
+            )
         self._reading = None
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
@@ -130,7 +138,18 @@ class Simulator:
         u = self._torques(torques)
         if substeps < 1 or substeps != int(substeps):
             raise ValueError(f"substeps: found {substeps!r}, expected a whole number of at least 1")
-        arguments = (self._plan, self._table, self._state, self._work, u, self.timestep, self.order, int(substeps), self.tolerance, self._status)
+        arguments = (
+            self._plan,
+            self._table,
+            self._state,
+            self._work,
+            u,
+            self.timestep,
+            self.order,
+            int(substeps),
+            self.tolerance,
+            self._status,
+        )
         self._reading = None
         if self._single:
             step.step_single(*arguments)
@@ -264,7 +283,9 @@ class Simulator:
         """
         given, now = np.asarray(state, dtype=np.float64), np.atleast_2d(self.state)
         if given.shape not in (now.shape, now.shape[1:]) or not np.isfinite(given).all():
-            raise ValueError(f"state: found shape {given.shape}, expected finite numbers of shape {now.shape[1:] if self._single else now.shape}")
+            raise ValueError(
+                f"state: found shape {given.shape}, expected finite numbers of shape {now.shape[1:] if self._single else now.shape}"
+            )
         chosen = np.ones(self._count, bool) if mask is None else _mask(mask, self._count)
         rows = np.where(chosen[:, None], given.reshape(-1, now.shape[1]), now)
         columns = snapshot.columns(self._plan)
@@ -282,14 +303,18 @@ def _mask(mask: ArrayLike, count: int) -> NDArray[np.bool_]:
     return chosen
 
 
-def _check_options(mechanism: Mechanism, timestep: float, order: int, tolerance: float, batch: int | None, threads: int) -> None:
+def _check_options(
+    mechanism: Mechanism, timestep: float, order: int, tolerance: float, batch: int | None, threads: int
+) -> None:
     if not (0.0 < timestep < np.inf):
         raise ValueError(f"timestep: found {timestep!r}, expected a positive finite number [s]")
     if order not in (2, 4):
         raise ValueError(f"order: found {order!r}, expected 2 or 4")
     damped = [joint.name for joint in mechanism.joints.values() if joint.damping > 0]
     if order == 4 and damped:
-        raise ValueError(f"order=4: joint {damped[0]!r} is damped; a composition with a negative step needs a system without dissipation")
+        raise ValueError(
+            f"order=4: joint {damped[0]!r} is damped; a composition with a negative step needs a system without dissipation"
+        )
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
     if batch is not None and (batch < 1 or batch != int(batch)):
