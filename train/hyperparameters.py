@@ -55,8 +55,9 @@ PPO = {
         algorithm=_PPO,
     ),
     "vigym/CartPole-v0": Settings(
-        timesteps=1_000_000,
-        success=Success("angle", -0.2, 0.2, seconds=5.0),
+        timesteps=500_000,
+        success=Success("angle", -0.1, 0.1, seconds=5.0),
+        learning_rate=5e-4,
         algorithm=_PPO,
     ),
     "vigym/InvertedDoublePendulum-v0": Settings(
@@ -71,7 +72,7 @@ PPO = {
         algorithm=_PPO,
     ),
     "vigym/PendulumChain-v0": Settings(
-        timesteps=1_000_000,
+        timesteps=400_000,
         success=Success("tip_height", 0.8, inf, seconds=5.0),
         algorithm=_PPO,
     ),

@@ -21,8 +21,9 @@ class Acrobot(Task):
 
     ## Description
 
-    Two rods of 1 m hang on each other; the upper one on a free hinge, the lower one on the motor. The agent swings
-    its feet, the end of the lower rod, as high as it can.
+    Two rods of 1 m hang on each other; the upper one on a free hinge, the lower one on the motor, whose friction
+    keeps the elbow below 30 rad/s. The agent swings its feet, the end of the lower rod, as high
+    as it can.
 
     ## Notes
 
