@@ -1,0 +1,48 @@
+"""Simulators in the middle of a motion, for the tests of what a person may do with them."""
+
+from __future__ import annotations
+
+import numpy as np
+from trees import TYPES, by_joint, random_positions, random_rates, random_tree
+
+from vigym import Mechanism, Simulator
+
+
+def tree(seed=0, **options):
+    return random_tree(seed, TYPES, **options)
+
+
+def moving(mech, steps=10, seed=0, **options):
+    """A simulator in the middle of a motion under torques."""
+    sim = Simulator(mech, **options)
+    sim.reset(random_positions(seed, mech), by_joint(mech, random_rates(seed, mech)))
+    drive(sim, steps)
+    return sim
+
+
+def drive(sim, steps):
+    shape = np.shape(sim.time) + (len(sim.mechanism.actuator_names),)
+    for torques in np.random.default_rng(1).normal(size=(steps, *shape)):
+        assert np.all(sim.step(torques).converged)
+
+
+def motion(sim):
+    """The state without the outcome of the last call, which a failed step reports there."""
+    return sim.state[..., : -len(sim.status)]
+
+
+def assert_works_as_before(sim, before):
+    """The state is the one before, and steps go on from it."""
+    np.testing.assert_array_equal(motion(sim), before)
+    fresh = Simulator(sim.mechanism, sim.timestep, sim.order, sim.tolerance, sim.batch)
+    fresh.state = sim.state
+    drive(sim, 3)
+    drive(fresh, 3)
+    np.testing.assert_array_equal(sim.state, fresh.state)
+
+
+def pendulum(effort=None, damping=0.0):
+    mech = Mechanism()
+    mech.add_body("arm", 1.0, 0.1 * np.eye(3), (0.0, 0.0, -0.5))
+    mech.add_joint("pin", "revolute", "world", "arm", (0.0, 0.0, 0.0), axis=(0, 1, 0), effort=effort, damping=damping)
+    return mech
