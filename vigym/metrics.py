@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from vigym.mechanism.simulator import Simulator
 
 METRICS = (
-    "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "constraint_residual_max",
-    "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged", "power_mech",
+    "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated",
+    "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",
+    "power_mech",
 )  # fmt: skip
 
 
@@ -25,7 +26,8 @@ def metrics(sim: Simulator) -> dict[str, Any]:
         energy_kinetic, energy_potential, energy_total [J] (springs potential, armatures kinetic);
         work_actuator: work of the torques since reset [J]; dissipated: loss in dampers since reset [J];
         energy_balance: E - E0 - work + dissipated [J], the integrator's own error;
-        constraint_residual_max: largest joint gap [m or rad]; velocity_residual_max: largest constrained relative velocity [m/s or rad/s];
+        constraint_residual_max: largest joint gap [m or rad];
+        velocity_residual_max: largest constrained relative velocity [m/s or rad/s];
         solver_iterations, solver_residual, solver_converged: of the last step call;
         power_mech: sum of |torque * rate| over actuators at the knot [W].
     """
@@ -35,8 +37,9 @@ def metrics(sim: Simulator) -> dict[str, Any]:
     total = kinetic + potential
     status = sim.status_rows
     values = (
-        kinetic, potential, total, total - sim.start_energy - work + lost, work, lost, scalars[:, readout.READ_GAP], scalars[:, readout.READ_SLIP],
-        status[:, 1], status[:, 2], status[:, 0] > 0, scalars[:, readout.READ_POWER],
+        kinetic, potential, total, total - sim.start_energy - work + lost, work, lost,
+        scalars[:, readout.READ_GAP], scalars[:, readout.READ_SLIP], status[:, 1], status[:, 2], status[:, 0] > 0,
+        scalars[:, readout.READ_POWER],
     )  # fmt: skip
     if sim.batch is not None:
         return {name: np.array(value) for name, value in zip(METRICS, values, strict=True)}

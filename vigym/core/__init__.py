@@ -15,9 +15,37 @@ y          anchor of the joint that carries the body [m, world]; wrenches and in
 D, N, W    6x6 block of a body, free directions of its joint at knot 3 and at knot 2
 =========  =======================================================================================================
 
-[MC] Bruedigam, Manchester: Linear-Time Variational Integrators in Maximal Coordinates.
-[SIM] Bruedigam, Janeva, Sosnowski, Hirche: Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators.
-[BAR] Baraff: Linear-Time Dynamics using Lagrange Multipliers.
-[LEE] Lee, Liu, Park, Srinivasa: A Linear-Time Variational Integrator for Multibody Systems.
-[SI] Sherman, Seth, Delp / general joint dynamics: see the README for the full list.
+Papers:
+
+[MC]  Jan Brüdigam, Zachary Manchester: Linear-Time Variational Integrators in Maximal Coordinates.
+[SIM] Jan Brüdigam, Stefan Sosnowski, Zachary Manchester, Sandra Hirche: Variational Integrators and Graph-Based Solvers
+      for Multibody Dynamics in Maximal Coordinates. Multibody System Dynamics, doi:10.1007/s11044-023-09949-x.
+[BAR] David Baraff: Linear-Time Dynamics using Lagrange Multipliers. SIGGRAPH 1996.
+[LEE] Jeongseok Lee, C. Karen Liu, Frank C. Park, Siddhartha S. Srinivasa: A Linear-Time Variational Integrator for
+      Multibody Systems.
+[SI]  Weiguang Si, Brian Guenter: Linear-Time Dynamics for Multibody Systems with General Joint Models.
+
+Modules, each importing only from those above it:
+
+jit          the kernel decorators, and the cache folder keyed by the sources
+simd         the lane value type: arithmetic, load and store
+lanes        lanes one by one, masks, reductions, rows of tables and arrays
+tables       the whole data model: what is where in the four flat arrays
+algebra      vectors and matrices as tuples
+quaternion   unit quaternions
+groups       a lane group: its tables, its environments, copies of some of its lanes
+knot         poses and what follows from them, in buffers that take turns
+body         residual and derivative of each body's own equations, prediction, update
+joint        free directions of a joint and what closes it
+coordinates  joint coordinates read from poses and counted through full turns
+forces       torques, springs, dampers, armature on the freedoms
+pivot        one freedom taken out of a block
+ldu          close the joints, factorise and solve along the tree
+newton       Newton's method for one step
+advance      halved steps, composition, accepted knots
+step         a call of the step; its entry kernels
+reset        from joint coordinates to the state; its entry kernels
+velocity     knot velocities through the discrete Legendre transform
+readout      everything that is read at a knot; its entry kernels
+snapshot     a state as plain rows, to save and restore
 """

@@ -1,6 +1,5 @@
 """One body, one step: what every body computes on its own, in lanes over bodies or environments.
 
-With e = h w / 2 and c = sqrt(1 - e.e) the rotation over a step is the unit quaternion (c, e): q3 = q2 * (c, e), x3 = x2 + h v2   [MC 27, 32].
 Newton's increment is a shift dy of the body's joint anchor and a small world rotation dphi, both at knot 3.
 """
 
@@ -12,7 +11,6 @@ from .algebra import (
     cross,
     dot,
     load3,
-    load4,
     load9,
     madd,
     matmul,
@@ -26,91 +24,46 @@ from .algebra import (
     skew,
     skew_mul,
     store3,
-    store4,
     store9,
+    store_block,
     sub,
-    symmetric,
     tmul,
-)  # fmt: skip
+)
 from .jit import inline, phase
-from .quaternion import almost_normalised, product, rotation
-from .simd import LANES, absolute, load, maximum, row, spread, store, where
+from .knot import knots, load_inertia, move
+from .lanes import row
+from .simd import absolute, load, maximum, spread, where
 from .tables import (
-    ANCHOR_B,
     ARM,
-    AXIS,
-    AXIS_B,
     BLOCK,
     BODY,
-    BUFFERS,
     FORCE,
     HISTORY_F,
     HISTORY_T,
-    INERTIA,
     KNOT,
-    KNOT_SIZE,
     MASS,
     MOMENT,
     OWN,
-    PHASE,
     REPAIR_R,
     REPAIR_X,
     SHIFT,
     TURN,
     WORK,
     C,
-    Q,
     R,
     V,
     W,
-    X,
-    Y,
-)  # fmt: skip
+)
 
 DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
 
 
 @inline
-def load_inertia(t, m, token):
-    a, b = load3(t.model, m + INERTIA, token), load3(t.model, m + INERTIA + 3 * LANES, token)
-    return symmetric((a[0], a[1], a[2], b[0], b[1], b[2]))
-
-
-@inline
-def place(t, m, k, x, q, token):
-    """Write a pose to knot row k, and what follows from it: rotation, anchor, arm from centre of mass to anchor, joint axis."""
-    R3 = rotation(q)
-    arm = mul(R3, load3(t.model, m + ANCHOR_B, token))
-    store3(t.state, k + X, x)
-    store4(t.state, k + Q, q)
-    store9(t.state, k + R, R3)
-    store3(t.state, k + ARM, arm)
-    store3(t.state, k + Y, add(x, arm))
-    store3(t.state, k + AXIS, mul(R3, load3(t.model, m + AXIS_B, token)))
-
-
-@inline
-def move(t, m, k2, k3, v2, w2, c2, h, token):
-    """Knot 3 from knot 2 with the half-step velocities: x3 = x2 + h v2, q3 = q2 * (c2, h w2 / 2)   [MC 27, 32]."""
-    e = scale(0.5 * h, w2)
-    store3(t.state, k3 + V, v2)
-    store3(t.state, k3 + W, w2)
-    store(t.state, k3 + C, c2)
-    q3 = almost_normalised(product(load4(t.state, k2 + Q, token), (c2, e[0], e[1], e[2])))
-    place(t, m, k3, add(load3(t.state, k2 + X, token), scale(h, v2)), q3, token)
-
-
-@inline
-def knots(t, back):
-    """The knot buffer ``back`` steps behind the present one; -1 is the next."""
-    return t.k + t.plan[KNOT_SIZE] * ((int(load(t.state, t.s + PHASE, 0.0)) + BUFFERS - back) % BUFFERS)
-
-
-@inline
 def extrapolated(t, field, k, one, two, three, linear, cubic, token):
-    """Velocity of the next step: a + linear d1 + cubic (d2 + d3), with the backward differences d of the last steps' velocities.
+    """Velocity of the next step: a + linear d1 + cubic (d2 + d3).
 
-    The buffer of the next knot still holds the oldest velocity. Weights of zero leave out what may be no number there.
+    a is the last step's velocity, d1, d2, d3 are the backward differences of the last steps'. The buffer of the next
+    knot still holds the oldest velocity. Weights of zero leave out what may be no number there.
     """
     a, b = load3(t.state, k + field, token), load3(t.state, one + field, token)
     c, d = load3(t.state, two + field, token), load3(t.state, three + field, token)
@@ -124,10 +77,11 @@ def extrapolated(t, field, k, one, two, three, linear, cubic, token):
 
 @phase
 def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
-    """Terms of the last step, and a first guess of the next: half-step velocities extrapolated from those of the last steps.
+    """Terms of the last step, and a first guess of the next: half-step velocities extrapolated from the last ones.
 
-    History terms of [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, with rho = h1/h. After a reset h1 = 0 and
-    (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform. Returns the largest term, for round-off.
+    History terms of [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, with rho = h1/h. After a
+    reset h1 = 0 and (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform. Returns the
+    largest force term [N], for round-off.
     """
     largest = h * 0.0
     k1, k0 = knots(t, 1), knots(t, 2)
@@ -151,7 +105,14 @@ def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
 
 @phase
 def residuals(t, blocks, k2, k3, h, token):
-    """Own wrench of each body about its joint anchor at knot 2: d_T and d_R of [MC 26, 33] without joint forces, the joints closed to first order."""
+    """Own wrench of each body about its joint anchor at knot 2, the joints closed to first order.
+
+    d_T and d_R of [MC 26, 33] without joint forces:
+
+        m v2/h + history,    R2 (c2 J w2/h + w2 x J w2 / 2 + history),
+
+    and their change by the motion (REPAIR_X, REPAIR_R) that closes the joints.
+    """
     per_h = 1.0 / h
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
@@ -170,19 +131,19 @@ def residuals(t, blocks, k2, k3, h, token):
 
 
 @inline
-def store_block(t, a, mu, K, arm2, arm3):
-    """6x6 block of a body about its anchors: [mu I, mu [arm3]; -mu [arm2], K - mu [arm2][arm3]] acting on (dy, dphi)."""
-    B = skew(scale(mu, arm3))
-    o = mu * 0.0
-    store9(t.work, a + BLOCK, (mu, o, o, o, mu, o, o, o, mu))
-    store9(t.work, a + BLOCK + 9 * LANES, B)
-    store9(t.work, a + BLOCK + 18 * LANES, skew(scale(-mu, arm2)))
-    store9(t.work, a + BLOCK + 27 * LANES, msub(K, skew_mul(arm2, B)))
+def store_anchored(t, a, mu, K, arm2, arm3):
+    """Keep a body's 6x6 block about its anchors: [mu I, mu [arm3]; -mu [arm2], K - mu [arm2][arm3]] on (dy, dphi)."""
+    B, o = skew(scale(mu, arm3)), mu * 0.0
+    A, C = (mu, o, o, o, mu, o, o, o, mu), skew(scale(-mu, arm2))
+    store_block(t.work, a + BLOCK, A, B, C, msub(K, skew_mul(arm2, B)))
 
 
 @phase
 def blocks6(t, blocks, k2, k3, h, token):
-    """Derivative of each own wrench by (dy, dphi): with X = c J + [e]J - [Je], the rotational part is R2 (X (c + [e]) - Je e^T) R3^T / h^2."""
+    """Derivative of each own wrench by (dy, dphi).
+
+    With S = c J + [e]J - [Je] its rotational part is R2 (S (c + [e]) - Je e^T) R3^T / h^2.
+    """
     per_hh = 1.0 / (h * h)
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
@@ -194,19 +155,16 @@ def blocks6(t, blocks, k2, k3, h, token):
         K = mscale(per_hh, minus_outer(madd(mscale(c, S), mul_skew(S, e)), Je, e))
         K = matmul(load9(t.state, k + R, token), matmul_t(K, load9(t.state, n + R, token)))
         store9(t.work, a + OWN, K)
-        store_block(
-            t,
-            a,
-            load(t.model, m + MASS, token) * per_hh,
-            K,
-            load3(t.state, k + ARM, token),
-            load3(t.state, n + ARM, token),
-        )
+        arm2, arm3 = load3(t.state, k + ARM, token), load3(t.state, n + ARM, token)
+        store_anchored(t, a, load(t.model, m + MASS, token) * per_hh, K, arm2, arm3)
 
 
 @phase
 def update(t, blocks, k2, k3, h, size, mask, token):
-    """Apply ``size`` times the increment in the lanes of the mask: v2 += dx/h, (c, e) moved along its sphere: never beyond half a turn."""
+    """Apply ``size`` times the increment in the lanes of the mask: v2 += dx/h, and (c, e) moves along its sphere.
+
+    It is turned to first order and scaled back to length 1: no increment leaves the domain.
+    """
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m = t.m + row(block, BODY, token)
@@ -224,28 +182,3 @@ def update(t, blocks, k2, k3, h, size, mask, token):
         v2 = where(mask, v2[0], v[0]), where(mask, v2[1], v[1]), where(mask, v2[2], v[2])
         w2 = where(mask, w2[0], w[0]), where(mask, w2[1], w[1]), where(mask, w2[2], w[2])
         move(t, m, k, n, v2, w2, where(mask, s * c2, c), h, token)
-
-
-@phase
-def momenta(t, blocks, k2, h1, g, token):
-    """Minus the momentum of each body at knot 2 seen from the left, about its anchor, and its inertia: the rows of the discrete Legendre transform."""
-    for block in range(blocks):
-        a, k, m = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), t.m + row(block, BODY, token)
-        J, R2, arm = load_inertia(t, m, token), load9(t.state, k + R, token), load3(t.state, k + ARM, token)
-        v1, w1, mass = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.model, m + MASS, token)
-        Jw = mul(J, w1)
-        p = scale(mass, add(v1, scale(0.5 * h1, g)))
-        l = mul(R2, sub(scale(load(t.state, k + C, token), Jw), scale(0.5 * h1, cross(w1, Jw))))
-        store3(t.work, a + FORCE, scale(-1.0, p))
-        store3(t.work, a + MOMENT, sub(cross(arm, p), l))
-        store_block(t, a, mass, matmul(R2, matmul_t(J, R2)), arm, arm)
-
-
-@phase
-def fastest(t, blocks, k, token):
-    """The largest angular speed [rad/s] of the step that led to knot buffer k."""
-    largest = spread(0.0, token)
-    for block in range(blocks):
-        w = load3(t.state, k + row(block, KNOT, token) + W, token)
-        largest = maximum(largest, dot(w, w))
-    return math.sqrt(largest)

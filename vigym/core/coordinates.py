@@ -1,16 +1,18 @@
 """Coordinates of joints, read from poses without trigonometry and counted through full turns.
 
-A translation is kept as its value; an angle as (cosine, sine): of half the angle for a single rotation, so that two full turns are told apart, of the
-angle itself for the universal joint; three free rotations as the relative quaternion (the cosine of the first freedom holds w, the sines x, y, z).
+A translation is kept as its value; an angle as (cosine, sine): of half the angle for a single rotation, whose turns are
+then counted in pairs, of the angle itself for the universal joint; three free rotations as the relative quaternion (the
+cosine of the first freedom holds w, the sines x, y, z).
 """
 
 import math
 
 from .algebra import add, cross, dot, load3, load4, load9, mul, sub, tmul
 from .jit import inline, phase
-from .joint import planned, relative_orientation, translation_axis
+from .joint import kept_quaternion, planned, relative_orientation, translation_axis
+from .lanes import above, arctan2, both, row
 from .quaternion import rotation, vector
-from .simd import above, arctan2, both, load, row, spread, store, where
+from .simd import load, spread, store, where
 from .tables import (
     AXIS_A,
     AXIS_B,
@@ -31,9 +33,7 @@ from .tables import (
     TURNS,
     R,
     Y,
-)  # fmt: skip
-
-PI = math.pi
+)
 
 
 @inline
@@ -41,10 +41,8 @@ def displacement(t, i, j, k, token):
     """Coordinate of free translation j [m]."""
     parent, own = k + row(planned(t, i, PARENT), KNOT, token), k + row(i, KNOT, token)
     lever = mul(load9(t.state, parent + R, token), load3(t.model, t.m + row(i, BODY, token) + LEVER, token))
-    return dot(
-        translation_axis(t, i, j, k, token),
-        sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever)),
-    )
+    offset = sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever))
+    return dot(translation_axis(t, i, j, k, token), offset)
 
 
 @inline
@@ -115,28 +113,27 @@ def note_forced(t, k, mask, token):
 
 
 @inline
+def rotation_vector(sine, kept, token):
+    """Component of the rotation vector [rad] that belongs to component ``sine`` of the quaternion ``kept``."""
+    w, x, y, z = kept
+    size = math.sqrt(x * x + y * y + z * z)
+    s = where(w, spread(2.0, token), spread(-2.0, token))  # q and -q: the shorter way round
+    tiny, one = spread(1e-150, token), spread(1.0, token)
+    return s * sine * where(size - tiny, arctan2(size, s * 0.5 * w) / where(size - tiny, size, tiny), one)
+
+
+@inline
 def coordinate(t, i, j, token):
-    """Kept coordinate of freedom j of joint i: displacement [m], unwrapped angle [rad], or component of the rotation vector [rad]."""
-    n, free = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS)
-    first = planned(t, i, FIRST)
+    """Kept coordinate of freedom j of joint i.
+
+    A displacement [m], an angle with its full turns [rad], or a component of the rotation vector [rad].
+    """
+    n, free, first = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS), planned(t, i, FIRST)
     c = t.c + row(first + j, COORDINATE, token)
     sine = load(t.state, c + SINE, token)
     if j < n:
         return sine
     if free == 3:
-        w = load(t.state, t.c + row(first + n, COORDINATE, token) + COSINE, token)
-        x, y = (
-            load(t.state, t.c + row(first + n, COORDINATE, token) + SINE, token),
-            load(t.state, t.c + row(first + n + 1, COORDINATE, token) + SINE, token),
-        )
-        z = load(t.state, t.c + row(first + n + 2, COORDINATE, token) + SINE, token)
-        size = math.sqrt(x * x + y * y + z * z)
-        s = where(w, spread(2.0, token), spread(-2.0, token))  # q and -q: the shorter way round
-        tiny = spread(1e-150, token)
-        return (
-            s
-            * sine
-            * where(size - tiny, arctan2(size, s * 0.5 * w) / where(size - tiny, size, tiny), spread(1.0, token))
-        )
-    half = arctan2(sine, load(t.state, c + COSINE, token)) + 2.0 * PI * load(t.state, c + TURNS, token)
+        return rotation_vector(sine, kept_quaternion(t, first + n, token), token)
+    half = arctan2(sine, load(t.state, c + COSINE, token)) + 2.0 * math.pi * load(t.state, c + TURNS, token)
     return half * (3.0 - free)

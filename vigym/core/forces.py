@@ -4,9 +4,10 @@ At knot 2, between a step of size h1 and one of size h (rho = h1/h), a freedom w
 
     (1 + rho)/2 (c rate + k (s2 - rest)) - (rho u1 + u2)/2 + I (p - p1)/h
 
-u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of the discrete Lagrange-d'Alembert principle [MC 3]).
-``rate``: of the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of the armature I, what the variational
-principle makes of I s_dot^2 / 2. Damper and armature see the step's end: they are implicit, and enter the pivot of their own freedom only.
+u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of the discrete
+Lagrange-d'Alembert principle [MC 3]). ``rate``: of the coordinate over this step, (2/h) sin(change/2) for angles.
+p = sin(change)/h: momentum rate of the armature I, what the variational principle makes of I s_dot^2 / 2. Damper and
+armature see the step's end: they are implicit, and enter the pivot of their own freedom only.
 """
 
 import math
@@ -14,8 +15,9 @@ import math
 from .coordinates import angle, coordinate, displacement, keep
 from .jit import inline, phase
 from .joint import kept_quaternion, planned, relative_orientation
+from .lanes import row
 from .quaternion import conjugate, product
-from .simd import absolute, load, maximum, row, spread, store
+from .simd import absolute, load, maximum, spread, store
 from .tables import (
     ACTUATED,
     ACTUATED_FREEDOM,
@@ -48,12 +50,12 @@ from .tables import (
     TORQUE,
     TRANSLATIONS,
     WORK_DONE,
-)  # fmt: skip
+)
 
 
 @phase
 def constant_loads(t, applied, last, spring, token):
-    """Loads that do not change while Newton iterates: -applied u2 - last u1 + spring k (s2 - rest), weights per lane."""
+    """Loads that stay while Newton iterates: -applied u2 - last u1 + spring k (s2 - rest), weights per lane."""
     for p in range(t.plan[FREEDOMS]):
         at = t.p + row(p, ELIMINATION, token)
         u1, u2 = load(t.state, t.c + row(p, COORDINATE, token) + TORQUE, token), load(t.work, at + APPLIED, token)
@@ -87,7 +89,7 @@ def angle_change(t, i, j, p, e, token):
 
 @inline
 def rate_of(t, i, j, k3, h, token):
-    """(rate, its derivative, momentum rate, its derivative) of freedom j over the step from the kept knot to buffer k3."""
+    """(rate, its slope, momentum rate, its slope) of freedom j over the step from the kept knot to buffer k3."""
     n, p = planned(t, i, TRANSLATIONS), planned(t, i, FIRST) + j
     per_h = 1.0 / h
     if j < n:
@@ -134,7 +136,10 @@ def rate_loads(t, k3, h, rho, token):
 
 @phase
 def momentum_loads(t, h1, token):
-    """Left half of the joints' forces at the knot, for the read-out: dampers at the knot rate, momentum and inertia of armatures."""
+    """Left half of the joints' forces at the knot, for the read-out.
+
+    Dampers over half the last step at the knot's rate, momentum and inertia of armatures.
+    """
     for r in range(t.plan[RATED]):
         i = t.plan[t.plan[PLAN_RATED] + r]
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
@@ -148,7 +153,11 @@ def momentum_loads(t, h1, token):
 
 @phase
 def book(t, k3, h, rho, mask, token):
-    """After an accepted step: what dampers dissipated [J], the armatures' momentum rates, and the torque that was held."""
+    """After an accepted step: what dampers dissipated [J], the momentum rates, and the torque that was held.
+
+    Work [J] is added here only for actuators of three free rotations: they have no coordinate to multiply their torque
+    with (see ``step.torque_times_coordinate``).
+    """
     lost = h * 0.0
     for r in range(t.plan[RATED]):
         i = t.plan[t.plan[PLAN_RATED] + r]
@@ -159,22 +168,14 @@ def book(t, k3, h, rho, mask, token):
             keep(t, t.c + row(p, COORDINATE, token) + RATE, now, mask, token)
     keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + (0.5 + 0.5 * rho) * h * lost, mask, token)
     for p in range(t.plan[FREEDOMS]):
-        keep(
-            t,
-            t.c + row(p, COORDINATE, token) + TORQUE,
-            load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token),
-            mask,
-            token,
-        )
+        torque = load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token)
+        keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
     done = h * 0.0
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
         i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
-        if (
-            j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3
-        ):  # no coordinate to multiply the torque with
+        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:
             rate, _, _, _ = rate_of(t, i, j, k3, h, token)
-            done = done + h * rate * load(
-                t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token
-            )
+            torque = load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
+            done = done + h * rate * torque
     keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)

@@ -1,13 +1,15 @@
-"""Joints: a frame and a cut. What a joint leaves free, how far it is from closed, and what follows from it, at any knot.
+"""Joints: a frame and a cut. What a joint leaves free, how far it is from closed, what follows from it, at any knot.
 
-A joint's freedoms are directions: free translations are columns of a frame fixed in the parent, free rotations are axes fixed in the child (three free
-rotations: the child's own axes; two, the universal joint: the first axis is fixed in the parent, and its own row keeps the two perpendicular).
+A joint's freedoms are directions: free translations are columns of a frame fixed in the parent, free rotations are axes
+fixed in the child (three free rotations: the child's own axes; two, the universal joint: the first axis is fixed in the
+parent, and its own row keeps the two perpendicular).
 """
 
 from .algebra import add, cross, dot, load3, load4, load9, mul, scale, sub
 from .jit import inline
+from .lanes import row
 from .quaternion import conjugate, product, vector
-from .simd import LANES, load, row, spread, where
+from .simd import LANES, load, spread, where
 from .tables import (
     AXIS,
     AXIS_A,
@@ -29,7 +31,7 @@ from .tables import (
     Q,
     R,
     Y,
-)  # fmt: skip
+)
 
 
 @inline
@@ -83,10 +85,8 @@ def rotation_axis(t, i, j, k, token):
 def kept_quaternion(t, p, token):
     """The kept relative quaternion of three free rotations, freedom p the first of them."""
     c = t.c + row(p, COORDINATE, token)
-    y, z = (
-        load(t.state, t.c + row(p + 1, COORDINATE, token) + SINE, token),
-        load(t.state, t.c + row(p + 2, COORDINATE, token) + SINE, token),
-    )
+    y = load(t.state, t.c + row(p + 1, COORDINATE, token) + SINE, token)
+    z = load(t.state, t.c + row(p + 2, COORDINATE, token) + SINE, token)
     return load(t.state, c + COSINE, token), load(t.state, c + SINE, token), y, z
 
 
@@ -94,8 +94,9 @@ def kept_quaternion(t, p, token):
 def free_rotation(t, i, j, k, token):
     """Direction of Newton's increment for free rotation j at knot 3.
 
-    Any basis of the free motions serves. Where three free rotations carry a damper we take the one in which the discrete rate (2/h) vec(e2^-1 e3)
-    grows along one unit vector: the damper's derivative is then exact and stays inside its own pivot.
+    Any basis of the free motions serves. Where the rates of three free rotations count (dampers) we take the one in
+    which the discrete rate (2/h) vec(e2^-1 e3) grows along one unit vector: a damper's derivative is then exact and
+    stays inside its own pivot.
     """
     if planned(t, i, ROTATIONS) == 3 and planned(t, i, HAS_RATE) > 0:
         kept = kept_quaternion(t, planned(t, i, FIRST) + planned(t, i, TRANSLATIONS), token)

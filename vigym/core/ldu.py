@@ -1,4 +1,4 @@
-"""Factorise and solve along the tree, leaves to root: the LDU of [MC alg. 3, 4] with (joint, child body) pairs as pivots and no multipliers.
+"""Sweeps along the tree: the LDU of [MC alg. 3, 4] with (joint, child body) pairs as pivots and no multipliers.
 
 The child's increment is its parent's, carried over, plus its free motion, plus what closes the joint:
 
@@ -8,8 +8,10 @@ and the child's equation is projected on the free directions W at knot 2, to whi
 
     W_j^T (D d_b + r) + load_j + compliance_j s_j = 0.
 
-Each freedom is one scalar pivot: u = D N_j, w = W_j^T D, D <- D - u w^T / pivot; three free rotations together are one 3x3 pivot. What remains of the
-child's wrench is passed to its parent (for a single rotation u and w are carried to the parent's anchor first: shorter chains of operations). The closing parts d0 are summed from the root first (``close``), so that the solves see free motions only.
+Each freedom is one scalar pivot, see ``pivot``; three free rotations without rates or springs are one 3x3 pivot. What
+remains of the child's wrench is passed to its parent (for a single rotation u and w are carried to the parent's anchor
+first: shorter chains of operations). The closing parts d0 are summed from the root first (``close``), so that the
+solves see free motions only.
 """
 
 from .algebra import (
@@ -18,11 +20,11 @@ from .algebra import (
     cross,
     dot,
     inverse,
+    largest3,
     load3,
     load9,
-    madd,
+    load_block,
     matmul,
-    minus_outer,
     mscale,
     msub,
     mul,
@@ -33,8 +35,8 @@ from .algebra import (
     store9,
     sub,
     tmul,
-)  # fmt: skip
-from .jit import inline, phase
+)
+from .jit import phase
 from .joint import (
     free_rotation,
     own_axis,
@@ -43,15 +45,14 @@ from .joint import (
     rotation_repair,
     translation_axis,
     translation_repair,
-)  # fmt: skip
-from .simd import LANES, absolute, load, maximum, row, spread, store
+)
+from .lanes import row
+from .pivot import carried, eliminate, eliminate_freedoms, increment, pass_on, reduce
+from .simd import LANES, absolute, load, maximum, spread
 from .tables import (
     BALL,
     BLOCK,
     BODIES,
-    COLUMN_F,
-    COLUMN_T,
-    COMPLIANCE,
     ELIMINATION,
     FIRST,
     FORCE,
@@ -61,90 +62,20 @@ from .tables import (
     LENGTH_SCALE,
     LEVER2,
     LEVER3,
-    LOAD,
     MOMENT,
     PARENT,
-    PIVOT,
     PIVOTS,
     REPAIR_R,
     REPAIR_X,
-    RESIDUAL,
     ROTATIONS,
-    ROW_F,
-    ROW_T,
     SHIFT,
     TRANSLATIONS,
     TURN,
     WORK,
     Y,
-)  # fmt: skip
+)
 
 BLOCK_B, BLOCK_C, BLOCK_E = BLOCK + 9 * LANES, BLOCK + 18 * LANES, BLOCK + 27 * LANES
-
-
-@inline
-def load_block(t, at, token):
-    """The blocks A, B, C, E of D = [A B; C E]."""
-    return (
-        load9(t.work, at, token),
-        load9(t.work, at + 9 * LANES, token),
-        load9(t.work, at + 18 * LANES, token),
-        load9(t.work, at + 27 * LANES, token),
-    )
-
-
-@inline
-def store_block(t, at, A, B, C, E):
-    store9(t.work, at, A)
-    store9(t.work, at + 9 * LANES, B)
-    store9(t.work, at + 18 * LANES, C)
-    store9(t.work, at + 27 * LANES, E)
-
-
-@inline
-def eliminate(t, p, A, B, C, E, u, w, inner, token):
-    """D <- D - u w^T / pivot, keeping u, w / pivot and 1 / pivot for the solves."""
-    pivot = 1.0 / (inner + load(t.work, p + COMPLIANCE, token))
-    w_f, w_t = scale(pivot, w[0]), scale(pivot, w[1])
-    store(t.work, p + PIVOT, pivot)
-    store3(t.work, p + COLUMN_F, u[0])
-    store3(t.work, p + COLUMN_T, u[1])
-    store3(t.work, p + ROW_F, w_f)
-    store3(t.work, p + ROW_T, w_t)
-    return minus_outer(A, u[0], w_f), minus_outer(B, u[0], w_t), minus_outer(C, u[1], w_f), minus_outer(E, u[1], w_t)
-
-
-@inline
-def eliminate_freedoms(t, i, k2, k3, A, B, C, E, token):
-    """Take the freedoms of joint i out of its body's block, one scalar pivot each."""
-    p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
-    for j in range(n):
-        axis3, axis2 = translation_axis(t, i, j, k3, token), translation_axis(t, i, j, k2, token)
-        u, at = mul(A, axis3), t.p + row(p + j, ELIMINATION, token)
-        A, B, C, E = eliminate(
-            t, at, A, B, C, E, (u, mul(C, axis3)), (tmul(A, axis2), tmul(B, axis2)), dot(axis2, u), token
-        )
-    for j in range(planned(t, i, ROTATIONS)):
-        axis3, axis2 = free_rotation(t, i, j, k3, token), rotation_axis(t, i, j, k2, token)
-        u, at = mul(E, axis3), t.p + row(p + n + j, ELIMINATION, token)
-        A, B, C, E = eliminate(
-            t, at, A, B, C, E, (mul(B, axis3), u), (tmul(C, axis2), tmul(E, axis2)), dot(axis2, u), token
-        )
-    return A, B, C, E
-
-
-@inline
-def carried(A, B, C, E, lever2, lever3):
-    """A block seen from the parent's anchor: wrenches gain lever2 x f at knot 2, shifts lose lever3 x dphi at knot 3."""
-    B, E = msub(B, mul_skew(A, lever3)), msub(E, mul_skew(C, lever3))
-    return A, B, madd(C, skew_mul(lever2, A)), madd(E, skew_mul(lever2, B))
-
-
-@inline
-def pass_on(t, to, A, B, C, E, token):
-    """Add a child's remaining block to its parent's."""
-    A0, B0, C0, E0 = load_block(t, to, token)
-    store_block(t, to, madd(A, A0), madd(B, B0), madd(C, C0), madd(E, E0))
 
 
 @phase
@@ -152,21 +83,19 @@ def factorise(t, k2, k3, token):
     """Eliminate every (joint, child) pair, last body first."""
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
-        lever2 = sub(
-            load3(t.state, k2 + row(i, KNOT, token) + Y, token), load3(t.state, k2 + row(up, KNOT, token) + Y, token)
-        )
+        y_a, y_b = k2 + row(up, KNOT, token) + Y, k2 + row(i, KNOT, token) + Y
+        lever2 = sub(load3(t.state, y_b, token), load3(t.state, y_a, token))
         lever3 = load3(t.work, a + LEVER3, token)
         store3(t.work, a + LEVER2, lever2)
-        A, B, C, E = load_block(t, a + BLOCK, token)
+        A, B, C, E = load_block(t.work, a + BLOCK, token)
         to = t.b + row(up, WORK, token) + BLOCK
         if planned(t, i, PIVOTS) == HINGE:
             axis2, axis3 = own_axis(t, i, k2, token), own_axis(t, i, k3, token)
             u_f, u_t, w_f, w_t = mul(B, axis3), mul(E, axis3), tmul(C, axis2), tmul(E, axis2)
             u, w = (u_f, add(u_t, cross(lever2, u_f))), (w_f, add(w_t, cross(lever3, w_f)))
             A, B, C, E = carried(A, B, C, E, lever2, lever3)
-            A, B, C, E = eliminate(
-                t, t.p + row(planned(t, i, FIRST), ELIMINATION, token), A, B, C, E, u, w, dot(axis2, u_t), token
-            )
+            p = t.p + row(planned(t, i, FIRST), ELIMINATION, token)
+            A, B, C, E = eliminate(t, p, A, B, C, E, u, w, dot(axis2, u_t), token)
             pass_on(t, to, A, B, C, E, token)
         elif planned(t, i, PIVOTS) == BALL:
             E = inverse(E)
@@ -182,7 +111,10 @@ def factorise(t, k2, k3, token):
 
 @phase
 def close(t, k3, token):
-    """Motion that closes all joints to first order, summed from the root; returns the largest gap, over the length scale, or in radians."""
+    """Motion that closes all joints to first order, summed from the root.
+
+    Returns the largest gap: a length over the length scale, or an angle [rad].
+    """
     worst, per_length = spread(0.0, token), 1.0 / load(t.model, t.e + LENGTH_SCALE, token)
     for i in range(1, t.plan[BODIES]):
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
@@ -196,23 +128,13 @@ def close(t, k3, token):
     return worst
 
 
-@inline
-def largest3(a):
-    return maximum(absolute(a[0]), maximum(absolute(a[1]), absolute(a[2])))
-
-
-@inline
-def reduce(t, p, axis, wrench, f, tau, token):
-    """Residual of one freedom, taken out of the wrench; what is kept is the residual over the pivot."""
-    mu = dot(axis, wrench) + load(t.work, p + LOAD, token)
-    s = mu * load(t.work, p + PIVOT, token)
-    store(t.work, p + RESIDUAL, s)
-    return mu, axpy(-s, load3(t.work, p + COLUMN_F, token), f), axpy(-s, load3(t.work, p + COLUMN_T, token), tau)
-
-
 @phase
 def solve_to_root(t, k2, token):
-    """Wrenches from the leaves to the root. Returns the largest residual of a freedom: forces [N], moments [N m] over their scales."""
+    """Wrenches from the leaves to the root.
+
+    Returns the largest residual of a freedom: a force [N], or a moment [N m] over the length scale, over the force
+    scale.
+    """
     force, moment = spread(0.0, token), spread(0.0, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, to = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
@@ -231,14 +153,12 @@ def solve_to_root(t, k2, token):
             tau = cross(load3(t.work, a + LEVER2, token), f)
         else:
             for j in range(n):
-                mu, f, tau = reduce(
-                    t, t.p + row(p + j, ELIMINATION, token), translation_axis(t, i, j, k2, token), f, f, tau, token
-                )
+                at, axis = t.p + row(p + j, ELIMINATION, token), translation_axis(t, i, j, k2, token)
+                mu, f, tau = reduce(t, at, axis, f, f, tau, token)
                 force = maximum(force, absolute(mu))
             for j in range(planned(t, i, ROTATIONS)):
-                mu, f, tau = reduce(
-                    t, t.p + row(p + n + j, ELIMINATION, token), rotation_axis(t, i, j, k2, token), tau, f, tau, token
-                )
+                at, axis = t.p + row(p + n + j, ELIMINATION, token), rotation_axis(t, i, j, k2, token)
+                mu, f, tau = reduce(t, at, axis, tau, f, tau, token)
                 moment = maximum(moment, absolute(mu))
             tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
         store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))
@@ -247,16 +167,9 @@ def solve_to_root(t, k2, token):
     return maximum(force, moment / load(t.model, t.e + LENGTH_SCALE, token)) * per_force
 
 
-@inline
-def increment(t, p, dy, dphi, token):
-    """Motion of one freedom given what the body already moves."""
-    along = dot(load3(t.work, p + ROW_F, token), dy) + dot(load3(t.work, p + ROW_T, token), dphi)
-    return -(along + load(t.work, p + RESIDUAL, token))
-
-
 @phase
 def solve_to_leaves(t, k3, token):
-    """Free increments from the root to the leaves. Returns the largest rotation [rad]."""
+    """Free increments from the root to the leaves; returns the largest element of a rotation [rad]."""
     widest = spread(0.0, token)
     for i in range(1, t.plan[BODIES]):
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)

@@ -1,31 +1,19 @@
 """Newton's method for one step, all lanes at once, each lane on its own terms.
 
-Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by less than a factor of four. A lane that has
-converged is frozen, so its neighbours never change it. A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
-measured contraction: the chord's next residual is about (residual)^2 / (last residual).
+Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by less than a factor
+of four. A lane that has converged is frozen, so its neighbours never change it. A step is accepted when its scaled
+residual is below the tolerance, measured, or bounded from the measured contraction: the chord's next residual is about
+(residual)^2 / (last residual). Damped full Newton, the second attempt, factorises in every iteration.
 """
 
 from .body import blocks6, predict, residuals, update
 from .forces import constant_loads, rate_loads, rate_terms
+from .groups import blend, block_count, gravity
 from .jit import inline, phase
+from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .simd import (
-    LANES,
-    above,
-    absolute,
-    any_lane,
-    both,
-    but_not,
-    copy,
-    count,
-    load,
-    maximum,
-    over_bodies,
-    spread,
-    store,
-    where,
-)  # fmt: skip
-from .tables import BODIES, FORCE_SCALE, GRAVITY, H0, H1, HISTORY, LENGTH_SCALE, RATED, WORK_SIZE
+from .simd import absolute, load, maximum, spread, where
+from .tables import FORCE_SCALE, H0, H1, HISTORY, LENGTH_SCALE, RATED, WORK_SIZE
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -34,28 +22,9 @@ STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton inc
 ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
 
 
-@inline
-def block_count(t, token):
-    """Blocks of LANES values that the phases over bodies run through."""
-    return t.plan[BODIES] if count(token) > 1 else (t.plan[BODIES] + LANES - 1) // LANES
-
-
-@inline
-def gravity(t, token, vectors):
-    at = t.e + GRAVITY
-    return tuple3(
-        load(t.model, at, token), load(t.model, at + LANES, token), load(t.model, at + 2 * LANES, token), vectors
-    )
-
-
-@inline
-def tuple3(x, y, z, vectors):
-    return spread(x, vectors), spread(y, vectors), spread(z, vectors)
-
-
 @phase
-def renew(t, blocks, k2, k3, h, lanes, others, token, vectors):
-    """Factorise anew in ``lanes``; the factors of ``others`` are kept aside and put back."""
+def renew(t, blocks, k2, k3, h, others, token, vectors):
+    """Factorise anew; the factors of the lanes ``others`` are kept aside and put back."""
     mixed = any_lane(others)
     size = t.plan[WORK_SIZE]
     if mixed:
@@ -63,27 +32,35 @@ def renew(t, blocks, k2, k3, h, lanes, others, token, vectors):
     blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
     factorise(t, k2, k3, token)
     if mixed:
-        for at in range(t.b, t.b + size, LANES):
-            store(
-                t.work, at, where(spread(others, vectors), load(t.work, at + size, vectors), load(t.work, at, vectors))
-            )
+        blend(t.work, t.b, t.work, t.b + size, size, spread(others, vectors), vectors)
 
 
 @inline
 def extrapolation(t, h, token):
-    """Weights (linear, cubic) of the predictor: a line through the midpoints of the last two steps; a cubic after four equal ones.
+    """Weights (linear, cubic) of the predictor.
 
-    A negative weight, which only the composition's backward step asks for, is left out with those that reach too far.
+    A line through the midpoints of the last two steps, once one step has been made; a cubic when five equal steps, of
+    size h, have. A negative weight, which only the composition's backward step asks for, is left out with those that
+    reach too far.
     """
     o, one = spread(0.0, token), spread(1.0, token)
-    h1, h0, history = (
-        load(t.state, t.s + H1, token),
-        load(t.state, t.s + H0, token),
-        load(t.state, t.s + HISTORY, token),
-    )
+    h1, h0 = load(t.state, t.s + H1, token), load(t.state, t.s + H0, token)
+    history = load(t.state, t.s + HISTORY, token)
     linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, one)
     linear = where(history - 0.5, where(linear - 2.5, o, where(linear, linear, o)), o)
     return linear, where(history - 4.5, where(absolute(h - h1), o, one), o)
+
+
+@inline
+def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
+    """First guess of knot 3 and the loads that stay; returns the largest term of a residual [N], for round-off."""
+    o = spread(0.0, token)
+    linear, cubic = extrapolation(t, h, token)
+    linear, cubic = (o, o) if careful else (linear, cubic)
+    linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
+    terms = predict(t, blocks, k2, k3, spread(h, vectors), spread(rho, vectors), linear, cubic, g, vectors)
+    constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)
+    return maximum(over_bodies(terms, token), rate_terms(t, h, token) / load(t.model, t.e + LENGTH_SCALE, token))
 
 
 @phase
@@ -92,37 +69,19 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
 
     Returns (lanes that converged, iterations, scaled residual).
     """
-    blocks, o, one = block_count(t, token), spread(0.0, token), spread(1.0, token)
+    blocks, o = block_count(t, token), spread(0.0, token)
     rho = load(t.state, t.s + H1, token) / h
-    linear, cubic = extrapolation(t, h, token)
-    linear, cubic = (o, o) if careful else (linear, cubic)
-    g = gravity(t, token, vectors)
-    terms = predict(
-        t,
-        blocks,
-        k2,
-        k3,
-        spread(h, vectors),
-        spread(rho, vectors),
-        spread(linear, vectors),
-        spread(cubic, vectors),
-        g,
-        vectors,
-    )
-    terms = maximum(over_bodies(terms, token), rate_terms(t, h, token) / load(t.model, t.e + LENGTH_SCALE, token))
+    terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     goal = maximum(spread(tolerance, token), ROUND_OFF * terms / load(t.model, t.e + FORCE_SCALE, token))
-    constant_loads(t, 0.5 * one, 0.5 * rho, 0.5 + 0.5 * rho, token)
     active, wants, previous = todo, todo, spread(1.0, token)
     done, iterations, residual = o, o, spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
         gap = close(t, k3, token)
-        if any_lane(wants):
-            if t.plan[RATED] > 0:
-                rate_loads(t, k3, h, rho, token)
-            renew(t, blocks, k2, k3, h, wants, but_not(active, wants), token, vectors)
-        residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
         if t.plan[RATED] > 0:
             rate_loads(t, k3, h, rho, token)
+        if any_lane(wants):
+            renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
+        residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
         now = maximum(gap, solve_to_root(t, k2, token))
         residual = where(active, now, residual)
         finished = both(active, above(goal, now))

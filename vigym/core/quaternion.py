@@ -1,4 +1,4 @@
-"""Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, and a motion never jumps between them."""
+"""Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, a motion never jumps between them."""
 
 from .jit import inline
 from .simd import fma
@@ -6,7 +6,7 @@ from .simd import fma
 
 @inline
 def product(a, b):
-    """A * b."""
+    """The product a * b: first the rotation b, then a."""
     return (
         fma(-a[3], b[3], fma(-a[2], b[2], fma(-a[1], b[1], a[0] * b[0]))),
         fma(-a[3], b[2], fma(a[2], b[3], fma(a[1], b[0], a[0] * b[1]))),
@@ -17,11 +17,13 @@ def product(a, b):
 
 @inline
 def conjugate(q):
+    """The inverse rotation of a unit quaternion."""
     return q[0], -q[1], -q[2], -q[3]
 
 
 @inline
 def vector(q):
+    """The vector part (x, y, z)."""
     return q[1], q[2], q[3]
 
 

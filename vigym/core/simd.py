@@ -1,13 +1,15 @@
 """The lane value type: one kernel source runs one environment, or several side by side.
 
-Numerical tables are laid out ``[row // s][field][lane]`` with LANES values per field. Two readings of it share every kernel:
+Numerical tables are laid out ``[row // s][field][lane]`` with LANES values per field. Two readings of it share every
+kernel:
 
-* *lanes of environments* (a batch): the lanes of a field are the same number of LANES environments; a row is a body; values are ``Lanes`` vectors;
-* *lanes of bodies* (one environment): four bodies share a block, one per lane. What runs over bodies independently still reads vectors; what walks
-  along the tree reads single floats out of the block.
+* *lanes of environments* (a batch): s = 1; a row is a body, the lanes of a field are LANES environments;
+* *lanes of bodies* (one environment): s = LANES; that many bodies share a block, one per lane. What runs over bodies
+  independently still reads vectors; what walks along the tree reads single floats out of the block.
 
-A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector for a vector token, a float for a float.
-Lanes never mix in arithmetic, and no operation is fused or reordered by the compiler, so a lane computes bit for bit what it computes alone.
+A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector for a vector token,
+a float for a float. Lanes never mix in arithmetic, and no operation is fused or reordered by the compiler, so a lane
+computes bit for bit what it computes alone.
 """
 
 import math
@@ -18,14 +20,11 @@ from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, overload, register_model
-
-from .jit import inline
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 _FEATURES = get_host_cpu_features()
 LANES = 8 if _FEATURES.get("avx512f", False) else 4  # float64 values of one register
 FUSED = _FEATURES.get("fma", False) or _FEATURES.get("neon", False)  # fused multiply-add in hardware
-_SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 
 
 class LanesType(types.Type):
@@ -37,6 +36,7 @@ class LanesType(types.Type):
 
     @property
     def key(self):
+        """What makes two of these types the same."""
         return self.base, self.count
 
 
@@ -97,6 +97,8 @@ for _operation, _instruction in (
 
 
 def _define_unary(operation, lower):
+    """Teach numba one operation on a single vector."""
+
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
@@ -193,7 +195,10 @@ def absolute(context, a):
 
 @intrinsic
 def fma(context, a, b, c):
-    """A b + c with one rounding, where the processor has the instruction; else with two. Written out, so that every layout rounds alike."""
+    """The value a b + c with one rounding where the processor has the instruction, else with two.
+
+    Written out, so that every layout rounds alike.
+    """
 
     def generate(context, builder, sig, args):
         if not FUSED:
@@ -209,136 +214,6 @@ def fma(context, a, b, c):
 
 
 @intrinsic
-def lane(context, a, index):
-    """Lane ``index`` of a vector as a float; a float is its own only lane."""
-
-    def generate(context, builder, sig, args):
-        if isinstance(sig.args[0], LanesType):
-            return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
-        return args[0]
-
-    return getattr(a, "base", a)(a, index), generate
-
-
-@intrinsic
 def zero_lanes(context):
     """The token for vectors."""
     return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(context.get_value_type(sig.return_type), None)
-
-
-def count(token):  # pragma: no cover
-    """Number of lanes of a token: LANES or 1."""
-
-
-@overload(count, inline="always")
-def _count(token):
-    number = token.count if isinstance(token, LanesType) else 1
-    return lambda token: number
-
-
-def row(index, fields, token):  # pragma: no cover
-    """Element where field 0 of a row starts, in a table with ``fields`` fields per row; field k follows at ``+ k * LANES``."""
-
-
-@overload(row, inline="always")
-def _row(index, fields, token):
-    if isinstance(token, LanesType):
-        return lambda index, fields, token: index * fields * LANES
-    return lambda index, fields, token: (index >> _SHIFT) * (fields * LANES) + (index & _MASK)
-
-
-@inline
-def copy(to, target, source, start, size):
-    """Copy ``size`` elements, a multiple of LANES, between tables."""
-    for at in range(0, size, LANES):
-        store(to, target + at, load(source, start + at, zero_lanes()))
-
-
-@inline
-def widest(a):
-    """The largest lane, as a float."""
-    result = lane(a, 0)
-    for k in range(1, count(a)):
-        result = maximum(result, lane(a, k))
-    return result
-
-
-@inline
-def any_lane(mask):
-    """Whether any lane of a mask is set."""
-    return widest(mask) > 0.0
-
-
-@inline
-def both(a, b):
-    """Lanes set in both masks."""
-    return where(a, b, a * 0.0)
-
-
-@inline
-def but_not(a, b):
-    """Lanes set in ``a`` and not in ``b``."""
-    return where(b, b * 0.0, a)
-
-
-@inline
-def above(a, b):
-    """Mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
-    return where(a - b, spread(1.0, a), spread(0.0, a))
-
-
-@intrinsic
-def with_lane(context, a, index, value):
-    """``a`` with lane ``index`` replaced."""
-
-    def generate(context, builder, sig, args):
-        if isinstance(sig.args[0], LanesType):
-            return builder.insert_element(args[0], args[2], builder.trunc(args[1], ir.IntType(32)))
-        return args[2]
-
-    return a(a, index, value), generate
-
-
-@inline
-def arctan2(y, x):
-    """The angle of (x, y), lane by lane [rad]."""
-    angle = y
-    for k in range(count(y)):
-        angle = with_lane(angle, k, math.atan2(lane(y, k), lane(x, k)))
-    return angle
-
-
-@inline
-def cosine_sine(angle):
-    """Cosine and sine of an angle [rad], lane by lane."""
-    c, s = angle, angle
-    for k in range(count(angle)):
-        c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
-    return c, s
-
-
-@inline
-def from_rows(array, first, column, token):
-    """Column of a (environments, columns) array as lanes, from row ``first`` on; lanes beyond the last row repeat it."""
-    value = token
-    for k in range(count(token)):
-        value = with_lane(value, k, array[min(first + k, array.shape[0] - 1), column])
-    return value
-
-
-@inline
-def to_rows(array, first, column, value):
-    """Write lanes to a column of a (environments, columns) array, from row ``first`` on."""
-    for k in range(min(count(value), array.shape[0] - first)):
-        array[first + k, column] = lane(value, k)
-
-
-def over_bodies(value, token):  # pragma: no cover
-    """A maximum that a phase over bodies returned, per environment: the widest lane where the lanes are bodies."""
-
-
-@overload(over_bodies, inline="always")
-def _over_bodies(value, token):
-    if isinstance(token, LanesType):
-        return lambda value, token: value
-    return lambda value, token: widest(value)

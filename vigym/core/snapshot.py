@@ -1,4 +1,7 @@
-"""A state as plain rows, one per environment, whatever the layout: what is saved from one simulator can be restored in another."""
+"""A state as plain rows, one per environment, whatever the layout.
+
+What is saved from one simulator can be restored in another one of the same mechanism.
+"""
 
 import numpy as np
 
@@ -19,10 +22,11 @@ from .tables import (
     V,
     W,
     X,
-)  # fmt: skip
+)
 
 
 def _fields(*pairs: tuple[int, int]) -> list[int]:
+    """Columns of the fields (offset, width) of a row."""
     return [offset // LANES + k for offset, width in pairs for k in range(width)]
 
 

@@ -1,20 +1,23 @@
 """The whole data model: four flat arrays and the names of what is where.
 
-========  =========  ==========================================================================================================
+========  =========  =================================================================================================
 array     changes    content
-========  =========  ==========================================================================================================
-plan      never      int64: header, one row per body (the elimination order), one row per actuator, list of joints with rates
+========  =========  =================================================================================================
+plan      never      int64: header, a row per body (the elimination order), a row per actuator, the bodies whose joints
+                     have rates
 model     never      float64, per lane group: environment row, body rows, freedom rows
 state     each step  float64, per lane group: environment row, coordinate rows, knot buffers
-work      scratch    float64, per thread: body rows, freedom rows
-========  =========  ==========================================================================================================
+work      scratch    float64: body rows and freedom rows, once more the same to keep factors aside, two knot buffers and
+                     a state kept aside
+========  =========  =================================================================================================
 
-Rows are bodies (row 0 is the world, a row without unknowns; row i hangs on row ``plan.parent < i``) or freedoms (the free directions of the joint that
-carries body i, translations first). Every float table is laid out ``[row // s][field][lane]``, see ``simd``. Field offsets are in elements, so that a
-field is read at ``table + row(i, FIELDS, token) + FIELD``.
+Rows are bodies (row 0 is the world, a row without unknowns; row i hangs on row ``PARENT`` < i) or freedoms (the free
+directions of the joint that carries body i, translations first). Every float table is laid out
+``[row // s][field][lane]``, see ``simd``. Field offsets are in elements, so that a field is read at
+``table + row(i, FIELDS, token) + FIELD``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,12 +32,15 @@ def _offsets(*widths: int) -> tuple[int, ...]:
 
 # knot rows of the state: the pose at a knot, what follows from it, and the half-step velocity that led to it
 X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
-# coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns, rate of the discrete momentum sin(angle change) / h
+# coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns, momentum rate
+# sin(angle change) / h of the last step
 TORQUE, COSINE, SINE, TURNS, RATE, COORDINATE = _offsets(1, 1, 1, 1, 1)
-# environment row of the state: time, sizes of the last two steps, number of equal steps behind, books, rotation since turns were counted, knot buffer
+# environment row of the state: time, sizes of the last two steps, number of equal steps behind, books, rotation since
+# turns were counted, knot buffer
 TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offsets(1, 1, 1, 1, 1, 1, 1, 1)
-# body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent, relative orientation at assembly,
-# translation frame, lever from the parent's own anchor to this one, quaternion coordinate at assembly
+# body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent,
+# relative orientation at assembly, translation frame, lever from the parent's own anchor to this one, quaternion
+# coordinate at assembly
 MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, BODY = _offsets(
     1, 6, 3, 3, 3, 3, 4, 9, 3, 4
 )
@@ -42,32 +48,34 @@ MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, B
 DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, FREEDOM = _offsets(1, 1, 1, 1, 1)
 # environment row of the model
 GRAVITY, FORCE_SCALE, LENGTH_SCALE, CONSTANTS = _offsets(3, 1, 1)
-# body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's own rotational part of it, motion that
-# closes the joints, levers from the parent's anchor at knots 2 and 3, free increment
+# body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's
+# own rotational part of it, motion that closes the joints, levers from the parent's anchor at knots 2 and 3, increment
 HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEVER3, SHIFT, TURN, WORK = _offsets(
     3, 3, 3, 3, 36, 9, 3, 3, 3, 3, 3, 3
 )
-# freedom rows of the work: applied torque, constant and current generalised force, its stiffness, residual, 1 / pivot, column, row
+# freedom rows of the work: applied torque, constant and current generalised force, its stiffness, residual over the
+# pivot, 1 / pivot, column u, row w over the pivot
 APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(
     1, 1, 1, 1, 1, 1, 3, 3, 3, 3
 )
 
 # header of the plan
-(BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, MODEL_BODIES, MODEL_FREEDOMS, MODEL_SIZE, STATE_COORDINATES, STATE_KNOTS, KNOT_SIZE, STATE_SIZE,
- WORK_FREEDOMS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED, PLAN_BODIES) = range(20)  # fmt: skip
+(BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, MODEL_BODIES, MODEL_FREEDOMS, STATE_COORDINATES,
+ STATE_KNOTS, KNOT_SIZE, STATE_SIZE, WORK_FREEDOMS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED,
+ HEADER) = range(19)  # fmt: skip
 # row of a body in the plan
 PARENT, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, PLAN = range(10)
-GENERAL, HINGE, BALL = range(
-    3
-)  # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
+# how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
+GENERAL, HINGE, BALL = range(3)
 # row of an actuator in the plan: the body whose joint it drives, which of the joint's freedoms, and that freedom's row
 ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
-HEADER = 20
 BUFFERS = 4  # knot buffers that take turns: the present knot, the next, and the two before for the predictor
 
 
 class Model(NamedTuple):
-    """Constant tables of a mechanism, made by ``Mechanism.compile``. Float tables are [field] per row here; ``spread_model`` lays them out in lanes.
+    """Constant tables of a mechanism, made by ``Mechanism.compile``.
+
+    Float tables have one row per body or freedom here, a column per field; ``model_table`` lays them out in lanes.
 
     Attributes:
         plan: Row layout and elimination order, see the header names.
@@ -87,10 +95,10 @@ class Model(NamedTuple):
 class Tables(NamedTuple):
     """Pointers to the four arrays, and where the tables of one lane group start in them."""
 
-    plan: np.ndarray
-    model: np.ndarray
-    state: np.ndarray
-    work: np.ndarray
+    plan: Any
+    model: Any
+    state: Any
+    work: Any
     m: int  # model: bodies
     f: int  # model: freedoms
     e: int  # model: environment row
@@ -107,13 +115,15 @@ def padded(rows: int, single: bool) -> int:
 
 
 def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
-    """A copy of the plan with the sizes and offsets of the float tables for one environment (``single``) or lanes of environments."""
+    """A copy of the plan with the sizes and offsets of the float tables filled in.
+
+    The layout is that of one environment (``single``) or of lanes of environments.
+    """
     plan = plan.copy()
     lanes = 1 if single else LANES
     bodies, freedoms = padded(int(plan[BODIES]), single) * lanes, padded(max(int(plan[FREEDOMS]), 1), single) * lanes
     plan[MODEL_BODIES] = CONSTANTS * LANES
     plan[MODEL_FREEDOMS] = plan[MODEL_BODIES] + bodies * BODY
-    plan[MODEL_SIZE] = plan[MODEL_FREEDOMS] + freedoms * FREEDOM
     plan[STATE_COORDINATES] = ENVIRONMENT * LANES
     plan[STATE_KNOTS] = plan[STATE_COORDINATES] + freedoms * COORDINATE
     plan[KNOT_SIZE] = bodies * KNOT
@@ -150,7 +160,10 @@ def model_table(model: Model, single: bool) -> np.ndarray:
 
 
 def initial_state(plan: np.ndarray, groups: int) -> np.ndarray:
-    """State of ``groups`` lane groups with every body at the origin; every lane holds a valid pose, also those without a body or environment."""
+    """State of ``groups`` lane groups with every body at the origin.
+
+    Every lane holds a valid pose, also those without a body or environment.
+    """
     state = aligned(int(groups * plan[STATE_SIZE]))
     knots = state.reshape(groups, -1)[:, plan[STATE_KNOTS] :].reshape(groups, BUFFERS, -1, KNOT, LANES)
     for field in (Q, R, R + 4 * LANES, R + 8 * LANES, C):

@@ -13,7 +13,8 @@ from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
-Given = Mapping[str, ArrayLike] | ArrayLike | None
+Given = Mapping[str, ArrayLike] | ArrayLike | None  # joint or coordinate name -> value, or all values
+Base = Mapping[str, Mapping[str, ArrayLike]] | None  # floating body -> part of its pose or velocity -> value
 
 
 class Coordinates:
@@ -50,10 +51,8 @@ class Coordinates:
             raise MechanismError(f"body: found {name!r}, expected one of {', '.join(self._bodies)}")
         return self._bodies[name]
 
-    def arrays(
-        self, count: int, single: bool, positions: Given, velocities: Given, base: Mapping[str, Mapping[str, ArrayLike]] | None
-    ) -> tuple[Array, Array]:  # fmt: skip
-        """Checked arrays (count, n_positions) and (count, n_velocities) of what was given over the assembly pose at rest.
+    def arrays(self, count: int, single: bool, positions: Given, velocities: Given, base: Base) -> tuple[Array, Array]:
+        """Checked arrays (count, n_positions) and (count, n_velocities): what is given over the assembly pose at rest.
 
         Raises:
             MechanismError: unknown names, wrong shapes, values that are not finite, quaternions of length zero.
@@ -126,15 +125,12 @@ def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, singl
 def _put(target: Array, span: slice, value: ArrayLike, what: str, single: bool) -> None:
     width, count = span.stop - span.start, len(target)
     array = np.asarray(value, dtype=np.float64)
-    shapes = (
-        [(width,)]
-        + ([()] if width == 1 else [])
-        + ([] if single else [(count, width)] + ([(count,)] if width == 1 else []))
-    )
+    shapes: list[tuple[int, ...]] = [(width,), ()] if width == 1 else [(width,)]
+    if not single:
+        shapes += [(count, width), (count,)] if width == 1 else [(count, width)]
     if array.shape not in shapes:
         raise MechanismError(f"{what}: found shape {array.shape}, expected {' or '.join(map(str, shapes))}")
     if not np.isfinite(array).all():
         raise MechanismError(f"{what}: found {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
-    target[:, span] = (
-        array.reshape(count, width) if array.size == count * width and array.shape not in shapes[:1] else array
-    )
+    one_for_all = array.shape == (width,) or array.size != count * width
+    target[:, span] = array if one_for_all else array.reshape(count, width)

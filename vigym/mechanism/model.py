@@ -64,9 +64,7 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
     body, (x_a, q_a), (x_b, q_b) = mechanism.bodies[joint.child], poses[joint.parent], poses[joint.child]
     R_a, R_b, kind = rotation_matrix(q_a), rotation_matrix(q_b), joint.prototype
     frame_a, frame_b = _frames(joint, R_a, R_b)
-    absolute = (
-        kind.type == "floating"
-    )  # its coordinates are the child's pose in the parent, not measured from the assembly
+    absolute = kind.type == "floating"  # its coordinates are the child's pose in the parent, not since the assembly
     row = np.zeros(T.BODY)
     J = np.asarray(body.inertia)
     row[_field(T.MASS, 1)] = body.mass
@@ -100,7 +98,11 @@ def _freedom_rows(mechanism: Mechanism, joint: Joint) -> np.ndarray:
 
 
 def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
-    """Force and length [N, m] that residuals are measured by: the weight (1 m/s^2 where there is no gravity), and the longest lever."""
+    """Force and length [N, m] that residuals are measured by.
+
+    The weight of all bodies, in 1 m/s^2 where there is no gravity; the longest arm from a centre of mass to the joint
+    that carries it, or radius of gyration.
+    """
     gravity = float(np.linalg.norm(mechanism.gravity))
     levers = np.linalg.norm(bodies[:, _field(T.ANCHOR_B, 3)], axis=1)
     gyration = np.sqrt(bodies[1:, _field(T.INERTIA, 3)].sum(axis=1) / bodies[1:, T.MASS // LANES])
@@ -115,15 +117,16 @@ def _pivots(joint: Joint, has_rate: bool) -> int:
     return T.BALL if freedoms == (0, 3) and not has_rate and not joint.stiffness else T.GENERAL
 
 
+def _starts(joints: list[Joint], widths: list[int]) -> dict[str, int]:
+    """Column at which each joint's coordinates start."""
+    return {joint.name: sum(widths[:i]) for i, joint in enumerate(joints)}
+
+
 def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.ndarray:
     """Header, body rows, actuators and rated joints; the sizes of float tables are filled in by ``tables.lay_out``."""
     listed = mechanism.tree_joints
-    position = dict(
-        zip((j.name for j in listed), np.cumsum([0] + [len(j.prototype.positions) for j in listed]), strict=False)
-    )
-    velocity = dict(
-        zip((j.name for j in listed), np.cumsum([0] + [len(j.prototype.velocities) for j in listed]), strict=False)
-    )
+    position = _starts(listed, [len(j.prototype.positions) for j in listed])
+    velocity = _starts(listed, [len(j.prototype.velocities) for j in listed])
     bodies = np.zeros((len(order) + 1, T.PLAN), np.int64)
     first, rated = 0, []
     firsts = {}
@@ -144,12 +147,9 @@ def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.
     header = np.zeros(T.HEADER, np.int64)
     header[[T.BODIES, T.FREEDOMS, T.ACTUATORS, T.RATED]] = len(bodies), first, len(actuators), len(rated)
     header[[T.POSITIONS, T.VELOCITIES]] = len(mechanism.position_names), len(mechanism.velocity_names)
-    header[T.PLAN_BODIES] = T.HEADER
     header[T.PLAN_ACTUATORS] = T.HEADER + bodies.size
     header[T.PLAN_RATED] = header[T.PLAN_ACTUATORS] + len(actuators) * T.ACTUATOR
-    return np.concatenate(
-        [header, bodies.ravel(), np.array(actuators, np.int64).ravel(), np.array(rated, np.int64)]
-    ).astype(np.int64)
+    return np.concatenate([header, bodies.ravel(), np.array(actuators, np.int64).ravel(), np.array(rated, np.int64)])
 
 
 def build_model(mechanism: Mechanism) -> Model:

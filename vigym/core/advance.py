@@ -1,0 +1,120 @@
+"""Advance lanes by a step: halved steps where Newton fails, fourth order by composition, knots that take turns.
+
+With unequal steps every formula holds with rho = h1/h: halved steps and the negative step of the composition need
+nothing of their own.
+"""
+
+from .coordinates import keep, note_all, note_forced
+from .forces import book
+from .groups import blend, block_count
+from .jit import inline, phase
+from .knot import fastest, knots, turn_buffers
+from .lanes import above, any_lane, both, but_not, copy, over_bodies, widest
+from .newton import attempt
+from .simd import absolute, load, maximum, spread, store, where
+from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, SWEPT, TIME
+
+SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
+NOTE_AFTER = 2.0  # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
+GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
+
+
+@phase
+def retry(t, k2, k3, h, failed, tolerance, token, vectors):
+    """A damped full-Newton attempt in the failed lanes; the others' new knots are kept aside meanwhile."""
+    size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE]
+    copy(t.work, aside, t.state, k3, size)
+    done, iterations, residual = attempt(t, k2, k3, h, failed, True, tolerance, token, vectors)
+    blend(t.state, k3, t.work, aside, size, spread(1.0, vectors) - spread(failed, vectors), vectors)
+    return done, iterations, residual
+
+
+@inline
+def keep_last_knot(t, k3, todo, token):
+    """Keep the oldest velocities of lanes that rest while others move: knot buffer k3 is about to be overwritten."""
+    if any_lane(but_not(spread(1.0, token), todo)):
+        size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE] + t.plan[KNOT_SIZE]
+        copy(t.work, aside, t.state, k3, size)
+
+
+@phase
+def rest(t, others, idle, vectors):
+    """Before the buffers turn, pass on the knots of lanes that did not move.
+
+    The present one of all ``others``; the older ones only of the ``idle`` lanes, which were not asked to move.
+    """
+    size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE] + t.plan[KNOT_SIZE]
+    blend(t.state, knots(t, -1), t.state, knots(t, 0), size, others, vectors)
+    for back in range(BUFFERS - 2):
+        blend(t.state, knots(t, back), t.state, knots(t, back + 1), size, idle, vectors)
+    blend(t.state, knots(t, BUFFERS - 2), t.work, aside, size, idle, vectors)
+
+
+@phase
+def accept(t, k3, h, done, failed, token, vectors):
+    """Knot 3 becomes the present one in the lanes that are done; the others keep theirs.
+
+    Lanes that failed start from the velocity alone next time.
+    """
+    h1, one = load(t.state, t.s + H1, token), spread(1.0, token)
+    book(t, k3, h, h1 / h, done, token)
+    keep(t, t.s + H0, h1, done, token)
+    history = where(absolute(h - h1), 0.0 * one, load(t.state, t.s + HISTORY, token)) + 1.0
+    keep(t, t.s + HISTORY, history, done, token)
+    keep(t, t.s + HISTORY, 0.0 * one, failed, token)
+    keep(t, t.s + H1, h, done, token)
+    keep(t, t.s + TIME, load(t.state, t.s + TIME, token) + h, done, token)
+    others = but_not(one, done)
+    if any_lane(others):
+        rest(t, spread(others, vectors), spread(but_not(others, failed), vectors), vectors)
+    turn_buffers(t)
+    note_forced(t, k3, done, token)
+    rate = over_bodies(fastest(t, block_count(t, token), k3, vectors), token)
+    # sin(turn / 2) = h w / 2, so that a step turns a body by pi/2 h w at most, and two against each other by pi h w
+    swept = load(t.state, t.s + SWEPT, token) + 3.1415926535 * absolute(h) * rate
+    keep(t, t.s + SWEPT, swept, done, token)
+    if widest(where(done, swept, swept * 0.0)) > NOTE_AFTER:
+        note_all(t, k3, spread(1.0, token), token)
+        store(t.state, t.s + SWEPT, spread(0.0, token))
+
+
+@phase
+def advance(t, dt, lanes, tolerance, token, vectors):
+    """Move the lanes by ``dt``, in halved steps where one does not converge.
+
+    Returns (lanes that arrived, iterations, residual, halvings).
+    """
+    o = spread(0.0, token)
+    h, left = spread(dt, token), where(lanes, spread(dt, token), o)
+    iterations, worst, halvings, alive = o, o, o, lanes
+    while True:
+        todo = both(alive, where(absolute(left), spread(1.0, token), o))
+        if not any_lane(todo):
+            return alive, iterations, worst, halvings
+        k2, k3 = knots(t, 0), knots(t, -1)
+        keep_last_knot(t, k3, todo, token)
+        done, n, residual = attempt(t, k2, k3, h, todo, False, tolerance, token, vectors)
+        iterations = iterations + n
+        failed = but_not(todo, done)
+        if any_lane(failed):
+            again, n, second = retry(t, k2, k3, h, failed, tolerance, token, vectors)
+            residual = where(failed, second, residual)
+            done, failed, iterations = maximum(done, again), but_not(failed, again), iterations + n
+        worst = where(done, maximum(worst, residual), worst)
+        accept(t, k3, h, done, failed, token, vectors)
+        left = left - where(done, h, o)
+        h = where(failed, 0.5 * h, h)
+        halvings = halvings + failed
+        lost = both(failed, above(spread(SMALLEST * absolute(dt), token), absolute(h)))
+        alive, worst = but_not(alive, lost), where(lost, residual, worst)
+
+
+@inline
+def composed(t, dt, order, lanes, tolerance, token, vectors):
+    """One step of the wanted order: the second-order map, or its composition g, 1 - 2 g, g of fourth order."""
+    if order == 2:
+        return advance(t, dt, lanes, tolerance, token, vectors)
+    a, n1, r1, s1 = advance(t, GAMMA * dt, lanes, tolerance, token, vectors)
+    b, n2, r2, s2 = advance(t, (1.0 - 2.0 * GAMMA) * dt, a, tolerance, token, vectors)
+    c, n3, r3, s3 = advance(t, GAMMA * dt, b, tolerance, token, vectors)
+    return c, n1 + n2 + n3, maximum(r1, maximum(r2, r3)), s1 + s2 + s3

@@ -1,0 +1,59 @@
+"""A lane group: where its tables start, which lanes hold an environment, and copies of some of its lanes.
+
+One environment is one group whose lanes are bodies; a batch is as many groups of LANES environments as it takes.
+"""
+
+from .algebra import load3
+from .jit import inline
+from .lanes import lane_count, with_lane
+from .simd import LANES, load, pointer, spread, store, where, zero_lanes
+from .tables import BODIES, GRAVITY, MODEL_BODIES, MODEL_FREEDOMS, STATE_COORDINATES, STATE_KNOTS, WORK_FREEDOMS, Tables
+
+
+@inline
+def group(plan, model, state, work, m, s, w):
+    """Tables of the lane group whose model, state and work start at m, s, w."""
+    return Tables(
+        plan=pointer(plan),
+        model=pointer(model),
+        state=pointer(state),
+        work=pointer(work),
+        m=m + plan[MODEL_BODIES],
+        f=m + plan[MODEL_FREEDOMS],
+        e=m,
+        s=s,
+        c=s + plan[STATE_COORDINATES],
+        k=s + plan[STATE_KNOTS],
+        b=w,
+        p=w + plan[WORK_FREEDOMS],
+    )
+
+
+@inline
+def filled(first, environments):
+    """Lanes of a group that hold an environment."""
+    token = zero_lanes()
+    mask = token
+    for k in range(LANES):
+        mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)
+    return mask
+
+
+@inline
+def block_count(t, token):
+    """Blocks of LANES values that the phases over bodies run through."""
+    return t.plan[BODIES] if lane_count(token) > 1 else (t.plan[BODIES] + LANES - 1) // LANES
+
+
+@inline
+def gravity(t, token, vectors):
+    """Gravity [m/s^2, world]: read with ``token``, spread to the type of ``vectors``."""
+    x, y, z = load3(t.model, t.e + GRAVITY, token)
+    return spread(x, vectors), spread(y, vectors), spread(z, vectors)
+
+
+@inline
+def blend(to, target, source, start, size, mask, vectors):
+    """Copy ``size`` elements in the lanes of the mask."""
+    for at in range(0, size, LANES):
+        store(to, target + at, where(mask, load(source, start + at, vectors), load(to, target + at, vectors)))

@@ -1,0 +1,144 @@
+"""Working with lanes: one by one, masks, reductions, rows of tables and of the caller's arrays.
+
+A float is its own only lane, so that all of it also serves the kernels that read single floats.
+"""
+
+import math
+
+from llvmlite import ir
+from numba.extending import intrinsic, overload
+
+from .jit import inline
+from .simd import LANES, LanesType, load, maximum, spread, store, where, zero_lanes
+
+_SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
+
+
+@intrinsic
+def lane(context, a, index):
+    """Lane ``index`` of a vector as a float; a float is its own only lane."""
+
+    def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], LanesType):
+            return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
+        return args[0]
+
+    return getattr(a, "base", a)(a, index), generate
+
+
+@intrinsic
+def with_lane(context, a, index, value):
+    """``a`` with lane ``index`` replaced."""
+
+    def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], LanesType):
+            return builder.insert_element(args[0], args[2], builder.trunc(args[1], ir.IntType(32)))
+        return args[2]
+
+    return a(a, index, value), generate
+
+
+def lane_count(token):  # pragma: no cover
+    """Number of lanes of a token: LANES or 1."""
+
+
+@overload(lane_count, inline="always")
+def _lane_count(token):
+    number = token.count if isinstance(token, LanesType) else 1
+    return lambda token: number
+
+
+def row(index, fields, token):  # pragma: no cover
+    """Element where a row starts, in a table with ``fields`` fields per row; field k follows at ``+ k * LANES``."""
+
+
+@overload(row, inline="always")
+def _row(index, fields, token):
+    if isinstance(token, LanesType):
+        return lambda index, fields, token: index * fields * LANES
+    return lambda index, fields, token: (index >> _SHIFT) * (fields * LANES) + (index & _MASK)
+
+
+@inline
+def copy(to, target, source, start, size):
+    """Copy ``size`` elements, a multiple of LANES, between tables."""
+    for at in range(0, size, LANES):
+        store(to, target + at, load(source, start + at, zero_lanes()))
+
+
+@inline
+def widest(a):
+    """The largest lane, as a float."""
+    result = lane(a, 0)
+    for k in range(1, lane_count(a)):
+        result = maximum(result, lane(a, k))
+    return result
+
+
+@inline
+def any_lane(mask):
+    """Whether any lane of a mask is set."""
+    return widest(mask) > 0.0
+
+
+@inline
+def both(a, b):
+    """Lanes set in both masks."""
+    return where(a, b, a * 0.0)
+
+
+@inline
+def but_not(a, b):
+    """Lanes set in ``a`` and not in ``b``."""
+    return where(b, b * 0.0, a)
+
+
+@inline
+def above(a, b):
+    """Mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
+    return where(a - b, spread(1.0, a), spread(0.0, a))
+
+
+def over_bodies(value, token):  # pragma: no cover
+    """A maximum that a phase over bodies returned, per environment: the widest lane where the lanes are bodies."""
+
+
+@overload(over_bodies, inline="always")
+def _over_bodies(value, token):
+    if isinstance(token, LanesType):
+        return lambda value, token: value
+    return lambda value, token: widest(value)
+
+
+@inline
+def from_rows(array, first, column, token):
+    """Column of an (environments, columns) array as lanes, from row ``first`` on; lanes beyond the end repeat it."""
+    value = token
+    for k in range(lane_count(token)):
+        value = with_lane(value, k, array[min(first + k, array.shape[0] - 1), column])
+    return value
+
+
+@inline
+def to_rows(array, first, column, value):
+    """Write lanes to a column of an (environments, columns) array, from row ``first`` on."""
+    for k in range(min(lane_count(value), array.shape[0] - first)):
+        array[first + k, column] = lane(value, k)
+
+
+@inline
+def arctan2(y, x):
+    """The angle of (x, y), lane by lane [rad]."""
+    angle = y
+    for k in range(lane_count(y)):
+        angle = with_lane(angle, k, math.atan2(lane(y, k), lane(x, k)))
+    return angle
+
+
+@inline
+def cosine_sine(angle):
+    """Cosine and sine of an angle [rad], lane by lane."""
+    c, s = angle, angle
+    for k in range(lane_count(angle)):
+        c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
+    return c, s

@@ -1,0 +1,77 @@
+"""Velocities at a knot, through the discrete Legendre transform.
+
+The momentum of the knot seen from the left, plus constraint impulses, is that of a velocity that satisfies the velocity
+constraints. One factorisation, the same as a step's, with inertias in place of its blocks.
+"""
+
+from .algebra import add, cross, dot, load3, load9, matmul, matmul_t, mul, scale, store3, sub
+from .body import store_anchored
+from .forces import constant_loads, momentum_loads
+from .groups import block_count, gravity
+from .jit import inline, phase
+from .joint import planned, rotation_axis, translation_axis
+from .knot import load_inertia
+from .lanes import row
+from .ldu import close, factorise, solve_to_leaves, solve_to_root
+from .simd import load, spread
+from .tables import (
+    ARM,
+    BODY,
+    FORCE,
+    H1,
+    KNOT,
+    LEVER3,
+    MASS,
+    MOMENT,
+    PARENT,
+    SHIFT,
+    TRANSLATIONS,
+    TURN,
+    WORK,
+    C,
+    R,
+    V,
+    W,
+)
+
+
+@phase
+def momenta(t, blocks, k2, h1, g, token):
+    """Rows of the discrete Legendre transform: minus the momentum of each body, and its inertia, about its anchor.
+
+    Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
+    """
+    for block in range(blocks):
+        a, k, m = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), t.m + row(block, BODY, token)
+        J, R2, arm = load_inertia(t, m, token), load9(t.state, k + R, token), load3(t.state, k + ARM, token)
+        v1, w1, mass = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.model, m + MASS, token)
+        Jw = mul(J, w1)
+        p = scale(mass, add(v1, scale(0.5 * h1, g)))
+        l = mul(R2, sub(scale(load(t.state, k + C, token), Jw), scale(0.5 * h1, cross(w1, Jw))))
+        store3(t.work, a + FORCE, scale(-1.0, p))
+        store3(t.work, a + MOMENT, sub(cross(arm, p), l))
+        store_anchored(t, a, mass, matmul(R2, matmul_t(J, R2)), arm, arm)
+
+
+@phase
+def solve_velocities(t, k, token, vectors):
+    """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN."""
+    h1, o = load(t.state, t.s + H1, token), spread(0.0, token)
+    momenta(t, block_count(t, token), k, spread(h1, vectors), gravity(t, token, vectors), vectors)
+    constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
+    momentum_loads(t, h1, token)
+    close(t, k, token)
+    factorise(t, k, k, token)
+    solve_to_root(t, k, token)
+    solve_to_leaves(t, k, token)
+
+
+@inline
+def joint_rate(t, i, j, k, token):
+    """Rate of freedom j of joint i, from the solved velocities of both bodies."""
+    a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
+    omega, n = load3(t.work, up + TURN, token), planned(t, i, TRANSLATIONS)
+    if j >= n:
+        return dot(rotation_axis(t, i, j - n, k, token), sub(load3(t.work, a + TURN, token), omega))
+    carried = add(load3(t.work, up + SHIFT, token), cross(omega, load3(t.work, a + LEVER3, token)))
+    return dot(translation_axis(t, i, j, k, token), sub(load3(t.work, a + SHIFT, token), carried))

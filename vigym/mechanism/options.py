@@ -1,0 +1,64 @@
+"""Checks of what a simulator is given: options, torques, masks, states. Errors name what was found and expected."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+def chosen_of(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
+    """(count,) environments that a mask names; None names all."""
+    if mask is None:
+        return np.ones(count, bool)
+    chosen = np.asarray(mask)
+    if chosen.shape != (count,) or chosen.dtype != np.bool_:
+        raise ValueError(f"mask: found {chosen.dtype} of shape {chosen.shape}, expected bool of shape ({count},)")
+    return chosen
+
+
+def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bool) -> Array:
+    """(count, actuators) torques [N, N m]; None is zero. One environment's (``single``) have no leading axis."""
+    if torques is None:
+        return np.zeros((count, actuators))
+    u = np.asarray(torques, dtype=np.float64)
+    expected = (actuators,) if single else (count, actuators)
+    if u.shape != expected:
+        raise ValueError(f"torques: found shape {u.shape}, expected {expected}")
+    if not np.isfinite(u).all():
+        raise ValueError(f"torques: found {u[~np.isfinite(u)][0]} for an actuator, expected finite numbers")
+    return np.ascontiguousarray(u.reshape(count, actuators))
+
+
+def rows_of(state: ArrayLike, now: Array, single: bool) -> Array:
+    """(count, n_state) rows of states given for the simulator whose present rows are ``now``; one row serves all."""
+    given = np.asarray(state, dtype=np.float64)
+    if given.shape not in (now.shape, now.shape[1:]) or not np.isfinite(given).all():
+        expected = now.shape[1:] if single else now.shape
+        raise ValueError(f"state: found shape {given.shape}, expected finite numbers of shape {expected}")
+    return given.reshape(-1, now.shape[1])
+
+
+def check_options(
+    mechanism: Mechanism, timestep: float, order: int, tolerance: float, batch: int | None, threads: int
+) -> None:
+    """Raise ValueError naming the first option of ``Simulator`` that is out of range."""
+    if not (0.0 < timestep < np.inf):
+        raise ValueError(f"timestep: found {timestep!r}, expected a positive finite number [s]")
+    if order not in (2, 4):
+        raise ValueError(f"order: found {order!r}, expected 2 or 4")
+    damped = [joint.name for joint in mechanism.joints.values() if joint.damping > 0]
+    if order == 4 and damped:
+        raise ValueError(
+            f"order=4: joint {damped[0]!r} is damped; "
+            "a composition with a negative step needs a system without dissipation"
+        )
+    if not (1e-14 <= tolerance < 1.0):
+        raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
+    if batch is not None and (batch < 1 or batch != int(batch)):
+        raise ValueError(f"batch: found {batch!r}, expected None or a whole number of at least 1")
+    if threads != 1:
+        raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")
