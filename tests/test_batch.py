@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from moving import whip
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Mechanism, Simulator
@@ -56,17 +57,6 @@ def step_both(batch, singles, torques, substeps=1):
         single.step(row, substeps)
 
 
-def violent_whip():
-    """Twelve light links on a world pin: struck hard, some of its steps have to be halved."""
-    mech = Mechanism()
-    parent = "world"
-    for k in range(12):
-        mech.add_body(f"link{k}", 0.05, np.diag([1e-4, 1e-4, 1e-5]), (0.0, 0.0, -0.1 - 0.2 * k))
-        mech.add_joint(f"hinge{k}", "revolute", parent, f"link{k}", (0.0, 0.0, -0.2 * k), axis=(0, 1, 0), effort=np.inf)
-        parent = f"link{k}"
-    return mech
-
-
 @pytest.mark.parametrize("count", SIZES)
 def test_every_environment_moves_as_it_would_alone(count):
     types = np.random.default_rng(count).permutation(TYPES)
@@ -108,7 +98,7 @@ def test_fourth_order(count):
 
 def test_a_neighbour_whose_steps_are_halved_or_fail_changes_nothing():
     """The struck environments differ in how hard: at rest, moved, halved, beyond what any step can follow."""
-    mech, count, seen = violent_whip(), 9, set()
+    mech, count, seen = whip(), 9, set()
     strengths = np.array([0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 0.05, 1e6, 0.2])
     given = starts(mech, count, 0.1)
     batch, singles = batch_of(mech, given), alone(mech, given)

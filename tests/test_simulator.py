@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from moving import assert_works_as_before, drive, motion, moving, pendulum, tree
+from moving import assert_works_as_before, drive, motion, moving, pendulum, tree, whip
 from naive_joints import conj, mul, rotation_vector
 from trees import by_joint, random_positions, random_rates, random_tree
 
@@ -109,12 +109,7 @@ def test_motion_too_fast_for_any_step_is_reported():
 
 def test_a_step_that_is_halved_twice_arrives():
     """Time moves by the whole step, whatever parts it was made of."""
-    mech = Mechanism()
-    for k in range(12):
-        parent = f"link{k - 1}" if k else "world"
-        mech.add_body(f"link{k}", 0.05, np.diag([1e-4, 1e-4, 1e-5]), (0.0, 0.0, -0.1 - 0.2 * k))
-        mech.add_joint(f"hinge{k}", "revolute", parent, f"link{k}", (0.0, 0.0, -0.2 * k), axis=(0, 1, 0), effort=10.0)
-    sim, rng, halvings = Simulator(mech), np.random.default_rng(0), []
+    sim, rng, halvings = Simulator(whip()), np.random.default_rng(0), []
     for _ in range(25):
         before, status = sim.time, sim.step(rng.normal(size=12))
         assert sim.time - before == pytest.approx(0.01 * status.converged, abs=1e-12)
