@@ -10,7 +10,7 @@ from numba import njit
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Mechanism, Simulator
-from vigym.core import body, forces, ldu, newton, step
+from vigym.core import body, forces, groups, knot, ldu
 from vigym.core import tables as T
 from vigym.core.joint import free_rotation, planned, rotation_axis, translation_axis
 from vigym.core.simd import LANES, spread, zero_lanes
@@ -22,8 +22,8 @@ JOINTS = [kind for kind in TYPES if kind != "fixed"]
 @njit(error_model="numpy")
 def moved(plan, model, state, work, h, size):
     """Move the present knot by ``size`` times the increments in the work; its own wrenches, blocks and rate loads."""
-    t, vectors = step.group(plan, model, state, work, 0, 0, 0), zero_lanes()
-    k2, k3, blocks = body.knots(t, 1), body.knots(t, 0), newton.block_count(t, 0.0)
+    t, vectors = groups.group(plan, model, state, work, 0, 0, 0), zero_lanes()
+    k2, k3, blocks = knot.knots(t, 1), knot.knots(t, 0), groups.block_count(t, 0.0)
     wide = spread(h, vectors)
     body.update(t, blocks, k2, k3, wide, spread(size, vectors), spread(1.0, vectors), vectors)
     body.blocks6(t, blocks, k2, k3, wide, vectors)
@@ -35,8 +35,8 @@ def moved(plan, model, state, work, h, size):
 @njit(error_model="numpy")
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
-    t = step.group(plan, model, state, work, 0, 0, 0)
-    k2, k3 = body.knots(t, 1), body.knots(t, 0)
+    t = groups.group(plan, model, state, work, 0, 0, 0)
+    k2, k3 = knot.knots(t, 1), knot.knots(t, 0)
     ldu.factorise(t, k2, k3, 0.0)
     ldu.solve_to_root(t, k2, 0.0)
     ldu.solve_to_leaves(t, k3, 0.0)
@@ -45,8 +45,8 @@ def solved(plan, model, state, work):
 @njit(error_model="numpy")
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (freedoms, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
-    t = step.group(plan, model, state, work, 0, 0, 0)
-    k = body.knots(t, back)
+    t = groups.group(plan, model, state, work, 0, 0, 0)
+    k = knot.knots(t, back)
     for i in range(1, plan[T.BODIES]):
         p, n = planned(t, i, T.FIRST), planned(t, i, T.TRANSLATIONS)
         for j in range(n):

@@ -117,6 +117,15 @@ def test_wrong_masks(mask):
     assert_works_as_before(sim, before)
 
 
+def test_one_environment_has_no_mask_to_choose_from():
+    sim = moving(tree())
+    before, state = motion(sim), sim.state
+    for wrong in (lambda: sim.reset(mask=[True, False]), lambda: sim.set_state(state, [True, False])):
+        with pytest.raises(ValueError, match="mask: found"):
+            wrong()
+    assert_works_as_before(sim, before)
+
+
 @pytest.mark.parametrize("batch", [None, 3])
 def test_wrong_states(batch):
     sim = moving(tree(), batch=batch)
