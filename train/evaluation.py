@@ -79,7 +79,8 @@ class _Player:
         episode.residual = max(episode.residual, info["constraint_residual_max"])
         episode.failures += not info["solver_converged"]
         self.done = terminated or truncated
-        episode.success = not terminated and self.held >= self.success.seconds - 0.5 * dt
+        lasted = inside and self.held >= self.success.seconds - 0.5 * dt
+        episode.success = lasted and terminated == self.success.terminates
 
 
 def evaluate(

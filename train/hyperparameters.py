@@ -7,12 +7,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Success:
-    """An episode succeeds when `low <= info[quantity] <= high` over its last `seconds` and it does not end early."""
+    """When an episode succeeds.
+
+    Attributes:
+        quantity: of `info`.
+        low: its least value over the last seconds and at the end.
+        high: its largest value there.
+        seconds: how long it has to be there.
+        terminates: whether success itself ends an episode; elsewhere an early end is a failure.
+    """
 
     quantity: str
     low: float
     high: float
     seconds: float
+    terminates: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,8 +76,8 @@ PPO = {
         algorithm=_PPO,
     ),
     "vigym/Acrobot-v0": Settings(
-        timesteps=1_000_000,
-        success=Success("tip_height", 1.0, inf, seconds=1.0),
+        timesteps=500_000,
+        success=Success("tip_height", 1.0, inf, seconds=0.0, terminates=True),
         algorithm=_PPO,
     ),
     "vigym/PendulumChain-v0": Settings(

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.task import Array, Quantities, Task
+from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 from vigym.urdf.load import load_urdf
 
 ROD = 1.0  # length of each rod [m]
+AIM = 1.0  # height of the feet above the shoulder at which the task is done [m]
 FAST = 40.0  # bound of the observed rates [rad/s]
 
 
@@ -22,8 +23,8 @@ class Acrobot(Task):
     ## Description
 
     Two rods of 1 m hang on each other; the upper one on a free hinge, the lower one on the motor, whose friction
-    keeps the elbow below 30 rad/s. The agent swings its feet, the end of the lower rod, as high
-    as it can.
+    keeps the elbow below 30 rad/s. The agent swings until its feet, the end of the lower rod,
+    are 1 m above the shoulder.
 
     ## Notes
 
@@ -50,9 +51,10 @@ class Acrobot(Task):
 
     ## Rewards
 
-    reward = reward_height + reward_control, both in `info`:
+    reward = reward_time + reward_depth + reward_control, all in `info`:
 
-    - reward_height: `height_weight` times the height of the tip, 0 hanging to 1 straight up;
+    - reward_time: minus `time_weight` in every step;
+    - reward_depth: minus `depth_weight` times how deep the feet are, 0 straight up to 1 hanging;
     - reward_control: minus `control_weight` times the squared action.
 
     ## Starting State
@@ -61,14 +63,16 @@ class Acrobot(Task):
 
     ## Episode End
 
-    - Termination: only when the solver fails (`info["solver_converged"]` is False).
+    - Termination: the feet are 1 m above the shoulder, which is the aim, or the solver fails
+      (`info["solver_converged"]` is False).
     - Truncation: after 500 control steps, 25 s.
 
     ## Arguments
 
     | Parameter | Type | Default | Description |
     |---|---|---|---|
-    | `height_weight` | float | 1.0 | weight of the height |
+    | `time_weight` | float | 0.5 | weight of the time |
+    | `depth_weight` | float | 0.5 | weight of the depth |
     | `control_weight` | float | 0.01 | weight of the squared action |
     | `timestep` | float | 0.01 | step of the integrator (s) |
     | `frame_skip` | int | 5 | integrator steps per control step |
@@ -81,7 +85,8 @@ class Acrobot(Task):
     - v0: first version.
     """
 
-    height_weight: float = 1.0
+    time_weight: float = 0.5
+    depth_weight: float = 0.5
     control_weight: float = 0.01
 
     def mechanism(self) -> Mechanism:
@@ -117,8 +122,13 @@ class Acrobot(Task):
         return np.concatenate((np.cos(angles), np.sin(angles), now["joint_velocities"]), axis=-1)
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
-        """Return the terms of the tip's height and of control."""
+        """Return the terms of time, of the tip's depth, and of control."""
         return {
-            "height": 0.5 + now["tip_height"] / (4.0 * ROD),
+            "time": -np.ones_like(now["tip_height"]),
+            "depth": now["tip_height"] / (4.0 * ROD) - 0.5,
             "control": -(action[..., 0] * action[..., 0]),
         }
+
+    def terminated(self, now: Quantities) -> Flags:
+        """Return whether the feet are up."""
+        return now["tip_height"] > AIM

@@ -81,7 +81,7 @@ class Task(ABC):
         """Return the unweighted reward terms, each (...,), after `action` (..., n_actuated) in [-1, 1] led to `now`."""
 
     def terminated(self, now: Quantities) -> Flags:
-        """Return whether the task has failed (...,); by default never."""
+        """Return whether the episode is over, failed or done (...,); by default never."""
         return np.zeros(now["joint_positions"].shape[:-1], dtype=np.bool_)
 
 
