@@ -9,7 +9,7 @@ import numpy as np
 from vigym.envs.coordinates import JointObservation, joint_observation, random_start
 from vigym.envs.task import Array, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Capsule
+from vigym.mechanism.shapes import Capsule, Shape, Sphere
 from vigym.mechanism.simulator import Simulator
 
 LENGTH, MASS = 1.0, 1.0  # of the whole chain, shared by its rods [m, kg]
@@ -19,6 +19,8 @@ STRENGTH = 1.5  # effort over the torque that holds what hangs on the joint out 
 DAMPING = 0.1  # of a joint over its effort: 10 rad/s is as fast as a motor turns it [s/rad]
 FAST = 60.0  # bound of the observed rates [rad/s]
 JOINTS = ("revolute", "spherical")  # what may join the rods
+COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the rods, in turn
+TIP = (0.95, 0.55, 0.15, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,13 +113,15 @@ class PendulumChain(Task):
         length, mass = LENGTH / self.links, MASS / self.links
         radius = THICKNESS * length
         across, along = mass * (length**2 / 12.0 + radius**2 / 4.0), mass * radius**2 / 2.0
-        shape = Capsule(radius=radius, length=length)
         for link in range(1, self.links + 1):
             hangs = self.links - link + 1
             effort = STRENGTH * GRAVITY * (hangs * mass) * (hangs * length) / 2.0
             top = -length * (link - 1)
             name, parent = f"link{link}", f"link{link - 1}" if link > 1 else "world"
-            mechanism.add_body(name, mass, (across, across, along), (0.0, 0.0, top - length / 2.0), shapes=[shape])
+            shapes: list[Shape] = [Capsule(radius=radius, length=length, rgba=COLOURS[link % 2])]
+            if hangs == 1:
+                shapes.append(Sphere(radius=2.0 * radius, position=(0.0, 0.0, -length / 2.0), rgba=TIP))
+            mechanism.add_body(name, mass, (across, across, along), (0.0, 0.0, top - length / 2.0), shapes=shapes)
             mechanism.add_joint(
                 f"joint{link}", self.joint, parent, name, (0.0, 0.0, top), axis=(0.0, 1.0, 0.0), effort=effort,
                 damping=DAMPING * effort,
