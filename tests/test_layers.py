@@ -15,10 +15,11 @@ SCRIPTS = sorted(path for folder in ("train", "examples", "tests") for path in (
 # layer: the layers of the package it may import, beside itself
 ARROWS = {
     "core": set(),
+    "announce": set(),
     "quiet": set(),
     "assets": set(),
     "metrics": {"core"},
-    "mechanism": {"core", "metrics"},
+    "mechanism": {"announce", "core", "metrics"},
     "urdf": {"mechanism", "quiet"},
     "render": {"mechanism", "quiet"},
     "control": {"mechanism"},
@@ -30,6 +31,7 @@ ARROWS = {
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
     "core": {"numpy", "numba", "llvmlite"},
+    "announce": {"numba", "tqdm"},
     "quiet": set(),
     "assets": set(),
     "metrics": {"numpy"},

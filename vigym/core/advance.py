@@ -9,9 +9,9 @@ from .forces import book
 from .groups import blend, block_count
 from .jit import inline, phase
 from .knot import fastest, knots, turn_buffers
-from .lanes import above, any_lane, both, but_not, copy, over_bodies, widest
+from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .newton import attempt
-from .simd import absolute, load, maximum, spread, store, where
+from .simd import absolute, load, maximum, spread, where
 from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, SWEPT, TIME
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
@@ -73,9 +73,10 @@ def accept(t, k3, h, done, failed, token, vectors):
     # sin(turn / 2) = h w / 2, so that a step turns a body by pi/2 h w at most, and two against each other by pi h w
     swept = load(t.state, t.s + SWEPT, token) + 3.1415926535 * absolute(h) * rate
     keep(t, t.s + SWEPT, swept, done, token)
-    if widest(where(done, swept, swept * 0.0)) > NOTE_AFTER:
-        note_all(t, k3, spread(1.0, token), token)
-        store(t.state, t.s + SWEPT, spread(0.0, token))
+    due = both(done, above(swept, spread(NOTE_AFTER, token)))
+    if any_lane(due):
+        note_all(t, k3, due, token)
+        keep(t, t.s + SWEPT, spread(0.0, token), due, token)
 
 
 @phase
@@ -85,10 +86,10 @@ def advance(t, dt, lanes, tolerance, token, vectors):
     Returns (lanes that arrived, iterations, residual, halvings).
     """
     o = spread(0.0, token)
-    h, left = spread(dt, token), where(lanes, spread(dt, token), o)
+    part, left = spread(1.0, token), lanes  # of dt: halves of one are exact, halves of dt would not add up to it
     iterations, worst, halvings, alive = o, o, o, lanes
     while True:
-        todo = both(alive, where(absolute(left), spread(1.0, token), o))
+        todo, h = both(alive, left), part * dt
         if not any_lane(todo):
             return alive, iterations, worst, halvings
         k2, k3 = knots(t, 0), knots(t, -1)
@@ -102,10 +103,10 @@ def advance(t, dt, lanes, tolerance, token, vectors):
             done, failed, iterations = maximum(done, again), but_not(failed, again), iterations + n
         worst = where(done, maximum(worst, residual), worst)
         accept(t, k3, h, done, failed, token, vectors)
-        left = left - where(done, h, o)
-        h = where(failed, 0.5 * h, h)
+        left = left - where(done, part, o)
+        part = where(failed, 0.5 * part, part)
         halvings = halvings + failed
-        lost = both(failed, above(spread(SMALLEST * absolute(dt), token), absolute(h)))
+        lost = both(failed, above(spread(SMALLEST, token), part))
         alive, worst = but_not(alive, lost), where(lost, residual, worst)
 
 

@@ -28,7 +28,7 @@ from .algebra import (
     store_block,
     sub,
     tmul,
-)
+)  # fmt: skip
 from .jit import inline, phase
 from .knot import knots, load_inertia, move
 from .lanes import row
@@ -53,7 +53,7 @@ from .tables import (
     R,
     V,
     W,
-)
+)  # fmt: skip
 
 DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
 
@@ -75,24 +75,41 @@ def extrapolated(t, field, k, one, two, three, linear, cubic, token):
     return where(cubic, high[0], low[0]), where(cubic, high[1], low[1]), where(cubic, high[2], low[2])
 
 
+@inline
+def note_history(t, a, m, k, h, rho, g, token):
+    """Terms of the last step in [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, rho = h1/h.
+
+    After a reset h1 = 0 and (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform.
+    Returns the force [N].
+    """
+    v1, w1, c1 = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.state, k + C, token)
+    mass, Jw = load(t.model, m + MASS, token), mul(load_inertia(t, m, token), w1)
+    history = add(scale(-(mass / h), v1), scale(-(0.5 + 0.5 * rho) * mass, g))
+    store3(t.work, a + HISTORY_F, history)
+    store3(t.work, a + HISTORY_T, sub(scale(0.5 * rho, cross(w1, Jw)), scale(c1 / h, Jw)))
+    return history
+
+
+@phase
+def histories(t, blocks, k2, h, rho, g, token):
+    """Terms of the step before, of all bodies, as the step from knot buffer k2 saw them."""
+    for block in range(blocks):
+        a, m = t.b + row(block, WORK, token), t.m + row(block, BODY, token)
+        note_history(t, a, m, k2 + row(block, KNOT, token), h, rho, g, token)
+
+
 @phase
 def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
     """Terms of the last step, and a first guess of the next: half-step velocities extrapolated from the last ones.
 
-    History terms of [MC 26, 33]: -m v1/h - (1 + rho)/2 m g and -(c1 J w1 - h1/2 w1 x J w1)/h, with rho = h1/h. After a
-    reset h1 = 0 and (v1, w1) are knot velocities: the same formula is then the discrete Legendre transform. Returns the
-    largest force term [N], for round-off.
+    Returns the largest force term [N], for round-off.
     """
     largest = h * 0.0
     k1, k0 = knots(t, 1), knots(t, 2)
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m, one, two = t.m + row(block, BODY, token), k1 + row(block, KNOT, token), k0 + row(block, KNOT, token)
-        v1, w1, c1 = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.state, k + C, token)
-        mass, Jw = load(t.model, m + MASS, token), mul(load_inertia(t, m, token), w1)
-        history = add(scale(-(mass / h), v1), scale(-(0.5 + 0.5 * rho) * mass, g))
-        store3(t.work, a + HISTORY_F, history)
-        store3(t.work, a + HISTORY_T, sub(scale(0.5 * rho, cross(w1, Jw)), scale(c1 / h, Jw)))
+        history = note_history(t, a, m, k, h, rho, g, token)
         largest = maximum(largest, maximum(absolute(history[0]), maximum(absolute(history[1]), absolute(history[2]))))
         v2 = extrapolated(t, V, k, one, two, n, linear, cubic, token)
         w2 = extrapolated(t, W, k, one, two, n, linear, cubic, token)

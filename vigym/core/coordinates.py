@@ -33,7 +33,7 @@ from .tables import (
     TURNS,
     R,
     Y,
-)
+)  # fmt: skip
 
 
 @inline

@@ -50,7 +50,7 @@ from .tables import (
     TORQUE,
     TRANSLATIONS,
     WORK_DONE,
-)
+)  # fmt: skip
 
 
 @phase

@@ -31,7 +31,7 @@ from .tables import (
     Q,
     R,
     Y,
-)
+)  # fmt: skip
 
 
 @inline
@@ -139,3 +139,19 @@ def rotation_repair(t, i, k, token):
     e = relative_orientation(t, i, k, token)
     s = where(e[0], spread(-2.0, token), spread(2.0, token))
     return mul(load9(t.state, own + R, token), scale(s, vector(e)))
+
+
+@inline
+def constrained_rotation(t, i, k, turn, token):
+    """What joint i forbids of a relative rotation, or carries of a moment."""
+    free = planned(t, i, ROTATIONS)
+    o = spread(0.0, token)
+    if free == 3:
+        return o, o, o
+    if free == 0:
+        return turn
+    axis = rotation_axis(t, i, free - 1, k, token)
+    if free == 1:
+        return sub(turn, scale(dot(axis, turn), axis))
+    normal = cross(parent_axis(t, i, k, token), axis)
+    return scale(dot(normal, turn), normal)

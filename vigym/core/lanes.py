@@ -142,3 +142,11 @@ def cosine_sine(angle):
     for k in range(lane_count(angle)):
         c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
     return c, s
+
+
+@inline
+def write3(out, first, column, a):
+    """Write three columns of an (environments, columns) array."""
+    to_rows(out, first, column, a[0])
+    to_rows(out, first, column + 1, a[1])
+    to_rows(out, first, column + 2, a[2])

@@ -35,7 +35,7 @@ from .algebra import (
     store9,
     sub,
     tmul,
-)
+)  # fmt: skip
 from .jit import phase
 from .joint import (
     free_rotation,
@@ -45,7 +45,7 @@ from .joint import (
     rotation_repair,
     translation_axis,
     translation_repair,
-)
+)  # fmt: skip
 from .lanes import row
 from .pivot import carried, eliminate, eliminate_freedoms, increment, pass_on, reduce
 from .simd import LANES, absolute, load, maximum, spread
@@ -73,7 +73,7 @@ from .tables import (
     TURN,
     WORK,
     Y,
-)
+)  # fmt: skip
 
 BLOCK_B, BLOCK_C, BLOCK_E = BLOCK + 9 * LANES, BLOCK + 18 * LANES, BLOCK + 27 * LANES
 

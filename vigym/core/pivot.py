@@ -20,7 +20,7 @@ from .algebra import (
     store3,
     store_block,
     tmul,
-)
+)  # fmt: skip
 from .jit import inline
 from .joint import free_rotation, planned, rotation_axis, translation_axis
 from .lanes import row
@@ -38,7 +38,7 @@ from .tables import (
     ROW_F,
     ROW_T,
     TRANSLATIONS,
-)
+)  # fmt: skip
 
 
 @inline

@@ -3,18 +3,10 @@
 from .algebra import add, cross, dot, largest3, load3, load4, load9, mul, scale, sub, tmul
 from .coordinates import coordinate
 from .groups import group
-from .jit import entry, inline, phase
-from .joint import (
-    kept_quaternion,
-    parent_axis,
-    planned,
-    rotation_axis,
-    rotation_repair,
-    translation_axis,
-    translation_repair,
-)
+from .jit import entry, phase
+from .joint import constrained_rotation, kept_quaternion, planned, rotation_repair, translation_axis, translation_repair
 from .knot import knots, load_inertia
-from .lanes import row, to_rows
+from .lanes import row, to_rows, write3
 from .quaternion import product, vector
 from .simd import LANES, absolute, load, maximum, spread, zero_lanes
 from .tables import (
@@ -57,7 +49,7 @@ from .tables import (
     Q,
     R,
     X,
-)
+)  # fmt: skip
 from .velocity import joint_rate, solve_velocities
 
 # what is read of an environment besides poses and coordinates
@@ -85,14 +77,6 @@ def read_bodies(t, k, out, first, token):
         write3(out, first, column + 7, v)
         write3(out, first, column + 10, w)
     return kinetic, potential
-
-
-@inline
-def write3(out, first, column, a):
-    """Write three columns of an (environments, columns) array."""
-    to_rows(out, first, column, a[0])
-    to_rows(out, first, column + 1, a[1])
-    to_rows(out, first, column + 2, a[2])
 
 
 @phase
@@ -124,22 +108,6 @@ def read_joints(t, k, out, first, column, token):
     return kinetic, potential, lost
 
 
-@inline
-def constrained_part(t, i, k, turn, token):
-    """What a joint forbids of a relative rotation."""
-    free = planned(t, i, ROTATIONS)
-    o = spread(0.0, token)
-    if free == 3:
-        return o, o, o
-    if free == 0:
-        return turn
-    axis = rotation_axis(t, i, free - 1, k, token)
-    if free == 1:
-        return sub(turn, scale(dot(axis, turn), axis))
-    normal = cross(parent_axis(t, i, k, token), axis)
-    return scale(dot(normal, turn), normal)
-
-
 @phase
 def read_residuals(t, k, token):
     """(largest joint gap [m or rad], largest constrained relative velocity [m/s or rad/s])."""
@@ -153,7 +121,7 @@ def read_residuals(t, k, token):
         for j in range(planned(t, i, TRANSLATIONS)):
             axis = translation_axis(t, i, j, k, token)
             v = sub(v, scale(dot(axis, v), axis))
-        turn = constrained_part(t, i, k, sub(load3(t.work, a + TURN, token), omega), token)
+        turn = constrained_rotation(t, i, k, sub(load3(t.work, a + TURN, token), omega), token)
         slip = maximum(slip, maximum(largest3(v), largest3(turn)))
     return gap, slip
 

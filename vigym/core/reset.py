@@ -44,7 +44,7 @@ from .tables import (
     W,
     X,
     Y,
-)
+)  # fmt: skip
 
 
 @inline

@@ -22,7 +22,7 @@ from .tables import (
     V,
     W,
     X,
-)
+)  # fmt: skip
 
 
 def _fields(*pairs: tuple[int, int]) -> list[int]:
@@ -88,6 +88,12 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     _write(knots[:, 0], single, now.reshape(count, bodies, len(PRESENT)), 1, PRESENT)
     for k, velocities in enumerate(before, start=1):
         _write(knots[:, -k], single, velocities.reshape(count, bodies, len(BEFORE)), 1, BEFORE)
+
+
+def quaternions(plan: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Orientations (environments, bodies, 4) in packed states."""
+    start, bodies = PHASE // LANES + int(plan[FREEDOMS]) * COORDINATE, int(plan[BODIES]) - 1
+    return values[:, start : start + bodies * len(PRESENT)].reshape(len(values), bodies, len(PRESENT))[:, :, 3:7]
 
 
 def columns(plan: np.ndarray) -> int:

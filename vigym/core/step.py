@@ -28,7 +28,7 @@ from .tables import (
     STATE_SIZE,
     TRANSLATIONS,
     WORK_DONE,
-)
+)  # fmt: skip
 
 
 @phase

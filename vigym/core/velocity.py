@@ -32,7 +32,7 @@ from .tables import (
     R,
     V,
     W,
-)
+)  # fmt: skip
 
 
 @phase

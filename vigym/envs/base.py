@@ -13,6 +13,7 @@ from vigym.envs.task import Array, Task
 from vigym.mechanism.mechanism import Mechanism
 
 Action = NDArray[np.float32]
+_NUMPY = (np.ndarray, np.generic)
 
 
 class TaskEnv(gymnasium.Env[Array, Action]):
@@ -147,4 +148,5 @@ def task_class(task: type[Task] | str) -> type[Task]:
 
 def _plain(info: dict[str, Any]) -> dict[str, Any]:
     """Return `info` with Python numbers in place of arrays without dimensions."""
-    return {key: value.item() if getattr(value, "shape", None) == () else value for key, value in info.items()}
+    numbers = {key: value.item() for key, value in info.items() if isinstance(value, _NUMPY) and not value.shape}
+    return info | numbers

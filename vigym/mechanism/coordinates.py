@@ -124,7 +124,10 @@ def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, singl
 
 def _put(target: Array, span: slice, value: ArrayLike, what: str, single: bool) -> None:
     width, count = span.stop - span.start, len(target)
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MechanismError(f"{what}: found {value!r}, expected real numbers") from error
     shapes: list[tuple[int, ...]] = [(width,), ()] if width == 1 else [(width,)]
     if not single:
         shapes += [(count, width), (count,)] if width == 1 else [(count, width)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,11 +22,34 @@ def chosen_of(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
     return chosen
 
 
+def number(value: Any, name: str) -> float:
+    """One float; ValueError names the argument that is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: found {value!r}, expected a number") from error
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number of at least 1; ValueError names the argument that is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 1")
+    return int(value)
+
+
+def floats(values: ArrayLike, name: str) -> Array:
+    """An array of real numbers; ValueError names the argument that is none."""
+    array = np.asarray(values)
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise ValueError(f"{name}: found {array.dtype} values, expected real numbers")
+    return array.astype(np.float64)
+
+
 def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bool) -> Array:
     """(count, actuators) torques [N, N m]; None is zero. One environment's (``single``) have no leading axis."""
     if torques is None:
         return np.zeros((count, actuators))
-    u = np.asarray(torques, dtype=np.float64)
+    u = floats(torques, "torques")
     expected = (actuators,) if single else (count, actuators)
     if u.shape != expected:
         raise ValueError(f"torques: found shape {u.shape}, expected {expected}")
@@ -35,10 +60,11 @@ def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bo
 
 def rows_of(state: ArrayLike, now: Array, single: bool) -> Array:
     """(count, n_state) rows of states given for the simulator whose present rows are ``now``; one row serves all."""
-    given = np.asarray(state, dtype=np.float64)
-    if given.shape not in (now.shape, now.shape[1:]) or not np.isfinite(given).all():
-        expected = now.shape[1:] if single else now.shape
-        raise ValueError(f"state: found shape {given.shape}, expected finite numbers of shape {expected}")
+    given = floats(state, "state")
+    if given.shape not in (now.shape, now.shape[1:]):
+        raise ValueError(f"state: found shape {given.shape}, expected {now.shape[1:] if single else now.shape}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"state: found {given[~np.isfinite(given)][0]}, expected finite numbers")
     return given.reshape(-1, now.shape[1])
 
 
@@ -58,7 +84,7 @@ def check_options(
         )
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
-    if batch is not None and (batch < 1 or batch != int(batch)):
-        raise ValueError(f"batch: found {batch!r}, expected None or a whole number of at least 1")
+    if batch is not None:
+        whole(batch, "batch")
     if threads != 1:
         raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")

@@ -1,0 +1,56 @@
+"""Constraint forces of the last step, recovered from its motion: the multipliers that the elimination did not need."""
+
+from .algebra import add, cross, dot, load3, scale, store3, sub
+from .body import histories, residuals
+from .groups import block_count, gravity, group
+from .jit import entry, inline, phase
+from .joint import constrained_rotation, planned, translation_axis
+from .knot import knots
+from .lanes import row, write3
+from .ldu import close
+from .simd import LANES, absolute, load, spread, where, zero_lanes
+from .tables import BODIES, FORCE, H0, H1, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Y
+
+
+@inline
+def write_constraint(t, i, k, f, tau, made, out, first, token):
+    """Columns of joint i: force and moment about its anchor without what it leaves free; zero before a step."""
+    for j in range(planned(t, i, TRANSLATIONS)):
+        axis = translation_axis(t, i, j, k, token)
+        f = sub(f, scale(dot(axis, f), axis))
+    tau = constrained_rotation(t, i, k, tau, token)
+    o, column = spread(0.0, token), 6 * (i - 1)
+    write3(out, first, column, (where(made, f[0], o), where(made, f[1], o), where(made, f[2], o)))
+    write3(out, first, column + 3, (where(made, tau[0], o), where(made, tau[1], o), where(made, tau[2], o)))
+
+
+@phase
+def react_group(t, out, first, token, vectors):
+    """G(z)^T lam of the last step at its first knot: own wrenches of all bodies, summed from the leaves to the root."""
+    k2, k3, blocks = knots(t, 1), knots(t, 0), block_count(t, token)
+    h, h0 = load(t.state, t.s + H1, token), load(t.state, t.s + H0, token)
+    close(t, k3, token)
+    histories(t, blocks, k2, spread(h, vectors), spread(h0 / h, vectors), gravity(t, token, vectors), vectors)
+    residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
+    for i in range(t.plan[BODIES] - 1, 0, -1):
+        a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
+        f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)
+        write_constraint(t, i, k2, f, tau, absolute(h), out, first, token)
+        anchor, to = load3(t.state, k2 + row(i, KNOT, token) + Y, token), t.b + row(up, WORK, token)
+        lever = sub(anchor, load3(t.state, k2 + row(up, KNOT, token) + Y, token))
+        store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))
+        store3(t.work, to + MOMENT, add(load3(t.work, to + MOMENT, token), add(tau, cross(lever, f))))
+
+
+@entry
+def react_single(plan, model, state, work, out):
+    """Constraint forces of one environment."""
+    react_group(group(plan, model, state, work, 0, 0, 0), out, 0, 0.0, zero_lanes())
+
+
+@entry
+def react_lanes(plan, model, state, work, out, model_stride):
+    """Constraint forces of a batch."""
+    for g in range((out.shape[0] + LANES - 1) // LANES):
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        react_group(t, out, g * LANES, zero_lanes(), zero_lanes())

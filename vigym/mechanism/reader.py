@@ -1,0 +1,137 @@
+"""What a simulator tells of its present state: coordinates, bodies, energies, forces. Read once, when first asked."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.core import reaction, readout
+from vigym.core.tables import Model
+from vigym.mechanism.coordinates import Array, Coordinates
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.outcome import Energy
+
+
+class Reader:
+    """The reading half of `Simulator`; arrays are fresh copies, with a leading (batch,) axis in a batch."""
+
+    mechanism: Mechanism
+    _model: Model
+    _coordinates: Coordinates
+    _single: bool
+    _count: int
+    _plan: NDArray[np.int64]
+    _table: Array
+    _state: Array
+    _work: Array
+    _status: Array
+    _start_energy: Array
+    _reading: Array | None
+
+    @property
+    def _tables(self) -> tuple[NDArray[np.int64], Array, Array, Array]:
+        """First arguments of every kernel."""
+        return self._plan, self._table, self._state, self._work
+
+    def _read(self) -> Array:
+        """Readings (count, columns), computed once per state."""
+        if self._reading is None:
+            out = np.zeros((self._count, self._coordinates.columns))
+            if self._single:
+                readout.read_single(*self._tables, out)
+            else:
+                readout.read_lanes(*self._tables, out, 0)
+            self._reading = out
+        return self._reading
+
+    @property
+    def readings(self) -> Array:
+        """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``."""
+        scalars: Array = self._read()[:, self._coordinates.scalars]
+        return scalars
+
+    @property
+    def status_rows(self) -> Array:
+        """(count, 5) the last step's ``Status`` as numbers."""
+        return self._status
+
+    @property
+    def start_energy(self) -> Array:
+        """(count,) total energy at reset [J]."""
+        return self._start_energy
+
+    def _out(self, values: Array) -> Array:
+        """A copy of (count, ...) values, without the leading axis for one environment."""
+        return np.array(values[0] if self._single else values, np.float64, order="C")
+
+    def _number(self, values: Array) -> Any:
+        """A copy of (count,) values, a float for one environment."""
+        return float(values[0]) if self._single else values.copy()
+
+    @property
+    def joint_positions(self) -> Array:
+        """Joint coordinates (..., n_positions) [rad, m], ordered as ``mechanism.position_names``."""
+        return self._out(self._read()[:, self._coordinates.positions])
+
+    @property
+    def joint_velocities(self) -> Array:
+        """Joint velocities at the knot (..., n_velocities) [rad/s, m/s], ordered as ``mechanism.velocity_names``."""
+        return self._out(self._read()[:, self._coordinates.velocities])
+
+    @property
+    def time(self) -> Any:
+        """Simulated time since reset [s]."""
+        return self._number(self.readings[:, readout.READ_TIME])
+
+    def _body(self, name: str, start: int, stop: int) -> Array:
+        row = 13 * (int(self._model.body_rows[self._coordinates.body_index(name)]) - 1)
+        return self._out(self._read()[:, row + start : row + stop])
+
+    def body_position(self, name: str) -> Array:
+        """Centre of mass in the world (..., 3) [m]."""
+        return self._body(name, 0, 3)
+
+    def body_orientation(self, name: str) -> Array:
+        """Unit quaternion (w, x, y, z), body to world (..., 4)."""
+        return self._body(name, 3, 7)
+
+    def body_velocity(self, name: str) -> Array:
+        """Velocity of the centre of mass at the knot, world axes (..., 3) [m/s]."""
+        return self._body(name, 7, 10)
+
+    def body_angular_velocity(self, name: str) -> Array:
+        """Angular velocity at the knot, body axes (..., 3) [rad/s]."""
+        return self._body(name, 10, 13)
+
+    @property
+    def body_states(self) -> Array:
+        """All bodies (..., n_bodies, 13) in the order of ``mechanism.bodies``.
+
+        Columns: position, orientation, velocity, angular velocity, as the ``body_...`` methods give them.
+        """
+        table = self._read()[:, : 13 * len(self._model.body_rows)].reshape(self._count, -1, 13)
+        return self._out(table[:, self._model.body_rows - 1])
+
+    def energy(self) -> Energy:
+        """Kinetic, potential and total energy at the knot [J]; springs are potential, armatures kinetic."""
+        kinetic, potential = self._read()[:, self._coordinates.energies].T
+        return Energy(self._number(kinetic), self._number(potential), self._number(kinetic + potential))
+
+    def constraint_residual(self) -> Any:
+        """Largest joint gap [m or rad]."""
+        return self._number(self.readings[:, readout.READ_GAP])
+
+    def joint_forces(self) -> Array:
+        """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.tree_joints``.
+
+        Force [N] and moment about the joint's anchor [N m] that each joint exerts on its child, world axes, at the knot
+        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step.
+        """
+        out = np.zeros((self._count, 6 * len(self._model.body_rows)))
+        if self._single:
+            reaction.react_single(*self._tables, out)
+        else:
+            reaction.react_lanes(*self._tables, out, 0)
+        rows = self._model.body_rows - 1
+        carried = [rows[self._coordinates.body_index(joint.child)] for joint in self.mechanism.tree_joints]
+        return self._out(out.reshape(self._count, -1, 6)[:, carried])
