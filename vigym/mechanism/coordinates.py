@@ -23,11 +23,13 @@ class Coordinates:
     Attributes:
         positions, velocities, energies, scalars: slices of a reading's columns.
         columns: number of columns of a reading.
+        carried: index in ``mechanism.bodies`` of the body that each joint carries.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         joints = mechanism.tree_joints
         self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
+        self.carried = [self._bodies[joint.child] for joint in joints]
         self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], mechanism.position_names)
         self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], mechanism.velocity_names)
         self._floating = {j.child: j.name for j in joints if j.type == "floating" and j.parent == "world"}

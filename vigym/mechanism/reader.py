@@ -132,6 +132,5 @@ class Reader:
             reaction.react_single(*self._tables, out)
         else:
             reaction.react_lanes(*self._tables, out, 0)
-        rows = self._model.body_rows - 1
-        carried = [rows[self._coordinates.body_index(joint.child)] for joint in self.mechanism.tree_joints]
+        carried = self._model.body_rows[self._coordinates.carried] - 1
         return self._out(out.reshape(self._count, -1, 6)[:, carried])
