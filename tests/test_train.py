@@ -54,7 +54,7 @@ def test_train_then_resume(tmp_path):
     assert results["constraint_residual"] <= 1e-10
     assert {path.name for path in (out / "best").iterdir()} == {"model.zip", "normalisation.pkl"}
     assert (out / "curve.png").stat().st_size > 1000
-    (film,) = out.glob("episode*.mp4")
+    (film,) = out.glob("video/*.mp4")
     assert film.stat().st_size > 10_000
 
     again = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--out", out)

@@ -125,15 +125,15 @@ def show(figures: Figures, title: str) -> None:
 
 
 def record(make: Callable[[], gym.Env[Any, Any]], policy: Policy, path: Path, seed: int) -> Path:
-    """Play one episode into the file `path`.mp4 and return its name; `make` gives a mode "rgb_array" environment."""
-    env = gym.wrappers.RecordVideo(make(), str(path.parent), name_prefix=path.name, disable_logger=True)
+    """Play one episode into a file `path`/*.mp4 and return its name; `make` gives a mode "rgb_array" environment."""
+    env = gym.wrappers.RecordVideo(make(), str(path), name_prefix=path.name, disable_logger=True)
     observation, _ = env.reset(seed=seed)
     done = False
     while not done:
         observation, _, terminated, truncated, _ = env.step(policy(observation[None])[0])
         done = terminated or truncated
     env.close()
-    return max(path.parent.glob(f"{path.name}*.mp4"), key=lambda file: file.stat().st_mtime)
+    return max(path.glob("*.mp4"), key=lambda file: file.stat().st_mtime)
 
 
 def plot_curve(curve: Path, picture: Path) -> None:

@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> Figures:
     show(figures, f"{options.env}, seed {options.seed}, {steps} steps in {minutes:.1f} minutes")
     print(f"results in {options.out}")
     if not options.no_video:
-        print("video", record(partial(make, render_mode="rgb_array"), policy, options.out / "episode", FRESH))
+        print("video", record(partial(make, render_mode="rgb_array"), policy, options.out / "video", FRESH))
     return figures
 
 
