@@ -25,11 +25,11 @@ class Entry:
 
 
 ENVIRONMENTS = (
-    Entry("vigym/Pendulum-v0", "vigym.envs.pendulum:Pendulum", 300),
-    Entry("vigym/CartPole-v0", "vigym.envs.cartpole:CartPole", 500),
-    Entry("vigym/InvertedDoublePendulum-v0", "vigym.envs.inverted_double_pendulum:InvertedDoublePendulum", 1000),
-    Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500),
-    Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500),
+    Entry("vigym/Pendulum-v0", "vigym.envs.pendulum:Pendulum", 300, 235.0),
+    Entry("vigym/CartPole-v0", "vigym.envs.cartpole:CartPole", 500, 450.0),
+    Entry("vigym/InvertedDoublePendulum-v0", "vigym.envs.inverted_double_pendulum:InvertedDoublePendulum", 1000, 990.0),
+    Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500, -85.0),
+    Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500, 480.0),
     Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
 )
 
