@@ -13,29 +13,35 @@ from .tables import BODIES, FORCE, H0, H1, KNOT, MOMENT, PARENT, STATE_SIZE, TRA
 
 
 @inline
-def write_constraint(t, i, k, f, tau, made, out, first, token):
-    """Columns of joint i: force and moment about its anchor without what it leaves free; zero before a step."""
+def write_constraint(t, i, k, f, tau, share, out, first, token):
+    """Columns of joint i: ``share`` times force and moment about its anchor, without what it leaves free."""
     for j in range(planned(t, i, TRANSLATIONS)):
         axis = translation_axis(t, i, j, k, token)
         f = sub(f, scale(dot(axis, f), axis))
     tau = constrained_rotation(t, i, k, tau, token)
-    o, column = spread(0.0, token), 6 * (i - 1)
+    o, made, column = spread(0.0, token), absolute(share), 6 * (i - 1)
+    f, tau = scale(share, f), scale(share, tau)
     write3(out, first, column, (where(made, f[0], o), where(made, f[1], o), where(made, f[2], o)))
     write3(out, first, column + 3, (where(made, tau[0], o), where(made, tau[1], o), where(made, tau[2], o)))
 
 
 @phase
 def react_group(t, out, first, token, vectors):
-    """G(z)^T lam of the last step at its first knot: own wrenches of all bodies, summed from the leaves to the root."""
+    """Constraint forces at the first knot of the last step: own wrenches, summed from the leaves to the root.
+
+    h G^T lam is the impulse at that knot, which stands for half of the last step and half of the one before, h0; the
+    force is the impulse over (h + h0)/2. It is zero before the first step.
+    """
     k2, k3, blocks = knots(t, 1), knots(t, 0), block_count(t, token)
     h, h0 = load(t.state, t.s + H1, token), load(t.state, t.s + H0, token)
+    share = where(absolute(h), 2.0 * h / (h + h0), 0.0 * h)
     close(t, k3, token)
     histories(t, blocks, k2, spread(h, vectors), spread(h0 / h, vectors), gravity(t, token, vectors), vectors)
     residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
         f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)
-        write_constraint(t, i, k2, f, tau, absolute(h), out, first, token)
+        write_constraint(t, i, k2, f, tau, share, out, first, token)
         anchor, to = load3(t.state, k2 + row(i, KNOT, token) + Y, token), t.b + row(up, WORK, token)
         lever = sub(anchor, load3(t.state, k2 + row(up, KNOT, token) + Y, token))
         store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))

@@ -9,6 +9,7 @@ import numpy as np
 from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
+from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.graph import spanning_tree
 from vigym.mechanism.joints import Joint, axis_frame
 
@@ -155,6 +156,8 @@ def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.
 def build_model(mechanism: Mechanism) -> Model:
     """Compile a mechanism to constant tables: bodies in depth-first order behind the world, one row each."""
     order = [joint for joint, _ in spanning_tree(mechanism)]
+    if not order:
+        raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
     rows = {WORLD: 0} | {joint.child: i for i, joint in enumerate(order, start=1)}
     poses = _poses(mechanism)
     bodies = np.zeros((len(order) + 1, T.BODY))

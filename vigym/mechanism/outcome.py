@@ -10,9 +10,10 @@ class Status(NamedTuple):
     """Outcome of a step; arrays (batch,) in a batch.
 
     Attributes:
-        converged: whether every sub-step met the tolerance; if not, the state is the one before the call.
+        converged: whether every sub-step met the tolerance, or where its largest terms are so large that rounding
+            hides it, a few roundings of those; if not, the state is the one before the call.
         iterations: Newton increments over all sub-steps.
-        residual: largest scaled residual that was accepted.
+        residual: largest scaled residual that was accepted; of a failed step, the one it ended with (inf: diverged).
         halvings: how often a sub-step was halved.
         clipped: whether a torque went beyond its joint's effort and was clipped to it.
     """

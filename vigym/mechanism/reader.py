@@ -10,6 +10,7 @@ from vigym.core.tables import Model
 from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.outcome import Energy
+from vigym.mechanism.parts import WORLD, Frame
 
 
 class Reader:
@@ -84,23 +85,32 @@ class Reader:
         return self._number(self.readings[:, readout.READ_TIME])
 
     def _body(self, name: str, start: int, stop: int) -> Array:
-        row = 13 * (int(self._model.body_rows[self._coordinates.body_index(name)]) - 1)
-        return self._out(self._read()[:, row + start : row + stop])
+        if name in self.mechanism.frames:
+            frame = self.mechanism.frames[name]
+            return self._out(frame_states(frame, self._states(frame.body))[:, start:stop])
+        return self._out(self._states(name)[:, start:stop])
+
+    def _states(self, body: str) -> Array:
+        """(count, 13) position, orientation, velocity, angular velocity of a body; the world is at rest."""
+        if body == WORLD:
+            return np.tile([0.0] * 3 + [1.0] + [0.0] * 9, (self._count, 1))
+        row = 13 * (int(self._model.body_rows[self._coordinates.body_index(body)]) - 1)
+        return self._read()[:, row : row + 13]
 
     def body_position(self, name: str) -> Array:
-        """Centre of mass in the world (..., 3) [m]."""
+        """Centre of mass of a body, or origin of a frame, in the world (..., 3) [m]."""
         return self._body(name, 0, 3)
 
     def body_orientation(self, name: str) -> Array:
-        """Unit quaternion (w, x, y, z), body to world (..., 4)."""
+        """Unit quaternion (w, x, y, z), body or frame to world (..., 4)."""
         return self._body(name, 3, 7)
 
     def body_velocity(self, name: str) -> Array:
-        """Velocity of the centre of mass at the knot, world axes (..., 3) [m/s]."""
+        """Velocity of that point at the knot, world axes (..., 3) [m/s]."""
         return self._body(name, 7, 10)
 
     def body_angular_velocity(self, name: str) -> Array:
-        """Angular velocity at the knot, body axes (..., 3) [rad/s]."""
+        """Angular velocity at the knot, axes of the body or frame (..., 3) [rad/s]."""
         return self._body(name, 10, 13)
 
     @property
@@ -134,3 +144,22 @@ class Reader:
             reaction.react_lanes(*self._tables, out, 0)
         carried = self._model.body_rows[self._coordinates.carried] - 1
         return self._out(out.reshape(self._count, -1, 6)[:, carried])
+
+
+def frame_states(frame: Frame, states: Array) -> Array:
+    """States (count, 13) of a frame from those of the body that carries it."""
+    x, q, v, w = states[:, :3], states[:, 3:7], states[:, 7:10], states[:, 10:]
+    arm = _rotate(q, frame.position)
+    speed = v + _rotate(q, np.cross(w, frame.position))
+    back = frame.orientation * np.array([1.0, -1.0, -1.0, -1.0])
+    turned = _rotate(np.tile(back, (len(q), 1)), w)
+    a, u, b, r = q[:, :1], q[:, 1:], frame.orientation[0], frame.orientation[1:]
+    orientation = np.hstack([a * b - u @ r[:, None], a * r + b * u + np.cross(u, r)])
+    return np.hstack([x + arm, orientation, speed, turned])
+
+
+def _rotate(q: Array, vectors: Array) -> Array:
+    """Vectors (count, 3) or (3,) turned by unit quaternions (count, 4)."""
+    u = q[:, 1:]
+    t = 2.0 * np.cross(u, vectors)
+    return vectors + q[:, :1] * t + np.cross(u, t)

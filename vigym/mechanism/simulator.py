@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Simulator(Reader):
         mechanism: what moves; compiled here, later changes to it are not seen.
         timestep: h [s].
         order: 2, or 4 (composition of three second-order steps; only without damping).
-        tolerance: largest scaled residual of an accepted step.
+        tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
         batch: number of environments, or None for one without a leading axis.
         threads: reserved for batches, 1.
 
@@ -44,7 +45,7 @@ class Simulator(Reader):
         batch: int | None = None,
         threads: int = 1,
     ) -> None:
-        self.mechanism, self.order, self.batch = mechanism, order, batch
+        self.mechanism, self.order, self.batch = copy.deepcopy(mechanism), order, batch
         self.timestep, self.tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
         check_options(mechanism, self.timestep, order, self.tolerance, batch, threads)
         self._model = mechanism.compile()
@@ -117,6 +118,7 @@ class Simulator(Reader):
             step.step_single(*self._tables, u, *how, self._status)
         else:
             step.step_lanes(*self._tables, u, *how, self._status, 0, self._groups, 0, 0)
+        self._status[np.isnan(self._status[:, 2]), 2] = np.inf
         return self.status
 
     @property
