@@ -151,3 +151,11 @@ def test_unknown_bodies(read):
     sim = Simulator(pendulum())
     with pytest.raises(MechanismError, match="body: found 'leg', expected one of arm"):
         getattr(sim, read)("leg")
+
+
+@pytest.mark.parametrize("option", ["timestep", "order", "tolerance", "batch"])
+def test_options_stay_as_they_were_checked(option):
+    sim = Simulator(pendulum())
+    with pytest.raises(AttributeError):
+        setattr(sim, option, 3)
+    assert sim.step().converged

@@ -45,15 +45,35 @@ class Simulator(Reader):
         batch: int | None = None,
         threads: int = 1,
     ) -> None:
-        self.mechanism, self.order, self.batch = copy.deepcopy(mechanism), order, batch
-        self.timestep, self.tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
-        check_options(mechanism, self.timestep, order, self.tolerance, batch, threads)
+        self.mechanism, self._order, self._batch = copy.deepcopy(mechanism), order, batch
+        self._timestep, self._tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
+        check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
         self._model = mechanism.compile()
         self._coordinates = Coordinates(mechanism)
         self._single, self._count = batch is None, 1 if batch is None else batch
         self._allocate()
         announce()
         self.reset()
+
+    @property
+    def timestep(self) -> float:
+        """Size of a step [s]; fixed, as are the other options: they were checked against each other."""
+        return self._timestep
+
+    @property
+    def order(self) -> int:
+        """Order of the method, 2 or 4."""
+        return self._order
+
+    @property
+    def tolerance(self) -> float:
+        """Largest scaled residual of an accepted step."""
+        return self._tolerance
+
+    @property
+    def batch(self) -> int | None:
+        """Number of environments, or None for one without a leading axis."""
+        return self._batch
 
     def _allocate(self) -> None:
         self._plan = T.lay_out(self._model.plan, self._single)
