@@ -44,17 +44,16 @@ def test_unit_vectors_of_any_scale():
     np.testing.assert_allclose(body.orientation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], rtol=1e-15)
 
 
-def test_loops_are_refused_by_name():
+def test_a_joint_whose_child_is_carried_closes_a_loop():
     mech = two_bodies()
     mech.add_body("c", 1.0, ONE)
     mech.add_joint("ab", "revolute", "a", "b", (0, 0, 0))
     mech.add_joint("bc", "revolute", "b", "c", (0, 0, 0))
-    with pytest.raises(MechanismError, match="joint 'ca': closes the loop a - c - b - a; closed loops are not"):
-        mech.add_joint("ca", "revolute", "c", "a", (0, 0, 0))
-    with pytest.raises(MechanismError, match="'c' already hangs on joint 'bc'; closed loops are not supported yet"):
-        mech.add_joint("wc", "revolute", "world", "c", (0, 0, 0))
-    mech.add_joint("wa", "revolute", "world", "a", (0, 0, 0))
-    assert mech.degrees_of_freedom == 3
+    mech.add_joint("ca", "revolute", "c", "a", (0, 0, 0))  # a carries c: nothing else carries a, which floats
+    mech.add_joint("ac", "spherical", "a", "c", (0, 0, 0))
+    assert [joint.name for joint in mech.tree_joints] == ["a:floating", "ab", "bc"]
+    assert [joint.name for joint in mech.closing_joints] == ["ca", "ac"]
+    assert mech.velocity_names[-4:] == ["ca", "ac.wx", "ac.wy", "ac.wz"]
 
 
 def test_coordinates_of_every_type():

@@ -1,4 +1,9 @@
-"""Who hangs on whom: the tree of a mechanism and the loops that are refused."""
+"""Who hangs on whom: the tree of a mechanism and the joints that close its loops.
+
+Joints are taken in the order they were added. A joint carries its child, unless the child already hangs on another
+joint or carries the joint's own parent: then the joint closes a loop. The same joints in the same order always give
+the same tree.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -28,20 +33,38 @@ def spanning_tree(mech: "Mechanism") -> list[tuple[Joint, str]]:
     return order
 
 
-def refuse_loop(joint: Joint, joints: Iterable[Joint]) -> None:
-    """Raise MechanismError when `joint` would close a loop with `joints`, which form trees."""
-    carrier = {other.child: other for other in joints}
+def closes_loop(joint: Joint, tree: Iterable[Joint]) -> bool:
+    """Whether `joint` closes a loop with those of `tree`: its child already hangs on one, or carries its parent."""
+    carrier = {other.child: other.parent for other in tree}
     if joint.child in carrier:
-        raise MechanismError(
-            f"joint {joint.name!r}: body {joint.child!r} already hangs on joint {carrier[joint.child].name!r}; "
-            "closed loops are not supported yet (where there is no loop, swap parent and child)"
-        )
-    chain, body = [joint.parent], joint.parent
+        return True
+    body = joint.parent
     while body in carrier and body != joint.child:
-        body = carrier[body].parent
-        chain.append(body)
-    if body == joint.child:
+        body = carrier[body]
+    return body == joint.child
+
+
+def check_closing(joint: Joint) -> None:
+    """Raise MechanismError for what a loop-closing joint cannot carry."""
+    element = f"joint {joint.name!r} closes a loop"
+    if joint.type == "floating":
+        raise MechanismError(f"{element}: found type 'floating', which closes nothing")
+    for quantity in ("effort", "armature"):
+        if getattr(joint, quantity):
+            raise MechanismError(
+                f"{element}: found {quantity} {getattr(joint, quantity):g}, expected 0: only the joints of the tree "
+                "are driven; add this joint before the others of its loop"
+            )
+    if len(joint.prototype.rotations) > 1 and (joint.damping or joint.stiffness):
         raise MechanismError(
-            f"joint {joint.name!r}: closes the loop {' - '.join([joint.child, *chain])}; "
-            "closed loops are not supported yet"
+            f"{element}: found a spring or damper on a {joint.type} joint, expected none; "
+            "add this joint before the others of its loop"
+        )
+
+
+def check_open(joint: Joint) -> None:
+    """Raise MechanismError when a joint of the tree has its two halves apart: only a loop may have to be closed."""
+    if joint.is_open:
+        raise MechanismError(
+            f"joint {joint.name!r}: found child_position or child_rotation on a joint that closes no loop"
         )

@@ -40,6 +40,7 @@ class Prototype:
 
 
 _XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
 _LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
 
 PROTOTYPES: dict[str, Prototype] = {
@@ -78,6 +79,9 @@ class Joint(ReadOnly):
         armature: inertia of the drive seen at the joint [kg or kg m^2].
         friction: Coulomb friction, always 0 for now.
         velocity: largest rate [rad/s or m/s] as data, not enforced; None without.
+        child_position: the child's half of the anchor in the world (3,) [m]; `position`, unless a loop is open there.
+        child_rotation: turns the parent's half of the joint frame into the child's (4,), world axes; the identity,
+            unless a loop is open there.
     """
 
     name: str
@@ -94,7 +98,9 @@ class Joint(ReadOnly):
     effort: float | None
     armature: float
     friction: float
-    velocity: float | None = None
+    velocity: float | None
+    child_position: Array
+    child_rotation: Array
 
     @property
     def prototype(self) -> Prototype:
@@ -105,6 +111,11 @@ class Joint(ReadOnly):
     def actuated(self) -> bool:
         """Whether an actuator drives the joint's freedoms."""
         return bool(self.effort) and bool(self.prototype.velocities)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the two halves of the joint are apart at the assembly pose: a loop that is still to be closed."""
+        return bool((self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any())
 
     @property
     def names(self) -> set[str]:
@@ -164,17 +175,15 @@ def make_joint(name: str, type: str, parent: str, child: str, position: ArrayLik
         armature=check.number(values["armature"], f"{element} armature", 0.0),
         friction=check.number(values["friction"], f"{element} friction"),
         velocity=_optional(values["velocity"], f"{element} velocity"),
+        child_position=check.vector(_or(values["child_position"], position), f"{element} child_position"),
+        child_rotation=check.unit(_or(values["child_rotation"], IDENTITY), f"{element} child_rotation", 4),
     )
     _check_supported(joint, element)
     return joint
 
 
-def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
-    """Return a floating joint without spring, damper or actuator."""
-    return make_joint(
-        name, "floating", parent, child, position, axis=(0.0, 0.0, 1.0), axis2=None, limits=None, damping=0.0,
-        stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None,
-    )  # fmt: skip
+def _or(value: ArrayLike | None, other: ArrayLike) -> ArrayLike:
+    return other if value is None else value
 
 
 def _optional(value: Any, element: str) -> float | None:

@@ -1,22 +1,21 @@
 """The Mechanism builder: what a person writes a system of bodies and joints in."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from vigym.mechanism import check
 from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.graph import refuse_loop
-from vigym.mechanism.joints import Joint, floating_joint, make_joint
+from vigym.mechanism.graph import check_closing, check_open, closes_loop
+from vigym.mechanism.joints import Joint, make_joint
+from vigym.mechanism.listing import IMPLICIT, Listing
 from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report, make_body, make_frame, make_ground
 from vigym.mechanism.shapes import Shape, check_shapes
+from vigym.mechanism.springs import Spring, make_spring
 
-_IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
 
-
-class Mechanism(check.ReadOnly):
+class Mechanism(Listing, check.ReadOnly):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     An element that is refused leaves the mechanism as it was. Bodies that no joint carries float freely: each gets
@@ -46,6 +45,8 @@ class Mechanism(check.ReadOnly):
         self.report: list[Report] = []
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
+        self._closing: set[str] = set()
+        self._springs: dict[str, Spring] = {}
         self._frames: dict[str, Frame] = {}
         self._world_shapes: list[Shape] = []
 
@@ -97,8 +98,12 @@ class Mechanism(check.ReadOnly):
         *,
         axis2: ArrayLike | None = None,
         velocity: float | None = None,
+        child_position: ArrayLike | None = None,
+        child_rotation: ArrayLike | None = None,
     ) -> Joint:
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero, and return its record.
+
+        A joint whose child already hangs on another joint (or carries the joint's parent) closes a loop.
 
         Args:
             name: unique among joints.
@@ -116,21 +121,28 @@ class Mechanism(check.ReadOnly):
             friction: must be 0, joint friction is not simulated yet.
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
             velocity: largest rate [rad/s or m/s]; stored, not enforced.
+            child_position: closing joints only: the child's half of the anchor in the world (3,) [m], where the loop
+                is open at the assembly pose; it is closed when a simulator is made.
+            child_rotation: closing joints only: turns the parent's half of the joint frame into the child's (4,),
+                quaternion in the world.
 
         Raises:
-            MechanismError: unknown type or body, a value out of range, or a joint that closes a loop.
+            MechanismError: unknown type or body, a value out of range, a closing joint with an actuator or armature.
         """
         check.fresh_name(name, "joint", self._joints)
-        if _IMPLICIT in name:
-            raise MechanismError(f"joint {name!r}: found the reserved text {_IMPLICIT!r}, expected another name")
+        if IMPLICIT in name:
+            raise MechanismError(f"joint {name!r}: found the reserved text {IMPLICIT!r}, expected another name")
         self._check_ends(name, parent, child)
         joint = make_joint(
             name, type, parent, child, position, axis=axis, axis2=axis2, limits=limits, damping=damping,
             stiffness=stiffness, rest=rest, effort=effort, armature=armature, friction=friction, velocity=velocity,
+            child_position=child_position, child_rotation=child_rotation,
         )  # fmt: skip
-        refuse_loop(joint, self._joints.values())
+        closes = closes_loop(joint, self._carrying)
+        (check_closing if closes else check_open)(joint)
         self._check_coordinates(joint)
         self._joints[name] = joint
+        self._closing.update([name] if closes else [])
         self.report.extend(Report("not enforced", *bound) for bound in joint.bounds)
         return joint
 
@@ -158,6 +170,41 @@ class Mechanism(check.ReadOnly):
         self._frames[name] = frame
         return frame
 
+    def add_spring(
+        self,
+        name: str,
+        a: str,
+        b: str,
+        point_a: ArrayLike,
+        point_b: ArrayLike,
+        stiffness: float,
+        rest_length: float,
+        damping: float = 0.0,
+    ) -> Spring:
+        """Stretch a spring and damper between two points and return its record.
+
+        It pulls with stiffness (length - rest_length) + damping d(length)/dt along the line between the points.
+
+        Args:
+            name: unique among springs.
+            a: body name or "world".
+            b: another one.
+            point_a: end in the frame of body a (3,) [m]; of "world": in the world.
+            point_b: the same of body b.
+            stiffness: [N/m], >= 0; any value is stable at any step size.
+            rest_length: length without force [m], >= 0.
+            damping: [N s/m], >= 0.
+
+        Raises:
+            MechanismError: unknown body, one body twice, a name that is taken, or a value out of range.
+        """
+        check.fresh_name(name, "spring", self._springs)
+        for end, body in (("a", a), ("b", b)):
+            check.one_of(body, [WORLD, *self._bodies], f"spring {name!r} {end}")
+        spring = make_spring(name, a, b, point_a, point_b, stiffness, rest_length, damping)
+        self._springs[name] = spring
+        return spring
+
     def add_world_shape(self, shape: Shape) -> None:
         """Draw a shape that stands still; its pose is in the world.
 
@@ -165,60 +212,6 @@ class Mechanism(check.ReadOnly):
             MechanismError: not a shape.
         """
         self._world_shapes.extend(check_shapes([shape], "world"))
-
-    @property
-    def bodies(self) -> Mapping[str, Body]:
-        """Bodies by name, in the order they were added."""
-        return MappingProxyType(self._bodies)
-
-    @property
-    def joints(self) -> Mapping[str, Joint]:
-        """Joints by name, in the order they were added; without the implicit floating ones."""
-        return MappingProxyType(self._joints)
-
-    @property
-    def frames(self) -> Mapping[str, Frame]:
-        """Massless frames by name, in the order they were added."""
-        return MappingProxyType(self._frames)
-
-    @property
-    def world_shapes(self) -> tuple[Shape, ...]:
-        """Shapes that stand still, poses in the world."""
-        return tuple(self._world_shapes)
-
-    @property
-    def tree_joints(self) -> list[Joint]:
-        """All joints in the order of their coordinates: implicit floating ones first, then as they were added."""
-        carried = {joint.child for joint in self._joints.values()}
-        free = [body for body in self._bodies.values() if body.name not in carried]
-        implicit = [floating_joint(body.name + _IMPLICIT, WORLD, body.name, body.position) for body in free]
-        return [*implicit, *self._joints.values()]
-
-    @property
-    def position_names(self) -> list[str]:
-        """Names of the position coordinates: the joint's for one freedom, `joint.coordinate` for several."""
-        return [name for joint in self.tree_joints for name in joint.coordinates(joint.prototype.positions)]
-
-    @property
-    def velocity_names(self) -> list[str]:
-        """Names of the velocity coordinates, one per freedom."""
-        return [name for joint in self.tree_joints for name in joint.coordinates(joint.prototype.velocities)]
-
-    @property
-    def actuator_names(self) -> list[str]:
-        """Velocity coordinates of the joints with effort > 0."""
-        driven = [joint for joint in self.tree_joints if joint.actuated]
-        return [name for joint in driven for name in joint.coordinates(joint.prototype.velocities)]
-
-    @property
-    def degrees_of_freedom(self) -> int:
-        """Number of independent velocities."""
-        return sum(len(joint.prototype.velocities) for joint in self.tree_joints)
-
-    @property
-    def redundant_constraints(self) -> int:
-        """Number of dependent constraint rows; a tree has none."""
-        return 0
 
     def summary(self) -> str:
         """Return a text of bodies, joints, frames, degrees of freedom and the report."""

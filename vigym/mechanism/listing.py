@@ -1,0 +1,113 @@
+"""What a mechanism consists of: the reading half of `Mechanism`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.joints import Joint, make_joint
+from vigym.mechanism.parts import WORLD, Body, Frame
+from vigym.mechanism.shapes import Shape
+from vigym.mechanism.springs import Spring
+from vigym.mechanism.structure import Structure, analyse
+
+IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
+
+
+class Listing:
+    """Names and records of a mechanism's elements, in their order."""
+
+    _bodies: dict[str, Body]
+    _joints: dict[str, Joint]
+    _closing: set[str]
+    _frames: dict[str, Frame]
+    _springs: dict[str, Spring]
+    _world_shapes: list[Shape]
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies by name, in the order they were added."""
+        return MappingProxyType(self._bodies)
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name, in the order they were added; without the implicit floating ones."""
+        return MappingProxyType(self._joints)
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        """Massless frames by name, in the order they were added."""
+        return MappingProxyType(self._frames)
+
+    @property
+    def world_shapes(self) -> tuple[Shape, ...]:
+        """Shapes that stand still, poses in the world."""
+        return tuple(self._world_shapes)
+
+    @property
+    def springs(self) -> Mapping[str, Spring]:
+        """Springs between points by name, in the order they were added."""
+        return MappingProxyType(self._springs)
+
+    @property
+    def _carrying(self) -> list[Joint]:
+        return [joint for joint in self._joints.values() if joint.name not in self._closing]
+
+    @property
+    def tree_joints(self) -> list[Joint]:
+        """Joints that carry a body: implicit floating ones first, then as they were added."""
+        carrying = self._carrying
+        carried = {joint.child for joint in carrying}
+        free = [body for body in self._bodies.values() if body.name not in carried]
+        implicit = [floating_joint(body.name + IMPLICIT, WORLD, body.name, body.position) for body in free]
+        return [*implicit, *carrying]
+
+    @property
+    def closing_joints(self) -> list[Joint]:
+        """Joints that close loops, in the order they were added."""
+        return [joint for joint in self._joints.values() if joint.name in self._closing]
+
+    @property
+    def ordered_joints(self) -> list[Joint]:
+        """All joints in the order of their coordinates: those of the tree, then those that close loops."""
+        return [*self.tree_joints, *self.closing_joints]
+
+    @property
+    def position_names(self) -> list[str]:
+        """Names of the position coordinates: the joint's for one freedom, `joint.coordinate` for several."""
+        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.positions)]
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """Names of the velocity coordinates, one per freedom of a joint."""
+        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.velocities)]
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Velocity coordinates of the tree's joints with effort > 0."""
+        driven = [joint for joint in self.tree_joints if joint.actuated]
+        return [name for joint in driven for name in joint.coordinates(joint.prototype.velocities)]
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of independent velocities, at a generic assembled pose."""
+        return self.structure.degrees_of_freedom
+
+    @property
+    def redundant_constraints(self) -> int:
+        """Number of constraint rows that depend on others, at a generic assembled pose; a tree has none."""
+        return self.structure.redundant_constraints
+
+    @property
+    def structure(self) -> Structure:
+        """How the loops close, and what their joints constrain."""
+        return analyse(self)
+
+
+def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
+    """Return a floating joint without spring, damper or actuator."""
+    return make_joint(
+        name, "floating", parent, child, position, axis=(0.0, 0.0, 1.0), axis2=None, limits=None, damping=0.0,
+        stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None, child_position=None,
+        child_rotation=None,
+    )  # fmt: skip
