@@ -13,10 +13,10 @@ from vigym.mechanism.joints import Joint
 from vigym.mechanism.parts import WORLD
 
 if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
+    from vigym.mechanism.listing import Listing
 
 
-def spanning_tree(mech: "Mechanism") -> list[tuple[Joint, str]]:
+def spanning_tree(mech: "Listing") -> list[tuple[Joint, str]]:
     """Return (joint, child body name) depth-first from the world, parents before children.
 
     Children of one body come in the order of `mech.tree_joints`; implicit floating joints are included.

@@ -23,6 +23,7 @@ class Listing:
     _frames: dict[str, Frame]
     _springs: dict[str, Spring]
     _world_shapes: list[Shape]
+    _structure: tuple[tuple[int, int], Structure] | None = None  # with the numbers of bodies and joints it is of
 
     @property
     def bodies(self) -> Mapping[str, Body]:
@@ -100,8 +101,15 @@ class Listing:
 
     @property
     def structure(self) -> Structure:
-        """How the loops close, and what their joints constrain."""
-        return analyse(self)
+        """How the loops close, and what their joints constrain; found when first asked for.
+
+        Raises:
+            AssemblyError: loops that cannot be closed; names the joint that is farthest apart and its gap.
+        """
+        size = len(self._bodies), len(self._joints)  # nothing is ever taken away or changed
+        if self._structure is None or self._structure[0] != size:
+            self._structure = size, analyse(self)
+        return self._structure[1]
 
 
 def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:

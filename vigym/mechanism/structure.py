@@ -7,31 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.mechanism.check import Array
-from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.assembly import CLOSED, Closing, close_loops, generic_rank, measure
+from vigym.mechanism.check import Array, ReadOnly
+from vigym.mechanism.closures import ClosureRows, System, frozen, gaps
+from vigym.mechanism.errors import AssemblyError
+from vigym.mechanism.implied import impose
+from vigym.mechanism.kinematics import Halves, Tree, split
 
 if TYPE_CHECKING:
     from vigym.mechanism.listing import Listing
 
-
-@dataclass(frozen=True, eq=False)
-class ClosureRows:
-    """Rows that a closing joint imposes.
-
-    Attributes:
-        translations: (n, 3) directions fixed in the parent body along which the two anchors coincide.
-        rotations: (m, 2, 3) pairs of a vector fixed in the parent body and one fixed in the child that stay
-            perpendicular.
-        implied: number of rows of the joint's type that no motion of the tree can change; they are not imposed.
-    """
-
-    translations: Array
-    rotations: Array
-    implied: int
+MISFIT = 2e-5  # of a loop's size, or rad: what implied rows may be off; angles written to four decimals are by 1.5e-5
+_COINCIDENT = 1e-12  # halves that near are where they should be
+_SAMPLES = 8
+_AMPLITUDES = (1e-3, 1e-3, 0.03, 0.03, 0.1, 0.1, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0)  # of starts where zero leads nowhere
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(ReadOnly):
     """What is known of a mechanism before it moves.
 
     Attributes:
@@ -39,7 +32,7 @@ class Structure:
             their assembly pose).
         closures: rows of each closing joint, by name.
         degrees_of_freedom: number of independent velocities at a generic assembled pose.
-        redundant_constraints: number of dependent constraint rows there.
+        redundant_constraints: number of dependent constraint rows there; implied rows count.
     """
 
     assembly: Array
@@ -49,8 +42,83 @@ class Structure:
 
 
 def analyse(mechanism: Listing) -> Structure:
-    """Return the structure of a mechanism."""
-    if mechanism.closing_joints:
-        raise MechanismError("loops are being built")
-    freedoms = sum(len(joint.prototype.velocities) for joint in mechanism.tree_joints)
-    return Structure(np.zeros(0), {}, freedoms, 0)
+    """Return the structure of a mechanism.
+
+    Raises:
+        AssemblyError: loops that cannot be closed; names the joint that is farthest apart and its gap.
+    """
+    tree, closing = Tree(mechanism), mechanism.closing_joints
+    if not closing:
+        return Structure(frozen(tree.zero), {}, tree.freedoms, 0)
+    halves = [split(mechanism, joint) for joint in closing]
+    sizes = _loop_sizes(mechanism, tree, halves)
+    generator = np.random.default_rng(1)
+    samples = _random_coordinates(tree, sizes.max(), generator)
+    rows = [impose(tree, half, size, tree.poses(samples)) for half, size in zip(halves, sizes, strict=True)]
+    system = System(tree, halves, rows, sizes)
+    closed = _assemble(system, halves, sizes, generator)
+    rank = generic_rank(system, closed, generator)
+    raw = sum(len(row.translations) + len(row.rotations) + row.implied for row in rows)
+    closures = {half.joint.name: row for half, row in zip(halves, rows, strict=True)}
+    return Structure(frozen(closed.coordinates[0]), closures, tree.freedoms - rank, raw - rank)
+
+
+def _loop_sizes(mechanism: Listing, tree: Tree, halves: list[Halves]) -> Array:
+    """Sizes of the loops [m]: the longest distance of a joint from the closing one, or radius of gyration."""
+    poses = tree.poses(tree.zero[None])
+    bodies = mechanism.bodies.values()
+    gyrations = np.array([0.0, *(np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies)])
+    anchors, sizes = tree.anchors(poses)[0], []
+    for half in halves:
+        path = tree.carried[half.a] != tree.carried[half.b]
+        ends = [poses.x[0, i] + poses.R[0, i] @ r for i, r in ((half.a, half.anchor_a), (half.b, half.anchor_b))]
+        distances = [np.linalg.norm(anchors[path] - end, axis=1).max(initial=0.0) for end in ends]
+        sizes.append(max(*distances, gyrations[half.a], gyrations[half.b]))
+    return np.array(sizes)
+
+
+def _random_coordinates(tree: Tree, size: float, generator: np.random.Generator) -> Array:
+    """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of the loops."""
+    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.freedoms)) * np.where(tree.turns, np.pi, size)
+    return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
+
+
+def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.random.Generator) -> Closing:
+    """Close all loops next to zero, exactly there where they are closed."""
+    tree, zero = system.tree, system.tree.zero[None]
+    first = here = measure(system, zero)
+    if here.gap[0] > _COINCIDENT:
+        first = here = close_loops(system, zero)
+    if not _fits(system, halves, sizes, here).any():
+        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), tree.freedoms)) * np.array(_AMPLITUDES)[:, None]
+        rates[:, ~system.moving] = 0.0
+        here = close_loops(system, tree.move(np.repeat(zero, len(rates), axis=0), rates * system.units))
+    fits = _fits(system, halves, sizes, here)
+    if not fits.any():
+        raise AssemblyError(_complaint(system, halves, sizes, first))
+    distance = np.linalg.norm(here.coordinates - zero, axis=1)
+    nearest = [int(np.argmin(np.where(fits, distance, np.inf)))]
+    return Closing(here.coordinates[nearest], here.gap[nearest], here.error[nearest])
+
+
+def _apart(system: System, halves: list[Halves], closing: Closing) -> Array:
+    """Gaps of all closing joints (S, joints, 2) [m, rad], implied rows among them."""
+    poses = system.tree.poses(closing.coordinates)
+    return np.stack([np.stack(gaps(half, poses), axis=-1) for half in halves], axis=1)
+
+
+def _fits(system: System, halves: list[Halves], sizes: Array, closing: Closing) -> Array:
+    """Whether loops are closed (S,): imposed rows exactly, implied ones as far as inexact input allows."""
+    misfit = _apart(system, halves, closing) / np.stack([sizes, np.ones(len(sizes))], axis=-1)
+    fits: Array = (closing.gap < CLOSED) & (misfit.max(axis=(1, 2)) < MISFIT)
+    return fits
+
+
+def _complaint(system: System, halves: list[Halves], sizes: Array, closing: Closing) -> str:
+    apart = _apart(system, halves, closing)[0]
+    worst = int(np.argmax((apart / np.stack([sizes, np.ones(len(sizes))], axis=-1)).max(axis=1)))
+    distance, angle = apart[worst]
+    return (
+        f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart "
+        "where its loop is nearest to closed, expected a loop that can be closed"
+    )

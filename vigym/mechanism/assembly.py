@@ -1,0 +1,109 @@
+"""Closing loops: Newton on the rows of the closing joints, and the rank of these rows along the assembled motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vigym.mechanism.check import Array
+from vigym.mechanism.closures import System
+
+CLOSED = 1e-10  # largest value of a row where a loop counts as closed; measured by the loop's size
+RANK = 1e-7  # singular values below this part of the largest are zero: rows at a pose settled to 1e-9 are wrong by that
+SETTLED = 1e-9  # poses are exact to this where a rank is taken
+_ITERATIONS = 100
+_LONGEST = 0.3  # longest step, a loop's size or one radian being 1: keeps to the nearest branch
+_WALKERS, _STEPS, _STRIDE = 4, 8, 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Closing:
+    """What Newton found for several starts.
+
+    Attributes:
+        coordinates: (S, n_q) tree coordinates.
+        gap: (S,) largest value of a row there.
+        error: (S,) length of the Newton step that is left, dimensionless: how exact the coordinates are.
+    """
+
+    coordinates: Array
+    gap: Array
+    error: Array
+
+
+def close_loops(system: System, start: Array) -> Closing:
+    """Close all loops by damped least-norm Newton from tree coordinates (S, n_q); nothing moves that closes no loop.
+
+    The damping is Levenberg's, mu |values|^2: steps stay short where rows depend on each other (stretched out, bars in
+    line), and convergence is quadratic where they do not.
+    """
+    tree, best = system.tree, start.copy()
+    values, derivatives = system.evaluate(tree.poses(best))
+    step = np.zeros((len(start), tree.freedoms))
+    mu, stalled, found = np.ones(len(start)), np.zeros(len(start), int), np.ones(len(start), bool)
+    for _ in range(_ITERATIONS):
+        step = _least_step(values, derivatives, mu)
+        active = (np.abs(step).max(axis=1, initial=0.0) > 1e-15) & (stalled < 6)
+        if not active.any():
+            break
+        trial = tree.move(best, step * system.units)
+        new_values, new_derivatives = system.evaluate(tree.poses(trial))
+        found = active & (np.linalg.norm(new_values, axis=1) < np.linalg.norm(values, axis=1))
+        best[found], values[found], derivatives[found] = trial[found], new_values[found], new_derivatives[found]
+        mu, stalled = np.where(found, mu / 10.0, mu * 10.0), np.where(found, 0, stalled + 1)
+    return measure(system, best)
+
+
+def measure(system: System, coordinates: Array) -> Closing:
+    """How far loops are closed at tree coordinates (S, n_q)."""
+    values, derivatives = system.evaluate(system.tree.poses(coordinates))
+    left = _least_step(values, derivatives, np.zeros(len(values)))
+    return Closing(coordinates, np.abs(values).max(axis=1, initial=0.0), np.abs(left).max(axis=1, initial=0.0))
+
+
+def _least_step(values: Array, derivatives: Array, mu: Array) -> Array:
+    """Least-norm solution (S, freedoms) of derivatives step = -values, damped and cut to the longest step."""
+    if 0 in derivatives.shape:
+        return np.zeros((len(values), derivatives.shape[2]))
+    U, s, Vt = np.linalg.svd(derivatives, full_matrices=False)
+    damping = mu * np.sum(values**2, axis=1) + (1e-9 * s[:, 0]) ** 2 + 1e-300
+    gains = s / (s**2 + damping[:, None])
+    parts = gains * (values[:, None] @ U)[:, 0]
+    step: Array = -(parts[:, None] @ Vt)[:, 0]
+    longest = np.abs(step).max(axis=1, keepdims=True)
+    step *= np.minimum(1.0, _LONGEST / np.maximum(longest, 1e-300))
+    return step
+
+
+def generic_rank(system: System, closing: Closing, generator: np.random.Generator) -> int:
+    """Largest rank of the rows on random walks along the assembled motion.
+
+    The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere near.
+    """
+    tree, here, error = (
+        system.tree,
+        np.repeat(closing.coordinates, _WALKERS, axis=0),
+        np.repeat(closing.error, _WALKERS),
+    )
+    stride, best, limit = np.full(_WALKERS, _STRIDE), 0, min(system.count, int(system.moving.sum()))
+    if limit == 0:
+        return 0
+    for _ in range(_STEPS):
+        derivatives = system.evaluate(tree.poses(here))[1]
+        _, s, Vt = np.linalg.svd(derivatives, full_matrices=False)
+        independent = s > RANK * s[:, :1]
+        best = max(best, int((independent.sum(axis=1) * (error < SETTLED)).max()))
+        if best == limit:
+            break
+        rates = generator.normal(size=(_WALKERS, tree.freedoms)) * system.moving
+        held = (Vt @ rates[..., None])[..., 0] * independent
+        rates -= (held[:, None] @ Vt)[:, 0]
+        largest = np.abs(rates).max(axis=1, keepdims=True)
+        if largest.max() < RANK:
+            break  # nothing can move
+        there = close_loops(system, tree.move(here, rates * stride[:, None] / np.maximum(largest, RANK) * system.units))
+        moved = (there.gap < CLOSED) & (there.error < SETTLED)
+        here, error = np.where(moved[:, None], there.coordinates, here), np.where(moved, there.error, error)
+        stride = np.where(moved, stride, stride / 2.0)
+    return best

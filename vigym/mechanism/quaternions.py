@@ -1,0 +1,55 @@
+"""Quaternions (w, x, y, z) and rotations of many poses at once, in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vigym.mechanism.check import Array
+
+
+def _left_products() -> Array:
+    """Tensor (4, 16) that turns a quaternion p into the matrix of q -> p q, by rows."""
+    units = np.zeros((4, 4, 4))
+    for j in range(4):
+        units[0, j, j] = 1.0
+        units[j, 0, j], units[j, j, 0] = (1.0, -1.0) if j else (1.0, 1.0)
+    for i, j, k in ((1, 2, 3), (2, 3, 1), (3, 1, 2)):
+        units[i, j, k], units[j, i, k] = 1.0, -1.0
+    table: Array = units.transpose(0, 2, 1).reshape(4, 16)
+    return table
+
+
+_LEFT = _left_products()
+
+
+def product(p: Array, q: Array) -> Array:
+    """Quaternion products p q, (S, 4)."""
+    result: Array = ((p @ _LEFT).reshape(-1, 4, 4) @ q.reshape(-1, 4, 1))[..., 0]
+    return result
+
+
+def conjugate(q: Array) -> Array:
+    """The opposite rotation (..., 4)."""
+    result: Array = q * np.array([1.0, -1.0, -1.0, -1.0])
+    return result
+
+
+def matrix(q: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
+    w, v = q[..., 0, None, None], q[..., 1:]
+    x, y, z = np.moveaxis(v, -1, 0)
+    zero = np.zeros_like(x)
+    skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*q.shape[:-1], 3, 3)
+    result: Array = np.eye(3) + 2.0 * (w * skew + skew @ skew)
+    return result
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Cross products of vectors (..., 3)."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
+def turned(R: Array, vectors: Array) -> Array:
+    """Vectors (n, 3) turned by matrices (S, n, 3, 3)."""
+    result: Array = (R @ vectors[..., None])[..., 0]
+    return result
