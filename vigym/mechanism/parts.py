@@ -70,7 +70,7 @@ class Report:
     """What was done with one element of a description that is not simulated exactly as written.
 
     Attributes:
-        action: one of "changed", "merged", "dropped", "ignored", "not enforced", "passive".
+        action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced", "passive".
         element: the element, as a person would look it up ("joint 'knee' <mimic>").
         message: what was found and what became of it.
     """

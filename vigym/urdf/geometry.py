@@ -17,14 +17,17 @@ Color = tuple[float, ...]
 _UNDRAWN = {"plane", "cdf", "heightmap"}  # geometry that other programs read; it is no shape here
 
 
-def read_origin(node: Node) -> Origin:
-    """Return the pose of the <origin> child, the identity without one."""
-    origin = node.only("origin")
-    if origin is None:
-        return IDENTITY
+def read_origin(node: Node, tag: str = "origin") -> Origin:
+    """Return the pose in the child `tag`, the identity without one."""
+    origin = node.only(tag)
+    return IDENTITY if origin is None else read_pose(origin)
+
+
+def read_pose(node: Node) -> Origin:
+    """Return the pose in the attributes xyz and rpy, zero where they are not given."""
     zero = (0.0, 0.0, 0.0)
-    rpy = origin.numbers("rpy", 3, zero)
-    return Origin(origin.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
+    rpy = node.numbers("rpy", 3, zero)
+    return Origin(node.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
 
 
 def read_materials(robot: Node, report: list[Report]) -> dict[str, Color]:

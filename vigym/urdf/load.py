@@ -8,10 +8,11 @@ from vigym.mechanism.errors import MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Ground, Report
 from vigym.urdf.bullet import cross_check
+from vigym.urdf.closing import add_loops
 from vigym.urdf.gate import read
 from vigym.urdf.merge import Cluster, clusters, combine, places, shapes
 from vigym.urdf.node import read_robot
-from vigym.urdf.pose import Pose
+from vigym.urdf.pose import Pose, direction
 from vigym.urdf.records import Robot, UrdfJoint
 from vigym.urdf.tree import link_order, zero_poses
 
@@ -23,7 +24,9 @@ def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: boo
 
     Links that fixed joints hold together are one body, named after its first link with mass and with that link's
     axes; the other links are frames on it. Joints keep their names and the order of the file. Nothing is printed:
-    `Mechanism.report` tells what was changed, dropped or is not simulated.
+    `Mechanism.report` tells what was changed, dropped or is not simulated. Elements that close loops (`<loop_joint>`,
+    `<constraint>`, `<drake:ball_constraint>`, see `vigym.urdf.loops`) become closing joints behind all others; where
+    their halves are apart at the file's zero, simulators start assembled.
 
     Args:
         path: the file.
@@ -63,6 +66,7 @@ def _fill(mech: Mechanism, robot: Robot, groups: list[Cluster], poses: dict[str,
             mech.report.append(Report("merged", f"joint {joint.name!r}", message))
         else:
             _add_joint(mech, joint, owners, poses[joint.child])
+    add_loops(mech, robot, owners, poses)
 
 
 def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
@@ -114,7 +118,7 @@ def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: 
         owners[joint.parent],
         owners[joint.child],
         pose.position,
-        pose.rotation @ joint.axis,
+        direction(pose, joint.axis),
         limits=joint.limits,
         damping=joint.damping,
         stiffness=joint.stiffness,

@@ -14,6 +14,7 @@ from vigym.mechanism.errors import UrdfError
 # Python's float() also takes "1_0", "nan", "infinity" and digits of other scripts: no number of a URDF file.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _XACRO = " (expand this file with xacro first)"
+_DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
 _SHOWN = 60  # characters of a found text that an error repeats
 
 
@@ -22,7 +23,7 @@ class Node:
 
     def __init__(self, element: ET.Element, place: str, path: Path) -> None:
         self.element, self.place, self.path = element, place, path
-        self.tag = str(element.tag).rsplit("}", 1)[-1]
+        self.tag = local_name(element)
 
     def error(self, found: str, expected: str) -> UrdfError:
         """Return the error of this element."""
@@ -43,7 +44,7 @@ class Node:
         """Return the child called `tag`, None without; two are an error."""
         found = self.children(tag)
         if len(found) > 1:
-            raise self.error(f"{len(found)} <{tag}> elements", "one")
+            raise self.error(f"{len(found)} <{found[0].tag}> elements", "one")
         return found[0] if found else None
 
     def need(self, tag: str) -> "Node":
@@ -88,13 +89,18 @@ class Node:
         return np.array(values, dtype=np.float64)
 
     def _place(self, child: ET.Element, index: int, count: int) -> str:
-        local = str(child.tag).rsplit("}", 1)[-1]
+        local = local_name(child)
         name = child.get("name")
         number = f" {index + 1}" if count > 1 and not name else ""
         if self.tag == "robot" and name and local in ("link", "joint"):
             return f"{local} {_short(name, quote='')!r}"
         place = f"<{local}>{number}" + (f" {_short(name, quote='')!r}" if name else "")
         return place if self.tag == "robot" else f"{self.place} {place}"
+
+
+def local_name(element: ET.Element) -> str:
+    """Return the tag without its namespace."""
+    return str(element.tag).rsplit("}", 1)[-1]
 
 
 def read_robot(path: str | os.PathLike[str]) -> Node:
@@ -121,6 +127,8 @@ def read_robot(path: str | os.PathLike[str]) -> Node:
 
 
 def _hint(data: bytes) -> str:
+    if b"<drake:" in data and b"xmlns:drake" not in data:
+        return _DRAKE
     return _XACRO if b"xacro" in data else ""
 
 

@@ -37,7 +37,17 @@ class Origin(Pose):
     rpy: Array
 
 
+_NOISE = 1e-14
 IDENTITY = Origin(np.zeros(3), np.eye(3), np.zeros(3))
+
+
+def direction(pose: Pose, vector: Array) -> Array:
+    """Return a unit vector of a frame, seen from outside; components that are rounding alone are zero.
+
+    Joint frames are made from the axis in the world, and next to -z they turn with its last digits.
+    """
+    seen: Array = pose.rotation @ vector
+    return np.where(np.abs(seen) < _NOISE, 0.0, seen)
 
 
 def rotation_from_rpy(rpy: Array) -> Array:
@@ -50,6 +60,23 @@ def rotation_from_rpy(rpy: Array) -> Array:
             [-sp, cp * sr, cp * cr],
         ]
     )
+
+
+def smallest_turn(before: Array, after: Array) -> Array:
+    """Return the rotation matrix by the smallest angle that takes one unit vector to another (3,).
+
+    For opposite vectors that is half a turn about a perpendicular of `before`: the one nearest to a coordinate axis.
+    """
+    middle = before + after
+    if middle @ middle < 1e-24:
+        least = np.eye(3)[int(np.argmin(np.abs(before)))]
+        return _half_turn(least - float(least @ before) * before)
+    return _half_turn(middle) @ _half_turn(before)
+
+
+def _half_turn(axis: Array) -> Array:
+    turn: Array = 2.0 * np.outer(axis, axis) / float(axis @ axis) - np.eye(3)
+    return turn
 
 
 def rotation_from_xyzw(xyzw: Array) -> Array:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vigym.mechanism.check import Array
+from vigym.mechanism.errors import UrdfError
 from vigym.mechanism.parts import Report
 from vigym.mechanism.shapes import Shape
 from vigym.urdf.pose import Origin, Pose
@@ -66,11 +67,45 @@ class UrdfJoint:
 
 
 @dataclass(frozen=True, eq=False)
+class Loop:
+    """One joint that closes a loop: two halves, each a frame fixed in a link; its coordinates are zero where they meet.
+
+    Attributes:
+        name: unique among joints.
+        type: key of PROTOTYPES.
+        place: the element in words.
+        links: names of the parent and the child link.
+        halves: pose of the parent's half in the parent link, of the child's half in the child link.
+        axis: unit vector in either half (3,).
+        axis2: universal only: second unit vector in either half (3,), perpendicular to `axis`.
+        limits, velocity, damping, stiffness, rest: as in `UrdfJoint`.
+    """
+
+    name: str
+    type: str
+    place: str
+    links: tuple[str, str]
+    halves: tuple[Pose, Pose]
+    axis: Array
+    axis2: Array | None = None
+    limits: tuple[float, float] | None = None
+    velocity: float | None = None
+    damping: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class Robot:
-    """Links and joints of one file in the order of the file, and what the reader has to report."""
+    """Links, joints and loops of one file in the order of the file, and what the reader has to report."""
 
     name: str
     path: Path
     links: dict[str, Link]
     joints: dict[str, UrdfJoint]
+    loops: list[Loop] = field(default_factory=list)
     report: list[Report] = field(default_factory=list)
+
+    def error(self, place: str, found: str, expected: str) -> UrdfError:
+        """Return the error of one element."""
+        return UrdfError(f"{self.path}: {place}: found {found}, expected {expected}")

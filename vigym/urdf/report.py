@@ -16,19 +16,19 @@ _REASONS = {
     "specular": "shapes are drawn in one colour",
 }
 
-# Elements that tie links together, in the forms in circulation. Leaving one out would be another mechanism.
-_LOOPS = {"loop_joint", "constraint", "ball_constraint"}
+# Elements that tie links together, read under <robot> alone. Leaving one out would be another mechanism.
+LOOPS = {"loop_joint", "constraint", "ball_constraint"}
 
 
 def ignored(node: Node, known: set[str]) -> list[Report]:
     """Return a report for every child of `node` that is not known.
 
     Raises:
-        UrdfError: a child that closes a loop.
+        UrdfError: a child that closes a loop, in a place or form that is not read.
     """
     entries = []
     for child in node.others(known):
-        if child.tag in _LOOPS or (child.tag == "gazebo" and child.children("joint")):
-            raise child.error("an element that closes a loop", "an open mechanism (loops are not supported yet)")
+        if child.tag in LOOPS or (child.tag == "gazebo" and child.children("joint")):
+            raise child.error("a joint that closes a loop", "it as <loop_joint> under <robot>")
         entries.append(Report("ignored", child.place, _REASONS.get(child.tag, "not known to this importer")))
     return entries

@@ -1,6 +1,5 @@
-"""Who hangs on whom in a URDF file: one root, every link on one joint, no loops; and where links are at zero."""
+"""Who hangs on whom in a URDF file: one root, every link on one <joint>; and where links are at zero."""
 
-from vigym.mechanism.errors import UrdfError
 from vigym.mechanism.parts import WORLD
 from vigym.urdf.pose import IDENTITY, Pose
 from vigym.urdf.records import Robot, UrdfJoint
@@ -10,13 +9,13 @@ def link_order(robot: Robot) -> list[tuple[str, UrdfJoint | None]]:
     """Return (link, joint that carries it) from the root (None) outwards, parents before children, file order kept.
 
     Raises:
-        UrdfError: a joint to an unknown link, a loop, no root or several.
+        UrdfError: a joint to an unknown link, a link with two parents, no root or several.
     """
     carriers = _carriers(robot)
     roots = [name for name in robot.links if name not in carriers]
     if len(roots) != 1:
         found = f"links {', '.join(map(repr, roots[:5]))} without parent" if roots else "a loop without root"
-        raise _error(robot, "tree", f"{len(roots)} roots ({found})", "one root link")
+        raise robot.error("tree", f"{len(roots)} roots ({found})", "one root link")
     children: dict[str, list[UrdfJoint]] = {}
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint)
@@ -37,15 +36,15 @@ def _carriers(robot: Robot) -> dict[str, UrdfJoint]:
         place = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in robot.links:
-                raise _error(robot, f"{place} <{role}>", f"unknown link {link!r}", "the name of a link")
+                raise robot.error(f"{place} <{role}>", f"unknown link {link!r}", "the name of a link")
         if joint.parent == joint.child:
-            raise _error(robot, place, f"{joint.child!r} as parent and child", "two links")
+            raise robot.error(place, f"{joint.child!r} as parent and child", "two links")
         if joint.child in carriers:
             found = f"link {joint.child!r}, which already hangs on joint {carriers[joint.child].name!r}"
-            raise _error(robot, f"{place} <child>", found, "one parent per link (closed loops are not supported yet)")
+            raise robot.error(f"{place} <child>", found, "one parent per link: write this joint as <loop_joint>")
         carriers[joint.child] = joint
     if WORLD in carriers:
-        raise _error(robot, f"link {WORLD!r}", f"joint {carriers[WORLD].name!r} above it", "the world to be the root")
+        raise robot.error(f"link {WORLD!r}", f"joint {carriers[WORLD].name!r} above it", "the world to be the root")
     return carriers
 
 
@@ -53,11 +52,7 @@ def _check_reached(robot: Robot, reached: set[str]) -> None:
     lost = [name for name in robot.links if name not in reached]
     if lost:
         found = f"a loop apart from the root, with the links {', '.join(map(repr, lost[:5]))}"
-        raise _error(robot, "tree", found, "one tree (closed loops are not supported yet)")
-
-
-def _error(robot: Robot, place: str, found: str, expected: str) -> UrdfError:
-    return UrdfError(f"{robot.path}: {place}: found {found}, expected {expected}")
+        raise robot.error("tree", found, "one tree; write the joints that close loops as <loop_joint>")
 
 
 def zero_poses(order: list[tuple[str, UrdfJoint | None]]) -> dict[str, Pose]:
