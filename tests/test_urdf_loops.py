@@ -6,7 +6,7 @@ from minitaur_urdf import MASS, minitaur
 from scipy.spatial.transform import Rotation
 from urdf_text import ARMS, HINGE, ball, constraint, joint, link, load_fixture, loop  # noqa: F401
 
-from vigym.mechanism.errors import UrdfError
+from vigym.mechanism.errors import AssemblyError, UrdfError
 from vigym.urdf.load import load_urdf
 from vigym.urdf.loops import TYPES
 
@@ -61,8 +61,8 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
         link("world", ""),
         link("first"),
         link("second"),
-        joint("a", "continuous", "world", "first", '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>'),
-        joint("b", "continuous", "world", "second", '<origin xyz="1 2 4" rpy="0.5 -0.7 0.2"/>'),
+        joint("a", "floating", "world", "first", '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>'),
+        joint("b", "floating", "world", "second", '<origin xyz="1 2 4" rpy="0.5 -0.7 0.2"/>'),
     )
     halves = ('link="first" xyz="0.1 0 0.2" rpy="0.3 0.4 -0.5"', 'link="second" xyz="0 0.2 -1" rpy="-0.2 1 2"')
     mech = load(*turned, loop("universal", *halves, '<axis xyz="0.6 0.8 0"/><axis2 xyz="0 0 1"/>'))
@@ -79,9 +79,9 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
     np.testing.assert_allclose(matrix(closing.child_rotation), (second * first.inv()).as_matrix(), atol=1e-15)
     gap = np.linalg.norm(closing.child_position - closing.position)
     angle = abs(np.arcsin(closing.axis @ second.apply([0, 0, 1])))
-    assert actions(mech)["assembled"] == (
-        f"assembled: <loop_joint> 'd': halves {gap:.3g} m and {angle:.3g} rad apart at the file's zero: "
-        "a simulator starts closed"
+    assert actions(mech)["assembled"].startswith(
+        f"assembled: <loop_joint> 'd': halves {gap:.3g} m and {angle:.3g} rad apart at the file's zero; "
+        "simulators start assembled, '"
     )
 
 
@@ -94,10 +94,34 @@ def test_halves_apart_along_a_free_direction_are_no_gap(load):
     for mech in (slide, turn):
         assert mech.joints["d"].is_open
         assert "assembled" not in actions(mech)
-    tilted = load(*ARMS, loop(second='link="right" xyz="0 0 1" rpy="0.25 0 0"'))
-    assert "halves 0 m and 0.25 rad apart" in actions(tilted)["assembled"]
-    rigid = load(*ARMS, loop("fixed", second='link="right" xyz="0 0 1.5" rpy="0.25 0 0"'))
-    assert "halves 0.5 m and 0.25 rad apart" in actions(rigid)["assembled"]
+
+
+def test_open_loops_are_assembled_or_refused(load, tmp_path):
+    """The bar 1 m above the second arm's end, and closings that no motion of the plane can reach."""
+    mech = load(*ARMS, loop(second='link="right" xyz="0 0 1.25"'))
+    assert mech.joints["d"].is_open
+    text = actions(mech)["assembled"]
+    assert "halves 0.25 m and 0 rad apart at the file's zero; simulators start assembled, '" in text
+    largest = int(np.argmax(np.abs(mech.structure.assembly)))
+    name, value = "abc"[largest], mech.structure.assembly[largest]
+    assert text.endswith(f"'{name}' at {value:.6g}")
+    assert abs(value) > 0.08
+    for type, half, gap in (
+        ("revolute", 'xyz="0 0 9"', r"\d\.\d+ m and 0 rad"),
+        ("revolute", 'xyz="0 0 1" rpy="0.25 0 0"', "0 m and 0.25 rad"),
+        ("revolute", 'xyz="0 0.001 1"', "0.001 m and 0 rad"),
+    ):
+        with pytest.raises(AssemblyError, match=f"joint 'd': found its two halves {gap} apart.*, expected") as caught:
+            load(*ARMS, loop(type, second=f'link="right" {half}'))
+        assert str(caught.value).startswith(f"{tmp_path / 'robot.urdf'}: ")
+
+
+def test_a_misfit_that_no_motion_changes_is_told(load):
+    """Axes of a flat mechanism 1e-6 rad off: it moves, and the report says what stays."""
+    mech = load(*ARMS, loop(second='link="right" xyz="0 0 1" rpy="1e-6 0 0"'))
+    assert mech.degrees_of_freedom == 1
+    assert "halves 0 m and 1e-06 rad apart" in actions(mech)["assembled"]
+    assert "0 m and 1e-06 rad stay, no motion of the tree changes them" in actions(mech)["assembled"]
 
 
 def test_rounding_is_no_gap_and_a_micrometre_is(load):
@@ -109,13 +133,14 @@ def test_rounding_is_no_gap_and_a_micrometre_is(load):
 
 def test_links_of_fixed_joints_stand_for_their_body(load):
     tip = '<origin xyz="2 0 0" rpy="0 0 1.5707963267948966"/>'
-    mech = load(*ARMS, link("tip", ""), joint("f", "fixed", "bar", "tip", tip), loop(first='link="tip"', inside=""))
+    arms = (*ARMS, link("tip", ""), joint("f", "fixed", "bar", "tip", tip))
+    mech = load(*arms, loop(first='link="tip"', second='link="right" xyz="0 0 1" rpy="0 0 1.57079632679"', inside=""))
     closing = mech.joints["d"]
     assert (closing.parent, closing.child) == ("bar", "right")
     np.testing.assert_array_equal(closing.position, [2, 0, 1])
     np.testing.assert_allclose(closing.axis, [0, 1, 0], atol=1e-15)  # x of the tip, the default
     with pytest.raises(UrdfError, match="<loop_joint> 'd': found links 'tip' and 'bar', both part of 'bar', expected"):
-        load(*ARMS, link("tip", ""), joint("f", "fixed", "bar", "tip"), loop(first='link="tip"', second='link="bar"'))
+        load(*arms, loop(first='link="tip"', second='link="bar"'))
 
 
 def test_loops_on_the_world(load):
@@ -140,7 +165,8 @@ def test_loops_on_the_world(load):
 def test_turning_a_universal_loop_round_exchanges_its_axes(load):
     """The file's first axis is fixed in link1, whatever is parent: it is the second axis of the turned joint."""
     inside = '<axis xyz="1 0 0"/><axis2 xyz="0 1 0"/>'
-    closing = load(*ARMS, loop("universal", second='link="world" xyz="2 0 1" rpy="0 0 0.3"', inside=inside)).joints["d"]
+    free = (link("world", ""), link("bar"), joint("a", "floating", "world", "bar", ""))
+    closing = load(*free, loop("universal", second='link="world" xyz="2 0 1" rpy="0 0 0.3"', inside=inside)).joints["d"]
     np.testing.assert_allclose(closing.axis, [-np.sin(0.3), np.cos(0.3), 0], atol=1e-15)
     np.testing.assert_allclose(matrix(closing.child_rotation) @ closing.axis2, [1, 0, 0], atol=1e-15)
 
@@ -167,10 +193,12 @@ def test_each_axis_of_a_constraint_lies_in_its_own_half(load):
     universal = load(*elements, text).joints["d"]
     np.testing.assert_allclose(universal.axis, [0, 1, 0], atol=1e-15)
     np.testing.assert_allclose(matrix(universal.child_rotation) @ universal.axis2, [0, 0, 1], atol=1e-15)
-    alone = load(*ARMS, constraint('<parent_axis xyz="0 1 0"/>')).joints["d"]  # the child's axis is the same then
+    ends = '<parent_origin xyz="2 0 0"/><child_origin xyz="0 0 1"/>'
+    alone = load(*ARMS, constraint(ends + '<parent_axis xyz="0 1 0"/>')).joints["d"]  # the child's is the same then
     assert alone.axis.tolist() == [0, 1, 0]
-    against = load(*ARMS, constraint('<parent_axis xyz="0 1 0"/><child_axis xyz="0 -1 0"/>'))
-    assert "3.14 rad apart" in actions(against)["assembled"]
+    assert not alone.is_open
+    with pytest.raises(AssemblyError, match=r"3\.14 rad apart"):
+        load(*ARMS, constraint(ends + '<parent_axis xyz="0 1 0"/><child_axis xyz="0 -1 0"/>'))
 
 
 def test_ball_constraints_of_drake(tmp_path):
@@ -202,3 +230,5 @@ def test_the_minitaur(tmp_path, closing):
     ]
     assert not any(joint.is_open for joint in mech.closing_joints)
     assert len(mech.actuator_names) == 8
+    assert mech.degrees_of_freedom == 14
+    assert mech.redundant_constraints == {"revolute": 12, "spherical": 4}[closing]

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from vigym.mechanism.check import Array
-from vigym.mechanism.joints import PROTOTYPES, axis_frame
+from vigym.mechanism.assembly import CLOSED
+from vigym.mechanism.closures import gaps
+from vigym.mechanism.kinematics import Tree, split
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Report
 from vigym.urdf.pose import IDENTITY, Pose, direction, quaternion
@@ -15,7 +16,7 @@ _ROUNDING = 1e-12  # relative; halves nearer than that are one
 
 
 def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict[str, Pose]) -> None:
-    """Add the closing joints; a loop that is open at the file's zero is reported.
+    """Add the closing joints.
 
     Args:
         mech: with all bodies and the joints of the tree.
@@ -34,28 +35,22 @@ def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict
         turn = child.rotation @ parent.rotation.T
         apart = _ROUNDING * max(1.0, float(np.abs(parent.position).max()))
         is_open = max(np.abs(child.position - parent.position).max(), np.abs(turn - np.eye(3)).max()) > apart
-        axis = direction(parent, loop.axis)
-        axis2 = None if loop.axis2 is None else direction(parent, loop.axis2)
         mech.add_joint(
             loop.name,
             loop.type,
             owners[loop.links[0]],
             owners[loop.links[1]],
             parent.position,
-            axis,
+            direction(parent, loop.axis),
             limits=loop.limits,
             damping=loop.damping,
             stiffness=loop.stiffness,
             rest=loop.rest,
-            axis2=axis2,
+            axis2=None if loop.axis2 is None else direction(parent, loop.axis2),
             velocity=loop.velocity,
             child_position=child.position if is_open else None,
             child_rotation=quaternion(turn) if is_open else None,
         )
-        shift, angle = _gap(loop.type, axis_frame(axis, axis2), child.position - parent.position, turn)
-        if max(shift, angle) > apart:
-            message = f"halves {shift:.3g} m and {angle:.3g} rad apart at the file's zero: a simulator starts closed"
-            mech.report.append(Report("assembled", loop.place, message))
 
 
 def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str]) -> Loop:
@@ -78,16 +73,27 @@ def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str
     return turned if loop.axis2 is None else replace(turned, axis=loop.axis2, axis2=loop.axis)
 
 
-def _gap(type: str, frame: Array, shift: Array, turn: Array) -> tuple[float, float]:
-    """Return how far the halves are apart along [m] and about [rad] the directions the joint does not leave free."""
-    prototype = PROTOTYPES[type]
-    bound = [k for k in range(3) if k not in prototype.translations]
-    angle = 0.0
-    if len(prototype.rotations) == 0:
-        angle = 2.0 * float(np.arctan2(np.linalg.norm(quaternion(turn)[1:]), quaternion(turn)[0]))
-    elif len(prototype.rotations) == 1:
-        other = turn @ frame[:, 2]
-        angle = float(np.arctan2(np.linalg.norm(np.cross(frame[:, 2], other)), frame[:, 2] @ other))
-    elif len(prototype.rotations) == 2:
-        angle = abs(float(np.arcsin(np.clip(frame[:, 2] @ turn @ frame[:, 0], -1.0, 1.0))))
-    return float(np.linalg.norm(frame[:, bound].T @ shift)), angle
+def report_gaps(mech: Mechanism, robot: Robot) -> None:
+    """Report every loop that is open at the file's zero, and what is left of that where simulators start.
+
+    Raises:
+        AssemblyError: loops that cannot be closed.
+    """
+    if not robot.loops:
+        return
+    tree, structure = Tree(mech), mech.structure
+    poses = tree.poses(np.array([tree.zero, structure.assembly]))
+    moves = np.abs(structure.assembly - tree.zero)
+    farthest = int(np.argmax(moves))
+    for loop in robot.loops:
+        joint = mech.joints[loop.name]
+        rounding = _ROUNDING * max(1.0, float(np.abs(joint.position).max()))
+        (distance, left), (angle, turn_left) = gaps(split(mech, joint), poses)
+        if max(distance, angle) < rounding:
+            continue
+        message = f"halves {distance:.3g} m and {angle:.3g} rad apart at the file's zero; simulators start assembled"
+        if moves[farthest] > 0.0:
+            message += f", {mech.position_names[farthest]!r} at {structure.assembly[farthest]:.6g}"
+        if max(left, turn_left) > CLOSED:
+            message += f"; {left:.3g} m and {turn_left:.3g} rad stay, no motion of the tree changes them"
+        mech.report.append(Report("assembled", loop.place, message))

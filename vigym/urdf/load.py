@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 
-from vigym.mechanism.errors import MechanismError, UrdfError
+from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Ground, Report
 from vigym.urdf.bullet import cross_check
-from vigym.urdf.closing import add_loops
+from vigym.urdf.closing import add_loops, report_gaps
 from vigym.urdf.gate import read
 from vigym.urdf.merge import Cluster, clusters, combine, places, shapes
 from vigym.urdf.node import read_robot
@@ -36,6 +36,7 @@ def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: boo
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, what was found and expected.
+        AssemblyError: loops that cannot be closed; names file, joint and the gap that is left.
         MechanismError: a wrong `ground`.
     """
     if base not in _BASES:
@@ -49,6 +50,8 @@ def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: boo
         _fill(mech, robot, clusters(robot, order), zero_poses(order), base)
     except UrdfError:
         raise
+    except AssemblyError as error:
+        raise AssemblyError(f"{robot.path}: {error}") from error
     except MechanismError as error:
         raise UrdfError(f"{robot.path}: {error}") from error
     return mech
@@ -67,6 +70,7 @@ def _fill(mech: Mechanism, robot: Robot, groups: list[Cluster], poses: dict[str,
         else:
             _add_joint(mech, joint, owners, poses[joint.child])
     add_loops(mech, robot, owners, poses)
+    report_gaps(mech, robot)
 
 
 def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
