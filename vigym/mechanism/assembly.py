@@ -10,9 +10,11 @@ from vigym.mechanism.check import Array
 from vigym.mechanism.closures import System
 
 CLOSED = 1e-10  # largest value of a row where a loop counts as closed; measured by the loop's size
-RANK = 1e-7  # singular values below this part of the largest are zero: rows at a pose settled to 1e-9 are wrong by that
-SETTLED = 1e-9  # poses are exact to this where a rank is taken
+RANK = 1e-7  # singular values below this part of the largest are zero: far above rounding, below any real mobility
+_SETTLED = 1e-9  # walks keep to poses that are exact to this
+_BLUR = 100.0  # a pose that is wrong by one part leaves singular values of some parts where there are none
 _ITERATIONS = 100
+_ROUNDING, _PATIENCE = 1e-14, 5  # shortest step worth taking; steps in a row that may fail
 _LONGEST = 0.3  # longest step, a loop's size or one radian being 1: keeps to the nearest branch
 _WALKERS, _STEPS, _STRIDE = 4, 8, 0.4
 
@@ -40,11 +42,10 @@ def close_loops(system: System, start: Array) -> Closing:
     """
     tree, best = system.tree, start.copy()
     values, derivatives = system.evaluate(tree.poses(best))
-    step = np.zeros((len(start), tree.freedoms))
-    mu, stalled, found = np.ones(len(start)), np.zeros(len(start), int), np.ones(len(start), bool)
+    mu, stalled = np.ones(len(start)), np.zeros(len(start), int)
     for _ in range(_ITERATIONS):
-        step = _least_step(values, derivatives, mu)
-        active = (np.abs(step).max(axis=1, initial=0.0) > 1e-15) & (stalled < 6)
+        step = _least_step(values, derivatives, mu) * system.moving  # exactly zero for what is in no loop
+        active = (np.abs(step).max(axis=1, initial=0.0) > _ROUNDING) & (stalled < _PATIENCE)
         if not active.any():
             break
         trial = tree.move(best, step * system.units)
@@ -81,19 +82,16 @@ def generic_rank(system: System, closing: Closing, generator: np.random.Generato
 
     The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere near.
     """
-    tree, here, error = (
-        system.tree,
-        np.repeat(closing.coordinates, _WALKERS, axis=0),
-        np.repeat(closing.error, _WALKERS),
-    )
+    tree, here = system.tree, np.repeat(closing.coordinates, _WALKERS, axis=0)
+    error = np.repeat(closing.error, _WALKERS)
     stride, best, limit = np.full(_WALKERS, _STRIDE), 0, min(system.count, int(system.moving.sum()))
     if limit == 0:
         return 0
     for _ in range(_STEPS):
         derivatives = system.evaluate(tree.poses(here))[1]
         _, s, Vt = np.linalg.svd(derivatives, full_matrices=False)
-        independent = s > RANK * s[:, :1]
-        best = max(best, int((independent.sum(axis=1) * (error < SETTLED)).max()))
+        independent = s > np.maximum(RANK, _BLUR * error)[:, None] * s[:, :1]
+        best = max(best, int(independent.sum(axis=1).max()))
         if best == limit:
             break
         rates = generator.normal(size=(_WALKERS, tree.freedoms)) * system.moving
@@ -103,7 +101,7 @@ def generic_rank(system: System, closing: Closing, generator: np.random.Generato
         if largest.max() < RANK:
             break  # nothing can move
         there = close_loops(system, tree.move(here, rates * stride[:, None] / np.maximum(largest, RANK) * system.units))
-        moved = (there.gap < CLOSED) & (there.error < SETTLED)
+        moved = (there.gap < CLOSED) & (there.error < _SETTLED)
         here, error = np.where(moved[:, None], there.coordinates, here), np.where(moved, there.error, error)
         stride = np.where(moved, stride, stride / 2.0)
     return best

@@ -173,7 +173,8 @@ class Tree:
             half = rates[:, which_turns] / 2.0
             angle = np.linalg.norm(half, axis=1, keepdims=True)
             moved = product(result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half]))
-            result[:, span] = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+            moved /= np.linalg.norm(moved, axis=1, keepdims=True)
+            result[:, span] = np.where(angle > 0.0, moved, result[:, span])
         return result
 
 

@@ -118,7 +118,8 @@ def _complaint(system: System, halves: list[Halves], sizes: Array, closing: Clos
     apart = _apart(system, halves, closing)[0]
     worst = int(np.argmax((apart / np.stack([sizes, np.ones(len(sizes))], axis=-1)).max(axis=1)))
     distance, angle = apart[worst]
+    reason = "no motion of its loop changes that" if closing.gap[0] < CLOSED else "its loop comes no nearer"
     return (
-        f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart "
-        "where its loop is nearest to closed, expected a loop that can be closed"
+        f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart at the "
+        f"nearest pose, expected a loop that can be closed; {reason}"
     )
