@@ -36,8 +36,10 @@ def test_robots_stay_inside_the_picture_and_fill_it(name, size):
     world = np.array([piece.body == len(mech.bodies) for piece in scene.pieces]).repeat(8)
     spans = []
     for value in np.linspace(-math.pi, math.pi, 13):
-        # sliding joints along their whole travel, hinges all the way round
-        bodies = poses(mech, lambda joint, v=value: v if joint.prototype.rotations else v / 4)
+        # sliding joints along their travel, hinges all the way round
+        bodies = poses(
+            mech, lambda joint, v=value: v if joint.prototype.rotations else np.clip(v / 4, *joint.limits[0])
+        )
         corners = scene.corners(*scene.place(*bodies))[~world] - scene.shifts(bodies[0])[0]
         left, top, width, height = software.rectangle(scene.view, corners)
         assert left > 0

@@ -8,7 +8,9 @@ from vigym import assets
 from vigym.mechanism.errors import MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.shapes import Box, Cylinder, Mesh, Sphere
+from vigym.urdf.gate import read
 from vigym.urdf.load import load_urdf
+from vigym.urdf.node import read_robot
 
 
 def messages(mech: Mechanism, action: str) -> str:
@@ -36,16 +38,17 @@ def test_pendulum_asset():
 
 @pytest.mark.parametrize("name", assets.names())
 def test_masses_and_inertias_of_the_assets_are_those_of_their_first_shape(name):
-    for body in load_urdf(assets.path(name)).bodies.values():
-        solid = body.shapes[0]
-        np.testing.assert_array_equal(solid.position, [0, 0, 0])
+    for part in (part for part in read(read_robot(assets.path(name))).links.values() if part.mass):
+        solid, place = part.visuals[0].shape, part.visuals[0].pose
+        np.testing.assert_array_equal(place.position, part.inertial.position)
+        np.testing.assert_array_equal(place.rotation, part.inertial.rotation)
         if isinstance(solid, Box):
-            x, y, z = solid.size**2 * body.mass / 12
+            x, y, z = solid.size**2 * part.mass / 12
             moments = [y + z, x + z, x + y]
         else:
-            across = body.mass * (3 * solid.radius**2 + solid.length**2) / 12
-            moments = [across, across, body.mass * solid.radius**2 / 2]
-        np.testing.assert_allclose(body.inertia, np.diag(moments), rtol=1e-14)
+            across = part.mass * (3 * solid.radius**2 + solid.length**2) / 12
+            moments = [across, across, part.mass * solid.radius**2 / 2]
+        np.testing.assert_allclose(part.inertia, np.diag(moments), rtol=1e-14)
 
 
 @pytest.mark.parametrize(
