@@ -51,22 +51,19 @@ def _loop_rows(mech: "Mechanism") -> list[list[str]]:
         closures = mech.structure.closures
     except AssemblyError:
         closures = {}
-    return [
-        [f"{joint.name} closes a loop", *_closure(joint, closures.get(joint.name))] for joint in mech.closing_joints
-    ]
+    return [[f"{joint.name} closes a loop", _closure(joint, closures.get(joint.name))] for joint in mech.closing_joints]
 
 
-def _closure(joint: Joint, rows: ClosureRows | None) -> list[str]:
+def _closure(joint: Joint, rows: ClosureRows | None) -> str:
     """Say how a joint closes its loop."""
-    opened = "open as described" if joint.is_open else ""
-    if rows is None:
-        return [opened, "", ""]
-    imposed = len(rows.translations) + len(rows.rotations)
-    misfits = [f"{value:.1e} {unit}" for value, unit in zip(rows.misfit, ("m", "rad"), strict=True) if value > _VISIBLE]
-    implied = (
-        f"{rows.implied} of {imposed + rows.implied} rows implied by the tree and not imposed" if rows.implied else ""
-    )
-    return [opened, implied, f"off by up to {' and '.join(misfits)}" if misfits else ""]
+    parts = ["open as described"] if joint.is_open else []
+    if rows is not None and rows.implied:
+        count = len(rows.translations) + len(rows.rotations) + rows.implied
+        parts.append(f"{rows.implied} of {count} rows implied by the tree and not imposed")
+        pairs = zip(rows.misfit, ("m", "rad"), strict=True)
+        misfits = [f"{value:.1e} {unit}" for value, unit in pairs if value > _VISIBLE]
+        parts += [f"they are off by up to {' and '.join(misfits)}"] if misfits else []
+    return ", ".join(parts)
 
 
 def _spring_row(spring: Spring) -> list[str]:
