@@ -14,7 +14,7 @@ RANK = 1e-7  # singular values below this part of the largest are zero: far abov
 _SETTLED = 1e-9  # walks keep to poses that are exact to this
 _BLUR = 100.0  # a pose that is wrong by one part leaves singular values of some parts where there are none
 _ITERATIONS = 100
-_ROUNDING, _PATIENCE = 1e-14, 5  # shortest step worth taking; steps in a row that may fail
+_ROUNDING, _PATIENCE = 1e-14, 12  # smallest values and steps worth a step; steps in a row that may fail
 _LONGEST = 0.3  # longest step, a loop's size or one radian being 1: keeps to the nearest branch
 _WALKERS, _STEPS, _STRIDE = 4, 8, 0.4
 
@@ -45,14 +45,15 @@ def close_loops(system: System, start: Array) -> Closing:
     mu, stalled = np.ones(len(start)), np.zeros(len(start), int)
     for _ in range(_ITERATIONS):
         step = _least_step(values, derivatives, mu) * system.moving  # exactly zero for what is in no loop
-        active = (np.abs(step).max(axis=1, initial=0.0) > _ROUNDING) & (stalled < _PATIENCE)
+        sizes = [np.abs(part).max(axis=1, initial=0.0) for part in (step, values)]
+        active = (np.minimum(*sizes) > _ROUNDING) & (stalled < _PATIENCE)
         if not active.any():
             break
         trial = tree.move(best, step * system.units)
         new_values, new_derivatives = system.evaluate(tree.poses(trial))
         found = active & (np.linalg.norm(new_values, axis=1) < np.linalg.norm(values, axis=1))
         best[found], values[found], derivatives[found] = trial[found], new_values[found], new_derivatives[found]
-        mu, stalled = np.where(found, mu / 10.0, mu * 10.0), np.where(found, 0, stalled + 1)
+        mu, stalled = np.where(found, np.maximum(mu / 10.0, 1e-4), mu * 10.0), np.where(found, 0, stalled + 1)
     return measure(system, best)
 
 

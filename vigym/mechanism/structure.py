@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 MISFIT = 2e-5  # of a loop's size, or rad: what implied rows may be off; angles written to four decimals are by 1.5e-5
 _COINCIDENT = 1e-12  # halves that near are where they should be
 _SAMPLES = 8
-_AMPLITUDES = (1e-3, 1e-3, 0.03, 0.03, 0.1, 0.1, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0)  # of starts where zero leads nowhere
+_AMPLITUDES = (
+    1e-3,
+    1e-3,
+    0.03,
+    0.03,
+    0.1,
+    0.1,
+    0.3,
+    0.3,
+    0.3,
+    *[1.0] * 4,
+    *[2.0] * 4,
+)  # of starts where zero leads nowhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +129,7 @@ def _fits(system: System, halves: list[Halves], sizes: Array, closing: Closing) 
 def _complaint(system: System, halves: list[Halves], sizes: Array, closing: Closing) -> str:
     apart = _apart(system, halves, closing)[0]
     worst = int(np.argmax((apart / np.stack([sizes, np.ones(len(sizes))], axis=-1)).max(axis=1)))
-    distance, angle = apart[worst]
+    distance, angle = np.where(apart[worst] > _COINCIDENT, apart[worst], 0.0)
     reason = "no motion of its loop changes that" if closing.gap[0] < CLOSED else "its loop comes no nearer"
     return (
         f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart at the "
