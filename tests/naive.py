@@ -1,8 +1,9 @@
 """A slow twin of the variational step: dense, plain numpy, written from the equations alone.
 
 Every body has six unknown velocities, every joint six rows: the constrained ones (G, with multipliers) and the free
-ones (J, along which springs, dampers, armature and actuators act). One step is Newton's method on the full system,
-its Jacobian by central differences, its linear solves dense. Nothing here knows of trees, elimination or lanes.
+ones (J, along which springs, dampers, armature and actuators act). A joint that closes a loop brings all its rows like
+any other, dependent or not: linear systems are consistent, and solved by least squares. One step is Newton's method on
+the full system, the Jacobian of the forces by central differences. Nothing here knows of trees, elimination or lanes.
 
 Notation: knots 1 (last), 2 (now), 3 (next); a step has half-step velocities v [m/s, world] and w [rad/s, body];
 h1, h are the sizes of the last and of this step; e is a joint's relative orientation, the unit quaternion at zero.
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
+from naive_linear import least_motion, newton_direction
+from naive_springs import TwinSprings
 
 GAMMA = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 COMPOSITION = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}
@@ -24,39 +27,58 @@ class Twin:
         bodies = list(mech.bodies.values())
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
         poses = {"world": (np.zeros(3), IDENTITY)} | {body.name: (body.position, body.orientation) for body in bodies}
-        joints = mech.tree_joints
+        joints = mech.ordered_joints
         self.joints = [TwinJoint(j, index[j.parent], index[j.child], poses[j.parent], poses[j.child]) for j in joints]
+        self.tree = self.joints[: len(mech.tree_joints)]
+        self.springs = TwinSprings(mech.springs.values(), index)
         self.n, self.h, self.order, self.gravity = len(bodies), timestep, order, mech.gravity
         self.mass, self.inertia = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
         freedoms = [j for j in joints for _ in j.prototype.velocities]
+        self.n_tree = sum(joint.n_free for joint in self.tree)
         self.damping, self.stiffness, self.armature = (
             np.array([getattr(j, name) for j in freedoms]) for name in ("damping", "stiffness", "armature")
         )
         self.reset()
 
-    def reset(self, positions=None, velocities=None):
-        """Joint coordinates by joint name (zero where absent) and knot rates of all freedoms (n_free,)."""
+    def reset(self, positions=None, velocities=None, held=None):
+        """Coordinates of tree joints by name (zero where absent), which have to close all loops, and their knot rates.
+
+        Velocities (tree freedoms,) move as little as the loops ask, in the metric of the mass; those of `held`
+        (tree freedoms,) stay. Returns whether the loops are closed.
+        """
         x, q = np.zeros((self.n + 1, 3)), np.tile(IDENTITY, (self.n + 1, 1))
         placed, self.angles = {0}, {}
         while len(placed) <= self.n:
-            joint = next(j for j in self.joints if j.a in placed and j.b not in placed)
+            joint = next(j for j in self.tree if j.a in placed and j.b not in placed)
             zero = np.append(np.zeros(len(joint.slides)), IDENTITY) if joint.ball else np.zeros(joint.n_free)
             value = np.atleast_1d(np.asarray((positions or {}).get(joint.name, zero), float))
             x[joint.b], q[joint.b] = joint.pose(x[joint.a], q[joint.a], value)
             self.angles[joint.name] = value[len(joint.slides) :]
             placed.add(joint.b)
+        for joint in self.joints[len(self.tree) :]:
+            self.angles[joint.name] = None if joint.ball else joint.coordinates(x, q)[1]
         self.x, self.q, self.h1, self.work, self.dissipated_steps = x, q, 0.0, 0.0, 0.0
-        self.u, self.p12 = np.zeros(len(self.damping)), np.zeros(len(self.damping))
-        self.p12 += 0.0 if velocities is None else np.asarray(velocities, float)
-        G, J = self.rows()
-        V = np.linalg.solve(np.vstack([G, J]), np.append(np.zeros(len(G)), self.p12)).reshape(self.n, 6)
-        self.v, self.w, self.lam = V[:, :3], V[:, 3:], np.zeros(len(G))
+        self.u, self.lengths = np.zeros(len(self.damping)), (self.springs.lengths(x, q),) * 2
+        self.start(np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held)
+        return np.abs(self.constraint(x, q)).max(initial=0.0) < 1e-9
 
-    def rows(self):
-        """(G (m, 6 n), J (n_free, 6 n)) of all joints at the knot now."""
+    def start(self, rates, held):
+        """Knot velocities from tree rates."""
+        G, J = self.rows()
+        tree = self.rows(self.x, self.q, self.tree)
+        V = np.linalg.solve(np.vstack(tree), np.append(np.zeros(len(tree[0])), rates))
+        if len(self.tree) < len(self.joints):
+            fixed = J[: self.n_tree][np.zeros(self.n_tree, bool) if held is None else held]
+            V = least_motion(self.inertia_matrix(J), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
+        self.p12, self.lam, V = J @ V, np.zeros(len(G)), V.reshape(self.n, 6)
+        self.v, self.w = V[:, :3], V[:, 3:]
+
+    def rows(self, x=None, q=None, joints=None):
+        """(G (m, 6 n), J (n_free, 6 n)) of all joints at poses x, q, or at the knot now."""
+        x, q = (self.x, self.q) if x is None else (x, q)
         blocks = ([], [])
-        for joint in self.joints:
-            for block, rows in zip(blocks, joint.rows(self.x, self.q), strict=True):
+        for joint in self.joints if joints is None else joints:
+            for block, rows in zip(blocks, joint.rows(x, q), strict=True):
                 wide = np.zeros((len(rows), self.n + 1, 6))
                 wide[:, joint.a], wide[:, joint.b] = rows[:, :6], rows[:, 6:]
                 block.append(wide[:, 1:].reshape(len(rows), 6 * self.n))
@@ -94,9 +116,9 @@ class Twin:
         Jw = np.einsum("nij,...nj->...ni", self.inertia, w)
         return increment(w, h)[..., :1] * Jw + sign * 0.5 * h * cross(w, Jw)
 
-    def residual(self, y, u, h):
-        """Momentum balance of all bodies [N, N m] and position constraints at knot 3 over h; y (..., 6 n + m)."""
-        rho, V = self.h1 / h, y[..., : 6 * self.n].reshape(*y.shape[:-1], self.n, 6)
+    def balance(self, V, u, h):
+        """Momentum balance of all bodies without constraint forces [N, N m] over h; V (..., 6 n)."""
+        rho, V = self.h1 / h, V.reshape(*V.shape[:-1], self.n, 6)
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
         rate, momentum, _ = self.rates(x3, q3, h)
@@ -104,59 +126,78 @@ class Twin:
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
-        balance = np.concatenate([linear, angular], axis=-1).reshape(*y.shape[:-1], 6 * self.n)
-        balance += force @ self.J - y[..., 6 * self.n :] @ self.G
-        return np.concatenate([balance, self.constraint(x3, q3) / h], axis=-1)
+        balance = np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n) + force @ self.J
+        return balance + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
+
+    def turned(self, w, h):
+        """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
+        blocks = np.zeros((self.n, 6, self.n, 6))
+        for i, back in enumerate(conj(increment(w, h))):
+            half = 0.5 * h * w[i]
+            change = np.vstack([-half / back[0], np.eye(3)]).T  # of the step's quaternion, along each of w
+            blocks[i, :3, i, :3], blocks[i, 3:, i, 3:] = np.eye(3), mul(back, change)[:, 1:].T
+        return blocks.reshape(6 * self.n, 6 * self.n)
 
     def solve(self, u, h, tolerance=1e-12):
-        """Newton's method until the residual is at rounding level; returns y = (v and w of each body, lam)."""
-        y = np.append(np.hstack([self.v, self.w]), self.lam)
-        probe = np.where(np.arange(len(y)) < 6 * self.n, 1e-6, 1.0)  # the multipliers enter linearly
+        """Newton's method until the residual is at rounding level; returns V (6 n,) and the least multipliers."""
+        V, lam = np.hstack([self.v, self.w]).ravel(), self.lam
+        probe = 1e-5 / abs(h) * np.eye(6 * self.n)
         best, scale = np.inf, 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
+        M = self.inertia_matrix()
         for _ in range(60):
-            f = self.residual(y, u, h)
-            error = np.abs(f).max()
+            x3, q3 = self.ahead(*np.split(V.reshape(self.n, 6), 2, axis=1), h)
+            balance, gap = self.balance(V, u, h), self.constraint(x3, q3) / h
+            error = np.abs(np.append(balance - lam @ self.G, gap)).max()
             if error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale:
-                return y
+                return V, np.linalg.lstsq(self.G.T, balance, rcond=1e-9)[0]
             best = min(best, error)
-            up, down = (self.residual(y + sign * np.diag(probe), u, h) for sign in (1.0, -1.0))
-            delta = np.linalg.solve(((up - down) / (2.0 * probe[:, None])).T, -f)
-            while np.linalg.norm((y + delta)[: 6 * self.n].reshape(-1, 6)[:, 3:], axis=1).max() * abs(h) > 1.98:
-                delta *= 0.5
-            y = y + delta
+            D = (self.balance(V + probe, u, h) - self.balance(V - probe, u, h)).T / (2.0 * probe[0, 0])
+            ahead = self.rows(x3, q3)[0] @ self.turned(V.reshape(self.n, 6)[:, 3:], h)
+            dV, lam = newton_direction(M, h * D, self.G, ahead, -h * balance, -gap, h)
+            while np.linalg.norm((V + dV).reshape(-1, 6)[:, 3:], axis=1).max() * abs(h) > 1.98:
+                dV *= 0.5
+            V = V + dV
         raise RuntimeError(f"the twin did not converge: residual {error:.1e}, scale {scale:.1e}")
 
     def step(self, u=None):
-        """One time step with forces u (n_free,) held over it."""
+        """One time step with forces u (n_free,) held over it; those of closing joints may be left out."""
+        u = np.zeros(0) if u is None else np.asarray(u, float)
         for fraction in COMPOSITION[self.order]:
-            self.substep(np.zeros(len(self.damping)) if u is None else np.asarray(u, float), fraction * self.h)
+            self.substep(np.append(u, np.zeros(len(self.damping) - len(u))), fraction * self.h)
 
     def substep(self, u, h):
-        self.G, self.J = self.rows()
-        y = self.solve(u, h)
-        V = y[: 6 * self.n].reshape(self.n, 6)
-        self.v, self.w, self.lam = V[:, :3], V[:, 3:], y[6 * self.n :]
+        (self.G, self.J), self.S = self.rows(), self.springs.rows(self.x, self.q)
+        V, self.lam = self.solve(u, h)
+        self.v, self.w = np.split(V.reshape(self.n, 6), 2, axis=1)
         x3, q3 = self.ahead(self.v, self.w, h)
         rate, self.p12, change = self.rates(x3, q3, h)
         self.work += u @ change
-        self.dissipated_steps += 0.5 * (self.h1 + h) * self.damping @ rate**2
         for joint in self.joints:
             if not joint.ball:
                 old = self.angles[joint.name]
                 self.angles[joint.name] = old + wrapped(joint.coordinates(x3, q3)[1] - old)
+        self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
+        self.dissipated_steps += (
+            0.5 * (self.h1 + h) * self.springs.damping @ (np.diff(self.lengths, axis=0)[0] / h) ** 2
+        )
         self.x, self.q, self.h1, self.u = x3, q3 / np.linalg.norm(q3, axis=1, keepdims=True), h, u
 
-    def knot_velocities(self):
-        """(V (n, 6), joint rates (n_free,)): the left discrete momentum, projected on the velocity constraints."""
-        G, J = self.rows()
-        p = np.hstack([self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity), self.spin(self.w, self.h1, -1.0)])
+    def inertia_matrix(self, J=None):
+        """Mass and inertia of all bodies (6 n, 6 n), with J those of the armatures."""
         M = np.zeros((self.n, 6, self.n, 6))
         for i in range(self.n):
             M[i, :3, i, :3], M[i, 3:, i, 3:] = self.mass[i] * np.eye(3), self.inertia[i]
-        M = M.reshape(6 * self.n, 6 * self.n) + J.T @ ((0.5 * self.h1 * self.damping + self.armature)[:, None] * J)
+        M = M.reshape(6 * self.n, 6 * self.n)
+        return M if J is None else M + J.T @ (self.armature[:, None] * J)
+
+    def knot_velocities(self):
+        """(V (n, 6), joint rates (n_free,)): the left discrete momentum, projected on the velocity constraints."""
+        (G, J), S = self.rows(), self.springs.rows(self.x, self.q)
+        p = np.hstack([self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity), self.spin(self.w, self.h1, -1.0)])
+        M = self.inertia_matrix(J) + 0.5 * self.h1 * (J.T * self.damping @ J + S.T * self.springs.damping @ S)
         given = 0.5 * self.h1 * (self.u - self.stiffness * self.stretch()) + self.armature * self.p12
-        K = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
-        V = np.linalg.solve(K, np.append(p.ravel() + given @ J, np.zeros(len(G))))[: 6 * self.n]
+        p = p.ravel() + given @ J - 0.5 * self.h1 * self.springs.pull(*self.lengths) @ S
+        V = least_motion(M, np.linalg.solve(M, p), G, np.zeros(len(G)))
         return V.reshape(self.n, 6), J @ V
 
     def energy(self):
@@ -164,8 +205,11 @@ class Twin:
         V, rates = self.knot_velocities()
         kinetic = self.mass @ dot(V[:, :3], V[:, :3]) + np.einsum("ni,nij,nj", V[:, 3:], self.inertia, V[:, 3:])
         potential = 0.5 * self.stiffness @ self.stretch() ** 2 - self.mass @ (self.x[1:] @ self.gravity)
-        return 0.5 * (kinetic + self.armature @ rates**2), potential
+        return 0.5 * (kinetic + self.armature @ rates**2), potential + self.springs.energy(self.x, self.q)
 
     def dissipated(self):
         """Energy taken by dampers up to the knot now [J]."""
-        return self.dissipated_steps + 0.5 * self.h1 * self.damping @ self.knot_velocities()[1] ** 2
+        V, rates = self.knot_velocities()
+        stretching = self.springs.rows(self.x, self.q) @ V.ravel()
+        lost = self.damping @ rates**2 + self.springs.damping @ stretching**2
+        return self.dissipated_steps + 0.5 * self.h1 * lost

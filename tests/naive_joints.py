@@ -67,10 +67,12 @@ class TwinJoint:
             self.frame_a = self.frame_b = np.eye(3)
             self.rest[:3], self.q_rest = rotate(conj(qa), xb - xa), mul(conj(qa), qb)  # slack at assembly
         else:
-            self.pa, self.pb = rotate(conj(qa), joint.position - xa), rotate(conj(qb), joint.position - xb)
-            self.q_off = mul(conj(qa), qb)
-            frame = matrix(qb) if joint.type == "spherical" else axis_frame(joint.axis, joint.axis2)
-            self.frame_a, self.frame_b = matrix(qa).T @ frame, matrix(qb).T @ frame
+            other = joint.child_rotation  # takes the parent's half of the frame to the child's
+            self.pa, self.pb = rotate(conj(qa), joint.position - xa), rotate(conj(qb), joint.child_position - xb)
+            self.q_off = mul(conj(qa), mul(conj(other), qb))
+            ball = joint.type == "spherical"
+            frame = matrix(mul(conj(other), qb)) if ball else axis_frame(joint.axis, joint.axis2)
+            self.frame_a, self.frame_b = matrix(qa).T @ frame, matrix(qb).T @ matrix(other) @ frame
 
     def displacement(self, x, q):
         """(dx in the parent, e) from the poses of all bodies, (..., n, 3) and (..., n, 4)."""
