@@ -28,11 +28,11 @@ class Drawing:
         return rotate(self.turn, np.append(point, 0.0))
 
     def bar(self, name, start, end, mass=None, thickness=0.05):
-        """A bar between two points of the drawing, its long axis the body's x."""
+        """A slender bar between two points of the drawing, its long axis the body's x."""
         way = np.subtract(end, start)
         length, half = np.linalg.norm(way), 0.5 * np.arctan2(way[1], way[0])
         mass = self.line_mass * length if mass is None else mass
-        along, across = mass * thickness**2 / 6.0, mass * (length**2 + thickness**2) / 12.0
+        along, across = mass * thickness**2 / 6.0, mass * length**2 / 12.0
         orientation = mul(self.turn, np.array([np.cos(half), 0.0, 0.0, np.sin(half)]))
         self.mech.add_body(
             name, mass, (along, across, across), self.place(np.add(start, end) / 2.0), orientation
