@@ -83,8 +83,7 @@ def generic_rank(system: System, closing: Closing, generator: np.random.Generato
 
     The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere near.
     """
-    tree, here = system.tree, np.repeat(closing.coordinates, _WALKERS, axis=0)
-    error = np.repeat(closing.error, _WALKERS)
+    tree, here, error = system.tree, closing.coordinates, closing.error
     stride, best, limit = np.full(_WALKERS, _STRIDE), 0, min(system.count, int(system.moving.sum()))
     if limit == 0:
         return 0
@@ -95,6 +94,9 @@ def generic_rank(system: System, closing: Closing, generator: np.random.Generato
         best = max(best, int(independent.sum(axis=1).max()))
         if best == limit:
             break
+        if len(here) == 1:
+            here, error, Vt = (np.repeat(part, _WALKERS, axis=0) for part in (here, error, Vt))
+            independent = np.repeat(independent, _WALKERS, axis=0)
         rates = generator.normal(size=(_WALKERS, tree.freedoms)) * system.moving
         held = (Vt @ rates[..., None])[..., 0] * independent
         rates -= (held[:, None] @ Vt)[:, 0]

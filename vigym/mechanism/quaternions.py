@@ -19,7 +19,16 @@ def _left_products() -> Array:
     return table
 
 
-_LEFT = _left_products()
+def _rotations() -> Array:
+    """Table (16, 9) from the products of a quaternion's components to its rotation matrix, by rows."""
+    left = _left_products().reshape(4, 4, 4)  # left[i] is the matrix of q -> e_i q
+    right = left.transpose(2, 1, 0)  # right[j] that of q -> q e_j
+    signs = np.array([1.0, -1.0, -1.0, -1.0])
+    turns = np.einsum("iab,jbc,j->ijac", left, right, signs)[:, :, 1:, 1:]
+    return np.ascontiguousarray(turns.reshape(16, 9))
+
+
+_LEFT, _ROTATION = _left_products(), _rotations()
 
 
 def product(p: Array, q: Array) -> Array:
@@ -36,11 +45,8 @@ def conjugate(q: Array) -> Array:
 
 def matrix(q: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
-    w, v = q[..., 0, None, None], q[..., 1:]
-    x, y, z = np.moveaxis(v, -1, 0)
-    zero = np.zeros_like(x)
-    skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*q.shape[:-1], 3, 3)
-    result: Array = np.eye(3) + 2.0 * (w * skew + skew @ skew)
+    squares = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
+    result: Array = (squares @ _ROTATION).reshape(*q.shape[:-1], 3, 3)
     return result
 
 

@@ -65,8 +65,8 @@ def analyse(mechanism: Listing) -> Structure:
     halves = [split(mechanism, joint) for joint in closing]
     sizes = _loop_sizes(mechanism, tree, halves)
     generator = np.random.default_rng(1)
-    samples = _random_coordinates(tree, sizes.max(), generator)
-    rows = [impose(tree, half, size, tree.poses(samples)) for half, size in zip(halves, sizes, strict=True)]
+    samples = tree.poses(_random_coordinates(tree, sizes.max(), generator))
+    rows = [impose(tree, half, size, samples) for half, size in zip(halves, sizes, strict=True)]
     system = System(tree, halves, rows, sizes)
     closed = _assemble(system, halves, sizes, generator)
     rank = generic_rank(system, closed, generator)
