@@ -68,3 +68,11 @@ def check_open(joint: Joint) -> None:
         raise MechanismError(
             f"joint {joint.name!r}: found child_position or child_rotation on a joint that closes no loop"
         )
+
+
+def check_coordinates(joint: Joint, others: Iterable[Joint]) -> None:
+    """Raise MechanismError when a coordinate of a joint has the name of one of another joint."""
+    taken = {name for other in others for name in other.names}
+    double = sorted(joint.names & taken)
+    if double:
+        raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")

@@ -1,5 +1,6 @@
 """The Mechanism builder: what a person writes a system of bodies and joints in."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism import check
 from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.graph import check_closing, check_open, closes_loop
+from vigym.mechanism.graph import check_closing, check_coordinates, check_open, closes_loop
 from vigym.mechanism.joints import Joint, make_joint
 from vigym.mechanism.listing import IMPLICIT, Listing
 from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report, make_body, make_frame, make_ground
@@ -140,7 +141,7 @@ class Mechanism(Listing, check.ReadOnly):
         )  # fmt: skip
         closes = closes_loop(joint, self._carrying)
         (check_closing if closes else check_open)(joint)
-        self._check_coordinates(joint)
+        check_coordinates(joint, self._joints.values())
         self._joints[name] = joint
         self._closing.update([name] if closes else [])
         self.report.extend(Report("not enforced", *bound) for bound in joint.bounds)
@@ -219,6 +220,18 @@ class Mechanism(Listing, check.ReadOnly):
 
         return summary(self)
 
+    def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return this mechanism as a URDF file, loops included, and write it to `path`; `load_urdf` reads it back.
+
+        What changes no motion and has no place in it (the ground, limits of several freedoms) is in its comments.
+
+        Raises:
+            MechanismError: what changes the motion and has no place: other gravity, springs, armature, some types.
+        """
+        from vigym.mechanism.urdf_text import to_urdf
+
+        return to_urdf(self, path)
+
     def compile(self) -> Any:
         """Return the constant tables the stepper works on."""
         from vigym.mechanism.model import build_model
@@ -232,9 +245,3 @@ class Mechanism(Listing, check.ReadOnly):
         check.one_of(child, list(self._bodies), f"joint {name!r} child")
         if parent == child:
             raise MechanismError(f"joint {name!r}: found {child!r} as parent and child, expected two bodies")
-
-    def _check_coordinates(self, joint: Joint) -> None:
-        taken = {name for other in self._joints.values() for name in other.names}
-        double = sorted(joint.names & taken)
-        if double:
-            raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")

@@ -46,6 +46,7 @@ def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict
             damping=loop.damping,
             stiffness=loop.stiffness,
             rest=loop.rest,
+            effort=loop.effort,
             axis2=None if loop.axis2 is None else direction(parent, loop.axis2),
             velocity=loop.velocity,
             child_position=child.position if is_open else None,

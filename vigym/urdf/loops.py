@@ -22,7 +22,7 @@ from vigym.mechanism.check import Array
 from vigym.mechanism.joints import PROTOTYPES
 from vigym.mechanism.parts import Report
 from vigym.urdf.geometry import read_origin, read_pose
-from vigym.urdf.joints import BOUNDED, UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
+from vigym.urdf.joints import UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
 from vigym.urdf.node import Node, local_name
 from vigym.urdf.pose import Pose, smallest_turn
 from vigym.urdf.records import Loop
@@ -60,9 +60,9 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
     known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
     report += ignored(node, known)
     first, second = node.need("link1"), node.need("link2")
-    limits, velocity = _limits(node, type, report)
+    limits, effort, velocity = _limits(node, type, report)
     damping, _, stiffness, rest = read_dynamics(node, report)
-    axis = read_axis(node, report, type in _AXIS)
+    axis = read_axis(node, report)
     return Loop(
         name=node.text("name"),
         type=type,
@@ -72,6 +72,7 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
         axis=axis,
         axis2=_across(node.need("axis2"), axis, read_axis(node, report, tag="axis2")) if universal else None,
         limits=limits,
+        effort=effort,
         velocity=velocity,
         damping=damping,
         stiffness=stiffness,
@@ -79,16 +80,15 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
     )
 
 
-def _limits(node: Node, type: str, report: list[Report]) -> tuple[tuple[float, float] | None, float | None]:
-    """Return limits and velocity; a closing joint has no limits unless they are written, and no actuator."""
+def _limits(node: Node, type: str, report: list[Report]) -> Limit:
+    """Return limits, effort and velocity; a closing joint has no limits unless they are written, and no actuator."""
     limit = node.only("limit")
-    bound: Limit = read_limit(node, type, report)
+    limits, effort, velocity = read_limit(node, type, report)
     if limit is None:
-        return None, None
-    if bound[1]:
-        raise limit.error(f'effort="{bound[1]:g}"', "0: no actuator drives a joint that closes a loop; cut another one")
-    written = limit.has("lower") or limit.has("upper")
-    return (bound[0] if type in BOUNDED and written else None), bound[2]
+        return None, None, None
+    if effort:
+        raise limit.error(f'effort="{effort:g}"', "0: no actuator drives a joint that closes a loop; cut another one")
+    return (limits if limit.has("lower") or limit.has("upper") else None), effort, velocity
 
 
 def _across(node: Node, axis: Array, second: Array) -> Array:

@@ -78,7 +78,7 @@ class Loop:
         halves: pose of the parent's half in the parent link, of the child's half in the child link.
         axis: unit vector in either half (3,).
         axis2: universal only: second unit vector in either half (3,), perpendicular to `axis`.
-        limits, velocity, damping, stiffness, rest: as in `UrdfJoint`.
+        limits, effort, velocity, damping, stiffness, rest: as in `UrdfJoint`; effort is 0 or None.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Loop:
     axis: Array
     axis2: Array | None = None
     limits: tuple[float, float] | None = None
+    effort: float | None = None
     velocity: float | None = None
     damping: float = 0.0
     stiffness: float = 0.0

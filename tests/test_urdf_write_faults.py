@@ -1,0 +1,91 @@
+"""What a URDF file cannot hold: an error where it would change the motion, a comment in the file where not."""
+
+import numpy as np
+import pytest
+
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.shapes import Sphere
+from vigym.urdf.load import load_urdf
+
+
+def hinge(type="continuous", **values):
+    mech = Mechanism(name="m")
+    mech.add_body("a", 1.0, (1, 1, 1))
+    mech.add_joint("j", type, "world", "a", (0, 0, 0), **values)
+    return mech
+
+
+def free(change):
+    mech = Mechanism(name="m")
+    mech.add_body("a", 1.0, (1, 1, 1))
+    mech.add_body("b", 1.0, (1, 1, 1))
+    change(mech)
+    return mech
+
+
+def spring(mech):
+    mech.add_joint("j", "continuous", "a", "b", (0, 0, 0))
+    mech.add_spring("s", "a", "b", (0, 0, 0), (0, 0, 1), 1.0, 1.0)
+
+
+def hang(mech):
+    mech.add_joint("j", "continuous", "world", "b", (0, 0, 0))
+
+
+def scenery(mech):
+    mech.add_joint("j", "continuous", "a", "b", (0, 0, 0))
+    mech.add_world_shape(Sphere(radius=1.0))
+
+
+FAULTS = {
+    "gravity": (
+        lambda: Mechanism(name="m", gravity=(0, 0, -1.62)),
+        r"gravity: found \[0.0, 0.0, -1.62\], expected \(0.0",
+    ),
+    "spring": (lambda: free(spring), "spring 's': found a spring between points, expected none"),
+    "cylindrical": (
+        lambda: hinge("cylindrical"),
+        "joint 'j': found type 'cylindrical', expected one of: fixed, revolute",
+    ),
+    "universal": (lambda: hinge("universal", axis2=(1, 0, 0)), "joint 'j': found type 'universal', expected one of"),
+    "armature": (lambda: hinge(armature=0.1), "joint 'j': found armature 0.1, expected 0"),
+    "effort": (lambda: hinge(effort=np.inf), "joint 'j': found unlimited effort, expected a finite number"),
+    "rest": (lambda: hinge("planar", rest=(1, 2, 3)), r"joint 'j': found rest \(1.0, 2.0, 3.0\), expected one number"),
+    "two that float": (lambda: free(lambda mech: None), "body 'a': found no joint that carries it, and other bodies"),
+    "world and one that floats": (
+        lambda: free(hang),
+        "'a': .*joints, frames or shapes on the world, expected one root",
+    ),
+    "scenery and one that floats": (lambda: free(scenery), "'a': .*carry it by a joint of type 'floating'"),
+    "name": (lambda: Mechanism(name="a\x00b"), "name 'a.x00b': found a character that XML has no place for, expected"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), FAULTS.values(), ids=FAULTS.keys())
+def test_what_changes_the_motion_is_an_error(make, message, tmp_path):
+    mech = make()
+    with pytest.raises(MechanismError, match=message) as caught:
+        mech.to_urdf(tmp_path / "never.urdf")
+    assert str(caught.value).startswith(f"mechanism {mech.name!r} as URDF: ")
+    assert not (tmp_path / "never.urdf").exists()
+
+
+def test_what_changes_no_motion_and_has_no_place_is_told(tmp_path):
+    mech = Mechanism(ground=True)
+    for name in "abc":
+        mech.add_body(name, 1.0, (1, 1, 1))
+    mech.add_joint("turn", "continuous", "world", "a", (0, 0, 0), limits=(-1, 1), velocity=np.inf)
+    mech.add_joint("slide", "planar", "a", "b", (0, 0, 1), limits=[(-1, 1)] * 3)
+    mech.add_joint("weld", "fixed", "b", "c", (0, 0, 1))
+    text = mech.to_urdf(str(tmp_path / "notes.urdf"))
+    for note in (
+        "the ground is not in this file: it is an argument of load_urdf",
+        "joint 'turn': limits [[-1.0, 1.0]] have no place on type 'continuous'",
+        "joint 'turn': unlimited velocity is no limit",
+        "joint 'slide': limits [[-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]] have no place on type 'planar'",
+        "joint 'weld': fixed, readers make one body of 'b' and 'c'",
+    ):
+        assert f"<!-- {note} -->" in text
+    loaded = load_urdf(tmp_path / "notes.urdf")
+    assert (list(loaded.bodies), loaded.bodies["b"].mass) == (["a", "b"], 2.0)
