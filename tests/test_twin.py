@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from agreement import run_both
 from naive import Twin
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Simulator
-
-AGREEMENT = 1e-9
 
 
 def pair(seed, types, *, h=0.01, order=2, **options):
@@ -21,53 +20,6 @@ def pair(seed, types, *, h=0.01, order=2, **options):
     sim.reset(positions, by_joint(mech, rates))
     twin.reset(positions, rates)
     return sim, twin, np.isin(mech.velocity_names, mech.actuator_names)
-
-
-def aligned(q, like):
-    """The quaternions q with the signs of `like`: both stand for the same rotation."""
-    return q * np.sign(np.sum(q * like, axis=-1, keepdims=True))
-
-
-def joint_positions(twin, like):
-    """All joint coordinates of the twin, quaternions with the signs of `like` (n_positions,)."""
-    parts = []
-    for joint in twin.joints:
-        s, _, e = joint.coordinates(twin.x, twin.q)
-        start = sum(map(len, parts)) + len(s)
-        parts += [s, aligned(e, like[start : start + 4]) if joint.ball else twin.angles[joint.name]]
-    return np.concatenate(parts)
-
-
-def assert_same_knot(sim, twin):
-    names = list(sim.mechanism.bodies)
-    V, rates = twin.knot_velocities()
-    orientations = np.array([sim.body_orientation(name) for name in names])
-    kinetic, potential, _ = sim.energy()
-    metrics = sim.metrics()
-    for what, found, expected in (
-        ("positions", [sim.body_position(name) for name in names], twin.x[1:]),
-        ("orientations", aligned(orientations, twin.q[1:]), twin.q[1:]),
-        ("velocities", [sim.body_velocity(name) for name in names], V[:, :3]),
-        ("angular velocities", [sim.body_angular_velocity(name) for name in names], V[:, 3:]),
-        ("joint positions", sim.joint_positions, joint_positions(twin, sim.joint_positions)),
-        ("joint rates", sim.joint_velocities, rates),
-        ("energies", [kinetic, potential], twin.energy()),
-        ("work", metrics["work_actuator"], twin.work),
-        ("dissipated", metrics["dissipated"], twin.dissipated()),
-    ):
-        np.testing.assert_allclose(found, expected, rtol=AGREEMENT, atol=AGREEMENT, err_msg=what)
-
-
-def run_both(sim, twin, driven, steps, strength=2.0):
-    rng = np.random.default_rng(0)
-    assert_same_knot(sim, twin)
-    for k in range(steps):
-        u = strength * rng.normal(size=len(driven)) * driven
-        status = sim.step(u[driven])
-        twin.step(u)
-        assert status.converged
-        if k % 10 == 9:
-            assert_same_knot(sim, twin)
 
 
 @pytest.mark.parametrize("seed", range(4))
