@@ -31,17 +31,50 @@ def four_bar(points=TRAPEZE, closing="revolute", axes=(Y, Y, Y, Y), ground=None,
     return mech
 
 
-def ladder(count, closing="revolute"):
-    """`count` four-bar windows side by side that share their uprights, hinged on the ground: one freedom."""
-    mech = Mechanism()
-    add_rod(mech, "v0", (0, 0, 0), (0, 0, 1))
+def ladder(count, closing="revolute", up=(0.0, 0.0, 1.0)):
+    """`count` four-bar windows side by side that share their uprights, hinged on the ground: one freedom.
+
+    With `up` along x all bars lie in one line.
+    """
+    mech, up = Mechanism(), np.array(up)
+    add_rod(mech, "v0", (0, 0, 0), up)
     mech.add_joint("g0", "revolute", "world", "v0", (0, 0, 0), Y)
     for i in range(1, count + 1):
-        add_rod(mech, f"h{i}", (i - 1, 0, 1), (i, 0, 1))
-        add_rod(mech, f"v{i}", (i, 0, 1), (i, 0, 0))
-        mech.add_joint(f"a{i}", "revolute", f"v{i - 1}", f"h{i}", (i - 1, 0, 1), Y)
-        mech.add_joint(f"b{i}", "revolute", f"h{i}", f"v{i}", (i, 0, 1), Y)
-        mech.add_joint(f"g{i}", closing, "world", f"v{i}", (i, 0, 0), Y)
+        left, right = (i - 1.0, 0, 0), (float(i), 0, 0)
+        add_rod(mech, f"h{i}", up + left, up + right)
+        add_rod(mech, f"v{i}", up + right, right)
+        mech.add_joint(f"a{i}", "revolute", f"v{i - 1}", f"h{i}", up + left, Y)
+        mech.add_joint(f"b{i}", "revolute", f"h{i}", f"v{i}", up + right, Y)
+        mech.add_joint(f"g{i}", closing, "world", f"v{i}", right, Y)
+    return mech
+
+
+def sarrus():
+    """A table on two pairs of hinged leaves in planes at a right angle: it only goes up and down."""
+    mech = Mechanism()
+    for tag, out in (("x", np.array([1.0, 0, 0])), ("y", np.array([0, 1.0, 0]))):
+        points, axis = (out, 1.5 * out + (0, 0, 0.5), out + (0, 0, 1)), np.cross((0, 0, 1), out)
+        add_rod(mech, f"{tag}1", points[0], points[1])
+        add_rod(mech, f"{tag}2", points[1], points[2])
+        if tag == "x":
+            add_rod(mech, "table", (0, 0, 1), (0.1, 0.1, 1))
+        ends = (f"{tag}2", "table") if tag == "x" else ("table", f"{tag}2")
+        for i, pair in enumerate((("world", f"{tag}1"), (f"{tag}1", f"{tag}2"), ends)):
+            mech.add_joint(f"{tag}{i}", "revolute", *pair, points[i], axis)
+    return mech
+
+
+def folded(count):
+    """`count` parallelograms on a floating base, each folded flat."""
+    mech = Mechanism()
+    mech.add_body("base", 5.0, (1, 1, 1))
+    for k in range(count):
+        points = [(x, float(k), 0.0) for x in (0.0, 1.0, 3.0, 2.0)]
+        for name, a, b in zip("abc", points, points[1:], strict=False):
+            add_rod(mech, f"{name}{k}", a, b)
+        bodies = ["base", f"a{k}", f"b{k}", f"c{k}"]
+        for i, (parent, child) in enumerate((bodies[:2], bodies[1:3], bodies[2:], bodies[::3])):
+            mech.add_joint(f"j{i}_{k}", "revolute", parent, child, points[i], Y)
     return mech
 
 

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from linkages import TRAPEZE, Y, bricard, five_bar, four_bar, ladder, quadruped, spatial_chain
+from linkages import TRAPEZE, Y, bricard, five_bar, folded, four_bar, ladder, quadruped, sarrus, spatial_chain
 
 from vigym.mechanism.closures import gaps
 from vigym.mechanism.errors import AssemblyError
@@ -68,10 +68,12 @@ def tilted(size):
         (four_bar(IN_LINE), (2, 0, 3), 1, 3),
         (four_bar(IN_LINE, "spherical"), (2, 0, 1), 1, 1),
         (tilted(1e-6), (2, 0, 3), 1, 3),
+        (tilted(7e-6), (2, 0, 3), 1, 3),  # 3.1416 for pi
         (tilted(1e-3), (3, 2, 0), 0, 2),
         (five_bar(), (2, 0, 3), 2, 3),
         (bricard(), (3, 2, 0), 1, 1),
         (bricard(0.7), (3, 2, 0), 1, 1),
+        (sarrus(), (3, 1, 1), 1, 1),
         (bricard(floating=True), (3, 2, 0), 7, 1),
         (pair(), (0, 0, 5), 7, 5),
         (pair("spherical"), (0, 0, 3), 7, 3),
@@ -90,6 +92,9 @@ def test_rows_that_do_nothing_are_left_out_and_freedoms_counted(mech, rows, free
         (ladder(2), 1, 6),
         (ladder(20), 1, 60),
         (ladder(3, "spherical"), 1, 3),
+        (ladder(10, up=(1, 0, 0)), 1, 30),
+        (folded(1), 7, 3),
+        (folded(4), 10, 12),
         (quadruped(), 14, 12),
         (quadruped(closing="spherical"), 14, 4),
         (through_the_world(), 3, 0),

@@ -34,17 +34,20 @@ class Closing:
     error: Array
 
 
-def close_loops(system: System, start: Array) -> Closing:
+def close_loops(system: System, start: Array, moving: Array | None = None) -> Closing:
     """Close all loops by damped least-norm Newton from tree coordinates (S, n_q); nothing moves that closes no loop.
+
+    `moving` (S, freedoms) says which freedoms may; None: all.
 
     The damping is Levenberg's, mu |values|^2: steps stay short where rows depend on each other (stretched out, bars in
     line), and convergence is quadratic where they do not.
     """
     tree, best = system.tree, start.copy()
+    moving = np.tile(system.moving, (len(start), 1)) if moving is None else moving & system.moving
     values, derivatives = system.evaluate(tree.poses(best))
     mu, stalled = np.ones(len(start)), np.zeros(len(start), int)
     for _ in range(_ITERATIONS):
-        step = _least_step(values, derivatives, mu) * system.moving  # exactly zero for what is in no loop
+        step = _least_step(values, derivatives * moving[:, None], mu) * moving
         sizes = [np.abs(part).max(axis=1, initial=0.0) for part in (step, values)]
         active = (np.minimum(*sizes) > _ROUNDING) & (stalled < _PATIENCE)
         if not active.any():
@@ -78,12 +81,12 @@ def _least_step(values: Array, derivatives: Array, mu: Array) -> Array:
     return step
 
 
-def generic_rank(system: System, closing: Closing, generator: np.random.Generator) -> int:
-    """Largest rank of the rows on random walks along the assembled motion.
+def generic_rank(system: System, assembly: Array, generator: np.random.Generator) -> int:
+    """Largest rank of the rows on random walks along the assembled motion from tree coordinates (1, n_q).
 
     The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere near.
     """
-    tree, here, error = system.tree, closing.coordinates, closing.error
+    tree, here, error = system.tree, assembly, measure(system, assembly).error
     stride, best, limit = np.full(_WALKERS, _STRIDE), 0, min(system.count, int(system.moving.sum()))
     if limit == 0:
         return 0
@@ -103,7 +106,9 @@ def generic_rank(system: System, closing: Closing, generator: np.random.Generato
         largest = np.abs(rates).max(axis=1, keepdims=True)
         if largest.max() < RANK:
             break  # nothing can move
-        there = close_loops(system, tree.move(here, rates * stride[:, None] / np.maximum(largest, RANK) * system.units))
+        rates *= stride[:, None] / np.maximum(largest, RANK)
+        led = np.abs(rates) < np.abs(rates).max(axis=1, keepdims=True)  # one leads: none falls back to where it was
+        there = close_loops(system, tree.move(here, rates * system.units), led)
         moved = (there.gap < CLOSED) & (there.error < _SETTLED)
         here, error = np.where(moved[:, None], there.coordinates, here), np.where(moved, there.error, error)
         stride = np.where(moved, stride, stride / 2.0)

@@ -15,7 +15,7 @@ from vigym.mechanism.closures import ClosureRows, System, all_rows, frozen
 from vigym.mechanism.joints import axis_frame
 from vigym.mechanism.kinematics import Halves, Poses, Tree
 
-CONSTANT = 1e-5  # rows whose derivatives are all below this, of the largest, are constant
+CONSTANT = 3e-5  # rows with derivatives below this part of the largest are constant: files round angles to 1e-5 rad
 
 
 def impose(tree: Tree, half: Halves, size: float, poses: Poses) -> ClosureRows:

@@ -67,12 +67,11 @@ def analyse(mechanism: Listing) -> Structure:
     generator = np.random.default_rng(1)
     samples = tree.poses(_random_coordinates(tree, sizes.max(), generator))
     rows = [impose(tree, half, size, samples) for half, size in zip(halves, sizes, strict=True)]
-    system = System(tree, halves, rows, sizes)
-    closed = _assemble(system, halves, sizes, generator)
-    rank = generic_rank(system, closed, generator)
+    assembly = _assemble(System(tree, halves, rows, sizes), halves, sizes, generator)
+    rank = sum(generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes))
     raw = sum(len(row.translations) + len(row.rotations) + row.implied for row in rows)
     closures = {half.joint.name: row for half, row in zip(halves, rows, strict=True)}
-    return Structure(frozen(closed.coordinates[0]), closures, tree.freedoms - rank, raw - rank)
+    return Structure(frozen(assembly[0]), closures, tree.freedoms - rank, raw - rank)
 
 
 def _loop_sizes(mechanism: Listing, tree: Tree, halves: list[Halves]) -> Array:
@@ -89,14 +88,26 @@ def _loop_sizes(mechanism: Listing, tree: Tree, halves: list[Halves]) -> Array:
     return np.array(sizes)
 
 
+def _independent(tree: Tree, halves: list[Halves], rows: list[ClosureRows], sizes: Array) -> list[System]:
+    """Systems of loops that share freedoms with each other and with no others: their ranks add up."""
+    groups: list[tuple[Array, list[int]]] = []
+    for i, half in enumerate(halves):
+        path, members = tree.carried[half.a] != tree.carried[half.b], [i]
+        touching = [bool((other & path).any()) for other, _ in groups]
+        for (other, others), touches in zip(groups, touching, strict=True):
+            path, members = (path | other, others + members) if touches else (path, members)
+        groups = [group for group, touches in zip(groups, touching, strict=True) if not touches] + [(path, members)]
+    return [System(tree, [halves[i] for i in g], [rows[i] for i in g], sizes[g]) for _, g in groups]
+
+
 def _random_coordinates(tree: Tree, size: float, generator: np.random.Generator) -> Array:
     """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of the loops."""
     rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.freedoms)) * np.where(tree.turns, np.pi, size)
     return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
-def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.random.Generator) -> Closing:
-    """Close all loops next to zero, exactly there where they are closed."""
+def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.random.Generator) -> Array:
+    """Tree coordinates (1, n_q) next to zero where all loops are closed; exactly zero where they are closed there."""
     tree, zero = system.tree, system.tree.zero[None]
     first = here = measure(system, zero)
     if here.gap[0] > _COINCIDENT:
@@ -109,8 +120,8 @@ def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.
     if not fits.any():
         raise AssemblyError(_complaint(system, halves, sizes, first))
     distance = np.linalg.norm(here.coordinates - zero, axis=1)
-    nearest = [int(np.argmin(np.where(fits, distance, np.inf)))]
-    return Closing(here.coordinates[nearest], here.gap[nearest], here.error[nearest])
+    nearest: Array = here.coordinates[[int(np.argmin(np.where(fits, distance, np.inf)))]]
+    return nearest
 
 
 def _apart(system: System, halves: list[Halves], closing: Closing) -> Array:
