@@ -29,8 +29,7 @@ def impose(tree: Tree, half: Halves, size: float, poses: Poses) -> ClosureRows:
     """
     rows = all_rows(half)
     if len(rows.rotations) == 3:
-        half = _along_the_turn(half, tree, poses)
-        rows = all_rows(half)
+        rows = replace(rows, rotations=all_rows(_along_the_turn(half, tree, poses)).rotations)
     values, derivatives = _evaluate(tree, half, rows, size, poses)
     n = len(rows.translations)
     least = CONSTANT * max(float(np.linalg.norm(derivatives, 2)), len(poses.x) ** 0.5)

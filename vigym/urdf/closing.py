@@ -84,17 +84,19 @@ def report_gaps(mech: Mechanism, robot: Robot) -> None:
         return
     tree, structure = Tree(mech), mech.structure
     poses = tree.poses(np.array([tree.zero, structure.assembly]))
-    moves = np.abs(structure.assembly - tree.zero)
-    farthest = int(np.argmax(moves))
     for loop in robot.loops:
         joint = mech.joints[loop.name]
         rounding = _ROUNDING * max(1.0, float(np.abs(joint.position).max()))
-        (distance, left), (angle, turn_left) = gaps(split(mech, joint), poses)
-        if max(distance, angle) < rounding:
+        apart = gaps(split(mech, joint), poses)
+        (distance, left), (angle, turn_left) = (np.where(gap < rounding, 0.0, gap) for gap in apart)
+        if not distance and not angle:
             continue
         message = f"halves {distance:.3g} m and {angle:.3g} rad apart at the file's zero; simulators start assembled"
-        if moves[farthest] > 0.0:
-            message += f", {mech.position_names[farthest]!r} at {structure.assembly[farthest]:.6g}"
         if max(left, turn_left) > CLOSED:
             message += f"; {left:.3g} m and {turn_left:.3g} rad stay, no motion of the tree changes them"
         mech.report.append(Report("assembled", loop.place, message))
+    moves = np.abs(structure.assembly - tree.zero)
+    farthest = int(np.argmax(moves))
+    if moves[farthest] > 0.0:
+        message = f"farthest from the file's zero is {mech.position_names[farthest]!r}"
+        mech.report.append(Report("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))

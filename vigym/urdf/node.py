@@ -120,10 +120,18 @@ def read_robot(path: str | os.PathLike[str]) -> Node:
         element = ET.fromstring(data)
     except (ET.ParseError, ValueError, LookupError) as error:
         raise UrdfError(f"{file}: found invalid XML ({error}), expected a URDF file{_hint(data)}") from error
+    _strip(element)
     robot = Node(element, "<robot>", file)
     if element.tag != "robot":
         raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
     return robot
+
+
+def _strip(root: ET.Element) -> None:
+    """Take the root's namespace, which files made for Drake declare, from all tags: its elements are plain ones."""
+    prefix = root.tag[: -len(local_name(root))]
+    for element in root.iter() if prefix else ():
+        element.tag = str(element.tag).removeprefix(prefix)
 
 
 def _hint(data: bytes) -> str:
