@@ -64,6 +64,19 @@ def sarrus():
     return mech
 
 
+def add_slider_crank(mech, tag, origin, size, apart=0.0):
+    """A crank, a rod and a slider on the world; the rod's end is `apart` sizes from the slider."""
+    a = np.array(origin)
+    b, c = a + (0, 0, size), a + (2 * size, 0, 0)
+    for name, ends in (("crank", (a, b)), ("rod", (b, c)), ("slider", (c, c))):
+        mech.add_body(f"{name}{tag}", 1.0, np.full(3, 0.02 * size**2), np.mean(ends, axis=0))
+    mech.add_joint(f"slide{tag}", "prismatic", "world", f"slider{tag}", c, (1, 0, 0))
+    mech.add_joint(f"turn{tag}", "revolute", "world", f"crank{tag}", a, Y)
+    mech.add_joint(f"pin{tag}", "revolute", f"crank{tag}", f"rod{tag}", b, Y)
+    wrist = c + (apart * size, 0, 0)
+    mech.add_joint(f"wrist{tag}", "revolute", f"slider{tag}", f"rod{tag}", wrist, Y, child_position=c)
+
+
 def folded(count):
     """`count` parallelograms on a floating base, each folded flat."""
     mech = Mechanism()

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from linkages import bricard, five_bar, four_bar, ladder, quadruped, spatial_chain
+from linkages import add_slider_crank, bricard, five_bar, four_bar, ladder, quadruped, spatial_chain
 from naive_joints import TwinJoint, conj, mul, rotate
 from trees import TYPES, random_positions, random_tree
 
 from vigym.mechanism.closures import System, all_rows, constraint_rows, gaps
 from vigym.mechanism.kinematics import Tree, number_bodies, split
+from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.quaternions import cross, matrix, product
 
 STEP = 1e-6
@@ -98,6 +99,18 @@ def test_gaps_are_small_only_where_all_rows_are(closing):
     assert max(distance[0], angle[0]) < 1e-14
     assert (distance[1] > 1e-2) or closing == "planar"
     assert (angle[1] > 1e-2) != (closing == "spherical")
+
+
+def test_loops_are_measured_by_their_own_size():
+    mech = Mechanism()
+    add_slider_crank(mech, "A", (0, 0, 0), 1.0, apart=0.2)
+    add_slider_crank(mech, "B", (5, 0, 0), 1e-3, apart=0.2)
+    slide, *turns = np.split(mech.structure.assembly, 6)[:3]
+    small = np.split(mech.structure.assembly, 6)[3:]
+    assert slide < -0.01
+    assert np.allclose(small[0], 1e-3 * slide, rtol=1e-6)
+    assert np.allclose(small[1:], turns, rtol=1e-6)
+    assert (mech.degrees_of_freedom, mech.redundant_constraints) == (2, 6)
 
 
 def test_halves_turned_over_are_not_closed():

@@ -56,10 +56,18 @@ def all_rows(half: Halves) -> ClosureRows:
     return ClosureRows(a[held], np.array(rotations).reshape(-1, 2, 3), 0)
 
 
+def units(tree: Tree, halves: Sequence[Halves], sizes: Array) -> Array:
+    """What a dimensionless rate of one is (freedoms,): one radian; of slides the size of their largest loop [m]."""
+    result = np.zeros(tree.freedoms)
+    for half, size in zip(halves, sizes, strict=True):
+        result = np.maximum(result, size * np.abs(tree.carried[half.b] - tree.carried[half.a]))
+    return np.where(tree.turns | (result == 0.0), 1.0, result)
+
+
 class System:
     """Rows of several closing joints over the freedoms of the tree, made dimensionless.
 
-    Translations are measured by the size of their own loop, coordinates in metres by the largest of these.
+    Translations are measured by the size of their own loop, rates by `units`.
 
     Args:
         tree: the tree's kinematics.
@@ -77,7 +85,7 @@ class System:
 
     def __init__(self, tree: Tree, halves: Sequence[Halves], rows: Sequence[ClosureRows], sizes: Array) -> None:
         self.tree, self.spans, self.count = tree, [], 0
-        self.units = np.where(tree.turns, 1.0, sizes.max(initial=0.0) or 1.0)
+        self.units = units(tree, halves, sizes)
         slides, turns = [], []
         for half, row, size in zip(halves, rows, sizes, strict=True):
             start = self.count

@@ -9,7 +9,7 @@ import numpy as np
 
 from vigym.mechanism.assembly import CLOSED, Closing, close_loops, generic_rank, measure
 from vigym.mechanism.check import Array, ReadOnly
-from vigym.mechanism.closures import ClosureRows, System, frozen, gaps
+from vigym.mechanism.closures import ClosureRows, System, frozen, gaps, units
 from vigym.mechanism.errors import AssemblyError
 from vigym.mechanism.implied import impose
 from vigym.mechanism.kinematics import Halves, Tree, split
@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 MISFIT = 2e-5  # of a loop's size, or rad: what implied rows may be off; angles written to four decimals are by 1.5e-5
 _COINCIDENT = 1e-12  # halves that near are where they should be
 _SAMPLES = 8
-_AMPLITUDES = (
-    1e-3,
-    1e-3,
-    0.03,
-    0.03,
-    0.1,
-    0.1,
-    0.3,
-    0.3,
-    0.3,
-    *[1.0] * 4,
-    *[2.0] * 4,
-)  # of starts where zero leads nowhere
+_AMPLITUDES = np.repeat((1e-3, 0.03, 0.1, 0.3, 1.0, 2.0), 3)[:, None]  # of starts where zero leads nowhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +53,7 @@ def analyse(mechanism: Listing) -> Structure:
     halves = [split(mechanism, joint) for joint in closing]
     sizes = _loop_sizes(mechanism, tree, halves)
     generator = np.random.default_rng(1)
-    samples = tree.poses(_random_coordinates(tree, sizes.max(), generator))
+    samples = tree.poses(_random_coordinates(tree, units(tree, halves, sizes), generator))
     rows = [impose(tree, half, size, samples) for half, size in zip(halves, sizes, strict=True)]
     assembly = _assemble(System(tree, halves, rows, sizes), halves, sizes, generator)
     rank = sum(generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes))
@@ -100,9 +88,9 @@ def _independent(tree: Tree, halves: list[Halves], rows: list[ClosureRows], size
     return [System(tree, [halves[i] for i in g], [rows[i] for i in g], sizes[g]) for _, g in groups]
 
 
-def _random_coordinates(tree: Tree, size: float, generator: np.random.Generator) -> Array:
-    """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of the loops."""
-    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.freedoms)) * np.where(tree.turns, np.pi, size)
+def _random_coordinates(tree: Tree, unit: Array, generator: np.random.Generator) -> Array:
+    """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of their loops."""
+    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.freedoms)) * np.where(tree.turns, np.pi, unit)
     return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
@@ -113,7 +101,7 @@ def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.
     if here.gap[0] > _COINCIDENT:
         first = here = close_loops(system, zero)
     if not _fits(system, halves, sizes, here).any():
-        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), tree.freedoms)) * np.array(_AMPLITUDES)[:, None]
+        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), tree.freedoms)) * _AMPLITUDES
         rates[:, ~system.moving] = 0.0
         here = close_loops(system, tree.move(np.repeat(zero, len(rates), axis=0), rates * system.units))
     fits = _fits(system, halves, sizes, here)
