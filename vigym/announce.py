@@ -53,7 +53,7 @@ def _bar(name: str) -> Any:
 # entry kernels, and how many functions numba compiles for each where it is the first: what the bar counts to
 _PIECES = {
     "reset_single": 63, "read_single": 75, "step_single": 55, "reset_lanes": 31, "read_lanes": 36, "step_lanes": 27,
-    "refresh": 3, "react_single": 60, "react_lanes": 40,
+    "refresh": 3, "react_single": 60, "react_lanes": 40, "assemble_single": 60, "assemble_lanes": 40,
 }  # fmt: skip
 _LISTENERS: list[_Announcer] = []
 

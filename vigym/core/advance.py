@@ -10,6 +10,7 @@ from .groups import blend, block_count
 from .jit import inline, phase
 from .knot import fastest, knots, turn_buffers
 from .lanes import above, any_lane, both, but_not, copy, over_bodies
+from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
 from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, SWEPT, TIME
@@ -69,6 +70,7 @@ def accept(t, k3, h, done, failed, token, vectors):
         rest(t, spread(others, vectors), spread(but_not(others, failed), vectors), vectors)
     turn_buffers(t)
     note_forced(t, k3, done, token)
+    note_lengths(t, k3, done, token)
     rate = over_bodies(fastest(t, block_count(t, token), k3, vectors), token)
     # sin(turn / 2) = h w / 2, so that a step turns a body by pi/2 h w at most, and two against each other by pi h w
     swept = load(t.state, t.s + SWEPT, token) + 3.1415926535 * absolute(h) * rate

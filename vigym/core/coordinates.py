@@ -7,42 +7,34 @@ cosine of the first freedom holds w, the sines x, y, z).
 
 import math
 
-from .algebra import add, cross, dot, load3, load4, load9, mul, sub, tmul
+from .algebra import cross, dot, load3, load4, tmul
 from .jit import inline, phase
-from .joint import kept_quaternion, planned, relative_orientation, translation_axis
+from .joint import joint_row, kept_quaternion, planned, relative_orientation, separation, translation_axis
 from .lanes import above, arctan2, both, row
 from .quaternion import rotation, vector
 from .simd import load, spread, store, where
 from .tables import (
     AXIS_A,
     AXIS_B,
-    BODIES,
     BODY,
     COORDINATE,
     COSINE,
     FIRST,
     HAS_RATE,
     HAS_SPRING,
-    KNOT,
-    LEVER,
+    JOINTS,
     OFFSET,
-    PARENT,
     ROTATIONS,
     SINE,
     TRANSLATIONS,
     TURNS,
-    R,
-    Y,
 )  # fmt: skip
 
 
 @inline
 def displacement(t, i, j, k, token):
     """Coordinate of free translation j [m]."""
-    parent, own = k + row(planned(t, i, PARENT), KNOT, token), k + row(i, KNOT, token)
-    lever = mul(load9(t.state, parent + R, token), load3(t.model, t.m + row(i, BODY, token) + LEVER, token))
-    offset = sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever))
-    return dot(translation_axis(t, i, j, k, token), offset)
+    return dot(translation_axis(t, i, j, k, token), separation(t, i, k, token))
 
 
 @inline
@@ -100,14 +92,15 @@ def note_joint(t, i, k, mask, token):
 @phase
 def note_all(t, k, mask, token):
     """Keep the coordinates of every joint."""
-    for i in range(1, t.plan[BODIES]):
-        note_joint(t, i, k, mask, token)
+    for joint in range(1, t.plan[JOINTS]):
+        note_joint(t, joint_row(t, joint), k, mask, token)
 
 
 @phase
 def note_forced(t, k, mask, token):
     """Keep the coordinates that the next step's springs, dampers and armatures need."""
-    for i in range(1, t.plan[BODIES]):
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         if planned(t, i, HAS_RATE) + planned(t, i, HAS_SPRING) > 0:
             note_joint(t, i, k, mask, token)
 

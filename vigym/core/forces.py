@@ -14,8 +14,9 @@ import math
 
 from .coordinates import angle, coordinate, displacement, keep
 from .jit import inline, phase
-from .joint import kept_quaternion, planned, relative_orientation
+from .joint import first_spring, joint_row, kept_quaternion, last_link, planned, relative_orientation
 from .lanes import row
+from .links import length
 from .quaternion import conjugate, product
 from .simd import absolute, load, maximum, spread, store
 from .tables import (
@@ -26,7 +27,6 @@ from .tables import (
     ACTUATORS,
     APPLIED,
     ARMATURE,
-    BODIES,
     COMPLIANCE,
     CONSTANT,
     COORDINATE,
@@ -38,7 +38,11 @@ from .tables import (
     FREEDOM,
     FREEDOMS,
     HAS_SPRING,
+    JOINTS,
     LOAD,
+    LOOP_ROWS,
+    LOOP_WORK,
+    MULTIPLIER,
     PLAN_ACTUATORS,
     PLAN_RATED,
     RATE,
@@ -63,7 +67,8 @@ def constant_loads(t, applied, last, spring, token):
         store(t.work, at + CONSTANT, force)
         store(t.work, at + LOAD, force)
         store(t.work, at + COMPLIANCE, force * 0.0)
-    for i in range(1, t.plan[BODIES]):
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         if planned(t, i, HAS_SPRING) > 0:
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 p = planned(t, i, FIRST) + j
@@ -115,6 +120,10 @@ def rate_terms(t, h, token):
             f = t.f + row(planned(t, i, FIRST) + j, FREEDOM, token)
             inertia = load(t.model, f + ARMATURE, token) / absolute(h)
             largest = maximum(largest, (load(t.model, f + DAMPING, token) + inertia) * (2.0 / absolute(h)))
+    for g in range(first_spring(t), last_link(t)):
+        p = planned(t, g, FIRST)
+        f, arm = t.f + row(p, FREEDOM, token), load(t.state, t.c + row(p, COORDINATE, token) + SINE, token)
+        largest = maximum(largest, load(t.model, f + STIFFNESS, token) * arm * arm)
     return largest
 
 
@@ -134,6 +143,33 @@ def rate_loads(t, k3, h, rho, token):
             store(t.work, at + COMPLIANCE, damping * slope + inertia * slope_now)
 
 
+@inline
+def tension(t, g, k3, token):
+    """Force of a spring between two points over the step to buffer k3 [N], from the mean of its lengths at both knots.
+
+    Its discrete potential is h V((l2 + l3)/2): conservative like the spring at a knot, and stable at any stiffness.
+    Returns (force, length at buffer k3, length at the kept knot).
+    """
+    p = planned(t, g, FIRST)
+    f, l3 = t.f + row(p, FREEDOM, token), length(t, g, k3, token)
+    l2 = load(t.state, t.c + row(p, COORDINATE, token) + SINE, token)
+    stretch = 0.5 * (l2 + l3) - load(t.model, f + REST, token)
+    return load(t.model, f + STIFFNESS, token) * stretch, l3, l2
+
+
+@phase
+def spring_loads(t, k3, h, rho, token):
+    """Pull of the springs between points at the present guess of knot 3, half of it at each knot, and its slope."""
+    per_h, weight = 1.0 / h, 0.5 + 0.5 * rho
+    for g in range(first_spring(t), last_link(t)):
+        p = planned(t, g, FIRST)
+        at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+        damping = weight * per_h * load(t.model, f + DAMPING, token)
+        pull, l3, l2 = tension(t, g, k3, token)
+        store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) + (0.5 * pull + damping * (l3 - l2)))
+        store(t.work, at + COMPLIANCE, 0.25 * load(t.model, f + STIFFNESS, token) + damping)
+
+
 @phase
 def momentum_loads(t, h1, token):
     """Left half of the joints' forces at the knot, for the read-out.
@@ -149,6 +185,10 @@ def momentum_loads(t, h1, token):
             momentum = inertia * load(t.state, t.c + row(p, COORDINATE, token) + RATE, token)
             store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) - momentum)
             store(t.work, at + COMPLIANCE, 0.5 * h1 * load(t.model, f + DAMPING, token) + inertia)
+    for g in range(first_spring(t), last_link(t)):
+        at, f = planned(t, g, FIRST), t.f + row(planned(t, g, FIRST), FREEDOM, token)
+        at = t.p + row(at, ELIMINATION, token)
+        store(t.work, at + COMPLIANCE, 0.5 * h1 * load(t.model, f + DAMPING, token))
 
 
 @phase
@@ -166,10 +206,19 @@ def book(t, k3, h, rho, mask, token):
             rate, _, now, _ = rate_of(t, i, j, k3, h, token)
             lost = lost + load(t.model, t.f + row(p, FREEDOM, token) + DAMPING, token) * rate * rate
             keep(t, t.c + row(p, COORDINATE, token) + RATE, now, mask, token)
+    for g in range(first_spring(t), last_link(t)):
+        _, l3, l2 = tension(t, g, k3, token)
+        rate = (l3 - l2) / h
+        lost = lost + load(t.model, t.f + row(planned(t, g, FIRST), FREEDOM, token) + DAMPING, token) * rate * rate
     keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + (0.5 + 0.5 * rho) * h * lost, mask, token)
     for p in range(t.plan[FREEDOMS]):
         torque = load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token)
         keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
+    for g in range(first_spring(t), last_link(t)):  # kept like a torque: against the force
+        pull, _, _ = tension(t, g, k3, token)
+        keep(t, t.c + row(planned(t, g, FIRST), COORDINATE, token) + TORQUE, -pull, mask, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + MULTIPLIER, token), mask, token)
     done = h * 0.0
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR

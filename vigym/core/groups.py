@@ -7,7 +7,21 @@ from .algebra import load3
 from .jit import inline
 from .lanes import lane_count, with_lane
 from .simd import LANES, load, pointer, spread, store, where, zero_lanes
-from .tables import BODIES, GRAVITY, MODEL_BODIES, MODEL_FREEDOMS, STATE_COORDINATES, STATE_KNOTS, WORK_FREEDOMS, Tables
+from .tables import (
+    BODIES,
+    GRAVITY,
+    MODEL_BODIES,
+    MODEL_FREEDOMS,
+    MODEL_LOOPS,
+    STATE_COORDINATES,
+    STATE_KNOTS,
+    STATE_LOOPS,
+    WORK_CARRIED,
+    WORK_COUPLINGS,
+    WORK_FREEDOMS,
+    WORK_LOOPS,
+    Tables,
+)  # fmt: skip
 
 
 @inline
@@ -20,12 +34,17 @@ def group(plan, model, state, work, m, s, w):
         work=pointer(work),
         m=m + plan[MODEL_BODIES],
         f=m + plan[MODEL_FREEDOMS],
+        l=m + plan[MODEL_LOOPS],
         e=m,
         s=s,
         c=s + plan[STATE_COORDINATES],
+        u=s + plan[STATE_LOOPS],
         k=s + plan[STATE_KNOTS],
         b=w,
         p=w + plan[WORK_FREEDOMS],
+        r=w + plan[WORK_LOOPS],
+        q=w + plan[WORK_CARRIED],
+        z=w + plan[WORK_COUPLINGS],
     )
 
 

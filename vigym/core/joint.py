@@ -13,15 +13,19 @@ from .simd import LANES, load, spread, where
 from .tables import (
     AXIS,
     AXIS_A,
+    BODIES,
     BODY,
     COORDINATE,
     COSINE,
     FIRST,
+    FIRST_LINK,
     FRAME,
     HAS_RATE,
     HEADER,
+    JOINTS,
     KNOT,
     LEVER,
+    LINKS,
     OFFSET,
     PARENT,
     PLAN,
@@ -41,11 +45,38 @@ def planned(t, i, field):
 
 
 @inline
+def last_link(t):
+    """The row behind the last link."""
+    return t.plan[FIRST_LINK] + t.plan[LINKS]
+
+
+@inline
+def joint_row(t, n):
+    """Row of joint n = 1, 2, ...: the body it carries, or behind the bodies its own."""
+    bodies = t.plan[BODIES]
+    return n if n < bodies else n - bodies + t.plan[FIRST_LINK]
+
+
+@inline
+def first_spring(t):
+    """The row of the first spring between points, behind the closing joints."""
+    return t.plan[FIRST_LINK] + t.plan[JOINTS] - t.plan[BODIES]
+
+
+@inline
 def relative_orientation(t, i, k, token):
     """Orientation of child in parent from the zero pose, in child axes: conj(q_off) conj(q_a) q_b."""
     q_a = load4(t.state, k + row(planned(t, i, PARENT), KNOT, token) + Q, token)
     q_b = load4(t.state, k + row(i, KNOT, token) + Q, token)
     return product(conjugate(product(q_a, load4(t.model, t.m + row(i, BODY, token) + OFFSET, token))), q_b)
+
+
+@inline
+def separation(t, g, k, token):
+    """From the anchor in the parent to the anchor in the child [m, world]."""
+    parent, own = k + row(planned(t, g, PARENT), KNOT, token), k + row(g, KNOT, token)
+    lever = mul(load9(t.state, parent + R, token), load3(t.model, t.m + row(g, BODY, token) + LEVER, token))
+    return sub(load3(t.state, own + Y, token), add(load3(t.state, parent + Y, token), lever))
 
 
 @inline

@@ -11,7 +11,7 @@ and the child's equation is projected on the free directions W at knot 2, to whi
 Each freedom is one scalar pivot, see ``pivot``; three free rotations without rates or springs are one 3x3 pivot. What
 remains of the child's wrench is passed to its parent (for a single rotation u and w are carried to the parent's anchor
 first: shorter chains of operations). The closing parts d0 are summed from the root first (``close``), so that the
-solves see free motions only.
+solves see free motions only. Loops ride along, see ``carry``.
 """
 
 from .algebra import (
@@ -36,7 +36,8 @@ from .algebra import (
     sub,
     tmul,
 )  # fmt: skip
-from .jit import phase
+from .carry import carry, eliminate_rows
+from .jit import inline, phase
 from .joint import (
     free_rotation,
     own_axis,
@@ -47,12 +48,14 @@ from .joint import (
     translation_repair,
 )  # fmt: skip
 from .lanes import row
+from .multipliers import multipliers, pushed, reduce_rows, solve_rows, take_back_shift, unbalanced
 from .pivot import carried, eliminate, eliminate_freedoms, increment, pass_on, reduce
 from .simd import LANES, absolute, load, maximum, spread
 from .tables import (
     BALL,
     BLOCK,
     BODIES,
+    CARRIES,
     ELIMINATION,
     FIRST,
     FORCE,
@@ -62,12 +65,14 @@ from .tables import (
     LENGTH_SCALE,
     LEVER2,
     LEVER3,
+    LOOP_ROWS,
     MOMENT,
     PARENT,
     PIVOTS,
     REPAIR_R,
     REPAIR_X,
     ROTATIONS,
+    ROWS,
     SHIFT,
     TRANSLATIONS,
     TURN,
@@ -82,6 +87,8 @@ BLOCK_B, BLOCK_C, BLOCK_E = BLOCK + 9 * LANES, BLOCK + 18 * LANES, BLOCK + 27 * 
 def factorise(t, k2, k3, token):
     """Eliminate every (joint, child) pair, last body first."""
     for i in range(t.plan[BODIES] - 1, 0, -1):
+        if planned(t, i, ROWS) > 0:
+            eliminate_rows(t, i, token)
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
         y_a, y_b = k2 + row(up, KNOT, token) + Y, k2 + row(i, KNOT, token) + Y
         lever2 = sub(load3(t.state, y_b, token), load3(t.state, y_a, token))
@@ -107,6 +114,10 @@ def factorise(t, k2, k3, token):
             A, B, C, E = eliminate_freedoms(t, i, k2, k3, A, B, C, E, token)
             A, B, C, E = carried(A, B, C, E, lever2, lever3)
             pass_on(t, to, A, B, C, E, token)
+        if planned(t, i, CARRIES) > 0:
+            carry(t, i, k2, k3, token)
+    if planned(t, 0, ROWS) > 0:
+        eliminate_rows(t, 0, token)
 
 
 @phase
@@ -135,8 +146,13 @@ def solve_to_root(t, k2, token):
     Returns the largest residual of a freedom: a force [N], or a moment [N m] over the length scale, over the force
     scale.
     """
-    force, moment = spread(0.0, token), spread(0.0, token)
+    force, moment, o = spread(0.0, token), spread(0.0, token), spread(0.0, token)
+    if t.plan[LOOP_ROWS] > 0:
+        take_back_shift(t, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
+        if planned(t, i, ROWS) > 0:
+            solve_rows(t, i, token)
+        free = planned(t, i, CARRIES) == 0  # the others' residuals wait for the multipliers
         a, to = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
         p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
         f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)
@@ -144,7 +160,7 @@ def solve_to_root(t, k2, token):
             axis = own_axis(t, i, k2, token)
             carried_tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
             mu, f, tau = reduce(t, t.p + row(p, ELIMINATION, token), axis, tau, f, carried_tau, token)
-            moment = maximum(moment, absolute(mu))
+            moment = maximum(moment, absolute(mu) if free else o)
         elif planned(t, i, PIVOTS) == BALL:
             moment = maximum(moment, largest3(tau))
             turn = mul(load9(t.work, a + BLOCK_E, token), tau)
@@ -155,41 +171,71 @@ def solve_to_root(t, k2, token):
             for j in range(n):
                 at, axis = t.p + row(p + j, ELIMINATION, token), translation_axis(t, i, j, k2, token)
                 mu, f, tau = reduce(t, at, axis, f, f, tau, token)
-                force = maximum(force, absolute(mu))
+                force = maximum(force, absolute(mu) if free else o)
             for j in range(planned(t, i, ROTATIONS)):
                 at, axis = t.p + row(p + n + j, ELIMINATION, token), rotation_axis(t, i, j, k2, token)
                 mu, f, tau = reduce(t, at, axis, tau, f, tau, token)
-                moment = maximum(moment, absolute(mu))
+                moment = maximum(moment, absolute(mu) if free else o)
             tau = add(tau, cross(load3(t.work, a + LEVER2, token), f))
+        if not free:
+            reduce_rows(t, i, token)
         store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))
         store3(t.work, to + MOMENT, add(load3(t.work, to + MOMENT, token), tau))
-    per_force = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
-    return maximum(force, moment / load(t.model, t.e + LENGTH_SCALE, token)) * per_force
+    if planned(t, 0, ROWS) > 0:
+        solve_rows(t, 0, token)
+    return scaled(t, force, moment, token)
+
+
+@inline
+def scaled(t, force, moment, token):
+    """A force [N] and a moment [N m] as one number, over the force and length scales."""
+    moment = moment / load(t.model, t.e + LENGTH_SCALE, token)
+    return maximum(force, moment) / load(t.model, t.e + FORCE_SCALE, token)
 
 
 @phase
 def solve_to_leaves(t, k3, token):
-    """Free increments from the root to the leaves; returns the largest element of a rotation [rad]."""
-    widest = spread(0.0, token)
+    """Free increments from the root to the leaves, and the loops' multipliers.
+
+    Returns the largest element of a rotation [rad], and the largest residual of the freedoms that carry loop rows,
+    scaled as in ``solve_to_root``.
+    """
+    widest, force, moment = spread(0.0, token), spread(0.0, token), spread(0.0, token)
+    if planned(t, 0, ROWS) > 0:
+        multipliers(t, 0, token)
     for i in range(1, t.plan[BODIES]):
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
-        p, n = planned(t, i, FIRST), planned(t, i, TRANSLATIONS)
+        p, n, carries = planned(t, i, FIRST), planned(t, i, TRANSLATIONS), planned(t, i, CARRIES) > 0
         dphi = load3(t.work, up + TURN, token)
         dy = add(load3(t.work, up + SHIFT, token), cross(dphi, load3(t.work, a + LEVER3, token)))
         if planned(t, i, PIVOTS) == HINGE:
-            s = increment(t, t.p + row(p, ELIMINATION, token), load3(t.work, up + SHIFT, token), dphi, token)
+            at = t.p + row(p, ELIMINATION, token)
+            s = increment(t, at, load3(t.work, up + SHIFT, token), dphi, token)
+            if carries:
+                push = pushed(t, i, 0, token)
+                s, moment = s + push, maximum(moment, unbalanced(t, at, push, token))
             dphi = axpy(s, own_axis(t, i, k3, token), dphi)
         elif planned(t, i, PIVOTS) == BALL:
             turn = mul(load9(t.work, a + BLOCK_E, token), mul(load9(t.work, a + BLOCK_C, token), dy))
             dphi = scale(-1.0, add(load3(t.work, a + MOMENT, token), turn))
         else:
             for j in range(planned(t, i, ROTATIONS) - 1, -1, -1):
-                s = increment(t, t.p + row(p + n + j, ELIMINATION, token), dy, dphi, token)
+                at = t.p + row(p + n + j, ELIMINATION, token)
+                s = increment(t, at, dy, dphi, token)
+                if carries:
+                    push = pushed(t, i, n + j, token)
+                    s, moment = s + push, maximum(moment, unbalanced(t, at, push, token))
                 dphi = axpy(s, free_rotation(t, i, j, k3, token), dphi)
             for j in range(n - 1, -1, -1):
-                s = increment(t, t.p + row(p + j, ELIMINATION, token), dy, dphi, token)
+                at = t.p + row(p + j, ELIMINATION, token)
+                s = increment(t, at, dy, dphi, token)
+                if carries:
+                    push = pushed(t, i, j, token)
+                    s, force = s + push, maximum(force, unbalanced(t, at, push, token))
                 dy = axpy(s, translation_axis(t, i, j, k3, token), dy)
         store3(t.work, a + SHIFT, dy)
         store3(t.work, a + TURN, dphi)
+        if planned(t, i, ROWS) > 0:
+            multipliers(t, i, token)
         widest = maximum(widest, largest3(dphi))
-    return widest
+    return widest, scaled(t, force, moment, token)

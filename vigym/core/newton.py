@@ -7,13 +7,15 @@ residual is below the tolerance, measured, or bounded from the measured contract
 """
 
 from .body import blocks6, predict, residuals, update
-from .forces import constant_loads, rate_loads, rate_terms
+from .forces import constant_loads, rate_loads, rate_terms, spring_loads
 from .groups import blend, block_count, gravity
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
+from .links import follow_links, forget_multipliers, gaps
+from .rows import set_rows
 from .simd import absolute, load, maximum, spread, where
-from .tables import FORCE_SCALE, H0, H1, HISTORY, LENGTH_SCALE, RATED, WORK_SIZE
+from .tables import FORCE_SCALE, H0, H1, HISTORY, LENGTH_SCALE, LOOP_ROWS, RATED, WORK_SIZE
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -30,6 +32,8 @@ def renew(t, blocks, k2, k3, h, others, token, vectors):
     if mixed:
         copy(t.work, t.b + size, t.work, t.b, size)
     blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
+    if t.plan[LOOP_ROWS] > 0:
+        set_rows(t, k2, k3, token)
     factorise(t, k2, k3, token)
     if mixed:
         blend(t.work, t.b, t.work, t.b + size, size, spread(others, vectors), vectors)
@@ -60,6 +64,8 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
     terms = predict(t, blocks, k2, k3, spread(h, vectors), spread(rho, vectors), linear, cubic, g, vectors)
     constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)
+    follow_links(t, k3, token)
+    forget_multipliers(t, t.plan[LOOP_ROWS], token)
     return maximum(over_bodies(terms, token), rate_terms(t, h, token) / load(t.model, t.e + LENGTH_SCALE, token))
 
 
@@ -69,7 +75,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
 
     Returns (lanes that converged, iterations, scaled residual).
     """
-    blocks, o = block_count(t, token), spread(0.0, token)
+    blocks, o, looped = block_count(t, token), spread(0.0, token), t.plan[LOOP_ROWS] > 0
     rho = load(t.state, t.s + H1, token) / h
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     goal = maximum(spread(tolerance, token), ROUND_OFF * terms / load(t.model, t.e + FORCE_SCALE, token))
@@ -79,19 +85,27 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         gap = close(t, k3, token)
         if t.plan[RATED] > 0:
             rate_loads(t, k3, h, rho, token)
+        if looped:
+            spring_loads(t, k3, h, rho, token)
+            gap = maximum(gap, gaps(t, k3, token))
         if any_lane(wants):
             renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
         residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
-        now = maximum(gap, solve_to_root(t, k2, token))
+        now, turn = maximum(gap, solve_to_root(t, k2, token)), o
+        if looped:
+            turn, unbalanced = solve_to_leaves(t, k3, token)
+            now = maximum(now, unbalanced)
         residual = where(active, now, residual)
         finished = both(active, above(goal, now))
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
-        turn = solve_to_leaves(t, k3, token)
+        if not looped:
+            turn, _ = solve_to_leaves(t, k3, token)
         limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
         size = limit / maximum(turn, limit)
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
+        follow_links(t, k3, token)
         iterations = iterations + active
         theta = now / previous
         bound = SAFETY * theta * now if iteration > 0 else now

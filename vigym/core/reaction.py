@@ -4,12 +4,13 @@ from .algebra import add, cross, dot, load3, scale, store3, sub
 from .body import histories, residuals
 from .groups import block_count, gravity, group
 from .jit import entry, inline, phase
-from .joint import constrained_rotation, planned, translation_axis
+from .joint import constrained_rotation, joint_row, planned, translation_axis
 from .knot import knots
 from .lanes import row, write3
 from .ldu import close
+from .links import holding, pull
 from .simd import LANES, absolute, load, spread, where, zero_lanes
-from .tables import BODIES, FORCE, H0, H1, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Y
+from .tables import BODIES, FORCE, H0, H1, JOINTS, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Y
 
 
 @inline
@@ -19,7 +20,13 @@ def write_constraint(t, i, k, f, tau, share, out, first, token):
         axis = translation_axis(t, i, j, k, token)
         f = sub(f, scale(dot(axis, f), axis))
     tau = constrained_rotation(t, i, k, tau, token)
-    o, made, column = spread(0.0, token), absolute(share), 6 * (i - 1)
+    write_wrench(share, f, tau, out, first, 6 * (i - 1), token)
+
+
+@inline
+def write_wrench(share, f, tau, out, first, column, token):
+    """Write ``share`` times a wrench, zero where the share is."""
+    o, made = spread(0.0, token), absolute(share)
     f, tau = scale(share, f), scale(share, tau)
     write3(out, first, column, (where(made, f[0], o), where(made, f[1], o), where(made, f[2], o)))
     write3(out, first, column + 3, (where(made, tau[0], o), where(made, tau[1], o), where(made, tau[2], o)))
@@ -38,6 +45,7 @@ def react_group(t, out, first, token, vectors):
     close(t, k3, token)
     histories(t, blocks, k2, spread(h, vectors), spread(h0 / h, vectors), gravity(t, token, vectors), vectors)
     residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
+    pull(t, k2, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
         f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)
@@ -46,6 +54,9 @@ def react_group(t, out, first, token, vectors):
         lever = sub(anchor, load3(t.state, k2 + row(up, KNOT, token) + Y, token))
         store3(t.work, to + FORCE, add(load3(t.work, to + FORCE, token), f))
         store3(t.work, to + MOMENT, add(load3(t.work, to + MOMENT, token), add(tau, cross(lever, f))))
+    for joint in range(t.plan[BODIES], t.plan[JOINTS]):
+        f, tau = holding(t, joint_row(t, joint), k2, token)
+        write_wrench(share, f, tau, out, first, 6 * (joint - 1), token)
 
 
 @entry

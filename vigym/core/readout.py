@@ -3,10 +3,22 @@
 from .algebra import add, cross, dot, largest3, load3, load4, load9, mul, scale, sub, tmul
 from .coordinates import coordinate
 from .groups import group
-from .jit import entry, phase
-from .joint import constrained_rotation, kept_quaternion, planned, rotation_repair, translation_axis, translation_repair
+from .jit import entry, inline, phase
+from .joint import (
+    constrained_rotation,
+    first_spring,
+    joint_row,
+    kept_quaternion,
+    last_link,
+    planned,
+    rotation_repair,
+    separation,
+    translation_axis,
+    translation_repair,
+)  # fmt: skip
 from .knot import knots, load_inertia
 from .lanes import row, to_rows, write3
+from .links import along, length, relative
 from .quaternion import product, vector
 from .simd import LANES, absolute, load, maximum, spread, zero_lanes
 from .tables import (
@@ -26,6 +38,7 @@ from .tables import (
     FREEDOM,
     GRAVITY,
     H1,
+    JOINTS,
     KNOT,
     MASS,
     PARENT,
@@ -86,7 +99,8 @@ def read_joints(t, k, out, first, column, token):
     Returns (armature kinetic, spring potential) energy [J] and what dampers take in the half step up to the knot [J].
     """
     kinetic, potential, lost = spread(0.0, token), spread(0.0, token), spread(0.0, token)
-    for i in range(1, t.plan[BODIES]):
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         n, free = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS)
         at, rates = column + planned(t, i, POSITION), column + t.plan[POSITIONS] + planned(t, i, VELOCITY)
         for j in range(n + free):
@@ -105,14 +119,28 @@ def read_joints(t, k, out, first, column, token):
             q = product(zero, kept_quaternion(t, planned(t, i, FIRST) + n, token))
             to_rows(out, first, at + n, q[0])
             write3(out, first, at + n + 1, vector(q))
+    for g in range(first_spring(t), last_link(t)):
+        p = planned(t, g, FIRST)
+        f, rate = t.f + row(p, FREEDOM, token), dot(along(separation(t, g, k, token)), half_rate(t, g, k, token))
+        stretch = length(t, g, k, token) - load(t.model, f + REST, token)
+        potential = potential + 0.5 * load(t.model, f + STIFFNESS, token) * stretch * stretch
+        lost = lost + 0.5 * load(t.state, t.s + H1, token) * load(t.model, f + DAMPING, token) * rate * rate
     return kinetic, potential, lost
+
+
+@inline
+def half_rate(t, g, k, token):
+    """Velocity of a link's half on the child against its half on the parent."""
+    shift, _ = relative(t, g, k, SHIFT, TURN, token)
+    return shift
 
 
 @phase
 def read_residuals(t, k, token):
     """(largest joint gap [m or rad], largest constrained relative velocity [m/s or rad/s])."""
     gap, slip = spread(0.0, token), spread(0.0, token)
-    for i in range(1, t.plan[BODIES]):
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
         c, lever = translation_repair(t, i, k, token)
         gap = maximum(gap, maximum(largest3(c), largest3(rotation_repair(t, i, k, token))))

@@ -6,11 +6,12 @@ from .algebra import add, cross, load3, load4, load9, mul, scale, store3, sub, t
 from .coordinates import coordinate, note_all
 from .groups import blend, filled, group
 from .jit import entry, inline, phase
-from .joint import planned, rotation_axis, translation_axis
+from .joint import joint_row, planned, rotation_axis, translation_axis
 from .knot import follow, knots, place
 from .lanes import any_lane, both, but_not, copy, cosine_sine, from_rows, row
+from .links import follow_links, note_lengths
 from .quaternion import conjugate, product, rotation
-from .simd import LANES, spread, store, zero_lanes
+from .simd import LANES, absolute, spread, store, where, zero_lanes
 from .tables import (
     ANCHOR_A,
     ANCHOR_B,
@@ -23,7 +24,10 @@ from .tables import (
     COORDINATE,
     FIRST,
     FRAME,
+    FREEDOMS,
+    JOINTS,
     KNOT,
+    LOOP_ROWS,
     OFFSET,
     PARENT,
     PHASE,
@@ -116,24 +120,30 @@ def clear(t, velocities, first, token):
     o = spread(0.0, token)
     for at in range(TIME, PHASE, LANES):
         store(t.state, t.s + at, o)
-    for i in range(1, t.plan[BODIES]):
+    for p in range(t.plan[FREEDOMS]):
+        store(t.state, t.c + row(p, COORDINATE, token) + TORQUE, o)
+    for r in range(t.plan[LOOP_ROWS]):
+        store(t.state, t.u + row(r, 1, token), o)
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
             c = t.c + row(planned(t, i, FIRST) + j, COORDINATE, token)
-            store(t.state, c + TORQUE, o)
             store(t.state, c + RATE, from_rows(velocities, first, planned(t, i, VELOCITY) + j, token))
 
 
 @phase
 def set_turns(t, positions, first, token):
-    """Full turns that the given angles hold beyond the arctangent's range."""
-    for i in range(1, t.plan[BODIES]):
+    """Full turns of the given angles beyond the arctangent's range; the least angle where none (NaN) is given."""
+    for joint in range(1, t.plan[JOINTS]):
+        i = joint_row(t, joint)
         n, free = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS)
         for j in range(n, n + free if free < 3 else n):
             c = t.c + row(planned(t, i, FIRST) + j, COORDINATE, token)
             store(t.state, c + TURNS, spread(0.0, token))
-            period = 2.0 * math.pi * (3.0 - free)
             given = from_rows(positions, first, planned(t, i, POSITION) + j, token)
-            store(t.state, c + TURNS, rounded((given - coordinate(t, i, j, token)) / period))
+            given = where(absolute(given) + 1.0, given, 0.0 * absolute(coordinate(t, i, j, token)))
+            turns = rounded((given - coordinate(t, i, j, token)) / (2.0 * math.pi))
+            store(t.state, c + TURNS, turns / (3.0 - free))
 
 
 @inline
@@ -150,8 +160,10 @@ def reset_group(t, positions, velocities, first, lanes, token, vectors):
     now = knots(t, 0)
     place_bodies(t, now, positions, first, token)
     move_bodies(t, now, velocities, first, token)
+    follow_links(t, now, token)
     clear(t, velocities, first, token)
     note_all(t, now, spread(1.0, token), token)
+    note_lengths(t, now, spread(1.0, token), token)
     set_turns(t, positions, first, token)
     others = but_not(spread(1.0, token), lanes)
     if any_lane(others):
@@ -180,3 +192,7 @@ def refresh(plan, model, state, work, groups, single, model_stride):
     for g in range(groups):
         t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
         follow(t, (plan[BODIES] + LANES - 1) // LANES if single else plan[BODIES], knots(t, 0), zero_lanes())
+        if single:
+            follow_links(t, knots(t, 0), 0.0)
+        else:
+            follow_links(t, knots(t, 0), zero_lanes())

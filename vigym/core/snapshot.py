@@ -14,9 +14,11 @@ from .tables import (
     FREEDOMS,
     KNOT,
     KNOT_SIZE,
+    LOOP_ROWS,
     PHASE,
     STATE_COORDINATES,
     STATE_KNOTS,
+    STATE_LOOPS,
     C,
     Q,
     V,
@@ -41,18 +43,19 @@ def _rows(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
     return blocks.transpose(0, 3, 1, 2).reshape(-1, *blocks.shape[1:3])[:count]
 
 
-def _tables(plan: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Views of a flat state: environment rows, coordinate rows, knot buffers, each with groups first and LANES last."""
+def _tables(plan: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Views of a flat state, groups first and LANES last: environment, coordinates, multipliers, knot buffers."""
     groups = state.size // int(plan[STATE_KNOTS] + BUFFERS * plan[KNOT_SIZE])
     flat = state.reshape(groups, -1)
     environment = flat[:, : ENVIRONMENT * LANES].reshape(groups, 1, ENVIRONMENT, LANES)
-    coordinates = flat[:, plan[STATE_COORDINATES] : plan[STATE_KNOTS]].reshape(groups, -1, COORDINATE, LANES)
-    return environment, coordinates, flat[:, plan[STATE_KNOTS] :].reshape(groups, BUFFERS, -1, KNOT, LANES)
+    coordinates = flat[:, plan[STATE_COORDINATES] : plan[STATE_LOOPS]].reshape(groups, -1, COORDINATE, LANES)
+    loops = flat[:, plan[STATE_LOOPS] : plan[STATE_KNOTS]].reshape(groups, -1, 1, LANES)
+    return environment, coordinates, loops, flat[:, plan[STATE_KNOTS] :].reshape(groups, BUFFERS, -1, KNOT, LANES)
 
 
 def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
     """All that the next step depends on, (environments, columns)."""
-    environment, coordinates, knots = _tables(plan, state)
+    environment, coordinates, loops, knots = _tables(plan, state)
     phase = environment[:, 0, PHASE // LANES, 0].astype(int)
     groups = np.arange(len(phase))
     now = _rows(knots[groups, phase], single, count)[:, 1 : plan[BODIES], PRESENT]
@@ -61,8 +64,9 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
         for k in range(1, BUFFERS)
     ]
     noted = _rows(coordinates, single, count)[:, : plan[FREEDOMS]]
+    acting = _rows(loops, single, count)[:, : plan[LOOP_ROWS]]
     scalars = environment[:, 0, : PHASE // LANES].transpose(0, 2, 1).reshape(-1, PHASE // LANES)[:count]
-    return np.concatenate([part.reshape(count, -1) for part in (scalars, noted, now, *before)], axis=1)
+    return np.concatenate([part.reshape(count, -1) for part in (scalars, noted, acting, now, *before)], axis=1)
 
 
 def _write(blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]) -> None:
@@ -75,16 +79,17 @@ def _write(blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, field
 
 def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
     """Write what ``pack`` gave; what follows from poses must be refreshed after it."""
-    environment, coordinates, knots = _tables(plan, state)
-    count, bodies, freedoms = len(values), int(plan[BODIES]) - 1, int(plan[FREEDOMS])
+    environment, coordinates, loops, knots = _tables(plan, state)
+    count, bodies, freedoms, rows = len(values), int(plan[BODIES]) - 1, int(plan[FREEDOMS]), int(plan[LOOP_ROWS])
     widths = np.cumsum(
-        [PHASE // LANES, freedoms * COORDINATE, bodies * len(PRESENT), *[bodies * len(BEFORE)] * (BUFFERS - 1)]
+        [PHASE // LANES, freedoms * COORDINATE, rows, bodies * len(PRESENT), *[bodies * len(BEFORE)] * (BUFFERS - 1)]
     )
-    scalars, noted, now, *before = np.split(values, widths, axis=1)[: len(widths)]
+    scalars, noted, acting, now, *before = np.split(values, widths, axis=1)[: len(widths)]
     environment[:, 0, PHASE // LANES] = 0.0
     for e in range(count):
         environment[e // LANES, 0, : PHASE // LANES, e % LANES] = scalars[e]
     _write(coordinates, single, noted.reshape(count, freedoms, COORDINATE), 0, list(range(COORDINATE)))
+    _write(loops, single, acting.reshape(count, rows, 1), 0, [0])
     _write(knots[:, 0], single, now.reshape(count, bodies, len(PRESENT)), 1, PRESENT)
     for k, velocities in enumerate(before, start=1):
         _write(knots[:, -k], single, velocities.reshape(count, bodies, len(BEFORE)), 1, BEFORE)
@@ -92,7 +97,8 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
 
 def quaternions(plan: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Orientations (environments, bodies, 4) in packed states."""
-    start, bodies = PHASE // LANES + int(plan[FREEDOMS]) * COORDINATE, int(plan[BODIES]) - 1
+    start = PHASE // LANES + int(plan[FREEDOMS]) * COORDINATE + int(plan[LOOP_ROWS])
+    bodies = int(plan[BODIES]) - 1
     return values[:, start : start + bodies * len(PRESENT)].reshape(len(values), bodies, len(PRESENT))[:, :, 3:7]
 
 
@@ -101,5 +107,6 @@ def columns(plan: np.ndarray) -> int:
     return (
         PHASE // LANES
         + int(plan[FREEDOMS]) * COORDINATE
+        + int(plan[LOOP_ROWS])
         + (int(plan[BODIES]) - 1) * (len(PRESENT) + (BUFFERS - 1) * len(BEFORE))
     )

@@ -3,16 +3,19 @@
 ========  =========  =================================================================================================
 array     changes    content
 ========  =========  =================================================================================================
-plan      never      int64: header, a row per body (the elimination order), a row per actuator, the bodies whose joints
-                     have rates
-model     never      float64, per lane group: environment row, body rows, freedom rows
-state     each step  float64, per lane group: environment row, coordinate rows, knot buffers
-work      scratch    float64: body rows and freedom rows, once more the same to keep factors aside, two knot buffers and
-                     a state kept aside
+plan      never      int64: header, a row per body (the elimination order) and link, a row per actuator, the joints
+                     that have rates, a row per loop row and per carried row
+model     never      float64, per lane group: environment row, body rows, freedom rows, loop rows
+state     each step  float64, per lane group: environment row, coordinate rows, multipliers, knot buffers
+work      scratch    float64: body rows, freedom rows, loop rows, carried rows and their couplings, once more the same
+                     to keep factors aside, two knot buffers and a state kept aside
 ========  =========  =================================================================================================
 
 Rows are bodies (row 0 is the world, a row without unknowns; row i hangs on row ``PARENT`` < i) or freedoms (the free
-directions of the joint that carries body i, translations first). Every float table is laid out
+directions of the joint that carries body i, translations first). What closes a loop is a *link*: a closing joint or a
+spring between two points. Behind the bodies each link has a row like a body's: its half on the body ``CHILD``. A *loop
+row* is one equation of a link; on its way to the body where it is eliminated it is *carried* by the bodies between, a
+carried row for each. Every float table is laid out
 ``[row // s][field][lane]``, see ``simd``. Field offsets are in elements, so that a field is read at
 ``table + row(i, FIELDS, token) + FIELD``.
 """
@@ -46,6 +49,8 @@ MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, B
 )
 # freedom rows of the model
 DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, FREEDOM = _offsets(1, 1, 1, 1, 1)
+# loop rows of the model: vector fixed in the parent, vector fixed in the child
+FIXED_A, FIXED_B, CONSTANT_ROW = _offsets(3, 3)
 # environment row of the model
 GRAVITY, FORCE_SCALE, LENGTH_SCALE, CONSTANTS = _offsets(3, 1, 1)
 # body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's
@@ -58,17 +63,30 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(
     1, 1, 1, 1, 1, 1, 3, 3, 3, 3
 )
+# loop rows of the work: residual, multiplier, 1 / pivot, the pivot before other rows were eliminated, its shift
+GAP, MULTIPLIER, ROW_PIVOT, WEIGHT, DUAL_SHIFT, LOOP_WORK = _offsets(1, 1, 1, 1, 1)
+# carried rows of the work: derivative at knot 3, wrench at knot 2, both per freedom of the body's joint (up to six)
+K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
 
 # header of the plan
-(BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, MODEL_BODIES, MODEL_FREEDOMS, STATE_COORDINATES,
- STATE_KNOTS, KNOT_SIZE, STATE_SIZE, WORK_FREEDOMS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED,
- HEADER) = range(19)  # fmt: skip
-# row of a body in the plan
-PARENT, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, PLAN = range(10)
+(BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, JOINTS, LINKS, FIRST_LINK, LOOP_ROWS, CARRIED_ROWS,
+ COUPLINGS, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, STATE_COORDINATES, STATE_LOOPS, STATE_KNOTS, KNOT_SIZE,
+ STATE_SIZE, WORK_FREEDOMS, WORK_LOOPS, WORK_CARRIED, WORK_COUPLINGS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE,
+ PLAN_ACTUATORS, PLAN_RATED, PLAN_LOOPS, PLAN_CARRIED, HEADER) = range(32)  # fmt: skip
+# row of a body or link in the plan. Loop rows: those eliminated at the body, those of the link; CARRY: carried rows
+(PARENT, CHILD, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, FIRST_ROW, ROWS,
+ FIRST_CARRY, CARRIES, PLAN) = range(15)  # fmt: skip
 # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
 GENERAL, HINGE, BALL = range(3)
 # row of an actuator in the plan: the body whose joint it drives, which of the joint's freedoms, and that freedom's row
 ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
+# loop row in the plan: its kind, link, freedom; carried rows at the end bodies and where it is eliminated (-1: the
+# world); first and last loop row it couples with, and where its couplings start
+KIND, LINK, ROW_FREEDOM, END_A, END_B, AT_APEX, FROM, LAST, COUPLING, LOOP_PLAN = range(10)
+# kinds: a constrained translation, a constrained rotation, and what yields: a translation, a rotation, a length
+SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH = range(5)
+# carried row in the plan: its loop row, the carried row of the parent (-1: none), whether it is added to that one
+CARRIED_ROW, CARRY_TO, CARRY_ADDS, CARRIED_PLAN = range(4)
 BUFFERS = 4  # knot buffers that take turns: the present knot, the next, and the two before for the predictor
 
 
@@ -80,8 +98,9 @@ class Model(NamedTuple):
     Attributes:
         plan: Row layout and elimination order, see the header names.
         environment: (CONSTANTS,) gravity [m/s^2], force scale [N], length scale [m].
-        bodies: (n_bodies + 1, BODY) constants of each body and of the joint that carries it.
+        bodies: (rows, BODY) constants of each body and of the joint that carries it, and of each link.
         freedoms: (n_freedoms, FREEDOM) constants of each freedom.
+        loops: (n_loop_rows, CONSTANT_ROW) constants of each loop row.
         body_rows: (n_bodies,) row of each body of the mechanism.
     """
 
@@ -89,6 +108,7 @@ class Model(NamedTuple):
     environment: np.ndarray
     bodies: np.ndarray
     freedoms: np.ndarray
+    loops: np.ndarray
     body_rows: np.ndarray
 
 
@@ -101,12 +121,17 @@ class Tables(NamedTuple):
     work: Any
     m: int  # model: bodies
     f: int  # model: freedoms
+    l: int  # model: loop rows
     e: int  # model: environment row
     s: int  # state: environment row
     c: int  # state: coordinates
+    u: int  # state: multipliers
     k: int  # state: first knot buffer
     b: int  # work: bodies
     p: int  # work: freedoms
+    r: int  # work: loop rows
+    q: int  # work: carried rows
+    z: int  # work: couplings
 
 
 def padded(rows: int, single: bool) -> int:
@@ -121,15 +146,24 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     """
     plan = plan.copy()
     lanes = 1 if single else LANES
-    bodies, freedoms = padded(int(plan[BODIES]), single) * lanes, padded(max(int(plan[FREEDOMS]), 1), single) * lanes
+    rows = plan[FIRST_LINK] + plan[LINKS] if plan[LINKS] else plan[BODIES]
+    bodies, freedoms, loops, carried, couplings = (
+        padded(max(int(count), 1), single) * lanes
+        for count in (rows, plan[FREEDOMS], plan[LOOP_ROWS], plan[CARRIED_ROWS], 2 * plan[COUPLINGS])
+    )
     plan[MODEL_BODIES] = CONSTANTS * LANES
     plan[MODEL_FREEDOMS] = plan[MODEL_BODIES] + bodies * BODY
+    plan[MODEL_LOOPS] = plan[MODEL_FREEDOMS] + freedoms * FREEDOM
     plan[STATE_COORDINATES] = ENVIRONMENT * LANES
-    plan[STATE_KNOTS] = plan[STATE_COORDINATES] + freedoms * COORDINATE
+    plan[STATE_LOOPS] = plan[STATE_COORDINATES] + freedoms * COORDINATE
+    plan[STATE_KNOTS] = plan[STATE_LOOPS] + loops
     plan[KNOT_SIZE] = bodies * KNOT
     plan[STATE_SIZE] = plan[STATE_KNOTS] + BUFFERS * plan[KNOT_SIZE]
     plan[WORK_FREEDOMS] = bodies * WORK
-    plan[WORK_SIZE] = plan[WORK_FREEDOMS] + freedoms * ELIMINATION
+    plan[WORK_LOOPS] = plan[WORK_FREEDOMS] + freedoms * ELIMINATION
+    plan[WORK_CARRIED] = plan[WORK_LOOPS] + loops * LOOP_WORK
+    plan[WORK_COUPLINGS] = plan[WORK_CARRIED] + carried * CARRIED
+    plan[WORK_SIZE] = plan[WORK_COUPLINGS] + couplings
     plan[ASIDE_STATE] = 2 * plan[WORK_SIZE]
     plan[THREAD_SIZE] = plan[ASIDE_STATE] + 2 * plan[KNOT_SIZE] + plan[STATE_SIZE]
     return plan
@@ -153,7 +187,8 @@ def in_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
 def model_table(model: Model, single: bool) -> np.ndarray:
     """The flat float table of one lane group."""
     freedoms = model.freedoms if len(model.freedoms) else np.zeros((1, FREEDOM))
-    parts = [np.repeat(model.environment, LANES), in_lanes(model.bodies, single), in_lanes(freedoms, single)]
+    loops = model.loops if len(model.loops) else np.zeros((1, CONSTANT_ROW))
+    parts = [np.repeat(model.environment, LANES), *(in_lanes(rows, single) for rows in (model.bodies, freedoms, loops))]
     table = aligned(sum(part.size for part in parts))
     table[:] = np.concatenate(parts)
     return table

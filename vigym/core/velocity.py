@@ -13,14 +13,18 @@ from .joint import planned, rotation_axis, translation_axis
 from .knot import load_inertia
 from .lanes import row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
+from .links import forget_multipliers, move_links, rate_gaps
+from .rows import set_rows
 from .simd import load, spread
 from .tables import (
     ARM,
+    BODIES,
     BODY,
     FORCE,
     H1,
     KNOT,
     LEVER3,
+    LOOP_ROWS,
     MASS,
     MOMENT,
     PARENT,
@@ -61,9 +65,25 @@ def solve_velocities(t, k, token, vectors):
     constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
     momentum_loads(t, h1, token)
     close(t, k, token)
+    if t.plan[LOOP_ROWS] > 0:
+        stand_still(t, token)
+        forget_multipliers(t, t.plan[LOOP_ROWS], token)
+        rate_gaps(t, k, token)
+        set_rows(t, k, k, token)
     factorise(t, k, k, token)
     solve_to_root(t, k, token)
     solve_to_leaves(t, k, token)
+    move_links(t, k, token)
+
+
+@phase
+def stand_still(t, token):
+    """No motion of any body in SHIFT and TURN."""
+    o = spread(0.0, token)
+    for i in range(t.plan[BODIES]):
+        a = t.b + row(i, WORK, token)
+        store3(t.work, a + SHIFT, (o, o, o))
+        store3(t.work, a + TURN, (o, o, o))
 
 
 @inline

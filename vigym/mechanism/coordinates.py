@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.core.readout import READ_COUNT, READ_KINETIC, READ_POTENTIAL
 from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.graph import loop_joints
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 
@@ -23,20 +24,33 @@ class Coordinates:
     Attributes:
         positions, velocities, energies, scalars: slices of a reading's columns.
         columns: number of columns of a reading.
-        carried: index in ``mechanism.bodies`` of the body that each joint carries.
+        carried: index in ``mechanism.bodies`` of the body that each joint of the tree carries.
+        tree_positions, tree_velocities: number of coordinates of the tree; those of closing joints follow.
+        rest: (n_positions,) the assembly pose.
+        apart: columns of the positions and of the velocities of the tree's joints that lie on no loop.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        joints = mechanism.tree_joints
+        joints, tree = mechanism.ordered_joints, mechanism.tree_joints
         self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
-        self.carried = [self._bodies[joint.child] for joint in joints]
+        self.carried = [self._bodies[joint.child] for joint in tree]
+        self.tree_positions = sum(len(joint.prototype.positions) for joint in tree)
+        self.tree_velocities = sum(len(joint.prototype.velocities) for joint in tree)
         self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], mechanism.position_names)
         self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], mechanism.velocity_names)
-        self._floating = {j.child: j.name for j in joints if j.type == "floating" and j.parent == "world"}
-        self._rest = np.concatenate([np.zeros(0), *(_assembly(mechanism, j) for j in joints)])
+        self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
+        self.rest = np.concatenate([np.zeros(0), *(_assembly(mechanism, j) for j in joints)])
+        if mechanism.closing_joints:
+            self.rest[: self.tree_positions] = mechanism.structure.assembly
+        looped = loop_joints(mechanism)
+        apart = [joint.name for joint in tree if joint.name not in looped]
+        self.apart = (
+            [i for name in apart for i in range(self.rest.size)[self._position_slices[name]]],
+            [i for name in apart for i in range(len(mechanism.velocity_names))[self._velocity_slices[name]]],
+        )
         self._quaternions = [self._position_slices[j.name] for j in joints if j.prototype.has_quaternion]
         n_v, start = len(mechanism.velocity_names), 13 * len(self._bodies)
-        self.positions = slice(start, start + self._rest.size)
+        self.positions = slice(start, start + self.rest.size)
         self.velocities = slice(self.positions.stop, self.positions.stop + n_v)
         self.scalars = slice(self.velocities.stop, self.velocities.stop + READ_COUNT)
         self.energies = slice(self.scalars.start + READ_KINETIC, self.scalars.start + READ_POTENTIAL + 1)
@@ -54,12 +68,12 @@ class Coordinates:
         return self._bodies[name]
 
     def arrays(self, count: int, single: bool, positions: Given, velocities: Given, base: Base) -> tuple[Array, Array]:
-        """Checked arrays (count, n_positions) and (count, n_velocities): what is given over the assembly pose at rest.
+        """Checked arrays (count, n_positions) and (count, n_velocities): what is given, NaN elsewhere.
 
         Raises:
             MechanismError: unknown names, wrong shapes, values that are not finite, quaternions of length zero.
         """
-        q, qd = np.tile(self._rest, (count, 1)), np.zeros((count, self._n_velocities))
+        q, qd = np.full((count, self.rest.size), np.nan), np.full((count, self._n_velocities), np.nan)
         _fill(q, positions, self._position_slices, "positions", single)
         _fill(qd, velocities, self._velocity_slices, "velocities", single)
         for body, values in (base or {}).items():

@@ -76,3 +76,18 @@ def check_coordinates(joint: Joint, others: Iterable[Joint]) -> None:
     double = sorted(joint.names & taken)
     if double:
         raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")
+
+
+def loop_joints(mech: "Listing") -> set[str]:
+    """Names of the tree's joints that lie on a loop."""
+    carriers = {joint.child: joint for joint in mech.tree_joints}
+
+    def path(body: str) -> set[str]:
+        names = set()
+        while body in carriers:
+            names.add(carriers[body].name)
+            body = carriers[body].parent
+        return names
+
+    loops = [path(joint.parent) ^ path(joint.child) for joint in mech.closing_joints]
+    return set().union(*loops)

@@ -232,11 +232,11 @@ class Mechanism(Listing, check.ReadOnly):
 
         return to_urdf(self, path)
 
-    def compile(self) -> Any:
-        """Return the constant tables the stepper works on."""
+    def compile(self, loops: str = "auto") -> Any:
+        """Return the constant tables the stepper works on; `loops` as in `Simulator`."""
         from vigym.mechanism.model import build_model
 
-        return build_model(self)
+        return build_model(self, loops)
 
     def _check_ends(self, name: str, parent: str, child: str) -> None:
         if child == WORLD:

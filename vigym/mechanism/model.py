@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.graph import spanning_tree
 from vigym.mechanism.joints import Joint, axis_frame
+from vigym.mechanism.loops import LoopRow, Loops
+from vigym.mechanism.parts import WORLD
+from vigym.mechanism.plan import Rows, build_plan
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
-
-WORLD = "world"
 
 
 def rotation_matrix(q: np.ndarray) -> np.ndarray:
@@ -57,22 +57,19 @@ def _frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.ndarray,
     if len(joint.prototype.rotations) == 3:
         return np.eye(3), np.eye(3)
     frame = axis_frame(joint.axis, joint.axis2)
-    return R_a.T @ frame, R_b.T @ frame
+    return R_a.T @ frame, R_b.T @ rotation_matrix(joint.child_rotation) @ frame
 
 
-def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Constants of a body and of the joint that carries it."""
-    body, (x_a, q_a), (x_b, q_b) = mechanism.bodies[joint.child], poses[joint.parent], poses[joint.child]
-    R_a, R_b, kind = rotation_matrix(q_a), rotation_matrix(q_b), joint.prototype
+def _joint_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Constants of a joint, without those of the body it carries."""
+    (x_a, q_a), (x_b, q_b) = poses[joint.parent], poses[joint.child]
+    R_a, R_b, kind, turned = rotation_matrix(q_a), rotation_matrix(q_b), joint.prototype, joint.child_rotation
     frame_a, frame_b = _frames(joint, R_a, R_b)
     absolute = kind.type == "floating"  # its coordinates are the child's pose in the parent, not since the assembly
     row = np.zeros(T.BODY)
-    J = np.asarray(body.inertia)
-    row[_field(T.MASS, 1)] = body.mass
-    row[_field(T.INERTIA, 6)] = J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]
-    row[_field(T.ANCHOR_B, 3)] = 0.0 if absolute else R_b.T @ (joint.position - x_b)
+    row[_field(T.ANCHOR_B, 3)] = 0.0 if absolute else R_b.T @ (joint.child_position - x_b)
     row[_field(T.ANCHOR_A, 3)] = 0.0 if absolute else R_a.T @ (joint.position - x_a)
-    offset = product(q_a * [1, -1, -1, -1], q_b)
+    offset = product(q_a * [1, -1, -1, -1], product(turned * [1, -1, -1, -1], q_b))
     row[_field(T.OFFSET, 4)] = offset / np.linalg.norm(offset)
     row[_field(T.ZERO, 4)] = row[_field(T.OFFSET, 4)] if absolute else (1.0, 0.0, 0.0, 0.0)
     if 0 < len(kind.rotations) < 3:
@@ -80,6 +77,15 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
         row[_field(T.AXIS_B, 3)] = frame_b[:, kind.rotations[-1]]
     translations = frame_a[:, list(kind.translations)].T.ravel()
     row[_field(T.FRAME, len(translations))] = translations
+    return row
+
+
+def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Constants of a body and of the joint that carries it."""
+    row, body = _joint_row(mechanism, joint, poses), mechanism.bodies[joint.child]
+    J = np.asarray(body.inertia)
+    row[_field(T.MASS, 1)] = body.mass
+    row[_field(T.INERTIA, 6)] = J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]
     return row
 
 
@@ -110,65 +116,93 @@ def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
     return float(bodies[:, T.MASS // LANES].sum()) * (gravity or 1.0), float(max(levers.max(), gyration.max()))
 
 
-def _pivots(joint: Joint, has_rate: bool) -> int:
-    """How the joint's freedoms are eliminated; the 3x3 pivot knows neither rates nor springs."""
-    freedoms = len(joint.prototype.translations), len(joint.prototype.rotations)
-    if freedoms == (0, 1):
-        return T.HINGE
-    return T.BALL if freedoms == (0, 3) and not has_rate and not joint.stiffness else T.GENERAL
+def _freedoms(mechanism: Mechanism, rows: Rows) -> np.ndarray:
+    """Constants of all freedoms, (freedoms, FREEDOM)."""
+    springs = np.zeros((len(mechanism.springs), T.FREEDOM))
+    for row, spring in zip(springs, mechanism.springs.values(), strict=True):
+        row[_field(T.DAMPING, 1)], row[_field(T.STIFFNESS, 1)] = spring.damping, spring.stiffness
+        row[_field(T.REST, 1)] = spring.rest_length
+    joints = [*rows.order, *mechanism.closing_joints]
+    return np.concatenate([np.zeros((0, T.FREEDOM)), *(_freedom_rows(mechanism, j) for j in joints), springs])
 
 
-def _starts(joints: list[Joint], widths: list[int]) -> dict[str, int]:
-    """Column at which each joint's coordinates start."""
-    return {joint.name: sum(widths[:i]) for i, joint in enumerate(joints)}
+def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[LoopRow]:
+    """The loop rows of all links."""
+    found = []
+
+    def note(kind: int, name: str, ends: tuple[str, str], vectors: tuple[Any, Any], freedom: int = -1) -> None:
+        row = np.zeros(T.CONSTANT_ROW)
+        row[_field(T.FIXED_A, 3)], row[_field(T.FIXED_B, 3)] = vectors
+        found.append(LoopRow(kind, rows.link[name], rows.body[ends[0]], rows.body[ends[1]], freedom, row))
+
+    for joint in mechanism.closing_joints:
+        imposed, ends, first = (
+            mechanism.structure.closures[joint.name],
+            (joint.parent, joint.child),
+            rows.freedom[joint.name],
+        )
+        for u in imposed.translations:
+            note(T.SLIDE, joint.name, ends, (u, 0.0))
+        for u, w in imposed.rotations:
+            note(T.TILT, joint.name, ends, (u, w))
+        if joint.stiffness or joint.damping:
+            row, n = constants[rows.link[joint.name]], len(joint.prototype.translations)
+            for j in range(n):
+                axis = row[_field(T.FRAME, 9)].reshape(3, 3)[j]
+                note(T.SOFT_SLIDE, joint.name, ends, (axis, 0.0), first + j)
+            for j in range(len(joint.prototype.rotations)):
+                note(T.SOFT_TURN, joint.name, ends, (0.0, row[_field(T.AXIS_B, 3)]), first + n + j)
+    for spring in mechanism.springs.values():
+        name = f"spring {spring.name}"
+        note(T.SOFT_LENGTH, name, (spring.a, spring.b), (0.0, 0.0), rows.freedom[name])
+    return found
 
 
-def _plan(mechanism: Mechanism, order: list[Joint], rows: dict[str, int]) -> np.ndarray:
-    """Header, body rows, actuators and rated joints; the sizes of float tables are filled in by ``tables.lay_out``."""
-    listed = mechanism.tree_joints
-    position = _starts(listed, [len(j.prototype.positions) for j in listed])
-    velocity = _starts(listed, [len(j.prototype.velocities) for j in listed])
-    bodies = np.zeros((len(order) + 1, T.PLAN), np.int64)
-    first, rated = 0, []
-    firsts = {}
-    for joint in order:
-        i, kind = rows[joint.child], joint.prototype
-        has_rate = joint.damping > 0 or joint.armature > 0 or (bool(joint.effort) and len(kind.rotations) == 3)
-        bodies[i, T.PARENT], bodies[i, T.FIRST] = rows[joint.parent], first
-        bodies[i, T.TRANSLATIONS], bodies[i, T.ROTATIONS] = len(kind.translations), len(kind.rotations)
-        bodies[i, T.POSITION], bodies[i, T.VELOCITY] = position[joint.name], velocity[joint.name]
-        bodies[i, T.HAS_RATE], bodies[i, T.HAS_SPRING] = has_rate, joint.stiffness > 0
-        bodies[i, T.PIVOTS] = _pivots(joint, has_rate)
-        firsts[joint.name] = first
-        first += len(kind.velocities)
-        rated += [i] if has_rate else []
-    actuators = [
-        (rows[j.child], k, firsts[j.name] + k) for j in listed if j.effort for k in range(len(j.prototype.velocities))
-    ]  # fmt: skip
-    header = np.zeros(T.HEADER, np.int64)
-    header[[T.BODIES, T.FREEDOMS, T.ACTUATORS, T.RATED]] = len(bodies), first, len(actuators), len(rated)
-    header[[T.POSITIONS, T.VELOCITIES]] = len(mechanism.position_names), len(mechanism.velocity_names)
-    header[T.PLAN_ACTUATORS] = T.HEADER + bodies.size
-    header[T.PLAN_RATED] = header[T.PLAN_ACTUATORS] + len(actuators) * T.ACTUATOR
-    return np.concatenate([header, bodies.ravel(), np.array(actuators, np.int64).ravel(), np.array(rated, np.int64)])
-
-
-def build_model(mechanism: Mechanism) -> Model:
-    """Compile a mechanism to constant tables: bodies in depth-first order behind the world, one row each."""
-    order = [joint for joint, _ in spanning_tree(mechanism)]
-    if not order:
-        raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
-    rows = {WORLD: 0} | {joint.child: i for i, joint in enumerate(order, start=1)}
+def _tables(mechanism: Mechanism, rows: Rows) -> np.ndarray:
+    """Constants of all bodies and links, (rows, BODY)."""
     poses = _poses(mechanism)
-    bodies = np.zeros((len(order) + 1, T.BODY))
-    bodies[0, _field(T.OFFSET, 1)] = 1.0
-    for joint in order:
-        bodies[rows[joint.child]] = _body_row(mechanism, joint, poses)
-    anchors_a, anchors_b = bodies[:, _field(T.ANCHOR_A, 3)], bodies[:, _field(T.ANCHOR_B, 3)]
-    for joint in order:
-        i = rows[joint.child]
-        bodies[i, _field(T.LEVER, 3)] = anchors_a[i] - anchors_b[rows[joint.parent]]
-    freedoms = np.concatenate([np.zeros((0, T.FREEDOM)), *(_freedom_rows(mechanism, joint) for joint in order)])
-    environment = np.array([*mechanism.gravity, *_scales(mechanism, bodies)])
-    body_rows = np.array([rows[name] for name in mechanism.bodies], np.int64)
-    return Model(_plan(mechanism, order, rows), environment, bodies, freedoms, body_rows)
+    table = np.zeros((len(rows.body), T.BODY))
+    table[0, _field(T.OFFSET, 1)] = 1.0
+    for joint in rows.order:
+        table[rows.body[joint.child]] = _body_row(mechanism, joint, poses)
+    if rows.link:  # the last body's row fills its lane block
+        filled = np.repeat(table[-1:], rows.first_link - len(table), axis=0)
+        table = np.concatenate([table, filled, np.zeros((len(rows.link), T.BODY))])
+    for joint in mechanism.closing_joints:
+        table[rows.link[joint.name]] = _joint_row(mechanism, joint, poses)
+    for spring in mechanism.springs.values():
+        row = table[rows.link[f"spring {spring.name}"]]
+        row[_field(T.ANCHOR_A, 3)], row[_field(T.ANCHOR_B, 3)] = spring.point_a, spring.point_b
+        row[_field(T.OFFSET, 1)] = 1.0
+    ends = [(rows.body[j.child], j.parent) for j in rows.order] + [
+        (rows.link[j.name], j.parent) for j in mechanism.closing_joints
+    ]
+    ends += [(rows.link[f"spring {s.name}"], s.a) for s in mechanism.springs.values()]
+    for i, parent in ends:
+        own = table[rows.body[parent], _field(T.ANCHOR_B, 3)]
+        table[i, _field(T.LEVER, 3)] = table[i, _field(T.ANCHOR_A, 3)] - own
+    return table
+
+
+TAIL = 5  # closures up to which the dense node at the end is the quicker one
+
+
+def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
+    """Compile a mechanism to constant tables: bodies in depth-first order behind the world, then links, a row each.
+
+    Args:
+        mechanism: what is compiled.
+        loops: "tail", "local" or "auto", as in `Simulator`.
+    """
+    rows = Rows(mechanism)
+    if not rows.order:
+        raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
+    bodies = _tables(mechanism, rows)
+    local = loops == "local" or (loops == "auto" and len(rows.link) > TAIL)
+    closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
+    environment = np.array([*mechanism.gravity, *_scales(mechanism, bodies[: len(rows.body)])])
+    constants = np.array([row.constants for row in closed.rows]).reshape(-1, T.CONSTANT_ROW)
+    body_rows = np.array([rows.body[name] for name in mechanism.bodies], np.int64)
+    return Model(
+        build_plan(mechanism, rows, closed), environment, bodies, _freedoms(mechanism, rows), constants, body_rows
+    )

@@ -76,10 +76,11 @@ def check_options(
         raise ValueError(f"timestep: found {timestep!r}, expected a positive finite number [s]")
     if order not in (2, 4):
         raise ValueError(f"order: found {order!r}, expected 2 or 4")
-    damped = [joint.name for joint in mechanism.joints.values() if joint.damping > 0]
+    damped = [f"joint {joint.name!r}" for joint in mechanism.joints.values() if joint.damping > 0]
+    damped += [f"spring {spring.name!r}" for spring in mechanism.springs.values() if spring.damping > 0]
     if order == 4 and damped:
         raise ValueError(
-            f"order=4: joint {damped[0]!r} is damped; "
+            f"order=4: {damped[0]} is damped; "
             "a composition with a negative step needs a system without dissipation"
         )
     if not (1e-14 <= tolerance < 1.0):

@@ -132,18 +132,20 @@ class Reader:
         return self._number(self.readings[:, readout.READ_GAP])
 
     def joint_forces(self) -> Array:
-        """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.tree_joints``.
+        """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.ordered_joints``.
 
         Force [N] and moment about the joint's anchor [N m] that each joint exerts on its child, world axes, at the knot
         where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step.
         """
-        out = np.zeros((self._count, 6 * len(self._model.body_rows)))
+        closing, bodies = self.mechanism.closing_joints, len(self._model.body_rows)
+        out = np.zeros((self._count, 6 * (bodies + len(closing))))
         if self._single:
             reaction.react_single(*self._tables, out)
         else:
             reaction.react_lanes(*self._tables, out, 0)
         carried = self._model.body_rows[self._coordinates.carried] - 1
-        return self._out(out.reshape(self._count, -1, 6)[:, carried])
+        order = [*carried, *range(bodies, bodies + len(closing))]
+        return self._out(out.reshape(self._count, -1, 6)[:, order])
 
 
 def frame_states(frame: Frame, states: Array) -> Array:

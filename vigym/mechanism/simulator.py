@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.announce import announce
 from vigym.core import reset, snapshot, step
 from vigym.core import tables as T
 from vigym.core.simd import LANES
+from vigym.mechanism.check import one_of
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.reader import Reader
+from vigym.mechanism.start import assembled
 
 __all__ = ["Energy", "Simulator", "Status"]
 
@@ -28,6 +31,8 @@ class Simulator(Reader):
         mechanism: what moves; compiled here, later changes to it are not seen.
         timestep: h [s].
         order: 2, or 4 (composition of three second-order steps; only without damping).
+        loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or "auto": the tail for up to
+            five links (closing joints and springs between points), local beyond. Results agree to rounding.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
         batch: number of environments, or None for one without a leading axis.
         threads: reserved for batches, 1.
@@ -41,6 +46,7 @@ class Simulator(Reader):
         mechanism: Mechanism,
         timestep: float = 0.01,
         order: int = 2,
+        loops: str = "auto",
         tolerance: float = 1e-10,
         batch: int | None = None,
         threads: int = 1,
@@ -48,7 +54,8 @@ class Simulator(Reader):
         self.mechanism, self._order, self._batch = copy.deepcopy(mechanism), order, batch
         self._timestep, self._tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
         check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
-        self._model = mechanism.compile()
+        self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
+        self._model = mechanism.compile(loops)
         self._coordinates = Coordinates(mechanism)
         self._single, self._count = batch is None, 1 if batch is None else batch
         self._allocate()
@@ -64,6 +71,11 @@ class Simulator(Reader):
     def order(self) -> int:
         """Order of the method, 2 or 4."""
         return self._order
+
+    @property
+    def loops(self) -> str:
+        """Where loops are eliminated: "auto", "tail" or "local"."""
+        return self._loops
 
     @property
     def tolerance(self) -> float:
@@ -86,11 +98,11 @@ class Simulator(Reader):
         self._start_energy = np.zeros(self._count)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("mechanism", "timestep", "order", "tolerance", "batch", "state")
+        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "state")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        options = (values[name] for name in ("mechanism", "timestep", "order", "tolerance", "batch"))
+        options = (values[name] for name in ("mechanism", "timestep", "order", "loops", "tolerance", "batch"))
         self.__init__(*options)  # type: ignore[misc]
         self.state = values["state"]
 
@@ -98,6 +110,10 @@ class Simulator(Reader):
         self, positions: Given = None, velocities: Given = None, base: Base = None, mask: ArrayLike | None = None
     ) -> None:
         """Start afresh from joint coordinates and knot velocities; what is not named is at the assembly pose, at rest.
+
+        With loops, what is named is held and the other joints follow: from the assembly pose, on its branch, and with
+        the rates that keep the loops closed with the least kinetic energy. Rates given as a whole array are projected.
+        Of closing joints a whole array of positions tells the full turns only.
 
         Args:
             positions: joint or coordinate name -> value [rad, m], or the whole array (n_positions,); in a batch also
@@ -108,10 +124,11 @@ class Simulator(Reader):
 
         Raises:
             MechanismError: a name that is unknown, a value that is not finite or has the wrong shape.
+            AssemblyError: named values at which a loop cannot be closed; names the joint and the gap that is left.
             ValueError: the mask is not bool of shape (batch,). The state is then unchanged, as after every error here.
         """
-        q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
         chosen = chosen_of(mask, self._count)
+        q, qd = self._start(positions, velocities, base, chosen)
         if self._single and chosen[0]:
             reset.reset_single(*self._tables, q, qd)
         elif not self._single:
@@ -120,6 +137,16 @@ class Simulator(Reader):
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
         self._start_energy = np.where(chosen, energy, self._start_energy)
+
+    def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Complete coordinates and velocities from the given ones."""
+        q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
+        rates = np.where(np.isnan(qd), 0.0, qd)
+        if not self.mechanism.closing_joints:
+            return np.where(np.isnan(q), self._coordinates.rest, q), rates
+        if not (velocities is None or isinstance(velocities, Mapping)):
+            qd[:] = np.nan
+        return assembled(self.mechanism, self._coordinates, self._tables, self._single, (q, qd), rates, chosen)
 
     def step(self, torques: ArrayLike | None = None, substeps: int = 1) -> Status:
         """Move by ``substeps`` steps, torques held.

@@ -1,0 +1,162 @@
+"""Assembly of loops: joint coordinates that close them, and rates that keep them closed.
+
+Coordinates that are given are approached from the assembly pose in small stages, the others follow by Newton's method
+(see ``closing``): that is the branch next to the assembly pose. Rates are projected in the same metric.
+"""
+
+from .algebra import add, cross, largest3, load3, load9, mul, store3
+from .closing import CLOSED, close_loops, hold, is_given, newton
+from .groups import group
+from .jit import entry, phase
+from .joint import joint_row, planned, rotation_repair, translation_repair
+from .knot import knots
+from .lanes import above, any_lane, both, copy, from_rows, row, to_rows
+from .ldu import close
+from .links import follow_links, rate_gaps
+from .reset import move_bodies, place_bodies, rounded
+from .simd import LANES, absolute, maximum, spread, where, zero_lanes
+from .tables import (
+    ARM,
+    ASIDE_STATE,
+    BODIES,
+    JOINTS,
+    KNOT,
+    POSITION,
+    POSITIONS,
+    ROTATIONS,
+    SHIFT,
+    STATE_SIZE,
+    TRANSLATIONS,
+    TURN,
+    VELOCITY,
+    WORK,
+    R,
+    V,
+    W,
+)  # fmt: skip
+from .velocity import joint_rate
+
+STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
+STAGES = 64
+NEAR = 1e-6  # a gap that given coordinates leave below this is closed by moving them, too
+GAP_LEFT, RATE_LEFT, JOINT_GAPS = range(3)  # columns of the outcome; a gap of each closing joint from the last on
+
+
+@phase
+def farthest(t, start, given, first, token):
+    """Largest change that a given coordinate asks for; the pose of a floating body does not matter to loops."""
+    change = spread(0.0, token)
+    for i in range(1, t.plan[BODIES]):
+        n, free, column = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS), planned(t, i, POSITION)
+        for j in range(n + (free if free < 3 else 4) if n + free < 6 else 0):
+            goal = from_rows(given, first, column + j, token)
+            far = absolute(goal - from_rows(start, first, column + j, token))
+            change = maximum(change, where(is_given(goal, token), far, 0.0 * change))
+    return change
+
+
+@phase
+def approach(t, positions, before, start, given, fraction, done, first, token):
+    """Set the given coordinates to this part of their way from the start, and let the others go on as they went.
+
+    That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
+    """
+    for column in range(t.plan[POSITIONS]):
+        goal, now = from_rows(given, first, column, token), from_rows(positions, first, column, token)
+        origin = from_rows(start, first, column, token)
+        between = where(above(fraction, spread(0.999999, token)), goal, origin + fraction * (goal - origin))
+        ahead = now + (now - from_rows(before, first, column, token))
+        to_rows(before, first, column, now)
+        ahead = where(is_given(goal, token), between, ahead)
+        to_rows(positions, first, column, where(done, now, ahead))
+
+
+@phase
+def assemble(t, k, positions, before, given, start, first, token, vectors):
+    """Coordinates that close the loops, the given ones held; returns the scaled gaps that are left."""
+    one, gap = spread(1.0, token), spread(0.0, token)
+    change = farthest(t, start, given, first, token) / STAGE
+    stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
+    stage = 0
+    while True:
+        stage += 1
+        fraction = stage / stages
+        fraction = where(fraction - one, one, fraction)
+        approach(t, positions, before, start, given, fraction, above(stage / stages, 1.0 + 0.5 / stages), first, token)
+        gap = newton(t, k, positions, given, one, one, first, token, vectors)
+        if not any_lane(above(one, fraction)):
+            break
+    near = both(above(gap, spread(CLOSED, token)), above(spread(NEAR, token), gap))
+    if any_lane(near):
+        polished = newton(t, k, positions, given, 0.0 * one, near, first, token, vectors)
+        gap = where(near, polished, gap)
+    place_bodies(t, k, positions, first, token)
+    follow_links(t, k, token)
+    close(t, k, token)
+    return gap
+
+
+@phase
+def set_motion(t, k, token):
+    """Anchor and angular velocity of each body in SHIFT and TURN, from those at the knot."""
+    for i in range(1, t.plan[BODIES]):
+        a, own = t.b + row(i, WORK, token), k + row(i, KNOT, token)
+        omega = mul(load9(t.state, own + R, token), load3(t.state, own + W, token))
+        v = add(load3(t.state, own + V, token), cross(omega, load3(t.state, own + ARM, token)))
+        store3(t.work, a + SHIFT, v)
+        store3(t.work, a + TURN, omega)
+
+
+@phase
+def project(t, k, rates, given, first, token, vectors):
+    """Rates that keep the loops closed, the given ones held; returns the largest rate of a gap that stays."""
+    left, least = spread(0.0, token), spread(1e300, token)
+    for _ in range(4):
+        move_bodies(t, k, rates, first, token)
+        set_motion(t, k, token)
+        left = rate_gaps(t, k, token)
+        least = where(least - left, left, least)
+        if not any_lane(above(left, spread(CLOSED, token))):
+            break
+        hold(t, given, True, spread(1.0, token), first, token)
+        close_loops(t, k, token, vectors)
+        for i in range(1, t.plan[BODIES]):
+            for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+                column = planned(t, i, VELOCITY) + j
+                rate = from_rows(rates, first, column, token) + joint_rate(t, i, j, k, token)
+                to_rows(rates, first, column, rate)
+    return least
+
+
+@phase
+def assemble_group(t, positions, before, given, start, rates, given_rates, outcome, first, token, vectors):
+    """Assemble the lanes; the state is left as it was."""
+    size, kept = t.plan[STATE_SIZE], t.b + t.plan[ASIDE_STATE]
+    copy(t.work, kept, t.state, t.s, size)
+    k = knots(t, 0)
+    to_rows(outcome, first, GAP_LEFT, assemble(t, k, positions, before, given, start, first, token, vectors))
+    to_rows(outcome, first, RATE_LEFT, project(t, k, rates, given_rates, first, token, vectors))
+    for joint in range(t.plan[BODIES], t.plan[JOINTS]):
+        g = joint_row(t, joint)
+        c, _ = translation_repair(t, g, k, token)
+        gap = maximum(largest3(c), largest3(rotation_repair(t, g, k, token)))
+        to_rows(outcome, first, JOINT_GAPS + joint - t.plan[BODIES], gap)
+    copy(t.state, t.s, t.work, kept, size)
+
+
+@entry
+def assemble_single(plan, model, state, work, positions, before, given, start, rates, given_rates, outcome):
+    """Assemble one environment."""
+    t = group(plan, model, state, work, 0, 0, 0)
+    assemble_group(t, positions, before, given, start, rates, given_rates, outcome, 0, 0.0, zero_lanes())
+
+
+@entry
+def assemble_lanes(
+    plan, model, state, work, positions, before, given, start, rates, given_rates, outcome, model_stride
+):
+    """Assemble a batch."""
+    for g in range((outcome.shape[0] + LANES - 1) // LANES):
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        lanes = zero_lanes()
+        assemble_group(t, positions, before, given, start, rates, given_rates, outcome, g * LANES, lanes, lanes)

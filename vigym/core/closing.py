@@ -1,0 +1,135 @@
+"""Newton's method that closes the loops in the tree's coordinates.
+
+A Newton step is the motion of least kinetic energy that closes them to first order, from the same elimination as a time
+step's with inertias in place of its blocks; a given freedom has an infinite pivot, it does not move.
+"""
+
+import math
+
+from .algebra import load3, load9, matmul, matmul_t, store3
+from .body import store_anchored
+from .groups import block_count
+from .jit import inline, phase
+from .joint import planned
+from .knot import load_inertia
+from .lanes import above, any_lane, both, from_rows, row, to_rows
+from .ldu import close, factorise, solve_to_leaves, solve_to_root
+from .links import follow_links, forget_multipliers, gaps
+from .quaternion import product
+from .reset import place_bodies
+from .rows import set_rows
+from .simd import absolute, load, maximum, spread, store, where
+from .tables import (
+    ARM,
+    BODIES,
+    BODY,
+    COMPLIANCE,
+    ELIMINATION,
+    FIRST,
+    FORCE,
+    FREEDOMS,
+    KNOT,
+    LOAD,
+    LOOP_ROWS,
+    MASS,
+    MOMENT,
+    POSITION,
+    ROTATIONS,
+    TRANSLATIONS,
+    VELOCITY,
+    WORK,
+    R,
+)  # fmt: skip
+from .velocity import joint_rate
+
+ITERATIONS = 60
+LIMIT = 0.3  # [rad] largest rotation of one Newton step
+CLOSED = 1e-13  # scaled gap that ends Newton's method
+
+
+@inline
+def is_given(value, token):
+    """Mask of the lanes that hold a number."""
+    return where(absolute(value) + 1.0, spread(1.0, token), spread(0.0, token))
+
+
+@phase
+def metric(t, blocks, k, token):
+    """Inertia of each body about its anchor in place of a step's blocks, and no wrenches."""
+    o = spread(0.0, token)
+    for block in range(blocks):
+        a, own, m = t.b + row(block, WORK, token), k + row(block, KNOT, token), t.m + row(block, BODY, token)
+        R2, arm = load9(t.state, own + R, token), load3(t.state, own + ARM, token)
+        K = matmul(R2, matmul_t(load_inertia(t, m, token), R2))
+        store_anchored(t, a, load(t.model, m + MASS, token), K, arm, arm)
+        store3(t.work, a + FORCE, (o, o, o))
+        store3(t.work, a + MOMENT, (o, o, o))
+
+
+@phase
+def hold(t, given, rates, held, first, token):
+    """Freedoms without load; those whose coordinate (or rate) is given, in the lanes ``held``, do not move."""
+    o, rigid = spread(0.0, token), spread(math.inf, token)
+    for p in range(t.plan[FREEDOMS]):
+        store(t.work, t.p + row(p, ELIMINATION, token) + LOAD, o)
+        store(t.work, t.p + row(p, ELIMINATION, token) + COMPLIANCE, o)
+    for i in range(1, t.plan[BODIES]):
+        n, free = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS)
+        for j in range(n + free):
+            column = planned(t, i, VELOCITY) + j if rates else planned(t, i, POSITION) + (j if free < 3 or j < n else n)
+            fixed = both(held, is_given(from_rows(given, first, column, token), token))
+            p = t.p + row(planned(t, i, FIRST) + j, ELIMINATION, token)
+            store(t.work, p + COMPLIANCE, where(fixed, rigid, o))
+
+
+@phase
+def close_loops(t, k, token, vectors):
+    """Motion of least kinetic energy that takes the loop rows' residuals away; returns its largest rotation."""
+    metric(t, block_count(t, token), k, vectors)
+    set_rows(t, k, k, token)
+    forget_multipliers(t, t.plan[LOOP_ROWS], token)
+    factorise(t, k, k, token)
+    solve_to_root(t, k, token)
+    turn, _ = solve_to_leaves(t, k, token)
+    return turn
+
+
+@phase
+def shift_joint(t, i, positions, size, mask, k, first, token):
+    """Add ``size`` times the motion of joint i to its coordinates, in the lanes of the mask."""
+    n, free, column = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS), planned(t, i, POSITION)
+    for j in range(n + (free if free < 3 else 0)):
+        old = from_rows(positions, first, column + j, token)
+        to_rows(positions, first, column + j, where(mask, old + size * joint_rate(t, i, j, k, token), old))
+    if free == 3:
+        o = column + n
+        q = (from_rows(positions, first, o, token), from_rows(positions, first, o + 1, token),
+             from_rows(positions, first, o + 2, token), from_rows(positions, first, o + 3, token))  # fmt: skip
+        half = 0.5 * size
+        x, y = half * joint_rate(t, i, n, k, token), half * joint_rate(t, i, n + 1, k, token)
+        e = product(q, (spread(1.0, token), x, y, half * joint_rate(t, i, n + 2, k, token)))
+        s = 1.0 / math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+        to_rows(positions, first, o, where(mask, s * e[0], q[0]))
+        to_rows(positions, first, o + 1, where(mask, s * e[1], q[1]))
+        to_rows(positions, first, o + 2, where(mask, s * e[2], q[2]))
+        to_rows(positions, first, o + 3, where(mask, s * e[3], q[3]))
+
+
+@phase
+def newton(t, k, positions, given, held, active, first, token, vectors):
+    """Close the loops from the present coordinates in the ``active`` lanes; returns the scaled gaps that are left."""
+    gap = spread(0.0, token)
+    for _ in range(ITERATIONS):
+        place_bodies(t, k, positions, first, token)
+        follow_links(t, k, token)
+        hold(t, given, False, held, first, token)
+        close(t, k, token)
+        gap = gaps(t, k, token)
+        active = both(active, above(gap, spread(CLOSED, token)))
+        if not any_lane(active):
+            break
+        limit = spread(LIMIT, token)
+        size = limit / maximum(close_loops(t, k, token, vectors), limit)
+        for i in range(1, t.plan[BODIES]):
+            shift_joint(t, i, positions, size, active, k, first, token)
+    return gap

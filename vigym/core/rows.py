@@ -1,0 +1,85 @@
+"""Where loop rows are kept while they are eliminated, and how they start: at the two bodies of their link."""
+
+from .algebra import add, cross, scale, store3
+from .jit import inline, phase
+from .joint import last_link, planned
+from .lanes import row
+from .links import arms, direction, row_plan
+from .simd import load, spread, store
+from .tables import (
+    B_F,
+    B_T,
+    CARRIED,
+    CARRIED_PLAN,
+    COMPLIANCE,
+    COUPLING,
+    COUPLINGS,
+    ELIMINATION,
+    END_A,
+    END_B,
+    FIRST_LINK,
+    FIRST_ROW,
+    FROM,
+    K_F,
+    K_T,
+    KIND,
+    LOOP_WORK,
+    PLAN_CARRIED,
+    ROW_FREEDOM,
+    ROWS,
+    TILT,
+    WEIGHT,
+)  # fmt: skip
+
+TINY = 1e-290  # of a row that no freedom moves
+
+
+@inline
+def carry_plan(t, q, field):
+    """Entry of carried row q in the plan."""
+    return load(t.plan, t.plan[PLAN_CARRIED] + q * CARRIED_PLAN + field, 0)
+
+
+@inline
+def coupling(t, r, m, token):
+    """Element of S_rm: rows m <= r from FROM[r] on lie behind each other, their mirror images in the second half."""
+    if m <= r:
+        return t.z + row(row_plan(t, r, COUPLING) + m, 1, token)
+    return t.z + row(t.plan[COUPLINGS] + row_plan(t, m, COUPLING) + r, 1, token)
+
+
+@inline
+def store_end(t, q, sign, arm2, arm3, way2, way3, token):
+    """K and B of a row at one of its end bodies, from its directions there."""
+    if q >= 0:
+        c = t.q + row(q, CARRIED, token)
+        (f2, m2), (f3, m3) = way2, way3
+        store3(t.work, c + K_F, scale(sign, f3))
+        store3(t.work, c + K_T, scale(sign, add(m3, cross(arm3, f3))))
+        store3(t.work, c + B_F, scale(sign, f2))
+        store3(t.work, c + B_T, scale(sign, add(m2, cross(arm2, f2))))
+
+
+@phase
+def set_rows(t, k2, k3, token):
+    """K and B of all loop rows where their links hold; no couplings yet."""
+    for at in range(2 * t.plan[COUPLINGS]):
+        store(t.work, t.z + row(at, 1, token), spread(0.0, token))
+    for g in range(t.plan[FIRST_LINK], last_link(t)):
+        (a2, b2), (a3, b3) = arms(t, g, k2, token), arms(t, g, k3, token)
+        for r in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):
+            way2, way3, lam = direction(t, g, r, k2, token), direction(t, g, r, k3, token), spread(0.0, token)
+            if row_plan(t, r, KIND) > TILT:
+                p = t.p + row(row_plan(t, r, ROW_FREEDOM), ELIMINATION, token)
+                slope = load(t.work, p + COMPLIANCE, token)
+                way3, lam = (scale(slope, way3[0]), scale(slope, way3[1])), spread(1.0, token)
+            store_end(t, row_plan(t, r, END_B), 1.0, b2, b3, way2, way3, token)
+            store_end(t, row_plan(t, r, END_A), -1.0, a2, a3, way2, way3, token)
+            store(t.work, coupling(t, r, r, token), lam)
+            store(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, spread(TINY, token))
+
+
+@inline
+def couples(t, r, m):
+    """Whether the later row m couples with row r."""
+    return row_plan(t, m, FROM) <= r

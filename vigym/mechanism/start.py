@@ -1,0 +1,74 @@
+"""Coordinates of a mechanism with loops: what is given is held, the rest follows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.core import assemble as kernels
+from vigym.mechanism.coordinates import Array, Coordinates
+from vigym.mechanism.errors import AssemblyError
+from vigym.mechanism.mechanism import Mechanism
+
+CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as closed
+
+
+def assembled(
+    mechanism: Mechanism,
+    coordinates: Coordinates,
+    tables: tuple[NDArray[np.int64], Array, Array, Array],
+    single: bool,
+    given: tuple[Array, Array],
+    rates: Array,
+    chosen: NDArray[np.bool_],
+) -> tuple[Array, Array]:
+    """Positions (count, n_positions) and velocities (count, n_velocities) at which all loops are closed.
+
+    Args:
+        mechanism: whose joints are named in errors.
+        coordinates: its coordinates.
+        tables: first arguments of every kernel.
+        single: whether this is one environment.
+        given: positions and velocities that are held, NaN where they follow.
+        rates: velocities to start from.
+        chosen: (count,) environments that have to be closed.
+
+    Raises:
+        AssemblyError: the given values leave a loop open; names joints and gaps.
+    """
+    start = np.tile(coordinates.rest, (len(rates), 1))
+    q, qd, tree = start.copy(), rates.copy(), slice(0, coordinates.tree_positions)
+    held, held_rates = given[0].copy(), given[1].copy()
+    held[:, tree.stop :] = np.nan
+    for values, base, columns in ((held, start, coordinates.apart[0]), (held_rates, rates, coordinates.apart[1])):
+        values[:, columns] = np.where(np.isnan(values[:, columns]), base[:, columns], values[:, columns])
+    outcome = np.zeros((len(q), kernels.JOINT_GAPS + max(1, len(mechanism.closing_joints))))
+    if single:
+        kernels.assemble_single(*tables, q, start.copy(), held, start, qd, held_rates, outcome)
+    else:
+        kernels.assemble_lanes(*tables, q, start.copy(), held, start, qd, held_rates, outcome, 0)
+    for column, what in ((kernels.GAP_LEFT, "positions"), (kernels.RATE_LEFT, "velocities")):
+        open_ = chosen & ~(outcome[:, column] <= CLOSED)
+        if open_.any():
+            row = int(np.argmax(open_))
+            raise AssemblyError(_complaint(mechanism, outcome[row], what, None if single else row))
+    q[:, tree.stop :] = given[0][:, tree.stop :]
+    qd[:, coordinates.tree_velocities :] = 0.0
+    return q, qd
+
+
+def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int | None) -> str:
+    where = "" if environment is None else f" of environment {environment}"
+    names = [joint.name for joint in mechanism.closing_joints]
+    if what == "velocities":
+        rate = outcome[kernels.RATE_LEFT]
+        return (
+            f"velocities{where}: found given rates that open a loop (joints {', '.join(names)}) by {rate:.3g} "
+            "length scales or rad a second, expected rates that keep it closed; name fewer joints"
+        )
+    gaps = outcome[kernels.JOINT_GAPS :]
+    worst = int(np.argmax(gaps[: len(names)]))
+    return (
+        f"positions{where}: found given values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
+        "expected values at which every loop closes; name fewer joints"
+    )
