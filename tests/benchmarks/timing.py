@@ -64,9 +64,9 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     return "\n".join([title, text[0], "-" * len(text[0]), *text[1:]])
 
 
-def machine() -> str:
-    """Processor and Python in one line, the versions that matter in the next."""
-    packages = ("vigym", "numpy", "numba", "mujoco", "gymnasium")
+def machine(*peers: str) -> str:
+    """Processor and Python in one line, the versions that matter in the next, those of `peers` too."""
+    packages = ("vigym", "numpy", "numba", "mujoco", "gymnasium", *peers)
     versions = ", ".join(f"{name} {_version(name)}" for name in packages)
     system = f"{platform.system()}, Python {platform.python_version()}"
     return f"{_processor()}, {os.cpu_count()} cores, {system}\n{versions}"
