@@ -14,14 +14,15 @@ def start_positions(twin):
     values = {}
     for joint in twin.tree:
         s, _, e = joint.coordinates(twin.x, twin.q)
-        values[joint.name] = np.append(s, e if joint.ball else twin.angles[joint.name])
+        if joint.n_free:
+            values[joint.name] = np.append(s, e if joint.ball else twin.angles[joint.name])
     return values
 
 
 def moved(twin, positions, rates):
     """Tree coordinates after rates (tree freedoms,) over one unit of time."""
     found, start = {}, 0
-    for joint in twin.tree:
+    for joint in (joint for joint in twin.tree if joint.n_free):
         rate, value = rates[start : start + joint.n_free], positions[joint.name]
         slides = len(joint.slides)
         turned = mul(value[slides:], unit_increment(rate[slides:])) if joint.ball else value[slides:] + rate[slides:]

@@ -16,12 +16,12 @@ class Drawing:
 
     Args:
         turn: quaternion (4,) that takes the drawing's plane into the world.
-        gravity: [m/s^2].
-        mass: of a bar, per metre [kg/m].
+        wobble: how far the axes of hinges are off the plane's normal [rad].
     """
 
-    def __init__(self, turn=UPRIGHT, gravity=DOWN, mass=1.0):
-        self.mech, self.turn, self.line_mass = Mechanism(gravity=gravity), turn / np.linalg.norm(turn), mass
+    def __init__(self, turn=UPRIGHT, wobble=0.0):
+        self.mech, self.turn, self.wobble = Mechanism(gravity=DOWN), turn / np.linalg.norm(turn), wobble
+        self.rng = np.random.default_rng(0)
 
     def place(self, point):
         """Point of the drawing (2,) in the world."""
@@ -31,17 +31,15 @@ class Drawing:
         """A slender bar between two points of the drawing, its long axis the body's x."""
         way = np.subtract(end, start)
         length, half = np.linalg.norm(way), 0.5 * np.arctan2(way[1], way[0])
-        mass = self.line_mass * length if mass is None else mass
+        mass = length if mass is None else mass  # 1 kg/m
         along, across = mass * thickness**2 / 6.0, mass * length**2 / 12.0
         orientation = mul(self.turn, np.array([np.cos(half), 0.0, 0.0, np.sin(half)]))
-        self.mech.add_body(
-            name, mass, (along, across, across), self.place(np.add(start, end) / 2.0), orientation
-        )  # fmt: skip
+        centre = self.place(np.add(start, end) / 2.0)
+        self.mech.add_body(name, mass, (along, across, across), centre, orientation)
 
-    def hinge(self, name, parent, child, point, axis=(0.0, 0.0, 1.0), **options):
-        self.mech.add_joint(
-            name, "revolute", parent, child, self.place(point), rotate(self.turn, np.array(axis)), **options
-        )  # fmt: skip
+    def hinge(self, name, parent, child, point, **options):
+        axis = rotate(self.turn, np.append(self.wobble * self.rng.normal(size=2), 1.0))
+        self.mech.add_joint(name, "revolute", parent, child, self.place(point), axis, **options)
 
     def rail(self, name, child, point, direction, parent="world", **options):
         axis = rotate(self.turn, np.append(direction, 0.0))
@@ -61,13 +59,13 @@ def hinged_chain(drawing, feet, tops, **options):
     return drawing.mech
 
 
-def general_four_bars(windows, seed=0, turn=UPRIGHT, spread=0.15, **options):
+def general_four_bars(windows, seed=0, turn=UPRIGHT, spread=0.15, wobble=0.0, **options):
     """Windows in a row with bars of generic lengths; `turn` tilts their plane against gravity."""
     rng = np.random.default_rng(seed)
     feet = np.column_stack([np.arange(windows + 1.0), np.zeros(windows + 1)])
     feet = feet + spread * rng.uniform(-1.0, 1.0, feet.shape)
     tops = feet + [0.3, 0.9] + spread * rng.uniform(-1.0, 1.0, feet.shape)
-    return hinged_chain(Drawing(turn), feet, tops, effort=np.inf, **options)
+    return hinged_chain(Drawing(turn, wobble), feet, tops, effort=np.inf, **options)
 
 
 def double_four_bar(windows):
@@ -100,13 +98,13 @@ def slider_crank(closing="prismatic"):
     return drawing.mech
 
 
-def five_bar():
+def five_bar(damping=0.01):
     """Two driven upper bars on a hip in the world and two lower ones that meet at the foot: two freedoms."""
     drawing = Drawing()
     for side, x in (("left", -1.0), ("right", 1.0)):
         hip, knee = (0.05 * x, 0.0), (0.15 * x, -0.05 - 0.02 * x)
         drawing.bar(f"{side}_upper", hip, knee)
-        drawing.hinge(f"{side}_hip", "world", f"{side}_upper", hip, effort=np.inf, damping=0.01, armature=0.001)
+        drawing.hinge(f"{side}_hip", "world", f"{side}_upper", hip, effort=np.inf, damping=damping, armature=0.001)
         drawing.bar(f"{side}_lower", knee, (0.0, -0.22))
         drawing.hinge(f"{side}_knee", f"{side}_upper", f"{side}_lower", knee)
     drawing.hinge("foot", "left_lower", "right_lower", (0.0, -0.22))

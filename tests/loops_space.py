@@ -35,15 +35,15 @@ def bricard():
     return mech
 
 
-def spatial_four_bar(closing="spherical"):
+def spatial_four_bar(closing="spherical", damping=0.1):
     """Crank and rocker in different planes, a coupler with a ball at each end; it is free to spin about itself."""
     mech = Mechanism()
     points = np.array([(0, 0, 0), (0.3, 0, 0.2), (1.2, 0.9, 0.5), (1.2, 0.9, -0.3)], float)
     for i, name in enumerate(("crank", "coupler", "rocker")):
         bar(mech, name, points[i], points[i + 1])
     mech.add_joint("motor", "revolute", "world", "crank", points[0], (0, 1, 0), effort=np.inf)
-    mech.add_joint("pivot", "revolute", "world", "rocker", points[3], (1, 0.2, 0), damping=0.1)
-    mech.add_joint("ball", "spherical", "crank", "coupler", points[1], damping=0.02)
+    mech.add_joint("pivot", "revolute", "world", "rocker", points[3], (1, 0.2, 0), damping=damping)
+    mech.add_joint("ball", "spherical", "crank", "coupler", points[1], damping=0.2 * damping)
     axes = {"universal": {"axis": (0, 0, 1), "axis2": (1, 0, 0)}}
     mech.add_joint("end", closing, "coupler", "rocker", points[2], **axes.get(closing, {}))
     return mech

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from naive_joints import rotate
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Mechanism, Simulator
@@ -34,7 +35,7 @@ def motion(sim):
 def assert_works_as_before(sim, before):
     """The state is the one before, and steps go on from it."""
     np.testing.assert_array_equal(motion(sim), before)
-    fresh = Simulator(sim.mechanism, sim.timestep, sim.order, sim.tolerance, sim.batch)
+    fresh = Simulator(sim.mechanism, sim.timestep, sim.order, sim.loops, sim.tolerance, sim.batch)
     fresh.state = sim.state
     drive(sim, 3)
     drive(fresh, 3)
@@ -57,3 +58,25 @@ def whip():
         mech.add_joint(f"hinge{k}", "revolute", parent, f"link{k}", (0.0, 0.0, -0.2 * k), axis=(0, 1, 0), effort=np.inf)
         parent = f"link{k}"
     return mech
+
+
+def momentum(sim):
+    """Linear [kg m/s] and angular momentum about the origin [kg m^2/s] of all bodies, (6,)."""
+    total = np.zeros(6)
+    for name, body in sim.mechanism.bodies.items():
+        linear = body.mass * sim.body_velocity(name)
+        spin = rotate(sim.body_orientation(name), body.inertia @ sim.body_angular_velocity(name))
+        total += np.append(linear, np.cross(sim.body_position(name), linear) + spin)
+    return total
+
+
+def oscillation(sim, seconds, every):
+    """(times, energies) sampled every so many steps."""
+    count = round(seconds / (sim.timestep * every))
+    energies = np.empty(count)
+    for k in range(count):
+        status = sim.step(None, every)
+        assert status.converged
+        assert status.halvings == 0
+        energies[k] = sim.energy().total
+    return (np.arange(count) + 1.0) * sim.timestep * every, energies

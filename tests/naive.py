@@ -41,7 +41,7 @@ class Twin:
         self.reset()
 
     def reset(self, positions=None, velocities=None, held=None):
-        """Coordinates of tree joints by name (zero where absent), which have to close all loops, and their knot rates.
+        """Coordinates of tree joints by name (assembly where absent), which have to close all loops; knot rates.
 
         Velocities (tree freedoms,) move as little as the loops ask, in the metric of the mass; those of `held`
         (tree freedoms,) stay. Returns whether the loops are closed.
@@ -50,8 +50,7 @@ class Twin:
         placed, self.angles = {0}, {}
         while len(placed) <= self.n:
             joint = next(j for j in self.tree if j.a in placed and j.b not in placed)
-            zero = np.append(np.zeros(len(joint.slides)), IDENTITY) if joint.ball else np.zeros(joint.n_free)
-            value = np.atleast_1d(np.asarray((positions or {}).get(joint.name, zero), float))
+            value = np.atleast_1d(np.asarray((positions or {}).get(joint.name, joint.assembly), float))
             x[joint.b], q[joint.b] = joint.pose(x[joint.a], q[joint.a], value)
             self.angles[joint.name] = value[len(joint.slides) :]
             placed.add(joint.b)
@@ -143,6 +142,7 @@ class Twin:
         V, lam = np.hstack([self.v, self.w]).ravel(), self.lam
         probe = 1e-5 / abs(h) * np.eye(6 * self.n)
         best, scale = np.inf, 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
+        scale += 1e-3 * np.max(self.springs.stiffness * self.lengths[1], initial=0.0)  # the rounding of their forces
         M = self.inertia_matrix()
         for _ in range(60):
             x3, q3 = self.ahead(*np.split(V.reshape(self.n, 6), 2, axis=1), h)
@@ -177,9 +177,9 @@ class Twin:
                 old = self.angles[joint.name]
                 self.angles[joint.name] = old + wrapped(joint.coordinates(x3, q3)[1] - old)
         self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
-        self.dissipated_steps += (
-            0.5 * (self.h1 + h) * self.springs.damping @ (np.diff(self.lengths, axis=0)[0] / h) ** 2
-        )
+        stretching = (self.lengths[1] - self.lengths[0]) / h
+        lost = self.damping @ rate**2 + self.springs.damping @ stretching**2
+        self.dissipated_steps += 0.5 * (self.h1 + h) * lost
         self.x, self.q, self.h1, self.u = x3, q3 / np.linalg.norm(q3, axis=1, keepdims=True), h, u
 
     def inertia_matrix(self, J=None):

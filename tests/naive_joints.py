@@ -62,10 +62,12 @@ class TwinJoint:
         self.ball, self.n_free = len(self.turns) == 3, len(self.slides) + len(self.turns)
         self.cut_slides, self.cut_turns = ([i for i in range(3) if i not in free] for free in (self.slides, self.turns))
         self.rest, self.q_rest = np.zeros(self.n_free) if self.ball else np.array(joint.rest), IDENTITY
+        self.assembly = np.append(np.zeros(len(self.slides)), IDENTITY if self.ball else np.zeros(len(self.turns)))
         if joint.type == "floating":  # coordinates are the pose of the child's centre of mass in the parent
             self.pa, self.pb, self.q_off = np.zeros(3), np.zeros(3), IDENTITY
             self.frame_a = self.frame_b = np.eye(3)
             self.rest[:3], self.q_rest = rotate(conj(qa), xb - xa), mul(conj(qa), qb)  # slack at assembly
+            self.assembly = np.append(self.rest[:3], self.q_rest)
         else:
             other = joint.child_rotation  # takes the parent's half of the frame to the child's
             self.pa, self.pb = rotate(conj(qa), joint.position - xa), rotate(conj(qb), joint.child_position - xb)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive_joints import rotate
+from moving import momentum, oscillation
 from reference import double_pendulum
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
@@ -30,16 +30,6 @@ def step(sim, torques=None, substeps=1):
     assert status.converged
     assert status.halvings == 0
     assert not status.clipped
-
-
-def momentum(sim):
-    """Linear [kg m/s] and angular momentum about the origin [kg m^2/s] of all bodies, (6,)."""
-    total = np.zeros(6)
-    for name, body in sim.mechanism.bodies.items():
-        linear = body.mass * sim.body_velocity(name)
-        spin = rotate(sim.body_orientation(name), body.inertia @ sim.body_angular_velocity(name))
-        total += np.append(linear, np.cross(sim.body_position(name), linear) + spin)
-    return total
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -88,16 +78,6 @@ def test_order_of_motion_and_work_balance(kind, order, damping, h):
     assert_falls_by(factor, balances[1], balances[2], "balance")
     if order == 2:  # the work summed from rates at the knots is itself of second order
         assert_falls_by(factor, knots[1], knots[2], "balance from the rates at the knots")
-
-
-def oscillation(sim, seconds, every):
-    """(times, energies) sampled every so many steps."""
-    count = round(seconds / (sim.timestep * every))
-    energies = np.empty(count)
-    for k in range(count):
-        step(sim, None, every)
-        energies[k] = sim.energy().total
-    return (np.arange(count) + 1.0) * sim.timestep * every, energies
 
 
 def test_energy_of_the_double_pendulum_has_no_trend_over_1000_seconds():

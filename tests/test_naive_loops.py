@@ -8,6 +8,7 @@ from closing import closed_state
 from loops_plane import double_four_bar, five_bar, general_four_bars, parallel_motion, slider_crank
 from loops_space import bricard, closed_by, minitaur, random_loops, spatial_four_bar, twice_hinged
 from naive import Twin
+from reference import falling_row
 from scipy.linalg import null_space
 from trees import TYPES
 
@@ -45,9 +46,8 @@ def test_newton_goes_along_the_derivative_of_the_poses(build):
     ahead, V, h = twin.ahead(twin.v, twin.w, 0.05), np.hstack([twin.v, twin.w]).ravel(), 0.05
     exact = twin.rows(*ahead)[0] @ twin.turned(twin.w, h)
     for direction in np.random.default_rng(0).normal(size=(5, len(V))):
-        ends = (
-            np.split((V + sign * 1e-6 * direction).reshape(twin.n, 6), 2, axis=1) for sign in (1.0, -1.0)
-        )  # fmt: skip
+        probes = (V + sign * 1e-6 * direction for sign in (1.0, -1.0))
+        ends = (np.split(probe.reshape(twin.n, 6), 2, axis=1) for probe in probes)
         up, down = (twin.constraint(*twin.ahead(*end, h)) for end in ends)
         np.testing.assert_allclose((up - down) / (2e-6 * h), exact @ direction, atol=1e-7)
 
@@ -75,21 +75,6 @@ def test_small_steps_obey_newton_and_euler(seed):
     np.testing.assert_allclose(null_space(G).T @ missing, 0.0, atol=1e-5 * np.abs(missing).max())
 
 
-def falling_row(windows, h, steps, rate=1.0, gravity=9.81):
-    """Angles of the double four-bar as one freedom: the same scheme, in the angle of its uprights."""
-    inertia = (windows + 1) / 3.0 + windows
-    weight = gravity * ((windows + 1) / 2.0 + windows)
-    angle, momentum, turn, angles = 0.0, inertia * rate, h * rate, []
-    for _ in range(steps):
-        right = momentum + 0.5 * h * weight * np.sin(angle)
-        for _ in range(8):
-            turn -= (inertia * np.sin(turn) / h - right) / (inertia * np.cos(turn) / h)
-        angle += turn
-        momentum = inertia * np.sin(turn) / h + 0.5 * h * weight * np.sin(angle)
-        angles.append(angle)
-    return np.array(angles)
-
-
 @pytest.mark.parametrize("windows", [1, 2])
 def test_double_four_bar_moves_as_its_one_freedom(windows):
     """Through the singular pose and on: the bars stay parallel, the step is that of the reduced system."""
@@ -101,7 +86,7 @@ def test_double_four_bar_moves_as_its_one_freedom(windows):
         angles.append([-twin.angles[f"ground{i}"][0] for i in range(windows + 1)])
         assert np.abs(twin.constraint(twin.x, twin.q)).max() < 1e-11
     assert angles[-1][0] > 1.5 * np.pi  # fell through both poses with all bars in line
-    expected = falling_row(windows, 0.02, 75)
+    expected = falling_row(windows, 0.02, 75)[0]
     np.testing.assert_allclose(angles, np.tile(expected[:, None], windows + 1), atol=1e-10)
 
 
