@@ -18,6 +18,7 @@ from vigym.envs.run import TaskRun
 URDF = {"urdf": str(assets.path("acrobot"))}
 CASES = [(entry.id, URDF if entry.id == "vigym/Urdf-v0" else {}) for entry in ENVIRONMENTS]
 CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
+CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))
 METRICS = {
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "power_mech",
     "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",
@@ -32,6 +33,13 @@ def actions(env, count, seed=0):
 
 def play(env, moves):
     return [env.step(move) for move in moves]
+
+
+def together(starts):
+    """One array of all, or one by joint name."""
+    if isinstance(starts[0], dict):
+        return {name: np.array([start[name] for start in starts]) for name in starts[0]}
+    return np.array(starts)
 
 
 def same(one, other):
@@ -170,12 +178,12 @@ def test_batch_gives_what_each_environment_gives_alone(name, options):
     env = gym.make(name, **options).unwrapped
     run = TaskRun(type(env.task)(**options), batch=5)
     starts = [env.task.initial(env.mechanism, np.random.default_rng(seed)) for seed in range(5)]
-    run.sim.reset(*(np.array(part) for part in zip(*starts, strict=True)))
+    run.sim.reset(*map(together, zip(*starts, strict=True)))
     moves = np.random.default_rng(0).uniform(-1, 1, (20, 5, *env.action_space.shape))
-    together = [run.step(move) for move in moves]
+    outcomes = [run.step(move) for move in moves]
     for lane, start in enumerate(starts):
         env.sim.reset(*start)
-        for outcome, move in zip(together, moves, strict=True):
+        for outcome, move in zip(outcomes, moves, strict=True):
             observation, reward, terminated, _, info = env.step(move[lane])
             assert np.array_equal(observation, outcome.observation[lane])
             assert (reward, terminated) == (outcome.reward[lane], outcome.terminated[lane])

@@ -85,4 +85,15 @@ PPO = {
         success=Success("tip_height", 0.8, inf, seconds=5.0),
         algorithm=_PPO,
     ),
+    "vigym/FourBar-v0": Settings(
+        timesteps=400_000,
+        success=Success("speed_error", -0.5, 0.5, seconds=4.0),
+        training={"reset_noise_scale": pi},
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    "vigym/MinitaurLeg-v0": Settings(
+        timesteps=600_000,
+        success=Success("foot_error", 0.0, 0.015, seconds=2.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -2.0}},
+    ),
 }

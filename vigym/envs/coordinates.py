@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.envs.task import Array, Quantities
+from vigym.envs.task import Array, Quantities, Start
+from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.model import product, relative_pose
@@ -51,13 +52,60 @@ def joint_observation(mechanism: Mechanism, distance: float, velocity: float) ->
     return JointObservation(bounds, angles, others)
 
 
-def random_start(mechanism: Mechanism, rng: np.random.Generator, scale: float) -> tuple[Array, Array]:
+def random_start(mechanism: Mechanism, rng: np.random.Generator, scale: float) -> tuple[Start, Start]:
     """Return joint positions and velocities about the assembly pose at rest.
 
-    Every coordinate is uniform within +- scale [rad, m, per s]; a quaternion is turned by such a rotation vector.
+    Every coordinate is uniform within +- scale [rad, m, per s]; a quaternion is turned by such a rotation vector. With
+    loops those of `independent_joints` alone, by name, and none at all where scale is 0.
+
+    Raises:
+        MechanismError: loops with more motors than freedoms, and scale > 0.
     """
-    starts = [_start(mechanism, joint, rng, scale) for joint in mechanism.tree_joints]
-    return np.concatenate(starts), rng.uniform(-scale, scale, mechanism.degrees_of_freedom)
+    if not mechanism.closing_joints:
+        starts = [_start(mechanism, joint, rng, scale) for joint in mechanism.tree_joints]
+        return np.concatenate(starts), rng.uniform(-scale, scale, mechanism.degrees_of_freedom)
+    joints = independent_joints(mechanism) if scale else []
+    closed = _assembly(mechanism)
+    positions = {joint.name: closed[joint.name] + _start(mechanism, joint, rng, scale) for joint in joints}
+    return positions, {joint.name: rng.uniform(-scale, scale, len(joint.prototype.velocities)) for joint in joints}
+
+
+def _assembly(mechanism: Mechanism) -> dict[str, Array]:
+    """Return what to add to the coordinates of `_start` so that loops are closed; nothing to quaternions."""
+    joints = mechanism.tree_joints
+    widths = [len(joint.prototype.positions) for joint in joints]
+    parts = np.split(mechanism.structure.assembly, np.cumsum(widths)[:-1])
+    return {j.name: part * (not j.prototype.has_quaternion) for j, part in zip(joints, parts, strict=True)}
+
+
+def independent_joints(mechanism: Mechanism) -> list[Joint]:
+    """Return the joints of the tree that a start may set: all that are in no loop, and the actuated ones in loops.
+
+    Raises:
+        MechanismError: together they have more freedoms than the mechanism.
+    """
+    above = {joint.child: joint for joint in mechanism.tree_joints}
+    looped: set[str] = set()
+    for closing in mechanism.closing_joints:
+        looped |= _names_to_world(above, closing.parent) ^ _names_to_world(above, closing.child)
+    free = [joint for joint in above.values() if joint.name not in looped or joint.actuated]
+    found, expected = sum(len(joint.prototype.velocities) for joint in free), mechanism.degrees_of_freedom
+    if found > expected:
+        names = ", ".join(joint.name for joint in free)
+        raise MechanismError(
+            f"mechanism {mechanism.name!r}: found {found} freedoms of joints that are actuated or in no loop "
+            f"({names}), expected at most {expected}, as many as it has; start without noise, reset_noise_scale=0"
+        )
+    return free
+
+
+def _names_to_world(above: dict[str, Joint], body: str) -> set[str]:
+    """Return the names of the joints between a body and the world."""
+    names = set()
+    while body in above:
+        names.add(above[body].name)
+        body = above[body].parent
+    return names
 
 
 def _start(mechanism: Mechanism, joint: Joint, rng: np.random.Generator, scale: float) -> Array:
@@ -77,7 +125,7 @@ def _start(mechanism: Mechanism, joint: Joint, rng: np.random.Generator, scale: 
 def _bounds(mechanism: Mechanism, distance: float) -> Array:
     """Return the bound of every position coordinate, NaN for angles."""
     bounds: list[float] = []
-    for joint in mechanism.tree_joints:
+    for joint in mechanism.ordered_joints:
         prototype = joint.prototype
         bounds += [distance] * len(prototype.translations)
         bounds += [1.0] * 4 if prototype.has_quaternion else [np.nan] * len(prototype.rotations)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from vigym.envs.coordinates import JointObservation, joint_observation, random_start
-from vigym.envs.task import Array, Quantities, Task
+from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.shapes import Capsule, Shape, Sphere
 from vigym.mechanism.simulator import Simulator
@@ -128,7 +128,7 @@ class PendulumChain(Task):
             )  # fmt: skip
         return mechanism
 
-    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Hang, with noise."""
         return random_start(mechanism, rng, self.reset_noise_scale)
 

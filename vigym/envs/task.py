@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Quantities = dict[str, Array]
+Start = Array | Mapping[str, ArrayLike]  # all joint coordinates, or some by joint name: loops close with the others
 
 _WEIGHT = "_weight"
 
@@ -42,7 +43,7 @@ class Task(ABC):
     reset_noise_scale: float = 0.1
 
     def __post_init__(self) -> None:
-        _require(_is_number(self.timestep) and self.timestep > 0.0, "timestep", self.timestep, "seconds > 0")
+        require_positive("timestep", self.timestep, "seconds")
         whole = isinstance(self.frame_skip, int | np.integer) and not isinstance(self.frame_skip, bool)
         _require(whole and self.frame_skip >= 1, "frame_skip", self.frame_skip, "a whole number >= 1")
         noise = self.reset_noise_scale
@@ -61,8 +62,11 @@ class Task(ABC):
         """Return the mechanism the task is about."""
 
     @abstractmethod
-    def initial(self, mechanism: "Mechanism", rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return joint positions (n_positions,) and velocities (n_velocities,) [rad, m, s] of a new episode."""
+    def initial(self, mechanism: "Mechanism", rng: np.random.Generator) -> tuple[Start, Start]:
+        """Return joint positions (n_positions,) and velocities (n_velocities,) [rad, m, s] of a new episode.
+
+        With loops: those of independent joints, by name; the others follow.
+        """
 
     @abstractmethod
     def observation(self, mechanism: "Mechanism") -> Mapping[str, float]:
@@ -83,6 +87,11 @@ class Task(ABC):
     def terminated(self, now: Quantities) -> Flags:
         """Return whether the episode is over, failed or done (...,); by default never."""
         return np.zeros(now["joint_positions"].shape[:-1], dtype=np.bool_)
+
+
+def require_positive(option: str, found: object, unit: str) -> None:
+    """Raise ValueError unless an option is a finite number above zero."""
+    _require(_is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
 
 
 def _is_number(value: object) -> bool:

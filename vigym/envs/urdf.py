@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vigym.envs.coordinates import JointObservation, joint_observation, random_start
-from vigym.envs.task import Array, Quantities, Task
+from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 from vigym.urdf.load import load_urdf
@@ -60,8 +60,9 @@ class Urdf(Task):
 
     ## Starting State
 
-    The file's zero; positions [m, rad] and rates are uniform within +- `reset_noise_scale` of it, for quaternions
-    the components of the rotation vector.
+    The file's zero, loops closed; positions [m, rad] and rates are uniform within +- `reset_noise_scale` of it, for
+    quaternions the components of the rotation vector. In closed loops that holds for the actuated joints, and the
+    others follow. Loops with more motors than freedoms have to start with `reset_noise_scale=0`.
 
     ## Episode End
 
@@ -112,7 +113,7 @@ class Urdf(Task):
         found: Reward = getattr(import_module(module), name)
         return found
 
-    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Take the file's zero, with noise."""
         return random_start(mechanism, rng, self.reset_noise_scale)
 
