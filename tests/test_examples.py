@@ -3,6 +3,7 @@
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
@@ -36,6 +37,25 @@ def check_import_urdf(module):
 
 def check_own_task(module):
     assert abs(module.main()["position"]) < 1e-3
+
+
+def check_four_bar_speed(module):
+    result = module.main()
+    assert result["passes"] == 6
+    assert result["speed_error_mean"] < 0.3
+    assert abs(result["energy_balance"]) < 0.02 * result["energy_change"]
+    assert result["gap"] <= 1e-10
+
+
+def check_minitaur_leg_path(module):
+    result = module.main()
+    assert result["foot_error_max"] < 0.01
+    assert 1.0 < result["power"] < 5.0
+    assert result["gap"] <= 1e-10
+    for x, z in ((0.0, -0.2), (0.08, -0.17), (-0.05, -0.25)):
+        front, rear = module.hip_angles(x, z)
+        knees = np.array([[np.cos(front), -np.sin(front)], [-np.cos(rear), -np.sin(rear)]]) * module.UPPER
+        assert np.linalg.norm(knees - (x, z), axis=1) == pytest.approx(module.LOWER)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
