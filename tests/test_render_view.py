@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scenes import assembled, ball, picture_of, poses, reddish
 
-from vigym import assets, load_urdf
+from vigym import Simulator, assets, load_urdf
+from vigym.envs.coordinates import independent_joints
 from vigym.render import software
 from vigym.render.camera import Camera
 from vigym.render.scene import Scene, make_renderer
@@ -28,6 +29,19 @@ def test_the_camera_follows_what_floats():
     assert reddish(picture_of(grounded, positions + [0.0, 0.0, 30.0], orientations)).any()
 
 
+def swung(mech, value):
+    """Poses with hinges at `value`, all the way round, and slides along their travel; loops closed."""
+
+    def coordinate(joint):
+        return value if joint.prototype.rotations else np.clip(value / 4, *joint.limits[0])
+
+    if not mech.closing_joints:
+        return poses(mech, coordinate)
+    sim = Simulator(mech)
+    sim.reset({joint.name: coordinate(joint) for joint in independent_joints(mech)})
+    return sim.body_states[:, :3], sim.body_states[:, 3:7]
+
+
 @pytest.mark.parametrize("name", assets.names())
 @pytest.mark.parametrize("size", [(480, 480), (640, 360)])
 def test_robots_stay_inside_the_picture_and_fill_it(name, size):
@@ -36,10 +50,7 @@ def test_robots_stay_inside_the_picture_and_fill_it(name, size):
     world = np.array([piece.body == len(mech.bodies) for piece in scene.pieces]).repeat(8)
     spans = []
     for value in np.linspace(-math.pi, math.pi, 13):
-        # sliding joints along their travel, hinges all the way round
-        bodies = poses(
-            mech, lambda joint, v=value: v if joint.prototype.rotations else np.clip(v / 4, *joint.limits[0])
-        )
+        bodies = swung(mech, value)
         corners = scene.corners(*scene.place(*bodies))[~world] - scene.shifts(bodies[0])[0]
         left, top, width, height = software.rectangle(scene.view, corners)
         assert left > 0

@@ -10,6 +10,7 @@ from vigym.mechanism.graph import spanning_tree
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD
+from vigym.render.linkage import swept_points
 from vigym.render.pieces import Piece, travel
 from vigym.render.pose import matrix
 from vigym.render.surface import MeshFile
@@ -52,6 +53,10 @@ def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
     roots = parts[WORLD].joints
     followed = [joint for joint in roots if _travels_far(joint, extents[joint.child])]
     balls = [] if followed else _own_balls(parts[WORLD], [np.zeros(3)])
+    if mech.closing_joints and not followed:  # loops keep a linkage far closer together than its tree could get apart
+        outlines = {name: part.points for name, part in parts.items()}
+        balls += [(point, 0.0) for point in swept_points(mech, outlines, max(extents.values()))]
+        roots = []
     for joint in roots:
         if len(joint.prototype.translations) > 1:
             balls += _as_assembled(joint.child, parts)
