@@ -13,6 +13,7 @@ m, J       mass [kg], inertia about the centre of mass [kg m^2, body axes]
 c, e       rotation over a step as a quaternion: c = sqrt(1 - e.e), e = h w / 2
 y          anchor of the joint that carries the body [m, world]; wrenches and increments refer to it
 D, N, W    6x6 block of a body, free directions of its joint at knot 3 and at knot 2
+g, lam     residual and multiplier of a loop row; K, B its derivative at knot 3 and its wrench at knot 2
 =========  =======================================================================================================
 
 Papers:
@@ -38,14 +39,20 @@ knot         poses and what follows from them, in buffers that take turns
 body         residual and derivative of each body's own equations, prediction, update
 joint        free directions of a joint and what closes it
 coordinates  joint coordinates read from poses and counted through full turns
+links        what closes loops: its halves on the bodies, residuals and directions of its rows
 forces       torques, springs, dampers, armature on the freedoms
 pivot        one freedom taken out of a block
+rows         where loop rows are kept, and how they start
+carry        loop rows carried up the tree and eliminated
+multipliers  loop rows in the solves
 ldu          close the joints, factorise and solve along the tree
 newton       Newton's method for one step
 advance      halved steps, composition, accepted knots
 step         a call of the step; its entry kernels
-reset        from joint coordinates to the state; its entry kernels
 velocity     knot velocities through the discrete Legendre transform
+reset        from joint coordinates to the state; its entry kernels
+closing      Newton's method that closes loops in joint coordinates
+assemble     coordinates and rates that close the loops, some of them given; its entry kernels
 readout      everything that is read at a knot; its entry kernels
 snapshot     a state as plain rows, to save and restore
 """

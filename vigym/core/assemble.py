@@ -28,6 +28,7 @@ from .tables import (
     STATE_SIZE,
     TRANSLATIONS,
     TURN,
+    VELOCITIES,
     VELOCITY,
     WORK,
     R,
@@ -38,7 +39,7 @@ from .velocity import joint_rate
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
 STAGES = 64
-NEAR = 1e-6  # a gap that given coordinates leave below this is closed by moving them, too
+NEAR = 1e-6  # a gap that given values leave below this (rates: times the fastest) is closed by changing them, too
 GAP_LEFT, RATE_LEFT, JOINT_GAPS = range(3)  # columns of the outcome; a gap of each closing joint from the last on
 
 
@@ -108,24 +109,41 @@ def set_motion(t, k, token):
 
 
 @phase
-def project(t, k, rates, given, first, token, vectors):
-    """Rates that keep the loops closed, the given ones held; returns the largest rate of a gap that stays."""
-    left, least = spread(0.0, token), spread(1e300, token)
+def project(t, k, rates, given, held, active, first, token, vectors):
+    """Take from the rates what opens loops, in the ``active`` lanes; the given ones stay in the lanes ``held``.
+
+    Returns the largest rate of a gap that stays.
+    """
+    least = spread(1e300, token)
     for _ in range(4):
         move_bodies(t, k, rates, first, token)
         set_motion(t, k, token)
         left = rate_gaps(t, k, token)
         least = where(least - left, left, least)
-        if not any_lane(above(left, spread(CLOSED, token))):
+        if not any_lane(both(active, above(left, spread(CLOSED, token)))):
             break
-        hold(t, given, True, spread(1.0, token), first, token)
+        hold(t, given, True, held, first, token)
         close_loops(t, k, token, vectors)
         for i in range(1, t.plan[BODIES]):
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 column = planned(t, i, VELOCITY) + j
-                rate = from_rows(rates, first, column, token) + joint_rate(t, i, j, k, token)
-                to_rows(rates, first, column, rate)
+                old = from_rows(rates, first, column, token)
+                to_rows(rates, first, column, where(active, old + joint_rate(t, i, j, k, token), old))
     return least
+
+
+@phase
+def closed_rates(t, k, rates, given, first, token, vectors):
+    """Rates that keep the loops closed, the given ones held; returns the largest rate of a gap that stays."""
+    one, fastest = spread(1.0, token), spread(1.0, token)
+    for column in range(t.plan[VELOCITIES]):
+        rate = absolute(from_rows(rates, first, column, token))
+        fastest = where(rate - fastest, rate, fastest)
+    left = project(t, k, rates, given, one, one, first, token, vectors)
+    near = both(above(left, spread(CLOSED, token)), above(NEAR * fastest, left))
+    if any_lane(near):
+        left = where(near, project(t, k, rates, given, 0.0 * one, near, first, token, vectors), left)
+    return left
 
 
 @phase
@@ -135,7 +153,7 @@ def assemble_group(t, positions, before, given, start, rates, given_rates, outco
     copy(t.work, kept, t.state, t.s, size)
     k = knots(t, 0)
     to_rows(outcome, first, GAP_LEFT, assemble(t, k, positions, before, given, start, first, token, vectors))
-    to_rows(outcome, first, RATE_LEFT, project(t, k, rates, given_rates, first, token, vectors))
+    to_rows(outcome, first, RATE_LEFT, closed_rates(t, k, rates, given_rates, first, token, vectors))
     for joint in range(t.plan[BODIES], t.plan[JOINTS]):
         g = joint_row(t, joint)
         c, _ = translation_repair(t, g, k, token)

@@ -10,6 +10,7 @@ from .algebra import (
     axpy,
     cross,
     dot,
+    largest3,
     load3,
     load9,
     madd,
@@ -32,7 +33,7 @@ from .algebra import (
 from .jit import inline, phase
 from .knot import knots, load_inertia, move
 from .lanes import row
-from .simd import absolute, load, maximum, spread, where
+from .simd import load, maximum, spread, where
 from .tables import (
     ARM,
     BLOCK,
@@ -53,8 +54,10 @@ from .tables import (
     R,
     V,
     W,
+    X,
 )  # fmt: skip
 
+POSITION_ROUNDING = 0.05  # what a position is rounded to, in parts of the round-off of a force
 DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
 
 
@@ -110,7 +113,8 @@ def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m, one, two = t.m + row(block, BODY, token), k1 + row(block, KNOT, token), k0 + row(block, KNOT, token)
         history = note_history(t, a, m, k, h, rho, g, token)
-        largest = maximum(largest, maximum(absolute(history[0]), maximum(absolute(history[1]), absolute(history[2]))))
+        rounding = POSITION_ROUNDING * load(t.model, m + MASS, token) / (h * h) * largest3(load3(t.state, k + X, token))
+        largest = maximum(largest, maximum(rounding, largest3(history)))
         v2 = extrapolated(t, V, k, one, two, n, linear, cubic, token)
         w2 = extrapolated(t, W, k, one, two, n, linear, cubic, token)
         e = 0.25 * h * h * dot(w2, w2)

@@ -6,41 +6,34 @@ step's with inertias in place of its blocks; a given freedom has an infinite piv
 
 import math
 
-from .algebra import load3, load9, matmul, matmul_t, store3
-from .body import store_anchored
+from .algebra import store3
 from .groups import block_count
 from .jit import inline, phase
 from .joint import planned
-from .knot import load_inertia
 from .lanes import above, any_lane, both, from_rows, row, to_rows
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .links import follow_links, forget_multipliers, gaps
+from .links import follow_links, gaps
 from .quaternion import product
 from .reset import place_bodies
-from .rows import set_rows
-from .simd import absolute, load, maximum, spread, store, where
+from .rows import forget_multipliers, set_rows
+from .simd import absolute, maximum, spread, store, where
 from .tables import (
-    ARM,
     BODIES,
-    BODY,
     COMPLIANCE,
     ELIMINATION,
     FIRST,
     FORCE,
     FREEDOMS,
-    KNOT,
     LOAD,
     LOOP_ROWS,
-    MASS,
     MOMENT,
     POSITION,
     ROTATIONS,
     TRANSLATIONS,
     VELOCITY,
     WORK,
-    R,
 )  # fmt: skip
-from .velocity import joint_rate
+from .velocity import inertias, joint_rate
 
 ITERATIONS = 60
 LIMIT = 0.3  # [rad] largest rotation of one Newton step
@@ -54,14 +47,11 @@ def is_given(value, token):
 
 
 @phase
-def metric(t, blocks, k, token):
-    """Inertia of each body about its anchor in place of a step's blocks, and no wrenches."""
+def unload(t, blocks, token):
+    """No wrench on any body."""
     o = spread(0.0, token)
     for block in range(blocks):
-        a, own, m = t.b + row(block, WORK, token), k + row(block, KNOT, token), t.m + row(block, BODY, token)
-        R2, arm = load9(t.state, own + R, token), load3(t.state, own + ARM, token)
-        K = matmul(R2, matmul_t(load_inertia(t, m, token), R2))
-        store_anchored(t, a, load(t.model, m + MASS, token), K, arm, arm)
+        a = t.b + row(block, WORK, token)
         store3(t.work, a + FORCE, (o, o, o))
         store3(t.work, a + MOMENT, (o, o, o))
 
@@ -85,7 +75,8 @@ def hold(t, given, rates, held, first, token):
 @phase
 def close_loops(t, k, token, vectors):
     """Motion of least kinetic energy that takes the loop rows' residuals away; returns its largest rotation."""
-    metric(t, block_count(t, token), k, vectors)
+    inertias(t, block_count(t, token), k, vectors)
+    unload(t, block_count(t, token), vectors)
     set_rows(t, k, k, token)
     forget_multipliers(t, t.plan[LOOP_ROWS], token)
     factorise(t, k, k, token)

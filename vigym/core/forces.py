@@ -39,10 +39,10 @@ from .tables import (
     FREEDOMS,
     HAS_SPRING,
     JOINTS,
+    KEPT,
     LOAD,
     LOOP_ROWS,
     LOOP_WORK,
-    MULTIPLIER,
     PLAN_ACTUATORS,
     PLAN_RATED,
     RATE,
@@ -218,7 +218,7 @@ def book(t, k3, h, rho, mask, token):
         pull, _, _ = tension(t, g, k3, token)
         keep(t, t.c + row(planned(t, g, FIRST), COORDINATE, token) + TORQUE, -pull, mask, token)
     for r in range(t.plan[LOOP_ROWS]):
-        keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + MULTIPLIER, token), mask, token)
+        keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + KEPT, token), mask, token)
     done = h * 0.0
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR

@@ -43,7 +43,6 @@ from .tables import (
     LOOP_PLAN,
     LOOP_WORK,
     MOMENT,
-    MULTIPLIER,
     PARENT,
     PLAN_LOOPS,
     REPAIR_R,
@@ -187,13 +186,6 @@ def rate_gaps(t, k, token):
                 gap = load(t.work, t.p + row(row_plan(t, r, ROW_FREEDOM), ELIMINATION, token) + LOAD, token)
             store(t.work, t.r + row(r, LOOP_WORK, token) + GAP, gap)
     return worst
-
-
-@phase
-def forget_multipliers(t, rows, token):
-    """Start from no multipliers: what rows that depend on each other carry is then the least there is."""
-    for r in range(rows):
-        store(t.work, t.r + row(r, LOOP_WORK, token) + MULTIPLIER, spread(0.0, token))
 
 
 @phase

@@ -12,8 +12,8 @@ from .groups import blend, block_count, gravity
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .links import follow_links, forget_multipliers, gaps
-from .rows import set_rows
+from .links import follow_links, gaps
+from .rows import forget_multipliers, keep_multipliers, set_rows
 from .simd import absolute, load, maximum, spread, where
 from .tables import FORCE_SCALE, H0, H1, HISTORY, LENGTH_SCALE, LOOP_ROWS, RATED, WORK_SIZE
 
@@ -21,6 +21,7 @@ ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
+WANDERS = 1e-3  # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
 
 
@@ -78,9 +79,11 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
     blocks, o, looped = block_count(t, token), spread(0.0, token), t.plan[LOOP_ROWS] > 0
     rho = load(t.state, t.s + H1, token) / h
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
-    goal = maximum(spread(tolerance, token), ROUND_OFF * terms / load(t.model, t.e + FORCE_SCALE, token))
+    # forces are not asked for beyond their rounding; gaps are
+    slack = maximum(spread(1.0, token), ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
+    goal = tolerance * slack
     active, wants, previous = todo, todo, spread(1.0, token)
-    done, iterations, residual = o, o, spread(1e300, token)
+    done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
         gap = close(t, k3, token)
         if t.plan[RATED] > 0:
@@ -91,17 +94,24 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         if any_lane(wants):
             renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
         residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
-        now, turn = maximum(gap, solve_to_root(t, k2, token)), o
+        now, turn = maximum(gap * slack, solve_to_root(t, k2, token)), o
         if looped:
             turn, unbalanced = solve_to_leaves(t, k3, token)
             now = maximum(now, unbalanced)
         residual = where(active, now, residual)
         finished = both(active, above(goal, now))
+        if looped:
+            keep_multipliers(t, active, token)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
         if not looped:
             turn, _ = solve_to_leaves(t, k3, token)
+        if looped and not careful:  # the careful attempt starts from the last velocities, next to the right root
+            active = but_not(active, both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn)))
+            last_turn = turn
+            if not any_lane(active):
+                break
         limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
         size = limit / maximum(turn, limit)
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
@@ -109,6 +119,8 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         iterations = iterations + active
         theta = now / previous
         bound = SAFETY * theta * now if iteration > 0 else now
+        if looped:
+            bound = maximum(bound, turn * turn)  # what an increment leaves of a loop's curvature
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)

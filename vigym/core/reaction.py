@@ -1,16 +1,17 @@
 """Constraint forces of the last step, recovered from its motion: the multipliers that the elimination did not need."""
 
-from .algebra import add, cross, dot, load3, scale, store3, sub
-from .body import histories, residuals
+from .algebra import add, cross, dot, load3, load4, scale, store3, sub
+from .body import blocks6, histories, residuals
 from .groups import block_count, gravity, group
 from .jit import entry, inline, phase
 from .joint import constrained_rotation, joint_row, planned, translation_axis
 from .knot import knots
-from .lanes import row, write3
+from .lanes import row, to_rows, write3
 from .ldu import close
 from .links import holding, pull
+from .quaternion import vector
 from .simd import LANES, absolute, load, spread, where, zero_lanes
-from .tables import BODIES, FORCE, H0, H1, JOINTS, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Y
+from .tables import BODIES, FORCE, H0, H1, JOINTS, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Q, X, Y
 
 
 @inline
@@ -37,13 +38,14 @@ def react_group(t, out, first, token, vectors):
     """Constraint forces at the first knot of the last step: own wrenches, summed from the leaves to the root.
 
     h G^T lam is the impulse at that knot, which stands for half of the last step and half of the one before, h0; the
-    force is the impulse over (h + h0)/2. It is zero before the first step.
+    force is the impulse over (h + h0)/2. It is zero before the first step. Last come the bodies' poses at that knot.
     """
     k2, k3, blocks = knots(t, 1), knots(t, 0), block_count(t, token)
     h, h0 = load(t.state, t.s + H1, token), load(t.state, t.s + H0, token)
     share = where(absolute(h), 2.0 * h / (h + h0), 0.0 * h)
     close(t, k3, token)
     histories(t, blocks, k2, spread(h, vectors), spread(h0 / h, vectors), gravity(t, token, vectors), vectors)
+    blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
     residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
     pull(t, k2, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
@@ -57,6 +59,12 @@ def react_group(t, out, first, token, vectors):
     for joint in range(t.plan[BODIES], t.plan[JOINTS]):
         f, tau = holding(t, joint_row(t, joint), k2, token)
         write_wrench(share, f, tau, out, first, 6 * (joint - 1), token)
+    for i in range(1, t.plan[BODIES]):
+        own, column = k2 + row(i, KNOT, token), 6 * (t.plan[JOINTS] - 1) + 7 * (i - 1)
+        q = load4(t.state, own + Q, token)
+        write3(out, first, column, load3(t.state, own + X, token))
+        to_rows(out, first, column + 3, q[0])
+        write3(out, first, column + 4, vector(q))
 
 
 @entry

@@ -21,6 +21,7 @@ from .tables import (
     AXIS_B,
     BODIES,
     BODY,
+    BUFFERS,
     COORDINATE,
     FIRST,
     FRAME,
@@ -124,6 +125,11 @@ def clear(t, velocities, first, token):
         store(t.state, t.c + row(p, COORDINATE, token) + TORQUE, o)
     for r in range(t.plan[LOOP_ROWS]):
         store(t.state, t.u + row(r, 1, token), o)
+    for back in range(1, BUFFERS):
+        for i in range(1, t.plan[BODIES]):
+            own = knots(t, back) + row(i, KNOT, token)
+            store3(t.state, own + V, (o, o, o))
+            store3(t.state, own + W, (o, o, o))
     for joint in range(1, t.plan[JOINTS]):
         i = joint_row(t, joint)
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):

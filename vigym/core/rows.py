@@ -5,7 +5,7 @@ from .jit import inline, phase
 from .joint import last_link, planned
 from .lanes import row
 from .links import arms, direction, row_plan
-from .simd import load, spread, store
+from .simd import load, spread, store, where
 from .tables import (
     B_F,
     B_T,
@@ -22,8 +22,11 @@ from .tables import (
     FROM,
     K_F,
     K_T,
+    KEPT,
     KIND,
+    LOOP_ROWS,
     LOOP_WORK,
+    MULTIPLIER,
     PLAN_CARRIED,
     ROW_FREEDOM,
     ROWS,
@@ -83,3 +86,19 @@ def set_rows(t, k2, k3, token):
 def couples(t, r, m):
     """Whether the later row m couples with row r."""
     return row_plan(t, m, FROM) <= r
+
+
+@phase
+def forget_multipliers(t, rows, token):
+    """Start from no multipliers: what rows that depend on each other carry is then the least there is."""
+    for r in range(rows):
+        store(t.work, t.r + row(r, LOOP_WORK, token) + MULTIPLIER, spread(0.0, token))
+
+
+@phase
+def keep_multipliers(t, mask, token):
+    """Keep the multipliers of the lanes in the mask: those of lanes that are done stay what they were."""
+    for r in range(t.plan[LOOP_ROWS]):
+        at = t.r + row(r, LOOP_WORK, token)
+        now, kept = load(t.work, at + MULTIPLIER, token), load(t.work, at + KEPT, token)
+        store(t.work, at + KEPT, where(mask, now, kept))

@@ -63,8 +63,9 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(
     1, 1, 1, 1, 1, 1, 3, 3, 3, 3
 )
-# loop rows of the work: residual, multiplier, 1 / pivot, the pivot before other rows were eliminated, its shift
-GAP, MULTIPLIER, ROW_PIVOT, WEIGHT, DUAL_SHIFT, LOOP_WORK = _offsets(1, 1, 1, 1, 1)
+# loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
+# other rows were eliminated, its shift
+GAP, MULTIPLIER, KEPT, ROW_PIVOT, WEIGHT, DUAL_SHIFT, LOOP_WORK = _offsets(1, 1, 1, 1, 1, 1)
 # carried rows of the work: derivative at knot 3, wrench at knot 2, both per freedom of the body's joint (up to six)
 K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
 

@@ -13,8 +13,8 @@ from .joint import planned, rotation_axis, translation_axis
 from .knot import load_inertia
 from .lanes import row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .links import forget_multipliers, move_links, rate_gaps
-from .rows import set_rows
+from .links import move_links, rate_gaps
+from .rows import forget_multipliers, set_rows
 from .simd import load, spread
 from .tables import (
     ARM,
@@ -41,38 +41,50 @@ from .tables import (
 
 @phase
 def momenta(t, blocks, k2, h1, g, token):
-    """Rows of the discrete Legendre transform: minus the momentum of each body, and its inertia, about its anchor.
+    """Rows of the discrete Legendre transform: minus the momentum of each body, about its anchor.
 
     Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
     """
     for block in range(blocks):
         a, k, m = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), t.m + row(block, BODY, token)
-        J, R2, arm = load_inertia(t, m, token), load9(t.state, k + R, token), load3(t.state, k + ARM, token)
+        R2, arm = load9(t.state, k + R, token), load3(t.state, k + ARM, token)
         v1, w1, mass = load3(t.state, k + V, token), load3(t.state, k + W, token), load(t.model, m + MASS, token)
-        Jw = mul(J, w1)
+        Jw = mul(load_inertia(t, m, token), w1)
         p = scale(mass, add(v1, scale(0.5 * h1, g)))
         l = mul(R2, sub(scale(load(t.state, k + C, token), Jw), scale(0.5 * h1, cross(w1, Jw))))
         store3(t.work, a + FORCE, scale(-1.0, p))
         store3(t.work, a + MOMENT, sub(cross(arm, p), l))
-        store_anchored(t, a, mass, matmul(R2, matmul_t(J, R2)), arm, arm)
+
+
+@phase
+def inertias(t, blocks, k2, token):
+    """Inertia of each body about its anchor, in place of a step's blocks."""
+    for block in range(blocks):
+        a, k, m = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), t.m + row(block, BODY, token)
+        R2, arm = load9(t.state, k + R, token), load3(t.state, k + ARM, token)
+        J = matmul(R2, matmul_t(load_inertia(t, m, token), R2))
+        store_anchored(t, a, load(t.model, m + MASS, token), J, arm, arm)
 
 
 @phase
 def solve_velocities(t, k, token, vectors):
     """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN."""
-    h1, o = load(t.state, t.s + H1, token), spread(0.0, token)
-    momenta(t, block_count(t, token), k, spread(h1, vectors), gravity(t, token, vectors), vectors)
+    h1, o, rows = load(t.state, t.s + H1, token), spread(0.0, token), t.plan[LOOP_ROWS]
     constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
     momentum_loads(t, h1, token)
     close(t, k, token)
-    if t.plan[LOOP_ROWS] > 0:
-        stand_still(t, token)
-        forget_multipliers(t, t.plan[LOOP_ROWS], token)
-        rate_gaps(t, k, token)
+    forget_multipliers(t, rows, token)
+    inertias(t, block_count(t, token), k, vectors)
+    if rows > 0:
         set_rows(t, k, k, token)
     factorise(t, k, k, token)
-    solve_to_root(t, k, token)
-    solve_to_leaves(t, k, token)
+    for _ in range(2 if rows > 0 else 1):  # the second takes back what the dual shift left
+        momenta(t, block_count(t, token), k, spread(h1, vectors), gravity(t, token, vectors), vectors)
+        if rows > 0:
+            stand_still(t, token)
+            rate_gaps(t, k, token)
+        solve_to_root(t, k, token)
+        solve_to_leaves(t, k, token)
     move_links(t, k, token)
 
 

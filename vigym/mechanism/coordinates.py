@@ -32,12 +32,13 @@ class Coordinates:
 
     def __init__(self, mechanism: Mechanism) -> None:
         joints, tree = mechanism.ordered_joints, mechanism.tree_joints
+        self.position_names, self.velocity_names = mechanism.position_names, mechanism.velocity_names
         self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
         self.carried = [self._bodies[joint.child] for joint in tree]
         self.tree_positions = sum(len(joint.prototype.positions) for joint in tree)
         self.tree_velocities = sum(len(joint.prototype.velocities) for joint in tree)
-        self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], mechanism.position_names)
-        self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], mechanism.velocity_names)
+        self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], self.position_names)
+        self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], self.velocity_names)
         self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
         self.rest = np.concatenate([np.zeros(0), *(_assembly(mechanism, j) for j in joints)])
         if mechanism.closing_joints:
@@ -46,10 +47,10 @@ class Coordinates:
         apart = [joint.name for joint in tree if joint.name not in looped]
         self.apart = (
             [i for name in apart for i in range(self.rest.size)[self._position_slices[name]]],
-            [i for name in apart for i in range(len(mechanism.velocity_names))[self._velocity_slices[name]]],
+            [i for name in apart for i in range(len(self.velocity_names))[self._velocity_slices[name]]],
         )
         self._quaternions = [self._position_slices[j.name] for j in joints if j.prototype.has_quaternion]
-        n_v, start = len(mechanism.velocity_names), 13 * len(self._bodies)
+        n_v, start = len(self.velocity_names), 13 * len(self._bodies)
         self.positions = slice(start, start + self.rest.size)
         self.velocities = slice(self.positions.stop, self.positions.stop + n_v)
         self.scalars = slice(self.velocities.stop, self.velocities.stop + READ_COUNT)
@@ -85,6 +86,20 @@ class Coordinates:
                 raise MechanismError("positions: found a quaternion of length 0, expected (w, x, y, z) of length 1")
             q[:, quaternion] /= length
         return q, qd
+
+    def translated(self, other: Mechanism, positions: Array, velocities: Array) -> tuple[Array, Array]:
+        """Positions and velocities (count, n) from those of a mechanism that names the same coordinates."""
+        tables = []
+        for names, theirs, values in (
+            (self.position_names, other.position_names, positions),
+            (self.velocity_names, other.velocity_names, velocities),
+        ):
+            table = np.full((np.atleast_2d(values).shape[0], len(names)), np.nan)
+            common = [name for name in names if name in theirs]
+            columns = [theirs.index(name) for name in common]
+            table[:, [names.index(name) for name in common]] = np.atleast_2d(values)[:, columns]
+            tables.append(table)
+        return tables[0], tables[1]
 
     def _fill_base(self, q: Array, qd: Array, body: str, values: Mapping[str, ArrayLike], single: bool) -> None:
         if body not in self._floating:

@@ -11,6 +11,7 @@ from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.outcome import Energy
 from vigym.mechanism.parts import WORLD, Frame
+from vigym.mechanism.reactions import least_norm
 
 
 class Reader:
@@ -135,17 +136,22 @@ class Reader:
         """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.ordered_joints``.
 
         Force [N] and moment about the joint's anchor [N m] that each joint exerts on its child, world axes, at the knot
-        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step.
+        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step. Where
+        loops leave them undetermined they are the least there are (norm over all forces [N] and moments [N m]).
         """
         closing, bodies = self.mechanism.closing_joints, len(self._model.body_rows)
-        out = np.zeros((self._count, 6 * (bodies + len(closing))))
+        joints = bodies + len(closing)
+        out = np.zeros((self._count, 6 * joints + 7 * bodies))
         if self._single:
             reaction.react_single(*self._tables, out)
         else:
             reaction.react_lanes(*self._tables, out, 0)
-        carried = self._model.body_rows[self._coordinates.carried] - 1
-        order = [*carried, *range(bodies, bodies + len(closing))]
-        return self._out(out.reshape(self._count, -1, 6)[:, order])
+        order = [*self._model.body_rows[self._coordinates.carried] - 1, *range(bodies, joints)]
+        forces = out[:, : 6 * joints].reshape(self._count, -1, 6)[:, order]
+        if closing:
+            poses = out[:, 6 * joints :].reshape(self._count, -1, 7)[:, self._model.body_rows - 1]
+            forces = least_norm(self.mechanism, forces, poses)
+        return self._out(forces)
 
 
 def frame_states(frame: Frame, states: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.reader import Reader
-from vigym.mechanism.start import assembled
+from vigym.mechanism.start import assembled, closing_first
 
 __all__ = ["Energy", "Simulator", "Status"]
 
@@ -32,7 +32,7 @@ class Simulator(Reader):
         timestep: h [s].
         order: 2, or 4 (composition of three second-order steps; only without damping).
         loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or "auto": the tail for up to
-            five links (closing joints and springs between points), local beyond. Results agree to rounding.
+            two links (closing joints and springs between points), local beyond. Results agree to rounding.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
         batch: number of environments, or None for one without a leading axis.
         threads: reserved for batches, 1.
@@ -141,10 +141,16 @@ class Simulator(Reader):
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Complete coordinates and velocities from the given ones."""
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
-        rates = np.where(np.isnan(qd), 0.0, qd)
         if not self.mechanism.closing_joints:
-            return np.where(np.isnan(q), self._coordinates.rest, q), rates
-        if not (velocities is None or isinstance(velocities, Mapping)):
+            return np.where(np.isnan(q), self._coordinates.rest, q), np.where(np.isnan(qd), 0.0, qd)
+        names = {*_names(positions), *_names(velocities)}
+        closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
+        if closing:
+            other = Simulator(closing_first(self.mechanism, closing), self.timestep, batch=self.batch)
+            other.reset(positions, velocities, base, chosen)
+            q, qd = self._coordinates.translated(other.mechanism, other.joint_positions, other.joint_velocities)
+        rates = np.where(np.isnan(qd), 0.0, qd)
+        if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan
         return assembled(self.mechanism, self._coordinates, self._tables, self._single, (q, qd), rates, chosen)
 
@@ -208,3 +214,8 @@ class Simulator(Reader):
         self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
         reset.refresh(*self._tables, self._groups, self._single, 0)
         self._reading = None
+
+
+def _names(given: Given) -> Collection[str]:
+    """Names in what was given; a whole array has none."""
+    return given.keys() if isinstance(given, Mapping) else ()

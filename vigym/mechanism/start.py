@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,3 +74,32 @@ def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int
         f"positions{where}: found given values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
         "expected values at which every loop closes; name fewer joints"
     )
+
+
+def closing_first(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
+    """The same bodies and joints, the named closing joints in the tree: others close their loops instead.
+
+    Raises:
+        AssemblyError: some of them still close a loop, or have their halves apart at the assembly pose.
+    """
+    other = Mechanism(mechanism.gravity, name=mechanism.name)
+    for body in mechanism.bodies.values():
+        other.add_body(body.name, body.mass, body.inertia, body.position, body.orientation)
+    joints = sorted(mechanism.joints.values(), key=lambda joint: joint.name not in names)
+    for joint in joints:
+        if joint.name in names and joint.is_open:
+            raise AssemblyError(
+                f"found given coordinates of joint {joint.name!r}, whose loop is open at the assembly pose; "
+                "name other joints of its loop"
+            )
+        other.add_joint(
+            joint.name, joint.type, joint.parent, joint.child, joint.position, joint.axis, axis2=joint.axis2,
+            child_position=joint.child_position, child_rotation=joint.child_rotation,
+        )  # fmt: skip
+    over = [joint.name for joint in other.closing_joints if joint.name in names]
+    if over:
+        raise AssemblyError(
+            f"found given coordinates of the closing joints {', '.join(sorted(names))}, of which {over[0]!r} follows "
+            "from the others; name fewer"
+        )
+    return other
