@@ -171,7 +171,7 @@ def _exudyn_options(setting: Setting, radius: float | None, period: float) -> An
     options = exu.SimulationSettings()
     steps = options.timeIntegration
     steps.numberOfSteps, steps.endTime = setting.steps, setting.steps * setting.timestep
-    steps.verboseMode, steps.newton.useModifiedNewton = 0, True
+    steps.verboseMode, steps.adaptiveStep, steps.newton.useModifiedNewton = 0, False, True
     if radius is None:
         steps.generalizedAlpha.useIndex2Constraints = steps.generalizedAlpha.useNewmark = True
     else:
