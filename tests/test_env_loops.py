@@ -109,6 +109,16 @@ def test_the_foot_s_path():
     assert np.hypot(x, z).max() < 0.315  # within reach
 
 
+def test_the_foot_is_where_the_bodies_have_it():
+    env = gym.make("vigym/MinitaurLeg-v0")
+    _, info = env.reset(seed=0)
+    for push in ((0.5, 0.3), (-0.4, 0.2), (0.2, -0.5)) * 5:
+        sim = env.unwrapped.sim
+        x, _, z = sim.body_position("foot") - sim.body_position("hip")
+        assert (info["foot_x"], info["foot_z"]) == pytest.approx((x, z), abs=1e-12)
+        info = env.step(np.array(push, dtype=np.float32))[4]
+
+
 def test_the_leg_starts_on_its_path_in_balance():
     env = gym.make("vigym/MinitaurLeg-v0", reset_noise_scale=0.0)
     _, info = env.reset()

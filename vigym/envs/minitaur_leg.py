@@ -133,14 +133,15 @@ class MinitaurLeg(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return where the foot is and where it should be."""
-        foot = sim.body_position("foot") - sim.body_position("hip")
+        positions = sim.joint_positions
+        foot_x, foot_z = foot_of(positions[..., 1], positions[..., 3])
         phase = 2.0 * np.pi * self.frequency * np.asarray(sim.time)
         x, z = foot_path(phase)
-        error_x, error_z = foot[..., 0] - x, foot[..., 2] - z
+        error_x, error_z = foot_x - x, foot_z - z
         return {
-            "slide_height": sim.joint_positions[..., 0],
-            "foot_x": foot[..., 0],
-            "foot_z": foot[..., 2],
+            "slide_height": positions[..., 0],
+            "foot_x": foot_x,
+            "foot_z": foot_z,
             "target_x": x,
             "target_z": z,
             "foot_error": np.sqrt(error_x * error_x + error_z * error_z),
@@ -162,6 +163,13 @@ class MinitaurLeg(Task):
             "tracking": tolerance(now["foot_error"], margin=NEAR),
             "control": -(action * action).sum(axis=-1) / action.shape[-1],
         }
+
+
+def foot_of(hip: Array, knee: Array) -> tuple[Array, Array]:
+    """Return where the foot is, forwards of the hip and above it (...,) [m], by the angles of the front bars (...,)."""
+    lower = hip + knee
+    down, along = np.cos(lower), np.sin(lower)
+    return UPPER * (np.cos(hip) - down) - TOP * along, UPPER * (along - np.sin(hip)) - TOP * down
 
 
 def foot_path(phase: Array) -> tuple[Array, Array]:
