@@ -85,15 +85,16 @@ PPO = {
         success=Success("tip_height", 0.8, inf, seconds=5.0),
         algorithm=_PPO,
     ),
+    # What is asked of these two lies at most tenths of a second ahead.
     "vigym/FourBar-v0": Settings(
-        timesteps=400_000,
-        success=Success("speed_error", -0.5, 0.5, seconds=4.0),
+        timesteps=600_000,
+        success=Success("speed_error", -2.0, 2.0, seconds=4.0),
         training={"reset_noise_scale": pi},
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -1.0}},
     ),
     "vigym/MinitaurLeg-v0": Settings(
-        timesteps=600_000,
-        success=Success("foot_error", 0.0, 0.015, seconds=2.0),
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -2.0}},
+        timesteps=400_000,
+        success=Success("foot_error", 0.0, 0.01, seconds=2.0),
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
     ),
 }
