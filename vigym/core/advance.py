@@ -91,7 +91,7 @@ def advance(t, dt, lanes, tolerance, token, vectors):
     part, left = spread(1.0, token), lanes  # of dt: halves of one are exact, halves of dt would not add up to it
     iterations, worst, halvings, alive = o, o, o, lanes
     while True:
-        todo, h = both(alive, left), part * dt
+        todo, h = both(left, alive), part * dt
         if not any_lane(todo):
             return alive, iterations, worst, halvings
         k2, k3 = knots(t, 0), knots(t, -1)
@@ -113,11 +113,6 @@ def advance(t, dt, lanes, tolerance, token, vectors):
 
 
 @inline
-def composed(t, dt, order, lanes, tolerance, token, vectors):
-    """One step of the wanted order: the second-order map, or its composition g, 1 - 2 g, g of fourth order."""
-    if order == 2:
-        return advance(t, dt, lanes, tolerance, token, vectors)
-    a, n1, r1, s1 = advance(t, GAMMA * dt, lanes, tolerance, token, vectors)
-    b, n2, r2, s2 = advance(t, (1.0 - 2.0 * GAMMA) * dt, a, tolerance, token, vectors)
-    c, n3, r3, s3 = advance(t, GAMMA * dt, b, tolerance, token, vectors)
-    return c, n1 + n2 + n3, maximum(r1, maximum(r2, r3)), s1 + s2 + s3
+def part(order, stage):
+    """Part of a step that one stage of the method makes: all of it, or g, 1 - 2 g, g of the fourth order."""
+    return 1.0 if order == 2 else (1.0 - 2.0 * GAMMA if stage % 3 == 1 else GAMMA)

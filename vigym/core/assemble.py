@@ -78,19 +78,22 @@ def assemble(t, k, positions, before, given, start, first, token, vectors):
     one, gap = spread(1.0, token), spread(0.0, token)
     change = farthest(t, start, given, first, token) / STAGE
     stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
-    stage = 0
+    stage, held, active = 0, one, one
     while True:
         stage += 1
         fraction = stage / stages
         fraction = where(fraction - one, one, fraction)
-        approach(t, positions, before, start, given, fraction, above(stage / stages, 1.0 + 0.5 / stages), first, token)
-        gap = newton(t, k, positions, given, one, one, first, token, vectors)
-        if not any_lane(above(one, fraction)):
+        if any_lane(held):
+            over = above(stage / stages, 1.0 + 0.5 / stages)
+            approach(t, positions, before, start, given, fraction, over, first, token)
+        gap = where(active, newton(t, k, positions, given, held, active, first, token, vectors), gap)
+        if any_lane(above(one, fraction)):
+            continue
+        # once more, without holding what nearly fits
+        active = both(held, both(above(gap, spread(CLOSED, token)), above(spread(NEAR, token), gap)))
+        held = 0.0 * one
+        if not any_lane(active):
             break
-    near = both(above(gap, spread(CLOSED, token)), above(spread(NEAR, token), gap))
-    if any_lane(near):
-        polished = newton(t, k, positions, given, 0.0 * one, near, first, token, vectors)
-        gap = where(near, polished, gap)
     place_bodies(t, k, positions, first, token)
     follow_links(t, k, token)
     close(t, k, token)
@@ -139,10 +142,12 @@ def closed_rates(t, k, rates, given, first, token, vectors):
     for column in range(t.plan[VELOCITIES]):
         rate = absolute(from_rows(rates, first, column, token))
         fastest = where(rate - fastest, rate, fastest)
-    left = project(t, k, rates, given, one, one, first, token, vectors)
-    near = both(above(left, spread(CLOSED, token)), above(NEAR * fastest, left))
-    if any_lane(near):
-        left = where(near, project(t, k, rates, given, 0.0 * one, near, first, token, vectors), left)
+    left, held, active = one, one, one
+    for _ in range(2):  # the second time without holding what nearly fits
+        left = where(active, project(t, k, rates, given, held, active, first, token, vectors), left)
+        active, held = both(above(left, spread(CLOSED, token)), above(NEAR * fastest, left)), 0.0 * one
+        if not any_lane(active):
+            break
     return left
 
 

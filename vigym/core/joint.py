@@ -15,6 +15,7 @@ from .tables import (
     AXIS_A,
     BODIES,
     BODY,
+    CHILD,
     COORDINATE,
     COSINE,
     FIRST,
@@ -67,7 +68,7 @@ def first_spring(t):
 def relative_orientation(t, i, k, token):
     """Orientation of child in parent from the zero pose, in child axes: conj(q_off) conj(q_a) q_b."""
     q_a = load4(t.state, k + row(planned(t, i, PARENT), KNOT, token) + Q, token)
-    q_b = load4(t.state, k + row(i, KNOT, token) + Q, token)
+    q_b = load4(t.state, k + row(planned(t, i, CHILD), KNOT, token) + Q, token)
     return product(conjugate(product(q_a, load4(t.model, t.m + row(i, BODY, token) + OFFSET, token))), q_b)
 
 
@@ -105,7 +106,7 @@ def rotation_axis(t, i, j, k, token):
     free = planned(t, i, ROTATIONS)
     own = k + row(i, KNOT, token)
     if free == 3:
-        at = own + R + j * LANES
+        at = k + row(planned(t, i, CHILD), KNOT, token) + R + j * LANES
         return load(t.state, at, token), load(t.state, at + 3 * LANES, token), load(t.state, at + 6 * LANES, token)
     if free == 2 and j == 0:
         return parent_axis(t, i, k, token)
@@ -137,7 +138,7 @@ def free_rotation(t, i, j, k, token):
         unit_cross = (o, z, -y) if j == 0 else ((-z, o, x) if j == 1 else (y, -x, o))
         g = sub(scale(s / w, (x, y, z)), unit_cross)
         g = (g[0] + w, g[1], g[2]) if j == 0 else ((g[0], g[1] + w, g[2]) if j == 1 else (g[0], g[1], g[2] + w))
-        return mul(load9(t.state, k + row(i, KNOT, token) + R, token), g)
+        return mul(load9(t.state, k + row(planned(t, i, CHILD), KNOT, token) + R, token), g)
     return rotation_axis(t, i, j, k, token)
 
 
@@ -169,7 +170,7 @@ def rotation_repair(t, i, k, token):
         return scale(dot(a, b) / dot(normal, normal), normal)
     e = relative_orientation(t, i, k, token)
     s = where(e[0], spread(-2.0, token), spread(2.0, token))
-    return mul(load9(t.state, own + R, token), scale(s, vector(e)))
+    return mul(load9(t.state, k + row(planned(t, i, CHILD), KNOT, token) + R, token), scale(s, vector(e)))
 
 
 @inline

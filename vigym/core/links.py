@@ -12,7 +12,7 @@ acts with the wrench (f, m) on b and the opposite one on a.
 
 import math
 
-from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, store3, store4, store9, sub
+from .algebra import add, axpy, cross, dot, load3, load9, mul, scale, store3, sub
 from .coordinates import keep
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned, separation, translation_repair
@@ -57,7 +57,6 @@ from .tables import (
     TILT,
     TURN,
     WORK,
-    Q,
     R,
     Y,
 )  # fmt: skip
@@ -71,16 +70,13 @@ def row_plan(t, r, field):
 
 @phase
 def follow_links(t, k, token):
-    """Each link's half on its child, in knot buffer k: orientation, anchor, axis."""
+    """The anchor of each link on its child, in knot buffer k."""
     for g in range(t.plan[FIRST_LINK], last_link(t)):
-        own, body, m = k + row(g, KNOT, token), k + row(planned(t, g, CHILD), KNOT, token), t.m + row(g, BODY, token)
-        R_b = load9(t.state, body + R, token)
-        a = load3(t.model, t.m + row(planned(t, g, CHILD), BODY, token) + ANCHOR_B, token)
-        offset = sub(load3(t.model, m + ANCHOR_B, token), a)
-        store4(t.state, own + Q, load4(t.state, body + Q, token))
-        store9(t.state, own + R, R_b)
-        store3(t.state, own + Y, add(load3(t.state, body + Y, token), mul(R_b, offset)))
-        store3(t.state, own + AXIS, mul(R_b, load3(t.model, m + AXIS_B, token)))
+        child = planned(t, g, CHILD)
+        body, m = k + row(child, KNOT, token), t.m + row(g, BODY, token)
+        a = load3(t.model, t.m + row(child, BODY, token) + ANCHOR_B, token)
+        offset = mul(load9(t.state, body + R, token), sub(load3(t.model, m + ANCHOR_B, token), a))
+        store3(t.state, k + row(g, KNOT, token) + Y, add(load3(t.state, body + Y, token), offset))
 
 
 @inline
@@ -103,7 +99,7 @@ def direction(t, g, r, k, token):
     """Direction (f, m) of loop row r of link g in knot buffer k, world."""
     kind, at = row_plan(t, r, KIND), t.l + row(r, CONSTANT_ROW, token)
     R_a = load9(t.state, k + row(planned(t, g, PARENT), KNOT, token) + R, token)
-    R_b = load9(t.state, k + row(g, KNOT, token) + R, token)
+    R_b = load9(t.state, k + row(planned(t, g, CHILD), KNOT, token) + R, token)
     u, w = mul(R_a, load3(t.model, at + FIXED_A, token)), mul(R_b, load3(t.model, at + FIXED_B, token))
     o = spread(0.0, token), spread(0.0, token), spread(0.0, token)
     if kind == SOFT_LENGTH:
@@ -154,7 +150,7 @@ def gaps(t, k, token):
                 worst = maximum(worst, absolute(gap) * per_length)
             elif kind == TILT:
                 R_a = load9(t.state, k + row(planned(t, g, PARENT), KNOT, token) + R, token)
-                R_b = load9(t.state, k + row(g, KNOT, token) + R, token)
+                R_b = load9(t.state, k + row(planned(t, g, CHILD), KNOT, token) + R, token)
                 u = mul(R_a, load3(t.model, at + FIXED_A, token))
                 gap = gap + dot(u, mul(R_b, load3(t.model, at + FIXED_B, token)))
                 worst = maximum(worst, absolute(gap))
@@ -190,8 +186,11 @@ def rate_gaps(t, k, token):
 
 @phase
 def move_links(t, k, token):
-    """Motion of each link's half on its child, from that of the bodies in SHIFT and TURN."""
+    """Axis of each link in its child, and that half's motion, from that of the bodies in SHIFT and TURN."""
     for g in range(t.plan[FIRST_LINK], last_link(t)):
+        R_b = load9(t.state, k + row(planned(t, g, CHILD), KNOT, token) + R, token)
+        axis = load3(t.model, t.m + row(g, BODY, token) + AXIS_B, token)
+        store3(t.state, k + row(g, KNOT, token) + AXIS, mul(R_b, axis))
         a, b = t.b + row(g, WORK, token), t.b + row(planned(t, g, CHILD), WORK, token)
         _, arm = arms(t, g, k, token)
         _, lever = translation_repair(t, g, k, token)

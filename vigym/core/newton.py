@@ -10,12 +10,29 @@ from .body import blocks6, predict, residuals, update
 from .forces import constant_loads, rate_loads, rate_terms, spring_loads
 from .groups import blend, block_count, gravity
 from .jit import inline, phase
-from .lanes import above, any_lane, both, but_not, copy, over_bodies
+from .joint import planned
+from .lanes import above, any_lane, both, but_not, copy, over_bodies, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
 from .rows import forget_multipliers, keep_multipliers, set_rows
-from .simd import absolute, load, maximum, spread, where
-from .tables import FORCE_SCALE, H0, H1, HISTORY, LENGTH_SCALE, LOOP_ROWS, RATED, WORK_SIZE
+from .simd import LANES, absolute, load, maximum, spread, where
+from .tables import (
+    BALL,
+    BLOCK,
+    BODIES,
+    FORCE_SCALE,
+    H0,
+    H1,
+    HISTORY,
+    LENGTH_SCALE,
+    LOOP_ROWS,
+    OWN,
+    PIVOTS,
+    RATED,
+    WORK,
+    WORK_FREEDOMS,
+    WORK_SIZE,
+)  # fmt: skip
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -26,18 +43,43 @@ ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their la
 
 
 @phase
+def keep_factors(t, token):
+    """Set aside what solves read of the factors: of a batch, lanes are environments."""
+    size, start = t.plan[WORK_SIZE], t.b + t.plan[WORK_FREEDOMS]
+    copy(t.work, start + size, t.work, start, size - t.plan[WORK_FREEDOMS])
+    for i in range(1, t.plan[BODIES]):
+        own = t.b + row(i, WORK, token) + OWN
+        copy(t.work, own + size, t.work, own, 9 * LANES)
+        if planned(t, i, PIVOTS) == BALL:
+            block = t.b + row(i, WORK, token) + BLOCK
+            copy(t.work, block + size, t.work, block, 36 * LANES)
+
+
+@phase
+def put_back_factors(t, mask, token):
+    """Put them back in the lanes of the mask."""
+    size, start = t.plan[WORK_SIZE], t.b + t.plan[WORK_FREEDOMS]
+    blend(t.work, start, t.work, start + size, size - t.plan[WORK_FREEDOMS], mask, token)
+    for i in range(1, t.plan[BODIES]):
+        own = t.b + row(i, WORK, token) + OWN
+        blend(t.work, own, t.work, own + size, 9 * LANES, mask, token)
+        if planned(t, i, PIVOTS) == BALL:
+            block = t.b + row(i, WORK, token) + BLOCK
+            blend(t.work, block, t.work, block + size, 36 * LANES, mask, token)
+
+
+@phase
 def renew(t, blocks, k2, k3, h, others, token, vectors):
     """Factorise anew; the factors of the lanes ``others`` are kept aside and put back."""
     mixed = any_lane(others)
-    size = t.plan[WORK_SIZE]
     if mixed:
-        copy(t.work, t.b + size, t.work, t.b, size)
+        keep_factors(t, vectors)
     blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
     if t.plan[LOOP_ROWS] > 0:
         set_rows(t, k2, k3, token)
     factorise(t, k2, k3, token)
     if mixed:
-        blend(t.work, t.b, t.work, t.b + size, size, spread(others, vectors), vectors)
+        put_back_factors(t, spread(others, vectors), vectors)
 
 
 @inline

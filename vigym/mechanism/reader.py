@@ -136,8 +136,8 @@ class Reader:
         """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.ordered_joints``.
 
         Force [N] and moment about the joint's anchor [N m] that each joint exerts on its child, world axes, at the knot
-        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step. Where
-        loops leave them undetermined they are the least there are (norm over all forces [N] and moments [N m]).
+        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step.
+        Where loops leave them undetermined they are the least there are (norm over all forces and moments).
         """
         closing, bodies = self.mechanism.closing_joints, len(self._model.body_rows)
         joints = bodies + len(closing)
