@@ -49,14 +49,14 @@ def closed_state(mech, seed, scale=0.3, speed=0.5):
     twin = Twin(mech)
     positions, wish = start_positions(twin), random_rates_of(twin, seed)
     for k in range(40):
-        close = twin.reset(positions)
+        close = twin.place(positions)
         gap, rows = loop_rows(twin)
         push = scale / 10.0 * free_part(rows, wish) if k < 10 else np.zeros(twin.n_tree)
         if k >= 10 and close and np.abs(gap).max(initial=0.0) < 1e-14:
             break
         back = np.linalg.lstsq(rows, -gap, rcond=DEPENDENT)[0] if len(gap) else 0.0
         positions = moved(twin, positions, push + back)
-    assert twin.reset(positions), "the loops do not close"
+    assert twin.place(positions), "the loops do not close"
     return positions, speed * free_part(loop_rows(twin)[1], random_rates_of(twin, seed + 1))
 
 

@@ -68,10 +68,17 @@ def general_four_bars(windows, seed=0, turn=UPRIGHT, spread=0.15, wobble=0.0, **
     return hinged_chain(Drawing(turn, wobble), feet, tops, effort=np.inf, **options)
 
 
-def double_four_bar(windows):
+def crank_and_rockers(windows):
+    """A crank that can go round and the rockers it swings: nowhere near a pose where the freedoms jump."""
+    feet = np.column_stack([np.arange(windows + 1.0), np.zeros(windows + 1)])
+    tops = [(0.0, 0.3)] + [(i + 0.1 * (-1) ** i, 0.9 + 0.1 * (i % 2)) for i in range(1, windows + 1)]
+    return hinged_chain(Drawing(), feet, np.array(tops), effort=np.inf)
+
+
+def double_four_bar(windows, turn=UPRIGHT):
     """IFToMM A02: equal uniform bars of 1 m and 1 kg; all bars fall in line twice a turn, where freedoms jump."""
     feet = np.column_stack([np.arange(windows + 1.0), np.zeros(windows + 1)])
-    return hinged_chain(Drawing(), feet, feet + [0.0, 1.0])
+    return hinged_chain(Drawing(turn), feet, feet + [0.0, 1.0])
 
 
 def parallel_motion(windows, angle=0.0, rate=1.0):

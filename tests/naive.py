@@ -43,9 +43,16 @@ class Twin:
     def reset(self, positions=None, velocities=None, held=None):
         """Coordinates of tree joints by name (assembly where absent), which have to close all loops; knot rates.
 
-        Velocities (tree freedoms,) move as little as the loops ask, in the metric of the mass; those of `held`
-        (tree freedoms,) stay. Returns whether the loops are closed.
+        Velocities (tree freedoms,) move as little as the loops ask, in the metric of the bodies' masses and inertias;
+        those of `held` (tree freedoms,) stay. Returns whether the loops are closed.
         """
+        closed = self.place(positions)
+        self.h1, self.work, self.dissipated_steps, self.u = 0.0, 0.0, 0.0, np.zeros(len(self.damping))
+        self.start(np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held)
+        return closed
+
+    def place(self, positions):
+        """Poses from coordinates of tree joints; returns whether the loops are closed."""
         x, q = np.zeros((self.n + 1, 3)), np.tile(IDENTITY, (self.n + 1, 1))
         placed, self.angles = {0}, {}
         while len(placed) <= self.n:
@@ -56,9 +63,7 @@ class Twin:
             placed.add(joint.b)
         for joint in self.joints[len(self.tree) :]:
             self.angles[joint.name] = None if joint.ball else joint.coordinates(x, q)[1]
-        self.x, self.q, self.h1, self.work, self.dissipated_steps = x, q, 0.0, 0.0, 0.0
-        self.u, self.lengths = np.zeros(len(self.damping)), (self.springs.lengths(x, q),) * 2
-        self.start(np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held)
+        self.x, self.q, self.lengths = x, q, (self.springs.lengths(x, q),) * 2
         return np.abs(self.constraint(x, q)).max(initial=0.0) < 1e-9
 
     def start(self, rates, held):
@@ -68,7 +73,7 @@ class Twin:
         V = np.linalg.solve(np.vstack(tree), np.append(np.zeros(len(tree[0])), rates))
         if len(self.tree) < len(self.joints):
             fixed = J[: self.n_tree][np.zeros(self.n_tree, bool) if held is None else held]
-            V = least_motion(self.inertia_matrix(J), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
+            V = least_motion(self.inertia_matrix(), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
         self.p12, self.lam, V = J @ V, np.zeros(len(G)), V.reshape(self.n, 6)
         self.v, self.w = V[:, :3], V[:, 3:]
 
@@ -138,18 +143,19 @@ class Twin:
         return blocks.reshape(6 * self.n, 6 * self.n)
 
     def solve(self, u, h, tolerance=1e-12):
-        """Newton's method until the residual is at rounding level; returns V (6 n,) and the least multipliers."""
+        """Newton's method to rounding level, and one iteration more; returns V (6 n,) and the least multipliers."""
         V, lam = np.hstack([self.v, self.w]).ravel(), self.lam
         probe = 1e-5 / abs(h) * np.eye(6 * self.n)
-        best, scale = np.inf, 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
+        best, met, scale = np.inf, False, 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
         scale += 1e-3 * np.max(self.springs.stiffness * self.lengths[1], initial=0.0)  # the rounding of their forces
         M = self.inertia_matrix()
         for _ in range(60):
             x3, q3 = self.ahead(*np.split(V.reshape(self.n, 6), 2, axis=1), h)
             balance, gap = self.balance(V, u, h), self.constraint(x3, q3) / h
             error = np.abs(np.append(balance - lam @ self.G, gap)).max()
-            if error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale:
+            if met and error <= 1e3 * tolerance * scale:
                 return V, np.linalg.lstsq(self.G.T, balance, rcond=1e-9)[0]
+            met = error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale
             best = min(best, error)
             D = (self.balance(V + probe, u, h) - self.balance(V - probe, u, h)).T / (2.0 * probe[0, 0])
             ahead = self.rows(x3, q3)[0] @ self.turned(V.reshape(self.n, 6)[:, 3:], h)
