@@ -50,12 +50,12 @@ def trio(mech, seed=0, h=0.01, order=2, speed=0.5):
 
 @pytest.mark.parametrize("kind", CLOSING)
 def test_each_joint_type_closes(kind):
-    run_together(*trio(closed_by(kind, damping=0.3)), steps=40)
+    run_together(*trio(closed_by(kind, damping=0.3)), steps=20)
 
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_mechanisms_people_build(name):
-    run_together(*trio(BUILDERS[name]()), steps=20, strength=0.3)
+    run_together(*trio(BUILDERS[name]()), steps=10, strength=0.3)
 
 
 @pytest.mark.parametrize("name", BUILDERS)
