@@ -8,14 +8,15 @@ from .coordinates import keep, note_all, note_forced
 from .forces import book
 from .groups import blend, block_count
 from .jit import inline, phase
-from .knot import fastest, knots, turn_buffers
+from .knot import bend, fastest, knots, turn_buffers
 from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
-from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, SWEPT, TIME
+from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, LOOP_ROWS, SWEPT, TIME
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
+KINK = 0.05  # [rad] change of a body's turn from step to step that smooth motion does not have
 NOTE_AFTER = 2.0  # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 
@@ -61,6 +62,9 @@ def accept(t, k3, h, done, failed, token, vectors):
     book(t, k3, h, h1 / h, done, token)
     keep(t, t.s + H0, h1, done, token)
     history = where(absolute(h - h1), 0.0 * one, load(t.state, t.s + HISTORY, token)) + 1.0
+    if t.plan[LOOP_ROWS] > 0:  # beyond a kink the predictor leads to other roots
+        kink = absolute(h) * over_bodies(bend(t, block_count(t, token), knots(t, 0), k3, vectors), token)
+        history = where(above(kink, spread(KINK, token)), 0.0 * one, history)
     keep(t, t.s + HISTORY, history, done, token)
     keep(t, t.s + HISTORY, 0.0 * one, failed, token)
     keep(t, t.s + H1, h, done, token)

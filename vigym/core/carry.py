@@ -47,9 +47,11 @@ from .tables import (
     HINGE,
     K_F,
     K_T,
+    KIND,
     LAST,
     LEVER2,
     LEVER3,
+    LINK,
     LOOP_WORK,
     PIVOT,
     PIVOTS,
@@ -63,6 +65,7 @@ from .tables import (
     WORK,
 )  # fmt: skip
 
+ROUNDED = 1e-13  # part of the largest pivot of a link below which another of its pivots may be rounding
 SHIFT_OF_DUAL = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
 
 
@@ -177,13 +180,25 @@ def eliminate_at(t, i, r, per_pivot, token):
     store_block(t.work, at, A, B, minus_outer(C, B_t, K_f), minus_outer(E, B_t, K_t))
 
 
+@inline
+def dual_shift(t, r, token):
+    """A small part of the row's own pivot, and of the largest of its link where rounding is all that is left of it."""
+    own, kind = absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, token)), row_plan(t, r, KIND)
+    largest, g = own, row_plan(t, r, LINK)
+    for other in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):
+        if row_plan(t, other, KIND) == kind:
+            weight = absolute(load(t.work, t.r + row(other, LOOP_WORK, token) + WEIGHT, token))
+            largest = where(weight - largest, weight, largest)
+    return SHIFT_OF_DUAL * own + ROUNDED * largest
+
+
 @phase
 def eliminate_rows(t, i, token):
     """Take out the loop rows whose apex is body i, or the world (0)."""
     for r in range(planned(t, i, FIRST_ROW), planned(t, i, FIRST_ROW) + planned(t, i, ROWS)):
         at = t.r + row(r, LOOP_WORK, token)
-        pivot, shift = load(t.work, coupling(t, r, r, token), token), SHIFT_OF_DUAL * load(t.work, at + WEIGHT, token)
-        shift = where(pivot, absolute(shift), -absolute(shift))
+        pivot, shift = load(t.work, coupling(t, r, r, token), token), dual_shift(t, r, token)
+        shift = where(pivot, shift, -shift)
         store(t.work, at + DUAL_SHIFT, shift)
         per_pivot = 1.0 / (pivot + shift)
         store(t.work, at + ROW_PIVOT, per_pivot)

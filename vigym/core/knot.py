@@ -6,7 +6,7 @@ A pose moves over a step of size h by x3 = x2 + h v2 and q3 = q2 * (c, e), with 
 
 import math
 
-from .algebra import add, dot, load3, load4, mul, scale, store3, store4, store9, symmetric
+from .algebra import add, dot, load3, load4, mul, scale, store3, store4, store9, sub, symmetric
 from .jit import inline, phase
 from .lanes import row
 from .quaternion import almost_normalised, product, rotation
@@ -75,4 +75,15 @@ def fastest(t, blocks, k, token):
     for block in range(blocks):
         w = load3(t.state, k + row(block, KNOT, token) + W, token)
         largest = maximum(largest, dot(w, w))
+    return math.sqrt(largest)
+
+
+@phase
+def bend(t, blocks, k2, k3, token):
+    """The largest change of an angular velocity [rad/s] from the step that led to knot buffer k2 to the one to k3."""
+    largest = spread(0.0, token)
+    for block in range(blocks):
+        w2 = load3(t.state, k3 + row(block, KNOT, token) + W, token)
+        change = sub(w2, load3(t.state, k2 + row(block, KNOT, token) + W, token))
+        largest = maximum(largest, dot(change, change))
     return math.sqrt(largest)

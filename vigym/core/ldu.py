@@ -197,12 +197,12 @@ def scaled(t, force, moment, token):
 def solve_to_leaves(t, k3, token):
     """Free increments from the root to the leaves, and the loops' multipliers.
 
-    Returns the largest element of a rotation [rad], and the largest residual of the freedoms that carry loop rows,
-    scaled as in ``solve_to_root``.
+    Returns the largest element of a rotation [rad], the largest residual of the freedoms that carry loop rows, scaled
+    as in ``solve_to_root``, and the largest gap that the solve leaves.
     """
-    widest, force, moment = spread(0.0, token), spread(0.0, token), spread(0.0, token)
+    widest, force, moment, left = spread(0.0, token), spread(0.0, token), spread(0.0, token), spread(0.0, token)
     if planned(t, 0, ROWS) > 0:
-        multipliers(t, 0, token)
+        left = multipliers(t, 0, token)
     for i in range(1, t.plan[BODIES]):
         a, up = t.b + row(i, WORK, token), t.b + row(planned(t, i, PARENT), WORK, token)
         p, n, carries = planned(t, i, FIRST), planned(t, i, TRANSLATIONS), planned(t, i, CARRIES) > 0
@@ -236,6 +236,6 @@ def solve_to_leaves(t, k3, token):
         store3(t.work, a + SHIFT, dy)
         store3(t.work, a + TURN, dphi)
         if planned(t, i, ROWS) > 0:
-            multipliers(t, i, token)
+            left = maximum(left, multipliers(t, i, token))
         widest = maximum(widest, largest3(dphi))
-    return widest, scaled(t, force, moment, token)
+    return widest, scaled(t, force, moment, token), left

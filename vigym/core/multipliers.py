@@ -6,13 +6,14 @@ from .joint import planned
 from .lanes import row
 from .links import row_plan
 from .rows import carry_plan, couples, coupling
-from .simd import LANES, absolute, load, spread, store
+from .simd import LANES, absolute, load, maximum, spread, store
 from .tables import (
     ALONG_B,
     ALONG_K,
     AT_APEX,
     B_F,
     B_T,
+    BODIES,
     CARRIED,
     CARRIED_ROW,
     CARRIES,
@@ -22,10 +23,13 @@ from .tables import (
     FIRST_CARRY,
     FIRST_ROW,
     FORCE,
+    FORCE_SCALE,
     GAP,
     K_F,
     K_T,
+    KIND,
     LAST,
+    LENGTH_SCALE,
     LOOP_ROWS,
     LOOP_WORK,
     MOMENT,
@@ -36,10 +40,14 @@ from .tables import (
     ROW_PIVOT,
     ROWS,
     SHIFT,
+    SLIDE,
+    TILT,
     TRANSLATIONS,
     TURN,
     WORK,
 )  # fmt: skip
+
+GAP_ROUNDING = 1e-15  # of a gap, in length scales or rad
 
 
 @phase
@@ -84,7 +92,11 @@ def solve_rows(t, i, token):
 
 @phase
 def multipliers(t, i, token):
-    """On the way to the leaves: multipliers of the rows whose apex is body i, whose motion is known."""
+    """On the way to the leaves: multipliers of the rows whose apex is body i, whose motion is known.
+
+    Returns the largest gap that the dual shift leaves: a length over the length scale, or an angle [rad].
+    """
+    left, per_length = spread(0.0, token), 1.0 / load(t.model, t.e + LENGTH_SCALE, token)
     a, first = t.b + row(i, WORK, token), planned(t, i, FIRST_ROW)
     for r in range(first + planned(t, i, ROWS) - 1, first - 1, -1):
         at = t.r + row(r, LOOP_WORK, token)
@@ -97,7 +109,12 @@ def multipliers(t, i, token):
             c = t.q + row(row_plan(t, r, AT_APEX), CARRIED, token)
             gap = gap + dot(load3(t.work, c + K_F, token), load3(t.work, a + SHIFT, token))
             gap = gap + dot(load3(t.work, c + K_T, token), load3(t.work, a + TURN, token))
-        store(t.work, at + MULTIPLIER, -gap * load(t.work, at + ROW_PIVOT, token))
+        lam = -gap * load(t.work, at + ROW_PIVOT, token)
+        if row_plan(t, r, KIND) <= TILT:
+            rest = absolute(load(t.work, at + DUAL_SHIFT, token) * (lam - load(t.work, at + MULTIPLIER, token)))
+            left = maximum(left, rest * per_length if row_plan(t, r, KIND) == SLIDE else rest)
+        store(t.work, at + MULTIPLIER, lam)
+    return left
 
 
 @inline
@@ -114,3 +131,24 @@ def pushed(t, i, j, token):
 def unbalanced(t, p, push, token):
     """Residual of freedom p that the multipliers leave: a force [N] or moment [N m]."""
     return absolute((load(t.work, p + RESIDUAL, token) - push) / load(t.work, p + PIVOT, token))
+
+
+@phase
+def rounding(t, token):
+    """What the rounding of gaps leaves of the carrying freedoms' residuals, scaled; next to singular poses, a lot.
+
+    A gap is known to some roundings of the length scale; its row turns that into a multiplier, and that into forces.
+    """
+    length = load(t.model, t.e + LENGTH_SCALE, token)
+    noise, per_length = spread(0.0, token), maximum(spread(1.0, token), 1.0 / length)
+    for i in range(1, t.plan[BODIES]):
+        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+            s, p = spread(0.0, token), t.p + row(planned(t, i, FIRST) + j, ELIMINATION, token)
+            for q in range(planned(t, i, FIRST_CARRY), planned(t, i, FIRST_CARRY) + planned(t, i, CARRIES)):
+                r = carry_plan(t, q, CARRIED_ROW)
+                gap = GAP_ROUNDING * (length if row_plan(t, r, KIND) == SLIDE else spread(1.0, token))
+                lam = gap * absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + ROW_PIVOT, token))
+                x = load(t.work, t.q + row(q, CARRIED, token) + ALONG_B + j * LANES, token)
+                s = s + lam * absolute(x) if row_plan(t, r, KIND) <= TILT else s
+            noise = maximum(noise, absolute(s / load(t.work, p + PIVOT, token)))
+    return noise * per_length / load(t.model, t.e + FORCE_SCALE, token)

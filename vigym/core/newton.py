@@ -14,6 +14,7 @@ from .joint import planned
 from .lanes import above, any_lane, both, but_not, copy, over_bodies, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
+from .multipliers import rounding
 from .rows import forget_multipliers, keep_multipliers, set_rows
 from .simd import LANES, absolute, load, maximum, spread, where
 from .tables import (
@@ -136,9 +137,11 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         if any_lane(wants):
             renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
         residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
-        now, turn = maximum(gap * slack, solve_to_root(t, k2, token)), o
+        now, turn, left = maximum(gap * slack, solve_to_root(t, k2, token)), o, o
         if looped:
-            turn, unbalanced = solve_to_leaves(t, k3, token)
+            turn, unbalanced, left = solve_to_leaves(t, k3, token)
+            if careful:
+                unbalanced = maximum(unbalanced - rounding(t, token), o)
             now = maximum(now, unbalanced)
         residual = where(active, now, residual)
         finished = both(active, above(goal, now))
@@ -148,7 +151,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         if not any_lane(active):
             break
         if not looped:
-            turn, _ = solve_to_leaves(t, k3, token)
+            turn, _, _ = solve_to_leaves(t, k3, token)
         if looped and not careful:  # the careful attempt starts from the last velocities, next to the right root
             active = but_not(active, both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn)))
             last_turn = turn
@@ -162,7 +165,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         theta = now / previous
         bound = SAFETY * theta * now if iteration > 0 else now
         if looped:
-            bound = maximum(bound, turn * turn)  # what an increment leaves of a loop's curvature
+            bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
