@@ -80,8 +80,7 @@ def check_options(
     damped += [f"spring {spring.name!r}" for spring in mechanism.springs.values() if spring.damping > 0]
     if order == 4 and damped:
         raise ValueError(
-            f"order=4: {damped[0]} is damped; "
-            "a composition with a negative step needs a system without dissipation"
+            f"order=4: {damped[0]} is damped; a composition with a negative step needs a system without dissipation"
         )
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
