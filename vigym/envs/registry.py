@@ -30,8 +30,8 @@ ENVIRONMENTS = (
     Entry("vigym/InvertedDoublePendulum-v0", "vigym.envs.inverted_double_pendulum:InvertedDoublePendulum", 1000, 990.0),
     Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500, -85.0),
     Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500, 480.0),
-    Entry("vigym/FourBar-v0", "vigym.envs.four_bar:FourBar", 400),
-    Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400),
+    Entry("vigym/FourBar-v0", "vigym.envs.four_bar:FourBar", 400, 380.0),
+    Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400, 390.0),
     Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
 )
 
