@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from agreement import assert_same_knot, run_together
 from closing import closed_state
-from loops_plane import crossed_ladder, double_four_bar, five_bar, general_four_bars, scissor, slider_crank
+from loops_plane import (
+    crank_and_rockers,
+    crossed_ladder,
+    double_four_bar,
+    five_bar,
+    general_four_bars,
+    scissor,
+    slider_crank,
+)
 from loops_space import bricard, closed_by, hanging_rope, minitaur, random_loops, spatial_four_bar, twice_hinged
 from naive import Twin
 from naive_joints import matrix
@@ -143,3 +151,15 @@ def tree_positions(sim):
         positions[joint.name] = values[start : start + count]
         start += count
     return positions
+
+
+def test_newton_takes_the_root_next_to_the_last_velocities():
+    """Past a dead point, where rates turn within two steps: a guess extrapolated through it leads to other roots."""
+    mech = crank_and_rockers(3)
+    sim, twin = Simulator(mech), Twin(mech)
+    sim.reset({"ground0": 4.849034950145967}, {"ground0": 8.245000075917998})
+    assert twin.reset(tree_positions(sim), sim.joint_velocities[: twin.n_tree])
+    for _ in range(10):
+        assert sim.step().converged
+        twin.step()
+        np.testing.assert_allclose(sim.joint_velocities, twin.knot_velocities()[1], atol=1e-5)
