@@ -10,17 +10,19 @@ from moving import momentum, oscillation
 from vigym import Mechanism, Simulator
 
 
-def two_masses(stiffness, damping=0.0, gravity=(0.0, 0.0, 0.0), length=1.0):
-    """Two free bodies tied by a spring at points off their centres of mass."""
-    mech = Mechanism(gravity=gravity)
+def two_masses(stiffness, damping=0.0, length=1.0, off=1.0):
+    """Two free bodies tied by a spring, at points off their centres of mass or at these (`off` 0)."""
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("one", 1.0, (0.01, 0.02, 0.025), (0.0, 0.0, 0.0))
     mech.add_body("two", 2.0, (0.03, 0.02, 0.04), (1.0, 0.2, 0.0))
-    mech.add_spring("spring", "one", "two", (0.1, 0.0, 0.05), (-0.1, 0.05, 0.0), stiffness, length, damping)
+    ends = off * np.array([(0.1, 0.0, 0.05), (-0.1, 0.05, 0.0)])
+    mech.add_spring("spring", "one", "two", *ends, stiffness, length, damping)
     return mech
 
 
 def test_energy_of_a_spring_has_no_trend_and_momentum_is_kept():
-    mech = two_masses(50.0)
+    """Regular motion: with the ends off the centres of mass it is chaotic, and wanders between levels of the error."""
+    mech = two_masses(50.0, off=0.0)
     sim = Simulator(mech)
     sim.reset(velocities={"one:floating": (0.1, 0.5, 0.0, 0.3, 0.0, 1.0)})
     first = momentum(sim)
