@@ -13,7 +13,7 @@ from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
-from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, LOOP_ROWS, SWEPT, TIME
+from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's turn from step to step that smooth motion does not have
@@ -74,7 +74,8 @@ def accept(t, k3, h, done, failed, token, vectors):
         rest(t, spread(others, vectors), spread(but_not(others, failed), vectors), vectors)
     turn_buffers(t)
     note_forced(t, k3, done, token)
-    note_lengths(t, k3, done, token)
+    if t.plan[LINKS] > 0:
+        note_lengths(t, k3, done, token)
     rate = over_bodies(fastest(t, block_count(t, token), k3, vectors), token)
     # sin(turn / 2) = h w / 2, so that a step turns a body by pi/2 h w at most, and two against each other by pi h w
     swept = load(t.state, t.s + SWEPT, token) + 3.1415926535 * absolute(h) * rate

@@ -107,13 +107,13 @@ def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
 
     Returns the largest force term [N], for round-off.
     """
-    largest = h * 0.0
+    largest, per_hh = h * 0.0, POSITION_ROUNDING / (h * h)
     k1, k0 = knots(t, 1), knots(t, 2)
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)
         m, one, two = t.m + row(block, BODY, token), k1 + row(block, KNOT, token), k0 + row(block, KNOT, token)
         history = note_history(t, a, m, k, h, rho, g, token)
-        rounding = POSITION_ROUNDING * load(t.model, m + MASS, token) / (h * h) * largest3(load3(t.state, k + X, token))
+        rounding = load(t.model, m + MASS, token) * largest3(load3(t.state, k + X, token)) * per_hh
         largest = maximum(largest, maximum(rounding, largest3(history)))
         v2 = extrapolated(t, V, k, one, two, n, linear, cubic, token)
         w2 = extrapolated(t, W, k, one, two, n, linear, cubic, token)

@@ -81,7 +81,7 @@ def close_loops(t, k, token, vectors):
     forget_multipliers(t, t.plan[LOOP_ROWS], token)
     factorise(t, k, k, token)
     solve_to_root(t, k, token)
-    turn, _, _ = solve_to_leaves(t, k, token)
+    turn, _, _, _ = solve_to_leaves(t, k, token)
     return turn
 
 

@@ -197,8 +197,8 @@ def scaled(t, force, moment, token):
 def solve_to_leaves(t, k3, token):
     """Free increments from the root to the leaves, and the loops' multipliers.
 
-    Returns the largest element of a rotation [rad], the largest residual of the freedoms that carry loop rows, scaled
-    as in ``solve_to_root``, and the largest gap that the solve leaves.
+    Returns the largest element of a rotation [rad], the largest residual of the freedoms that carry loop rows, as a
+    force [N] and as a moment [N m], and the largest gap that the solve leaves.
     """
     widest, force, moment, left = spread(0.0, token), spread(0.0, token), spread(0.0, token), spread(0.0, token)
     if planned(t, 0, ROWS) > 0:
@@ -238,4 +238,4 @@ def solve_to_leaves(t, k3, token):
         if planned(t, i, ROWS) > 0:
             left = maximum(left, multipliers(t, i, token))
         widest = maximum(widest, largest3(dphi))
-    return widest, scaled(t, force, moment, token), left
+    return widest, force, moment, left

@@ -12,7 +12,7 @@ from .groups import blend, block_count, gravity
 from .jit import inline, phase
 from .joint import planned
 from .lanes import above, any_lane, both, but_not, copy, over_bodies, row
-from .ldu import close, factorise, solve_to_leaves, solve_to_root
+from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
 from .multipliers import rounding
 from .rows import forget_multipliers, keep_multipliers, set_rows
@@ -108,9 +108,37 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
     terms = predict(t, blocks, k2, k3, spread(h, vectors), spread(rho, vectors), linear, cubic, g, vectors)
     constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)
-    follow_links(t, k3, token)
-    forget_multipliers(t, t.plan[LOOP_ROWS], token)
+    if t.plan[LOOP_ROWS] > 0:
+        follow_links(t, k3, token)
+        forget_multipliers(t, t.plan[LOOP_ROWS], token)
     return maximum(over_bodies(terms, token), rate_terms(t, h, token) / load(t.model, t.e + LENGTH_SCALE, token))
+
+
+@inline
+def evaluate(t, blocks, k2, k3, h, rho, active, wants, careful, slack, token, vectors):
+    """Residual at the present guess of knot 3, and with loops the increment and the multipliers that follow from it.
+
+    The lanes ``wants`` factorise anew. Returns (scaled residual, largest rotation of the increment, gap it leaves).
+    """
+    looped, o = t.plan[LOOP_ROWS] > 0, spread(0.0, token)
+    gap = close(t, k3, token)
+    if t.plan[RATED] > 0:
+        rate_loads(t, k3, h, rho, token)
+    if looped:
+        spring_loads(t, k3, h, rho, token)
+        gap = maximum(gap, gaps(t, k3, token))
+    if any_lane(wants):
+        renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
+    residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
+    now, turn, left = maximum(gap * slack, solve_to_root(t, k2, token)), o, o
+    if looped:
+        turn, force, moment, left = solve_to_leaves(t, k3, token)
+        unbalanced = scaled(t, force, moment, token)
+        if careful:
+            unbalanced = maximum(unbalanced - rounding(t, token), o)
+        now = maximum(now, unbalanced)
+        keep_multipliers(t, active, token)
+    return now, turn, left
 
 
 @phase
@@ -128,43 +156,25 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
     active, wants, previous = todo, todo, spread(1.0, token)
     done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
-        gap = close(t, k3, token)
-        if t.plan[RATED] > 0:
-            rate_loads(t, k3, h, rho, token)
-        if looped:
-            spring_loads(t, k3, h, rho, token)
-            gap = maximum(gap, gaps(t, k3, token))
-        if any_lane(wants):
-            renew(t, blocks, k2, k3, h, but_not(active, wants), token, vectors)
-        residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
-        now, turn, left = maximum(gap * slack, solve_to_root(t, k2, token)), o, o
-        if looped:
-            turn, unbalanced, left = solve_to_leaves(t, k3, token)
-            if careful:
-                unbalanced = maximum(unbalanced - rounding(t, token), o)
-            now = maximum(now, unbalanced)
+        now, turn, left = evaluate(t, blocks, k2, k3, h, rho, active, wants, careful, slack, token, vectors)
         residual = where(active, now, residual)
         finished = both(active, above(goal, now))
-        if looped:
-            keep_multipliers(t, active, token)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
         if not looped:
-            turn, _, _ = solve_to_leaves(t, k3, token)
-        if looped and not careful:  # the careful attempt starts from the last velocities, next to the right root
+            turn, _, _, _ = solve_to_leaves(t, k3, token)
+        elif not careful:  # the careful attempt starts from the last velocities, next to the right root
             active = but_not(active, both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn)))
             last_turn = turn
-            if not any_lane(active):
-                break
         limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
         size = limit / maximum(turn, limit)
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
-        follow_links(t, k3, token)
         iterations = iterations + active
         theta = now / previous
         bound = SAFETY * theta * now if iteration > 0 else now
         if looped:
+            follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
         residual = where(finished, bound, residual)
