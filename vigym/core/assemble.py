@@ -5,6 +5,7 @@ Coordinates that are given are approached from the assembly pose in small stages
 """
 
 from .algebra import add, cross, largest3, load3, load9, mul, store3
+from .carry import largest_weight
 from .closing import CLOSED, close_loops, hold, is_given, newton
 from .groups import group
 from .jit import entry, phase
@@ -12,20 +13,25 @@ from .joint import joint_row, planned, rotation_repair, translation_repair
 from .knot import knots
 from .lanes import above, any_lane, both, copy, from_rows, row, to_rows
 from .ldu import close
-from .links import follow_links, rate_gaps
+from .links import follow_links, rate_gaps, row_plan
 from .reset import move_bodies, place_bodies, rounded
-from .simd import LANES, absolute, maximum, spread, where, zero_lanes
+from .simd import LANES, absolute, load, maximum, spread, where, zero_lanes
 from .tables import (
     ARM,
     ASIDE_STATE,
     BODIES,
     JOINTS,
+    KIND,
     KNOT,
+    LOOP_ROWS,
+    LOOP_WORK,
     POSITION,
     POSITIONS,
     ROTATIONS,
+    ROW_PIVOT,
     SHIFT,
     STATE_SIZE,
+    TILT,
     TRANSLATIONS,
     TURN,
     VELOCITIES,
@@ -40,7 +46,11 @@ from .velocity import joint_rate
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
 STAGES = 64
 NEAR = 1e-6  # a gap that given values leave below this (rates: times the fastest) is closed by changing them, too
-GAP_LEFT, RATE_LEFT, JOINT_GAPS = range(3)  # columns of the outcome; a gap of each closing joint from the last on
+WEAK = (
+    3e-13  # a loop row whose pivot is below this part of its link's largest: a motion is open that it holds elsewhere
+)
+# columns of the outcome: scaled gap, rate of a gap, weak rows met; from the last on a gap of each closing joint
+GAP_LEFT, RATE_LEFT, WEAK_ROWS, JOINT_GAPS = range(4)
 
 
 @phase
@@ -115,9 +125,9 @@ def set_motion(t, k, token):
 def project(t, k, rates, given, held, active, first, token, vectors):
     """Take from the rates what opens loops, in the ``active`` lanes; the given ones stay in the lanes ``held``.
 
-    Returns the largest rate of a gap that stays.
+    Returns the largest rate of a gap that stays, and the number of weak rows that were met.
     """
-    least = spread(1e300, token)
+    least, weak = spread(1e300, token), spread(0.0, token)
     for _ in range(4):
         move_bodies(t, k, rates, first, token)
         set_motion(t, k, token)
@@ -127,28 +137,44 @@ def project(t, k, rates, given, held, active, first, token, vectors):
             break
         hold(t, given, True, held, first, token)
         close_loops(t, k, token, vectors)
+        weak = maximum(weak, where(active, weak_rows(t, token), 0.0 * weak))
         for i in range(1, t.plan[BODIES]):
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 column = planned(t, i, VELOCITY) + j
                 old = from_rows(rates, first, column, token)
                 to_rows(rates, first, column, where(active, old + joint_rate(t, i, j, k, token), old))
-    return least
+    return least, weak
+
+
+@phase
+def weak_rows(t, token):
+    """Number of loop rows that hold nothing at this pose, of those that were just eliminated."""
+    count = spread(0.0, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        if row_plan(t, r, KIND) <= TILT:
+            pivot = absolute(1.0 / load(t.work, t.r + row(r, LOOP_WORK, token) + ROW_PIVOT, token))
+            count = count + above(WEAK * largest_weight(t, r, token), pivot)
+    return count
 
 
 @phase
 def closed_rates(t, k, rates, given, first, token, vectors):
-    """Rates that keep the loops closed, the given ones held; returns the largest rate of a gap that stays."""
+    """Rates that keep the loops closed, the given ones held.
+
+    Returns the largest rate of a gap that stays, and the number of weak rows that were met.
+    """
     one, fastest = spread(1.0, token), spread(1.0, token)
     for column in range(t.plan[VELOCITIES]):
         rate = absolute(from_rows(rates, first, column, token))
         fastest = where(rate - fastest, rate, fastest)
-    left, held, active = one, one, one
+    left, held, active, weak = one, one, one, 0.0 * one
     for _ in range(2):  # the second time without holding what nearly fits
-        left = where(active, project(t, k, rates, given, held, active, first, token, vectors), left)
+        rest, met = project(t, k, rates, given, held, active, first, token, vectors)
+        left, weak = where(active, rest, left), maximum(weak, met)
         active, held = both(above(left, spread(CLOSED, token)), above(NEAR * fastest, left)), 0.0 * one
         if not any_lane(active):
             break
-    return left
+    return left, weak
 
 
 @phase
@@ -158,7 +184,9 @@ def assemble_group(t, positions, before, given, start, rates, given_rates, outco
     copy(t.work, kept, t.state, t.s, size)
     k = knots(t, 0)
     to_rows(outcome, first, GAP_LEFT, assemble(t, k, positions, before, given, start, first, token, vectors))
-    to_rows(outcome, first, RATE_LEFT, closed_rates(t, k, rates, given_rates, first, token, vectors))
+    left, weak = closed_rates(t, k, rates, given_rates, first, token, vectors)
+    to_rows(outcome, first, RATE_LEFT, left)
+    to_rows(outcome, first, WEAK_ROWS, weak)
     for joint in range(t.plan[BODIES], t.plan[JOINTS]):
         g = joint_row(t, joint)
         c, _ = translation_repair(t, g, k, token)

@@ -57,7 +57,6 @@ from .tables import (
     X,
 )  # fmt: skip
 
-POSITION_ROUNDING = 0.05  # what a position is rounded to, in parts of the round-off of a force
 DOMAIN = 0.95  # a predicted |h w / 2|^2 beyond this is drawn back: Newton starts inside its domain
 
 
@@ -102,12 +101,12 @@ def histories(t, blocks, k2, h, rho, g, token):
 
 
 @phase
-def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, token):
+def predict(t, blocks, k2, k3, h, rho, linear, cubic, g, roundings, token):
     """Terms of the last step, and a first guess of the next: half-step velocities extrapolated from the last ones.
 
-    Returns the largest force term [N], for round-off.
+    Returns the largest force term [N], for round-off; ``roundings`` is what positions are rounded to, in parts of that.
     """
-    largest, per_hh = h * 0.0, POSITION_ROUNDING / (h * h)
+    largest, per_hh = h * 0.0, roundings / (h * h)
     k1, k0 = knots(t, 1), knots(t, 2)
     for block in range(blocks):
         a, k, n = t.b + row(block, WORK, token), k2 + row(block, KNOT, token), k3 + row(block, KNOT, token)

@@ -66,7 +66,6 @@ from .tables import (
 )  # fmt: skip
 
 ROUNDED = 1e-13  # part of the largest pivot of a link below which another of its pivots may be rounding
-SHIFT_OF_DUAL = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
 
 
 @inline
@@ -181,15 +180,22 @@ def eliminate_at(t, i, r, per_pivot, token):
 
 
 @inline
-def dual_shift(t, r, token):
-    """A small part of the row's own pivot, and of the largest of its link where rounding is all that is left of it."""
-    own, kind = absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, token)), row_plan(t, r, KIND)
-    largest, g = own, row_plan(t, r, LINK)
+def largest_weight(t, r, token):
+    """The largest pivot of the rows of one kind in row r's link, before other rows were eliminated."""
+    g, largest = row_plan(t, r, LINK), absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, token))
     for other in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):
-        if row_plan(t, other, KIND) == kind:
+        if row_plan(t, other, KIND) == row_plan(t, r, KIND):
             weight = absolute(load(t.work, t.r + row(other, LOOP_WORK, token) + WEIGHT, token))
             largest = where(weight - largest, weight, largest)
-    return SHIFT_OF_DUAL * own + ROUNDED * largest
+    return largest
+
+
+@inline
+def dual_shift(t, r, token):
+    """A small part of the row's own pivot, and of the largest of its link where rounding is all that is left of it."""
+    at = t.r + row(r, LOOP_WORK, token)
+    own, part = absolute(load(t.work, at + WEIGHT, token)), load(t.work, at + DUAL_SHIFT, token)
+    return part * own + ROUNDED * largest_weight(t, r, token)
 
 
 @phase

@@ -18,7 +18,7 @@ from .joint import first_spring, joint_row, kept_quaternion, last_link, planned,
 from .lanes import row
 from .links import length
 from .quaternion import conjugate, product
-from .simd import absolute, load, maximum, spread, store
+from .simd import absolute, load, maximum, spread, store, where
 from .tables import (
     ACTUATED,
     ACTUATED_FREEDOM,
@@ -35,11 +35,13 @@ from .tables import (
     DISSIPATED,
     ELIMINATION,
     FIRST,
+    FORCE_SCALE,
     FREEDOM,
     FREEDOMS,
     HAS_SPRING,
     JOINTS,
     KEPT,
+    LENGTH_SCALE,
     LOAD,
     LOOP_ROWS,
     LOOP_WORK,
@@ -55,6 +57,8 @@ from .tables import (
     TRANSLATIONS,
     WORK_DONE,
 )  # fmt: skip
+
+SPRING_TERMS = 2.5e6  # times the force scale: a spring whose rounding is more than 1e-8 of that is not solved
 
 
 @phase
@@ -123,7 +127,9 @@ def rate_terms(t, h, token):
     for g in range(first_spring(t), last_link(t)):
         p = planned(t, g, FIRST)
         f, arm = t.f + row(p, FREEDOM, token), load(t.state, t.c + row(p, COORDINATE, token) + SINE, token)
-        largest = maximum(largest, load(t.model, f + STIFFNESS, token) * arm * arm)
+        most = SPRING_TERMS * load(t.model, t.e + FORCE_SCALE, token) * load(t.model, t.e + LENGTH_SCALE, token)
+        pull = load(t.model, f + STIFFNESS, token) * arm * arm
+        largest = maximum(largest, where(pull - most, most, pull))
     return largest
 
 

@@ -39,7 +39,9 @@ ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
+SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 WANDERS = 1e-3  # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
+POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off
 ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
 
 
@@ -106,7 +108,9 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic = extrapolation(t, h, token)
     linear, cubic = (o, o) if careful else (linear, cubic)
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
-    terms = predict(t, blocks, k2, k3, spread(h, vectors), spread(rho, vectors), linear, cubic, g, vectors)
+    roundings = POSITION_ROUNDING if t.plan[LOOP_ROWS] > 0 else 0.0
+    rho_, h_ = spread(rho, vectors), spread(h, vectors)
+    terms = predict(t, blocks, k2, k3, h_, rho_, linear, cubic, g, roundings, vectors)
     constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)
     if t.plan[LOOP_ROWS] > 0:
         follow_links(t, k3, token)
@@ -158,7 +162,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
         now, turn, left = evaluate(t, blocks, k2, k3, h, rho, active, wants, careful, slack, token, vectors)
         residual = where(active, now, residual)
-        finished = both(active, above(goal, now))
+        finished = both(both(active, above(goal, now)), above(spread(SETTLED, token), turn))
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -176,6 +180,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         if looped:
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
+            size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)

@@ -14,6 +14,7 @@ from .tables import (
     COMPLIANCE,
     COUPLING,
     COUPLINGS,
+    DUAL_SHIFT,
     ELIMINATION,
     END_A,
     END_B,
@@ -34,6 +35,7 @@ from .tables import (
     WEIGHT,
 )  # fmt: skip
 
+SHIFT_OF_DUAL = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
 TINY = 1e-290  # of a row that no freedom moves
 
 
@@ -65,7 +67,10 @@ def store_end(t, q, sign, arm2, arm3, way2, way3, token):
 
 @phase
 def set_rows(t, k2, k3, token):
-    """K and B of all loop rows where their links hold; no couplings yet."""
+    """K and B of all loop rows where their links hold; no couplings yet.
+
+    At one knot (k2 = k3) S is symmetric, and needs no shift but that against rounding.
+    """
     for at in range(2 * t.plan[COUPLINGS]):
         store(t.work, t.z + row(at, 1, token), spread(0.0, token))
     for g in range(t.plan[FIRST_LINK], last_link(t)):
@@ -79,7 +84,9 @@ def set_rows(t, k2, k3, token):
             store_end(t, row_plan(t, r, END_B), 1.0, b2, b3, way2, way3, token)
             store_end(t, row_plan(t, r, END_A), -1.0, a2, a3, way2, way3, token)
             store(t.work, coupling(t, r, r, token), lam)
-            store(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, spread(TINY, token))
+            at = t.r + row(r, LOOP_WORK, token)
+            store(t.work, at + WEIGHT, spread(TINY, token))
+            store(t.work, at + DUAL_SHIFT, spread(0.0 if k2 == k3 else SHIFT_OF_DUAL, token))
 
 
 @inline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,8 @@ class Coordinates:
     def __init__(self, mechanism: Mechanism) -> None:
         joints, tree = mechanism.ordered_joints, mechanism.tree_joints
         self.position_names, self.velocity_names = mechanism.position_names, mechanism.velocity_names
+        self._turning = {j.name: 0 < len(j.prototype.rotations) < 3 for j in joints}
+        self._slides = {j.name: len(j.prototype.translations) for j in joints}
         self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
         self.carried = [self._bodies[joint.child] for joint in tree]
         self.tree_positions = sum(len(joint.prototype.positions) for joint in tree)
@@ -86,6 +88,22 @@ class Coordinates:
                 raise MechanismError("positions: found a quaternion of length 0, expected (w, x, y, z) of length 1")
             q[:, quaternion] /= length
         return q, qd
+
+    def without_turns(self, given: Given, joints: Collection[str]) -> Given:
+        """The same with the angles of the named joints between -pi and pi: full turns change no pose."""
+        if not isinstance(given, Mapping):
+            return given
+        return {name: self._least(name, value) if name in joints else value for name, value in given.items()}
+
+    def _least(self, name: str, value: ArrayLike) -> ArrayLike:
+        if not self._turning[name]:
+            return value
+        angles = np.asarray(value, dtype=np.float64)
+        slides = self._slides[name]
+        rest = angles - 2.0 * np.pi * np.round(angles / (2.0 * np.pi))
+        return np.where(np.arange(max(1, angles.shape[-1] if angles.ndim else 1)) < slides, angles, rest).reshape(
+            angles.shape
+        )
 
     def translated(self, other: Mechanism, positions: Array, velocities: Array) -> tuple[Array, Array]:
         """Positions and velocities (count, n) from those of a mechanism that names the same coordinates."""

@@ -146,9 +146,12 @@ class Simulator(Reader):
         names = {*_names(positions), *_names(velocities)}
         closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
         if closing:
-            other = Simulator(closing_first(self.mechanism, closing), self.timestep, batch=self.batch)
-            other.reset(positions, velocities, base, chosen)
+            other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
+            other.reset(self._coordinates.without_turns(positions, closing), velocities, base, chosen)
+            given = q
             q, qd = self._coordinates.translated(other.mechanism, other.joint_positions, other.joint_velocities)
+            closed = slice(self._coordinates.tree_positions, None)  # with the turns that were given
+            q[:, closed] = np.where(np.isnan(given[:, closed]), q[:, closed], given[:, closed])
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan

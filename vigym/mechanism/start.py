@@ -12,6 +12,7 @@ from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
 
+HELD = 1e-6  # part of the fastest rate by which a given one may be changed to close the loops
 CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as closed
 
 
@@ -49,14 +50,33 @@ def assembled(
         kernels.assemble_single(*tables, q, start.copy(), held, start, qd, held_rates, outcome)
     else:
         kernels.assemble_lanes(*tables, q, start.copy(), held, start, qd, held_rates, outcome, 0)
+    _check_singular(mechanism, coordinates, outcome[chosen], given[1][chosen], qd[chosen])
     for column, what in ((kernels.GAP_LEFT, "positions"), (kernels.RATE_LEFT, "velocities")):
-        open_ = chosen & ~(outcome[:, column] <= CLOSED)
+        speed = np.maximum(1.0, np.abs(qd).max(axis=1, initial=0.0)) if what == "velocities" else 1.0
+        open_ = chosen & ~(outcome[:, column] <= CLOSED * speed)
         if open_.any():
             row = int(np.argmax(open_))
             raise AssemblyError(_complaint(mechanism, outcome[row], what, None if single else row))
     q[:, tree.stop :] = given[0][:, tree.stop :]
     qd[:, coordinates.tree_velocities :] = 0.0
     return q, qd
+
+
+def _check_singular(mechanism: Mechanism, coordinates: Coordinates, outcome: Array, given: Array, rates: Array) -> None:
+    """Raise AssemblyError where rates were completed at a pose that has more of them than the mechanism elsewhere."""
+    structure = mechanism.structure
+    imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.closures.values())
+    always = imposed - (coordinates.tree_velocities - structure.degrees_of_freedom)
+    closed = outcome[:, kernels.GAP_LEFT] <= CLOSED
+    many = closed & (outcome[:, kernels.WEAK_ROWS] > always)
+    moved = np.nan_to_num(np.abs(rates - given)).max(axis=1, initial=0.0) > HELD * np.abs(rates).max(
+        axis=1, initial=1.0
+    )
+    if (many | (closed & moved)).any() and np.nan_to_num(given).any():
+        raise AssemblyError(
+            "velocities: found a pose where the loops leave more motions than elsewhere, so that several complete the "
+            "given rates; name those of more joints of the loops, or start from another pose"
+        )
 
 
 def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int | None) -> str:
@@ -76,11 +96,11 @@ def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int
     )
 
 
-def closing_first(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
-    """The same bodies and joints, the named closing joints in the tree: others close their loops instead.
+def closing_first(mechanism: Mechanism, names: Collection[str], given: Collection[str]) -> Mechanism:
+    """The same bodies and joints, the closing joints ``names`` in the tree: others close their loops instead.
 
     Raises:
-        AssemblyError: some of them still close a loop, or have their halves apart at the assembly pose.
+        AssemblyError: one of the ``given`` joints closes a loop then, or its halves are apart at the assembly pose.
     """
     other = Mechanism(mechanism.gravity, name=mechanism.name)
     for body in mechanism.bodies.values():
@@ -96,10 +116,10 @@ def closing_first(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
             joint.name, joint.type, joint.parent, joint.child, joint.position, joint.axis, axis2=joint.axis2,
             child_position=joint.child_position, child_rotation=joint.child_rotation,
         )  # fmt: skip
-    over = [joint.name for joint in other.closing_joints if joint.name in names]
+    over = [joint.name for joint in other.closing_joints if joint.name in given or joint.names & set(given)]
     if over:
         raise AssemblyError(
-            f"found given coordinates of the closing joints {', '.join(sorted(names))}, of which {over[0]!r} follows "
-            "from the others; name fewer"
+            f"found given coordinates of {', '.join(sorted(given))}, of which {over[0]!r} follows from the others; "
+            "name fewer joints"
         )
     return other

@@ -1,0 +1,87 @@
+"""Starts of mechanisms with loops that a person may ask for, and those that cannot be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loops_plane import Drawing
+
+from vigym import AssemblyError, Mechanism, Simulator
+
+
+def four_bar(a, b, c, d):
+    """Bars a-b, b-c, d-c between pivots a and d on the ground; `close` closes the loop at c."""
+    drawing = Drawing()
+    for name, start, end in (("crank", a, b), ("coupler", b, c), ("rocker", d, c)):
+        drawing.bar(name, start, end)
+    drawing.hinge("left", "world", "crank", a)
+    drawing.hinge("knee", "crank", "coupler", b)
+    drawing.hinge("right", "world", "rocker", d)
+    drawing.hinge("close", "coupler", "rocker", c)
+    return drawing.mech
+
+
+def uneven():
+    return four_bar((0.0, 0.0), (0.3, 1.0), (2.0, 1.6), (2.2, 0.0))
+
+
+def flat(lean):
+    """A parallelogram, its bars in line but for an angle [rad]."""
+    up = np.array([np.cos(lean), np.sin(lean)])
+    return four_bar((0.0, 0.0), up, up + (2.0, 0.0), (2.0, 0.0))
+
+
+@pytest.mark.parametrize("turns", [0, 1, -1, 3])
+def test_full_turns_of_a_closing_joint_change_no_pose(turns):
+    sim = Simulator(uneven())
+    sim.reset({"close": 0.2})
+    pose = sim.joint_positions
+    sim.reset({"close": 0.2 + 2.0 * np.pi * turns})
+    np.testing.assert_allclose(sim.joint_positions, pose + 2.0 * np.pi * turns * np.array([0, 0, 0, 1]), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"velocities": {"close": 1.0, "right": 1.0}},
+        {"positions": {"close": 0.2, "right": 0.1}},
+        {"positions": {"left": 0.2, "knee": 0.1, "right": 0.1, "close": 0.1}},
+        {"positions": {"left": 0.2, "right": 0.1}},
+        {"velocities": {"left": 0.2, "right": 0.1}},
+    ],
+)
+def test_too_much_is_given(given):
+    sim = Simulator(uneven())
+    before = sim.state
+    with pytest.raises(AssemblyError, match="name fewer"):
+        sim.reset(**given)
+    np.testing.assert_array_equal(sim.state, before)
+
+
+def test_fast_rates_are_closed_to_their_own_rounding():
+    sim = Simulator(uneven())
+    sim.reset(velocities={"left": 1e6})
+    assert sim.joint_velocities[0] == pytest.approx(1e6, rel=1e-9)
+
+
+@pytest.mark.parametrize("lean", [0.0, 1e-9, 1e-7])
+def test_rates_that_several_motions_complete_are_asked_for(lean):
+    sim = Simulator(flat(lean))
+    with pytest.raises(AssemblyError, match="more motions than elsewhere"):
+        sim.reset(velocities={"left": 2.0})
+    sim.reset(velocities={"left": 2.0, "knee": -2.0, "right": 2.0})
+    for _ in range(20):
+        assert sim.step().converged
+    assert np.ptp(sim.joint_velocities[[0, 2]]) < 1e-6
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e9, 1e12])
+def test_a_stiff_spring_turns_without_gaining_energy(stiffness):
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech.add_body("ball", 1.0, (0.1, 0.1, 0.1), (1.0, 0.0, 0.0))
+    mech.add_spring("spring", "world", "ball", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), stiffness, 1.0)
+    sim = Simulator(mech)
+    sim.reset(velocities={"ball:floating": (0.0, 0.5, 0.0, 0.0, 0.0, 0.0)})
+    for _ in range(300):
+        assert sim.step().converged
+    assert sim.energy().total == pytest.approx(0.125, rel=1e-3)
