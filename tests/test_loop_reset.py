@@ -85,3 +85,30 @@ def test_a_stiff_spring_turns_without_gaining_energy(stiffness):
     for _ in range(300):
         assert sim.step().converged
     assert sim.energy().total == pytest.approx(0.125, rel=1e-3)
+
+
+def three_cranks(error):
+    """One coupler on three equal cranks, the third pin off by an error [m]: it is redundant only where it fits."""
+    drawing = Drawing()
+    for i in range(3):
+        drawing.bar(f"crank{i}", (i, 0.0), (i + 0.3, 0.4))
+        drawing.hinge(f"ground{i}", "world", f"crank{i}", (i, 0.0))
+    drawing.bar("rod", (0.3, 0.4), (2.3, 0.4))
+    drawing.hinge("pin0", "crank0", "rod", (0.3, 0.4))
+    drawing.hinge("pin1", "crank1", "rod", (1.3, 0.4))
+    off = drawing.place((2.3, 0.4)) + (error, error, 0.0)
+    drawing.hinge("pin2", "rod", "crank2", (2.3, 0.4), child_position=off)
+    return drawing.mech
+
+
+def test_an_assembly_far_from_a_small_gap_is_told():
+    with pytest.warns(UserWarning, match="took a large move"):
+        sim = Simulator(three_cranks(1e-6))
+    assert [entry.action for entry in sim.mechanism.report] == ["assembled"]
+    assert "pin2" in str(sim.mechanism.report[0])
+    assert sim.constraint_residual() <= 1e-10
+
+
+def test_an_assembly_that_is_none_is_silent(recwarn):
+    assert Simulator(three_cranks(0.0)).mechanism.report == []
+    assert not recwarn

@@ -42,7 +42,7 @@ class Coordinates:
         self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], self.position_names)
         self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], self.velocity_names)
         self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
-        self.rest = np.concatenate([np.zeros(0), *(_assembly(mechanism, j) for j in joints)])
+        self.rest = self.assembly_pose(mechanism)
         if mechanism.closing_joints:
             self.rest[: self.tree_positions] = mechanism.structure.assembly
         looped = loop_joints(mechanism)
@@ -59,6 +59,11 @@ class Coordinates:
         self.energies = slice(self.scalars.start + READ_KINETIC, self.scalars.start + READ_POTENTIAL + 1)
         self.columns = self.scalars.stop
         self._n_velocities = n_v
+
+    @staticmethod
+    def assembly_pose(mechanism: Mechanism) -> Array:
+        """Coordinates (n_positions,) of the pose that the bodies were added at, loops as open as they are there."""
+        return np.concatenate([np.zeros(0), *(_assembly(mechanism, joint) for joint in mechanism.ordered_joints)])
 
     def body_index(self, name: str) -> int:
         """Index of a body in ``mechanism.bodies``.

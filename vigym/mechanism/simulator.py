@@ -19,7 +19,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.reader import Reader
-from vigym.mechanism.start import assembled, closing_first
+from vigym.mechanism.start import assembled, closing_first, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 
@@ -30,7 +30,8 @@ class Simulator(Reader):
     Args:
         mechanism: what moves; compiled here, later changes to it are not seen.
         timestep: h [s].
-        order: 2, or 4 (composition of three second-order steps; only without damping).
+        order: 2, or 4 (composition of three second-order steps, up to 1.7 h long: more exact where 2 is good, and worse
+            in motion that is too fast for the step; only without damping).
         loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or "auto": the tail for up to
             two links (closing joints and springs between points), local beyond. Results agree to rounding.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
@@ -57,6 +58,7 @@ class Simulator(Reader):
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
         self._model = mechanism.compile(loops)
         self._coordinates = Coordinates(mechanism)
+        state_assembly(self.mechanism, self._coordinates)
         self._single, self._count = batch is None, 1 if batch is None else batch
         self._allocate()
         announce()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from vigym.core import assemble as kernels
 from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.errors import AssemblyError
+from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.parts import Report
 
+LARGE, SMALL = 0.2, 0.01  # [rad or m] a move of the assembly, and a gap as a part of it, that do not go together
 HELD = 1e-6  # part of the fastest rate by which a given one may be changed to close the loops
 CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as closed
 
@@ -62,6 +66,33 @@ def assembled(
     return q, qd
 
 
+def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
+    """Report how loops that are open at the assembly pose were closed; warn when a small gap took a large move."""
+    gaps = {joint.name: _apart(joint) for joint in mechanism.closing_joints if joint.is_open}
+    if not gaps:
+        return
+    zero = Coordinates.assembly_pose(mechanism)[: coordinates.tree_positions]
+    moves = np.abs(coordinates.rest[: coordinates.tree_positions] - zero)
+    farthest = int(np.argmax(moves))
+    moved = f"{mechanism.position_names[farthest]!r} went farthest, to {coordinates.rest[farthest]:.6g}"
+    if not any(entry.action == "assembled" for entry in mechanism.report):
+        for name, gap in gaps.items():
+            message = f"its halves are {gap:.3g} m or rad apart at the assembly pose; closed, {moved}"
+            mechanism.report.append(Report("assembled", f"joint {name!r}", message))
+    if moves[farthest] > LARGE and max(gaps.values()) < SMALL * moves[farthest]:
+        warnings.warn(
+            f"mechanism {mechanism.name!r}: closing joints {max(gaps.values()):.3g} m or rad apart took a large move "
+            f"({moved}): do its lengths and axes fit?",
+            stacklevel=4,
+        )
+
+
+def _apart(joint: Joint) -> float:
+    """Distance [m] or angle [rad] of a joint's two halves at the assembly pose, the larger one."""
+    turn = 2.0 * np.arctan2(np.linalg.norm(joint.child_rotation[1:]), abs(joint.child_rotation[0]))
+    return float(max(np.linalg.norm(joint.child_position - joint.position), turn))
+
+
 def _check_singular(mechanism: Mechanism, coordinates: Coordinates, outcome: Array, given: Array, rates: Array) -> None:
     """Raise AssemblyError where rates were completed at a pose that has more of them than the mechanism elsewhere."""
     structure = mechanism.structure
@@ -91,7 +122,7 @@ def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int
     gaps = outcome[kernels.JOINT_GAPS :]
     worst = int(np.argmax(gaps[: len(names)]))
     return (
-        f"positions{where}: found given values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
+        f"positions{where}: found values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
         "expected values at which every loop closes; name fewer joints"
     )
 
