@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from vigym.envs.task import Array, Quantities, Start
 from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.graph import loop_joints
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.model import product, relative_pose
@@ -84,11 +85,8 @@ def independent_joints(mechanism: Mechanism) -> list[Joint]:
     Raises:
         MechanismError: together they have more freedoms than the mechanism.
     """
-    above = {joint.child: joint for joint in mechanism.tree_joints}
-    looped: set[str] = set()
-    for closing in mechanism.closing_joints:
-        looped |= _names_to_world(above, closing.parent) ^ _names_to_world(above, closing.child)
-    free = [joint for joint in above.values() if joint.name not in looped or joint.actuated]
+    looped = loop_joints(mechanism)
+    free = [joint for joint in mechanism.tree_joints if joint.name not in looped or joint.actuated]
     found, expected = sum(len(joint.prototype.velocities) for joint in free), mechanism.degrees_of_freedom
     if found > expected:
         names = ", ".join(joint.name for joint in free)
@@ -97,15 +95,6 @@ def independent_joints(mechanism: Mechanism) -> list[Joint]:
             f"({names}), expected at most {expected}, as many as it has; start without noise, reset_noise_scale=0"
         )
     return free
-
-
-def _names_to_world(above: dict[str, Joint], body: str) -> set[str]:
-    """Return the names of the joints between a body and the world."""
-    names = set()
-    while body in above:
-        names.add(above[body].name)
-        body = above[body].parent
-    return names
 
 
 def _start(mechanism: Mechanism, joint: Joint, rng: np.random.Generator, scale: float) -> Array:
