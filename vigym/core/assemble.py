@@ -46,9 +46,7 @@ from .velocity import joint_rate
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
 STAGES = 64
 NEAR = 1e-6  # a gap that given values leave below this (rates: times the fastest) is closed by changing them, too
-WEAK = (
-    3e-13  # a loop row whose pivot is below this part of its link's largest: a motion is open that it holds elsewhere
-)
+WEAK = 3e-13  # a loop row with a pivot below this part of its link's largest leaves open what it holds elsewhere
 # columns of the outcome: scaled gap, rate of a gap, weak rows met; from the last on a gap of each closing joint
 GAP_LEFT, RATE_LEFT, WEAK_ROWS, JOINT_GAPS = range(4)
 
