@@ -178,11 +178,11 @@ def test_batch_gives_what_each_environment_gives_alone(name, options):
     env = gym.make(name, **options).unwrapped
     run = TaskRun(type(env.task)(**options), batch=5)
     starts = [env.task.initial(env.mechanism, np.random.default_rng(seed)) for seed in range(5)]
-    run.sim.reset(*map(together, zip(*starts, strict=True)))
+    run.start(*map(together, zip(*starts, strict=True)))
     moves = np.random.default_rng(0).uniform(-1, 1, (20, 5, *env.action_space.shape))
     outcomes = [run.step(move) for move in moves]
     for lane, start in enumerate(starts):
-        env.sim.reset(*start)
+        env._run.start(*start)
         for outcome, move in zip(outcomes, moves, strict=True):
             observation, reward, terminated, _, info = env.step(move[lane])
             assert np.array_equal(observation, outcome.observation[lane])

@@ -19,7 +19,8 @@ _NUMPY = (np.ndarray, np.generic)
 class TaskEnv(gymnasium.Env[Array, Action]):
     """One environment of a task.
 
-    Actions in [-1, 1] are scaled by the efforts of the actuated joints; one outside is clipped and flagged in
+    Actions in [-1, 1] are scaled by the efforts of the actuated joints, or to the targets of their motors where the
+    task says so; one outside is clipped and flagged in
     `info["action_clipped"]`. A step the solver could not make ends the episode with
     `info["solver_converged"] = False` and the state before it.
 
@@ -91,7 +92,7 @@ class TaskEnv(gymnasium.Env[Array, Action]):
         if unknown:
             raise ValueError(f"reset options: found {sorted(unknown)}, expected only 'state'")
         positions, velocities = self.task.initial(self.mechanism, self.np_random)
-        self.sim.reset(positions, velocities)
+        self._run.start(positions, velocities)
         if options and "state" in options:
             self.sim.state = options["state"]
         observation, info = self._run.first()

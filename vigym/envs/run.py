@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.envs.task import Array, Quantities, Task
+from vigym.envs.task import Array, Quantities, Start, Task
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -57,12 +57,18 @@ class TaskRun:
             raise ValueError(f"action: found {values.tolist()}, expected finite numbers in [-1, 1]")
         return values
 
+    def start(self, positions: Start, velocities: Start) -> None:
+        """Start an episode, or one in each lane of the batch, from joint coordinates as `Task.initial` gives them."""
+        if self.task.grounded:
+            self.sim.reset(positions, velocities, lift=True)  # type: ignore[call-arg]
+        else:
+            self.sim.reset(positions, velocities)
+
     def step(self, action: ArrayLike) -> Outcome:
         """Hold `action` (..., n_actuated) in [-1, 1], clipped to it, for one control step."""
         wanted = self.checked_action(action)
         action = np.minimum(np.maximum(wanted, -1.0), 1.0)
-        torques = action * self.efforts
-        self.sim.step(torques, substeps=self.task.frame_skip)
+        torques = self._drive(action)
         now = self.quantities()
         terms = self.task.rewards(now, action)
         weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
@@ -71,6 +77,16 @@ class TaskRun:
         terminated = np.logical_or(self.task.terminated(now), np.logical_not(info["solver_converged"]))
         reward = sum(weighted.values(), start=np.zeros(terminated.shape))
         return Outcome(self.observe(now), reward, terminated, info)
+
+    def _drive(self, action: Array) -> Array:
+        """Step with the torques, or to the motors' targets, that `action` means; return the torques."""
+        targets, sim = self.task.targets(action), self.sim
+        if targets is None:
+            torques = action * self.efforts
+            sim.step(torques, substeps=self.task.frame_skip)
+            return torques
+        sim.step(targets=targets, substeps=self.task.frame_skip)  # type: ignore[call-arg]
+        return sim.actuator_torques  # type: ignore[attr-defined,no-any-return]
 
     def quantities(self) -> Quantities:
         """Return joint coordinates and the task's own quantities."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,10 +33,13 @@ class Task(ABC):
         timestep: step of the integrator [s].
         frame_skip: integrator steps per control step.
         reset_noise_scale: size of the random part of the initial state; 0 starts always the same.
+        grounded: no option but a property of the task: floating bodies start where they just touch the ground.
 
     Raises:
         ValueError: an option out of range.
     """
+
+    grounded: ClassVar[bool] = False
 
     timestep: float = 0.01
     frame_skip: int = 5
@@ -67,6 +70,13 @@ class Task(ABC):
 
         With loops: those of independent joints, by name; the others follow.
         """
+
+    def targets(self, action: Array) -> Array | None:
+        """Return the motors' targets (..., n_motors) [rad, m, per s] that `action` (..., n_actuated) in [-1, 1] means.
+
+        By default None: actions are torques, scaled by the efforts.
+        """
+        return None
 
     @abstractmethod
     def observation(self, mechanism: "Mechanism") -> Mapping[str, float]:
