@@ -113,12 +113,18 @@ def test_joint_frames_are_rotations_with_the_axis_last():
     np.testing.assert_array_equal(axis_frame([0, 0, 1], [0, 1, 0])[:, 0], [0, 1, 0])
 
 
-def test_bounds_are_stored_and_reported_as_not_enforced():
+def test_limits_are_hard_and_rates_are_kept_by_what_drives_the_joint():
     mech = two_bodies()
     joint = mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), limits=(-1, 2), velocity=3, rest=0.5, stiffness=1)
     assert (joint.limits.tolist(), joint.velocity, joint.rest) == ([[-1.0, 2.0]], 3.0, (0.5,))
-    assert [entry.action for entry in mech.report] == ["not enforced"] * 2
-    assert "joint 'j' limits: [[-1.0, 2.0]]" in str(mech.report[0])
+    (entry,) = mech.report
+    assert (entry.action, entry.element) == ("not enforced", "joint 'j' velocity")
+    assert "3" in entry.message
+    mech.add_motor("j", kd=1.0, effort=2.0)
+    assert mech.report == []
+    mech = two_bodies()
+    mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), velocity=3, effort=1.0)
+    assert mech.report == []
 
 
 def test_frames():

@@ -87,7 +87,9 @@ BAD_JOINTS = {
     "nan effort": ({"effort": NAN}, ">= 0"),
     "negative armature": ({"armature": -1}, ">= 0"),
     "armature of a ball": ({"type": "spherical", "armature": 1}, "expected 0 for a spherical"),
-    "friction": ({"friction": 0.1}, "not simulated yet"),
+    "negative friction": ({"friction": -0.1}, ">= 0"),
+    "nan friction": ({"friction": NAN}, ">= 0"),
+    "friction of two freedoms": ({"type": "cylindrical", "friction": 0.1}, "of one freedom"),
     "effort of a fixed joint": ({"type": "fixed", "effort": 1}, "none for a fixed joint"),
     "damping of a fixed joint": ({"type": "fixed", "damping": 1}, "none for a fixed joint"),
 }

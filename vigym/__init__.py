@@ -11,6 +11,7 @@ from vigym.envs.registry import register_all
 if TYPE_CHECKING:
     from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
     from vigym.mechanism.mechanism import Mechanism
+    from vigym.mechanism.motors import MINITAUR_MOTOR, DCMotor
     from vigym.mechanism.parts import Ground
     from vigym.mechanism.simulator import Simulator
     from vigym.urdf.load import load_urdf
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "MINITAUR_MOTOR",
     "AssemblyError",
+    "DCMotor",
     "Ground",
     "Mechanism",
     "MechanismError",
@@ -29,7 +32,9 @@ __all__ = [
 ]
 
 _HOME = {
+    "DCMotor": "vigym.mechanism.motors",
     "Ground": "vigym.mechanism.parts",
+    "MINITAUR_MOTOR": "vigym.mechanism.motors",
     "Mechanism": "vigym.mechanism.mechanism",
     "Simulator": "vigym.mechanism.simulator",
     "load_urdf": "vigym.urdf.load",

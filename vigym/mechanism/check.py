@@ -52,6 +52,25 @@ def positive(value: Any, element: str) -> float:
     return result
 
 
+def fraction(value: Any, element: str) -> float:
+    """Return `value` as a float in [0, 1]."""
+    result = number(value, element, 0.0)
+    if result > 1.0:
+        raise MechanismError(f"{element}: found {value!r}, expected a number in [0, 1]")
+    return result
+
+
+def friction(value: ArrayLike, element: str) -> Array:
+    """Return coefficients (along, across, backward) of one number, (along, across) or all three; each >= 0."""
+    expected = "a number >= 0, (along, across) or (along, across, backward)"
+    array = np.atleast_1d(_as_array(value, element, expected))
+    if array.shape not in ((1,), (2,), (3,)) or not np.isfinite(array).all() or array.min() < 0.0:
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    result: Array = array[[[0, 0, 0], [0, 1, 0], [0, 1, 2]][len(array) - 1]]
+    result.flags.writeable = False
+    return result
+
+
 def vector(value: ArrayLike, element: str, size: int = 3) -> Array:
     """Return `value` as a read-only array of `size` finite numbers."""
     expected = f"{size} finite numbers"

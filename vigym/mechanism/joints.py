@@ -71,14 +71,14 @@ class Joint(ReadOnly):
         position: anchor in the world (3,) [m].
         axis: unit vector in the world (3,).
         axis2: second axis of a universal joint (3,), perpendicular to `axis`; None for all others.
-        limits: (freedoms, 2) lower and upper value [rad or m], stored and not enforced; None without.
+        limits: (freedoms, 2) lower and upper value [rad or m]; None without.
         damping: [N s/m or N m s/rad].
         stiffness: [N/m or N m/rad].
         rest: coordinates where the spring is slack, (len(positions),); spherical, floating: the assembly pose, ().
         effort: largest actuator force [N or N m]; None or 0 is passive.
         armature: inertia of the drive seen at the joint [kg or kg m^2].
-        friction: Coulomb friction, always 0 for now.
-        velocity: largest rate [rad/s or m/s] as data, not enforced; None without.
+        friction: Coulomb friction [N or N m]; 0 for joints of several freedoms.
+        velocity: largest rate [rad/s or m/s], kept by the joint's motor or actuator alone; None without.
         child_position: the child's half of the anchor in the world (3,) [m]; `position`, unless a loop is open there.
         child_rotation: turns the parent's half of the joint frame into the child's (4,), world axes; the identity,
             unless a loop is open there.
@@ -121,13 +121,6 @@ class Joint(ReadOnly):
     def names(self) -> set[str]:
         """Full names of all position and velocity coordinates."""
         return {*self.coordinates(self.prototype.positions), *self.coordinates(self.prototype.velocities)}
-
-    @property
-    def bounds(self) -> list[tuple[str, str]]:
-        """Bounds that are stored and not enforced: (which, its value)."""
-        values = {"limits": self.limits, "velocity": self.velocity}
-        given = {key: np.asarray(value).tolist() for key, value in values.items() if value is not None}
-        return [(f"joint {self.name!r} {key}", str(value)) for key, value in given.items()]
 
     def coordinates(self, names: Sequence[str]) -> list[str]:
         """Return full coordinate names: the joint's own name for one freedom, `joint.coordinate` for several."""
@@ -173,7 +166,7 @@ def make_joint(name: str, type: str, parent: str, child: str, position: ArrayLik
         rest=_rest(prototype, values["rest"], element),
         effort=_optional(values["effort"], f"{element} effort"),
         armature=check.number(values["armature"], f"{element} armature", 0.0),
-        friction=check.number(values["friction"], f"{element} friction"),
+        friction=check.number(values["friction"], f"{element} friction", 0.0),
         velocity=_optional(values["velocity"], f"{element} velocity"),
         child_position=check.vector(_or(values["child_position"], position), f"{element} child_position"),
         child_rotation=check.unit(_or(values["child_rotation"], IDENTITY), f"{element} child_rotation", 4),
@@ -236,11 +229,13 @@ def _rest(prototype: Prototype, rest: Any, element: str) -> tuple[float, ...]:
 
 def _check_supported(joint: Joint, element: str) -> None:
     """Refuse what the joint's type cannot carry."""
-    if joint.friction != 0.0:
-        raise MechanismError(f"{element} friction: found {joint.friction:g}, expected 0 (not simulated yet)")
+    freedoms = len(joint.prototype.velocities)
+    if joint.friction and freedoms != 1:
+        found = f"found {joint.friction:g} on a {joint.type} joint"
+        raise MechanismError(f"{element} friction: {found}, expected 0: only joints of one freedom have friction")
     if joint.armature and joint.prototype.has_quaternion:
         raise MechanismError(f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint")
-    if not joint.prototype.velocities:
+    if not freedoms:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)
             if value:

@@ -5,11 +5,15 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from vigym.mechanism.collisions import Collision
+from vigym.mechanism.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.joints import Joint, make_joint
-from vigym.mechanism.parts import WORLD, Body, Frame
+from vigym.mechanism.motors import Motor
+from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report
 from vigym.mechanism.shapes import Shape
 from vigym.mechanism.springs import Spring
 from vigym.mechanism.structure import Structure, analyse
+from vigym.mechanism.touching import contact_names
 
 IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
 
@@ -17,13 +21,24 @@ IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was gi
 class Listing:
     """Names and records of a mechanism's elements, in their order."""
 
-    _bodies: dict[str, Body]
-    _joints: dict[str, Joint]
-    _closing: set[str]
-    _frames: dict[str, Frame]
-    _springs: dict[str, Spring]
-    _world_shapes: list[Shape]
+    ground: Ground | None = None
+    _default_ground = True  # whether the first thing that touches gets a ground if there is none
     _structure: tuple[tuple[int, int], Structure] | None = None  # with the numbers of bodies and joints it is of
+
+    def __init__(self) -> None:
+        self.report: list[Report] = []
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Joint] = {}
+        self._closing: set[str] = set()
+        self._frames: dict[str, Frame] = {}
+        self._springs: dict[str, Spring] = {}
+        self._motors: dict[str, Motor] = {}
+        self._couplings: dict[str, Coupling] = {}
+        self._collisions: dict[str, Collision] = {}
+        self._pairs: list[tuple[str, str]] = []
+        self._skates: dict[str, Skate] = {}
+        self._wheels: dict[str, Wheel] = {}
+        self._world_shapes: list[Shape] = []
 
     @property
     def bodies(self) -> Mapping[str, Body]:
@@ -49,6 +64,46 @@ class Listing:
     def springs(self) -> Mapping[str, Spring]:
         """Springs between points by name, in the order they were added."""
         return MappingProxyType(self._springs)
+
+    @property
+    def motors(self) -> Mapping[str, Motor]:
+        """Motors by the name of their joint, in the order of the targets: that of `tree_joints`."""
+        return {joint.name: self._motors[joint.name] for joint in self._carrying if joint.name in self._motors}
+
+    @property
+    def motor_names(self) -> list[str]:
+        """Names of the joints with a motor, in the order of the targets."""
+        return list(self.motors)
+
+    @property
+    def couplings(self) -> Mapping[str, Coupling]:
+        """Couplings by name, in the order they were added."""
+        return MappingProxyType(self._couplings)
+
+    @property
+    def collisions(self) -> Mapping[str, Collision]:
+        """Contacts and collision shapes by name, in the order they were added."""
+        return MappingProxyType(self._collisions)
+
+    @property
+    def contact_names(self) -> list[str]:
+        """Names of the contact points with the ground: the collision's, for several points with `:0`, `:1`, ..."""
+        return [name for collision in self._collisions.values() for name in contact_names(collision)]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose collision shapes touch each other, in the order they were added."""
+        return tuple(self._pairs)
+
+    @property
+    def skates(self) -> Mapping[str, Skate]:
+        """Skates by name, in the order they were added."""
+        return MappingProxyType(self._skates)
+
+    @property
+    def wheels(self) -> Mapping[str, Wheel]:
+        """Wheels by name, in the order they were added."""
+        return MappingProxyType(self._wheels)
 
     @property
     def _carrying(self) -> list[Joint]:

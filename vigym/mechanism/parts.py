@@ -47,22 +47,27 @@ class Frame(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Ground(ReadOnly):
-    """Plane that is drawn as the ground.
+    """Plane that bodies stand on; it is drawn, and what touches is told by contacts and collisions.
 
     Args:
         height: distance of the plane from the origin along `normal` [m].
         normal: upward direction (3,), scaled to length one.
+        friction: replaces that of every contact with the ground: a number, (along, across) or (along, across,
+            backward), stored as all three (3,); None: each contact has its own.
 
     Raises:
-        MechanismError: a number that is not finite or a zero normal.
+        MechanismError: a number that is not finite, a zero normal or negative friction.
     """
 
     height: float = 0.0
     normal: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    friction: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "height", check.number(self.height, "ground height"))
         object.__setattr__(self, "normal", check.unit(self.normal, "ground normal"))
+        if self.friction is not None:
+            object.__setattr__(self, "friction", check.friction(self.friction, "ground friction"))
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,11 @@ class Report:
 
     def __str__(self) -> str:
         return f"{self.action}: {self.element}: {self.message}"
+
+
+def velocity_of(joint: str) -> str:
+    """Name the largest rate of a joint in the report."""
+    return f"joint {joint!r} velocity"
 
 
 def make_body(
@@ -117,4 +127,4 @@ def make_ground(ground: bool | Ground | None) -> Ground | None:
         return Ground()
     if isinstance(ground, Ground):
         return ground
-    raise MechanismError(f"ground: found {ground!r}, expected None, True or Ground(height, normal)")
+    raise MechanismError(f"ground: found {ground!r}, expected None, True, False or Ground(height, normal)")

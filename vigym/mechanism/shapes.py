@@ -1,4 +1,4 @@
-"""Shapes a body is drawn with. They carry no mass and touch nothing; poses are in the body frame (centre of mass)."""
+"""Shapes that bodies are drawn with, and by which they touch; poses are in the body frame (centre of mass)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
