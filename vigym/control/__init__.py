@@ -1,0 +1,1 @@
+"""Scripted controllers: callables `observation, info -> action` with named parameters."""

@@ -1,0 +1,62 @@
+"""Gaits of the Minitaur in leg extension and swing: open loop, each foot on its own clock.
+
+Extension e(t) = mean + lift cos(phase) and swing s(t) = -swing sin(phase), the robot's published trotting signals: long
+while the leg swings back, short while it swings forwards. The gaits differ in the phases of the legs alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.envs.legs import Array, action_of
+
+TURN = 2.0 * np.pi
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait:
+    """Legs that stretch and swing by the clock `info["time"]`.
+
+    Args:
+        phases: of the legs, front left, back left, front right, back right [turns].
+        frequency: steps of a foot per second [Hz].
+        extension: mean of the leg's extension [rad].
+        lift: amplitude of the extension [rad].
+        swing: amplitude of the swing [rad].
+        ramp: time in which the amplitudes grow to their full size [s]; 0 starts with it.
+    """
+
+    phases: tuple[float, ...]
+    frequency: float = 2.0
+    extension: float = 2.0
+    lift: float = 0.25
+    swing: float = 0.3
+    ramp: float = 0.5
+
+    def legs(self, time: Array | float) -> tuple[Array, Array]:
+        """Return swings and extensions of the legs (..., 4) [rad] at times (...,) [s]."""
+        now = np.asarray(time, dtype=np.float64)[..., None]
+        phase = TURN * (self.frequency * now + np.array(self.phases))
+        grown = np.minimum(now / self.ramp, 1.0) if self.ramp > 0.0 else np.ones_like(now)
+        return -grown * self.swing * np.sin(phase), self.extension + grown * self.lift * np.cos(phase)
+
+    def __call__(self, observation: Array, info: dict[str, Any]) -> NDArray[np.float32]:
+        """Return the action (..., 8) of the time in `info`; the observation is not looked at."""
+        return action_of(*self.legs(info["time"])).clip(-1.0, 1.0).astype(np.float32)
+
+
+def trot(**parameters: float) -> Gait:
+    """Return the gait whose diagonal legs go together; `parameters` as of `Gait`."""
+    return Gait(phases=(0.0, 0.5, 0.5, 0.0), **parameters)
+
+
+def bound(**parameters: float) -> Gait:
+    """Return the gait whose front legs go together, and the back legs half a turn later."""
+    return Gait(phases=(0.0, 0.5, 0.0, 0.5), **parameters)
+
+
+def pronk(**parameters: float) -> Gait:
+    """Return the gait of four legs that go together."""
+    return Gait(phases=(0.0, 0.0, 0.0, 0.0), **parameters)
