@@ -89,9 +89,10 @@ class TaskRun:
         return sim.actuator_torques  # type: ignore[attr-defined,no-any-return]
 
     def quantities(self) -> Quantities:
-        """Return joint coordinates and the task's own quantities."""
+        """Return the time of the episode [s], joint coordinates and the task's own quantities."""
         sim = self.sim
         now = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+        now["time"] = np.asarray(sim.time)
         return now | self.task.quantities(sim)
 
     def observe(self, now: Quantities) -> Array:
