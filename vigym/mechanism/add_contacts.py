@@ -7,7 +7,7 @@ from vigym.mechanism.collisions import PAIRED, Collision, make_collision, make_c
 from vigym.mechanism.couplings import Skate, Wheel, make_skate, make_wheel
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.listing import Listing
-from vigym.mechanism.parts import Ground
+from vigym.mechanism.parts import Ground, Report
 from vigym.mechanism.shapes import Shape
 from vigym.mechanism.touching import contact_names
 
@@ -71,7 +71,8 @@ class AddContacts(Listing):
         Args:
             name: unique among contacts and collisions.
             body: body name.
-            shape: Box, Sphere, Capsule, Cylinder or Mesh (its convex hull), pose in the body frame; it is not drawn.
+            shape: Box, Sphere, Capsule, Cylinder or Mesh (its convex hull, of at most 128 corners: the report tells
+                where more were cut), pose in the body frame; it is not drawn.
             friction: as in `add_contact`; between two bodies the geometric mean of both.
             restitution: as in `add_contact`.
             torsion: as in `add_contact`.
@@ -90,6 +91,10 @@ class AddContacts(Listing):
             _check_paired(collision)
         if self._default_ground:
             self._need_ground(f"collision {name!r}")
+        if collision.cut:
+            kept = f"{len(collision.corners)} corners of its convex hull are kept"
+            message = f"{kept}; the mesh reaches {collision.cut:.3g} m beyond them"
+            self.report.append(Report("changed", f"collision {name!r}", message))
         self._collisions[name] = collision
         return collision
 
@@ -159,12 +164,13 @@ class AddContacts(Listing):
         return wheel
 
     def _check_touching(self, name: str, body: str, kind: str) -> None:
-        check.fresh_name(name, kind, [*self._collisions, *self.contact_names])
+        check.fresh_name(name, kind, self._collisions)
         self._check_moving(body, f"{kind} {name!r}")
 
     def _check_points(self, collision: Collision) -> None:
+        taken = {name for other in self._collisions.values() for name in contact_names(other)}
         for name in contact_names(collision):
-            check.fresh_name(name, "contact", self.contact_names)
+            check.fresh_name(name, "contact", taken)
 
     def _check_moving(self, body: str, element: str) -> None:
         """Raise MechanismError for what is no body; a massless frame is named with the body it is fixed in."""

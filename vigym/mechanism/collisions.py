@@ -8,8 +8,13 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism import check
 from vigym.mechanism.check import Array, ReadOnly
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.hull import hull_corners
+from vigym.mechanism.quaternions import matrix
 from vigym.mechanism.shapes import Mesh, Shape, check_shapes
+from vigym.mechanism.vertices import read_vertices
 
+MOST_CORNERS = 128  # of the convex hull of a mesh; each is a contact
 PAIRED = ("sphere", "capsule", "box")  # kinds of shapes that touch each other; all touch the ground
 
 
@@ -28,6 +33,7 @@ class Collision(ReadOnly):
         torsion: largest moment about the normal as a part of the normal force [m].
         direction: unit vector in the body frame (3,); along is its projection on the plane of contact.
         corners: corners of the convex hull of a mesh in the body frame (n, 3) [m]; none for all others.
+        cut: how far the mesh reaches beyond the hull of these, where it has too many [m].
     """
 
     name: str
@@ -40,6 +46,7 @@ class Collision(ReadOnly):
     torsion: float
     direction: Array
     corners: Array
+    cut: float = 0.0
 
 
 def make_contact(name: str, body: str, position: ArrayLike, radius: float, **values: Any) -> Collision:
@@ -55,9 +62,20 @@ def make_collision(name: str, body: str, shape: Shape, **values: Any) -> Collisi
     element = f"collision {name!r}"
     (shape,) = check_shapes([shape], element)
     surface = _surface(values, element)
-    if isinstance(shape, Mesh):
-        raise NotImplementedError
-    return Collision(name, body, shape, np.asarray(shape.position), 0.0, corners=_none(), **surface)
+    corners, cut = _corners(shape, element) if isinstance(shape, Mesh) else (_none(), 0.0)
+    return Collision(name, body, shape, np.asarray(shape.position), 0.0, corners=corners, cut=cut, **surface)
+
+
+def _corners(mesh: Mesh, element: str) -> tuple[Array, float]:
+    """Corners of a mesh's convex hull in the body frame (n, 3) [m], and how far it reaches beyond them [m]."""
+    try:
+        vertices = read_vertices(mesh.path)
+    except MechanismError as error:
+        raise MechanismError(f"{element}: {error}") from error
+    corners, cut = hull_corners(vertices * np.asarray(mesh.scale), MOST_CORNERS)
+    placed: Array = np.asarray(mesh.position) + corners @ matrix(np.asarray(mesh.orientation)).T
+    placed.flags.writeable = False
+    return placed, cut
 
 
 def _surface(values: dict[str, Any], element: str) -> dict[str, Any]:

@@ -87,8 +87,12 @@ class Listing:
 
     @property
     def contact_names(self) -> list[str]:
-        """Names of the contact points with the ground: the collision's, for several points with `:0`, `:1`, ..."""
-        return [name for collision in self._collisions.values() for name in contact_names(collision)]
+        """Names of the contact points with the ground: the collision's, for several points with `:0`, `:1`, ...
+
+        Without a ground there are none.
+        """
+        touching = self._collisions.values() if self.ground is not None else ()
+        return [name for collision in touching for name in contact_names(collision)]
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
