@@ -126,12 +126,16 @@ class Twin:
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
         rate, momentum, _ = self.rates(x3, q3, h)
-        force = 0.5 * (1.0 + rho) * (self.damping * rate + self.stiffness * self.stretch())
+        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, rho)
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
         balance = np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n) + force @ self.J
         return balance + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
+
+    def pull(self, x3, q3, rho):
+        """Force of the joints' springs at the knot now (..., n_free)."""
+        return 0.5 * (1.0 + rho) * self.stiffness * self.stretch()
 
     def turned(self, w, h):
         """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
@@ -201,10 +205,14 @@ class Twin:
         (G, J), S = self.rows(), self.springs.rows(self.x, self.q)
         p = np.hstack([self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity), self.spin(self.w, self.h1, -1.0)])
         M = self.inertia_matrix(J) + 0.5 * self.h1 * (J.T * self.damping @ J + S.T * self.springs.damping @ S)
-        given = 0.5 * self.h1 * (self.u - self.stiffness * self.stretch()) + self.armature * self.p12
+        given = 0.5 * self.h1 * (self.u - self.last_pull()) + self.armature * self.p12
         p = p.ravel() + given @ J - 0.5 * self.h1 * self.springs.pull(*self.lengths) @ S
         V = least_motion(M, np.linalg.solve(M, p), G, np.zeros(len(G)))
         return V.reshape(self.n, 6), J @ V
+
+    def last_pull(self):
+        """Force of the joints' springs over the last step, as the knot now sees it (n_free,)."""
+        return self.stiffness * self.stretch()
 
     def energy(self):
         """(kinetic, potential) [J] at the knot; armature is kinetic, springs are potential."""

@@ -37,9 +37,9 @@ def matrix(q):
 
 
 def rotation_vector(q):
-    q = q if q[0] >= 0.0 else -q
-    sine = np.linalg.norm(q[1:])
-    return 2.0 * q[1:] if sine < 1e-12 else 2.0 * np.arctan2(sine, q[0]) / sine * q[1:]
+    q = np.where(q[..., :1] >= 0.0, q, -q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    return 2.0 * np.where(sine < 1e-12, 1.0, np.arctan2(sine, q[..., :1]) / np.maximum(sine, 1e-12)) * q[..., 1:]
 
 
 def increment(w, h):

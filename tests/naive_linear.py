@@ -22,7 +22,18 @@ def least_motion(M, V, G, g):
 
 
 def newton_direction(M, D, G, ahead, balance, gap, h):
-    """(dV, lam) of D dV - h G^T lam = balance, ahead dV = gap: the least of them where they are not unique.
+    """(dV, lam) of D dV - h G^T lam = balance, ahead dV = gap: the least of them where they are not unique."""
+    y, lengths = _direction(M, D, G, ahead, balance, gap)
+    return y[: len(D)], y[len(D) :] / lengths / h
+
+
+def newton_directions(M, D, G, ahead, balances, gaps):
+    """The dV (n, k) alone, of several right-hand sides balances (n, k) and gaps (m, k)."""
+    return _direction(M, D, G, ahead, balances, gaps)[0][: len(D)]
+
+
+def _direction(M, D, G, ahead, balance, gap):
+    """Velocities and scaled multipliers, and the lengths of the constraints' rows.
 
     Velocities are scaled by the root of the mass M and every constraint to length one. Exact dependence leaves
     singular values at rounding; a true one of 1e-6, which enters the system squared, stays.
@@ -31,5 +42,6 @@ def newton_direction(M, D, G, ahead, balance, gap, h):
     back, rows, lengths = scaled(M, ahead)
     forces = (G @ back) / lengths[:, None]
     K = np.block([[back.T @ D @ back, -forces.T], [rows, np.zeros((len(G), len(G)))]])
-    y = np.linalg.lstsq(K, np.append(back.T @ balance, gap / lengths), rcond=1e-13)[0]
-    return back @ y[:n], y[n:] / lengths / h
+    right = np.concatenate([back.T @ balance, (gap.T / lengths).T])
+    y = np.linalg.lstsq(K, right, rcond=1e-13)[0]
+    return np.concatenate([back @ y[:n], y[n:]]), lengths

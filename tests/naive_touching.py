@@ -1,0 +1,113 @@
+"""Contact points of bodies on the ground in the slow twin: gaps, slips, the directions in which forces act.
+
+At the knot now every point has a frame: the ground's normal n, t1 along the body-fixed `direction` on the ground,
+t2 = n x t1, and an arm from the centre of mass to where it touches; both stay with the body over the step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from naive_joints import conj, cross, dot, rotate
+from naive_laws import Drag, Slip, Stop
+
+QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))  # (cosine, sine) of the points of a rim
+
+
+def unit(a):
+    return a / np.linalg.norm(a, axis=-1, keepdims=True)
+
+
+class TwinContact:
+    """One point of a collision: a ball of `radius` about `point`, or one of four points of a circle (`quarter`)."""
+
+    def __init__(self, collision, touch, body, ground, quarter=None):
+        self.body, self.point, self.radius, self.quarter = body, touch.point, touch.radius, quarter
+        self.axis = touch.axis if quarter is not None else None
+        self.normal, self.height = ground.normal, ground.height
+        given = collision.friction if ground.friction is None else ground.friction
+        self.friction, self.torsion = np.asarray(given, float), collision.torsion
+        self.restitution, self.direction = collision.restitution, collision.direction
+
+    def gap(self, x, q):
+        """Distance to the ground (...,) [m] at poses of all bodies."""
+        centre = x[..., self.body, :] + rotate(q[..., self.body, :], self.point)
+        low = self.radius
+        if self.quarter is not None:
+            axis = rotate(q[..., self.body, :], self.axis)
+            low = self.radius * self.quarter[0] * np.linalg.norm(cross(self.normal, axis), axis=-1)
+        return centre @ self.normal - self.height - low
+
+    def arm(self, x, q):
+        """From the centre of mass to where it touches, body axes (3,), at one pose."""
+        turn, down = q[self.body], conj(q[self.body])
+        if self.quarter is None:
+            return self.point - self.radius * rotate(down, self.normal)
+        axis = rotate(turn, self.axis)
+        across = cross(self.normal, axis)
+        if np.linalg.norm(across) < 1e-9:
+            across = cross(self.normal, rotate(turn, self.side()))
+        across = unit(across)
+        deep = unit(cross(across, axis))
+        deep = deep if dot(deep, self.normal) <= 0.0 else -deep
+        cosine, sine = self.quarter
+        return self.point + self.radius * rotate(down, cosine * deep + sine * cross(axis, deep))
+
+    def side(self):
+        """A direction of the body across the axis."""
+        return unit(cross(self.axis, np.eye(3)[np.abs(self.axis).argmin()]))
+
+    def frame(self, q):
+        """Rows n, t1, t2 (3, 3) at one pose, world axes."""
+        along = rotate(q[self.body], self.direction)
+        along = along - self.normal * dot(self.normal, along)
+        if np.linalg.norm(along) < 1e-9:  # the direction stands on the ground
+            along = cross(self.normal, np.eye(3)[np.abs(self.normal).argmin()])
+        t1 = unit(along)
+        return np.array([self.normal, t1, cross(self.normal, t1)])
+
+
+class Touching:
+    """Contact points at one knot; forces and quantities in groups of normal, along, across and, with torsion, spin."""
+
+    def __init__(self, contacts, x, q):
+        self.contacts, self.x, self.q = contacts, x, q
+        self.frames, self.arms = [c.frame(q) for c in contacts], [c.arm(x, q) for c in contacts]
+        self.gaps = np.array([c.gap(x, q) for c in contacts])
+        sizes = [3 + (c.torsion > 0.0) for c in contacts]
+        self.starts, self.size = np.cumsum([0, *sizes])[:-1], sum(sizes)
+
+    def laws(self):
+        laws = []
+        for start, contact in zip(self.starts, self.contacts, strict=True):
+            laws += [Stop(start), Slip((start + 1, start + 2), start, contact.friction)]
+            laws += [Drag(start + 3, contact.torsion, start)] if contact.torsion > 0.0 else []
+        return laws
+
+    def rows(self):
+        """Directions of the forces over (x, th) of all bodies, (rows, 6 n)."""
+        n, found = len(self.x) - 1, []
+        for c, frame, arm in zip(self.contacts, self.frames, self.arms, strict=True):
+            turned = rotate(conj(self.q[c.body]), frame)
+            block = np.hstack([frame, cross(arm[None], turned)])
+            if c.torsion > 0.0:
+                block = np.vstack([block, np.append(np.zeros(3), turned[0])])
+            wide = np.zeros((len(block), n + 1, 6))
+            wide[:, c.body] = block
+            found.append(wide[:, 1:].reshape(len(block), 6 * n))
+        return np.vstack(found) if found else np.zeros((0, 6 * n))
+
+    def quantities(self, x3, q3, w, h, floors):
+        """Gap rates above the floors [m/s], slips [m/s] and spins [rad/s] over the step, (..., rows)."""
+        found = [np.zeros((*x3.shape[:-2], 0))]
+        for c, frame, arm, floor in zip(self.contacts, self.frames, self.arms, floors, strict=True):
+            b = c.body
+            moved = x3[..., b, :] + rotate(q3[..., b, :], arm) - self.x[b] - rotate(self.q[b], arm)
+            found += [(c.gap(x3, q3) - floor)[..., None] / h, moved @ frame[1:].T / h]
+            if c.torsion > 0.0:
+                found.append(w[..., b - 1, :] @ rotate(conj(self.q[b]), frame[0])[:, None])
+        return np.concatenate(found, axis=-1)
+
+    def forces(self, f):
+        """World forces (contacts, 3) from those of all rows."""
+        pairs = zip(self.starts, self.frames, strict=True)
+        return np.array([f[i : i + 3] @ frame for i, frame in pairs]).reshape(-1, 3)
