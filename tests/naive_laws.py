@@ -85,17 +85,16 @@ class Slip:
         return np.array([along if sign < 0.0 else backward, across])
 
     def step(self, W):
-        block = W[np.ix_(self.rows, self.rows)]
-        return 1.0 / max(np.linalg.norm(block, 2) * self.friction.max() ** 2, SMALL)
+        (a, c), (d, e) = (W[i, self.rows] for i in self.rows)
+        return 1.0 / max(max(abs(a) + abs(c), abs(d) + abs(e)) * self.friction.max() ** 2, SMALL)
 
     def projected(self, F, u, radius, step):
         """Nearest allowed force to one that moved against the slip, in units of friction; with its case."""
-        m = self.scales(F[0] - step * self.friction.max() ** 2 * u[0])
-        z = np.divide(F, m, out=np.zeros(2), where=m > 0.0) - step * m * u
-        m = self.scales(z[0])
-        length = np.linalg.norm(z)
         if radius <= 0.0:
             return np.zeros(2), "open"
+        m = self.scales(F[0] - step * self.friction.max() ** 2 * u[0])
+        z = np.divide(F, m, out=np.zeros(2), where=m > 0.0) - step * m * u
+        m, length = self.scales(z[0]), np.sqrt(z @ z)
         return (m * z, "sticks") if length < radius else (m * z * (radius / length), "slips")
 
     def relax(self, f, W, b):
@@ -205,11 +204,15 @@ def settled(laws, cases, f, W, b):
 
 
 def solve(laws, W, b, f, tolerance=1e-12, sweeps=20000):
-    """Forces that meet the laws, from a guess f."""
+    """Forces that meet the laws, from a guess f; the best found where the laws contradict each other a little.
+
+    Linearised rows of more constraints than freedoms do, until the linearisation is the solution's.
+    """
     if not laws:
         return f
-    f, best, batch, done = f.copy(), (np.inf, f), 2, 0
-    while done < sweeps:
+    f, best, batch, done, earlier = f.copy(), (np.inf, f), 2, 0, [np.inf] * 3
+    while done < sweeps and (done < 200 or best[0] < 0.7 * earlier[-3]):
+        earlier.append(best[0])
         for _ in range(batch):
             for law in laws:
                 law.relax(f, W, b)
