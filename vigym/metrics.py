@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 METRICS = (
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated",
     "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",
-    "power_mech",
+    "power_mech", "power_dissipated", "penetration", "slip",
 )  # fmt: skip
 
 
@@ -24,12 +24,15 @@ def metrics(sim: Simulator) -> dict[str, Any]:
 
     Returns:
         energy_kinetic, energy_potential, energy_total [J] (springs potential, armatures kinetic);
-        work_actuator: work of the torques since reset [J]; dissipated: loss in dampers since reset [J];
+        work_actuator: work of torques and motors since reset [J]; dissipated: loss in dampers, dry friction, limits and
+            contacts since reset [J];
         energy_balance: E - E0 - work + dissipated [J], the integrator's own error;
         constraint_residual_max: largest joint gap [m or rad];
         velocity_residual_max: largest constrained relative velocity [m/s or rad/s];
         solver_iterations, solver_residual, solver_converged: of the last step call;
-        power_mech: sum of |torque * rate| over actuators at the knot [W].
+        power_mech: sum of |torque * rate| over actuators and motors at the knot [W];
+        power_dissipated: loss in dampers and friction at the knot [W];
+        penetration: deepest contact below the ground [m]; slip: fastest of those that carry a force [m/s].
     """
     scalars = sim.readings
     kinetic, potential = scalars[:, readout.READ_KINETIC], scalars[:, readout.READ_POTENTIAL]
@@ -39,7 +42,8 @@ def metrics(sim: Simulator) -> dict[str, Any]:
     values = (
         kinetic, potential, total, total - sim.start_energy - work + lost, work, lost,
         scalars[:, readout.READ_GAP], scalars[:, readout.READ_SLIP], status[:, 1], status[:, 2], status[:, 0] > 0,
-        scalars[:, readout.READ_POWER],
+        scalars[:, readout.READ_POWER], scalars[:, readout.READ_LOSS], scalars[:, readout.READ_DEPTH],
+        scalars[:, readout.READ_SLIDING],
     )  # fmt: skip
     if sim.batch is not None:
         return {name: np.array(value) for name, value in zip(METRICS, values, strict=True)}

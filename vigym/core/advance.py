@@ -4,8 +4,8 @@ With unequal steps every formula holds with rho = h1/h: halved steps and the neg
 nothing of their own.
 """
 
+from .books import book
 from .coordinates import keep, note_all, note_forced
-from .forces import book
 from .groups import blend, block_count
 from .jit import inline, phase
 from .knot import bend, fastest, knots, turn_buffers
@@ -13,7 +13,7 @@ from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
-from .tables import ASIDE_STATE, BUFFERS, H0, H1, HISTORY, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
+from .tables import ASIDE_STATE, BUFFERS, CONTACTS, H0, H1, HISTORY, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's turn from step to step that smooth motion does not have
@@ -59,10 +59,10 @@ def accept(t, k3, h, done, failed, token, vectors):
     Lanes that failed start from the velocity alone next time.
     """
     h1, one = load(t.state, t.s + H1, token), spread(1.0, token)
-    book(t, k3, h, h1 / h, done, token)
+    book(t, knots(t, 0), k3, h, h1 / h, done, token)
     keep(t, t.s + H0, h1, done, token)
     history = where(absolute(h - h1), 0.0 * one, load(t.state, t.s + HISTORY, token)) + 1.0
-    if t.plan[LOOP_ROWS] > 0:  # beyond a kink the predictor leads to other roots
+    if t.plan[LOOP_ROWS] + t.plan[CONTACTS] > 0:  # beyond a kink the predictor leads to other roots
         kink = absolute(h) * over_bodies(bend(t, block_count(t, token), knots(t, 0), k3, vectors), token)
         history = where(above(kink, spread(KINK, token)), 0.0 * one, history)
     keep(t, t.s + HISTORY, history, done, token)

@@ -202,3 +202,17 @@ def update(t, blocks, k2, k3, h, size, mask, token):
         v2 = where(mask, v2[0], v[0]), where(mask, v2[1], v[1]), where(mask, v2[2], v[2])
         w2 = where(mask, w2[0], w[0]), where(mask, w2[1], w[1]), where(mask, w2[2], w[2])
         move(t, m, k, n, v2, w2, where(mask, s * c2, c), h, token)
+
+
+@phase
+def pressing(t, blocks, k3, h, length, token):
+    """What the increments are worth as inertial forces: the largest m dx / h^2 or moment over ``length`` [N]."""
+    largest, per_hh = h * 0.0, 1.0 / (h * h)
+    for block in range(blocks):
+        a, n = t.b + row(block, WORK, token), k3 + row(block, KNOT, token)
+        turn = load3(t.work, a + TURN, token)
+        dx = sub(load3(t.work, a + SHIFT, token), cross(turn, load3(t.state, n + ARM, token)))
+        mass = load(t.model, t.m + row(block, BODY, token) + MASS, token)
+        moment = largest3(mul(load9(t.work, a + OWN, token), turn)) / length
+        largest = maximum(largest, maximum(mass * per_hh * largest3(dx), moment))
+    return largest

@@ -20,11 +20,10 @@ from .tables import (
     COORDINATE,
     COSINE,
     FIRST,
-    HAS_RATE,
-    HAS_SPRING,
     JOINTS,
     OFFSET,
     ROTATIONS,
+    SEES,
     SINE,
     TRANSLATIONS,
     TURNS,
@@ -101,7 +100,7 @@ def note_forced(t, k, mask, token):
     """Keep the coordinates that the next step's springs, dampers and armatures need."""
     for joint in range(1, t.plan[JOINTS]):
         i = joint_row(t, joint)
-        if planned(t, i, HAS_RATE) + planned(t, i, HAS_SPRING) > 0:
+        if planned(t, i, SEES) > 0:
             note_joint(t, i, k, mask, token)
 
 

@@ -1,117 +1,101 @@
-"""Generalised forces on the freedoms of joints: actuators, springs, dampers, armature.
+"""Generalised forces on the freedoms of joints: actuators, springs, dampers, armature, and the laws of ``drives``.
 
 At knot 2, between a step of size h1 and one of size h (rho = h1/h), a freedom with coordinate s carries the residual
 
-    (1 + rho)/2 (c rate + k (s2 - rest)) - (rho u1 + u2)/2 + I (p - p1)/h
+    (1 + rho)/2 (c rate - drive - limit - dry) + (rho k1 + k2)/2 - (rho u1 + u2)/2 + I (p - p1)/h
 
 u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of the discrete
-Lagrange-d'Alembert principle [MC 3]). ``rate``: of the coordinate over this step, (2/h) sin(change/2) for angles.
-p = sin(change)/h: momentum rate of the armature I, what the variational principle makes of I s_dot^2 / 2. Damper and
-armature see the step's end: they are implicit, and enter the pivot of their own freedom only.
+Lagrange-d'Alembert principle [MC 3]). k1, k2: spring forces k (s - rest) at the middle of both steps, what the discrete
+potential h V((s2 + s3)/2) makes of a spring: conservative, and stable at any stiffness (of three free rotations the
+spring acts at the knot). ``rate``: of the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h:
+momentum rate of the armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the step's
+end: they are implicit, and enter the pivot of their own freedom only.
 """
 
-import math
-
-from .coordinates import angle, coordinate, displacement, keep
+from .coordinates import coordinate
+from .drives import bound_by, see, see_knot, set_laws
 from .jit import inline, phase
-from .joint import first_spring, joint_row, kept_quaternion, last_link, planned, relative_orientation
+from .joint import first_spring, last_link, planned
 from .lanes import row
 from .links import length
-from .quaternion import conjugate, product
-from .simd import absolute, load, maximum, spread, store, where
+from .rates import change_of, has_angle, rate_of
+from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
-    ACTUATED,
-    ACTUATED_FREEDOM,
-    ACTUATED_ROW,
-    ACTUATOR,
-    ACTUATORS,
+    ACTS,
     APPLIED,
     ARMATURE,
     COMPLIANCE,
     CONSTANT,
     COORDINATE,
-    COSINE,
     DAMPING,
-    DISSIPATED,
+    DRIVE,
     ELIMINATION,
     FIRST,
     FORCE_SCALE,
     FREEDOM,
     FREEDOMS,
+    HAS_DRIVE,
     HAS_SPRING,
-    JOINTS,
-    KEPT,
     LENGTH_SCALE,
     LOAD,
-    LOOP_ROWS,
-    LOOP_WORK,
-    PLAN_ACTUATORS,
+    MOVED,
     PLAN_RATED,
+    PULL,
     RATE,
     RATED,
     REST,
     ROTATIONS,
+    RUB,
     SINE,
+    START,
     STIFFNESS,
+    STOP,
     TORQUE,
     TRANSLATIONS,
-    WORK_DONE,
 )  # fmt: skip
 
 SPRING_TERMS = 2.5e6  # times the force scale: a spring whose rounding is more than 1e-8 of that is not solved
+STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
 
 
 @phase
 def constant_loads(t, applied, last, spring, token):
-    """Loads that stay while Newton iterates: -applied u2 - last u1 + spring k (s2 - rest), weights per lane."""
+    """Loads that stay while Newton iterates, weights per lane: -applied u2 - last u1 + last k1.
+
+    Springs of three free rotations act at the knot: + spring k (s2 - rest).
+    """
     for p in range(t.plan[FREEDOMS]):
-        at = t.p + row(p, ELIMINATION, token)
-        u1, u2 = load(t.state, t.c + row(p, COORDINATE, token) + TORQUE, token), load(t.work, at + APPLIED, token)
-        force = -(applied * u2 + last * u1)
+        at, c = t.p + row(p, ELIMINATION, token), t.c + row(p, COORDINATE, token)
+        u1, u2 = load(t.state, c + TORQUE, token), load(t.work, at + APPLIED, token)
+        force = -(applied * u2 + last * (u1 - load(t.state, c + PULL, token)))
         store(t.work, at + CONSTANT, force)
         store(t.work, at + LOAD, force)
         store(t.work, at + COMPLIANCE, force * 0.0)
-    for joint in range(1, t.plan[JOINTS]):
-        i = joint_row(t, joint)
-        if planned(t, i, HAS_SPRING) > 0:
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        if planned(t, i, HAS_SPRING) > 0 or bound_by(t, i):
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 p = planned(t, i, FIRST) + j
                 at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
-                stretch = coordinate(t, i, j, token) - load(t.model, f + REST, token)
-                force = load(t.work, at + CONSTANT, token) + spring * load(t.model, f + STIFFNESS, token) * stretch
+                start, force = coordinate(t, i, j, token), load(t.work, at + CONSTANT, token)
+                store(t.work, at + START, start)
+                if planned(t, i, HAS_DRIVE) > 0:  # its torque is part of the drive's command
+                    force = last * load(t.state, t.c + row(p, COORDINATE, token) + PULL, token)
+                if not has_angle(t, i, j):
+                    pull = load(t.model, f + STIFFNESS, token) * (start - load(t.model, f + REST, token))
+                    force = force + spring * pull
                 store(t.work, at + CONSTANT, force)
                 store(t.work, at + LOAD, force)
 
 
-@inline
-def angle_change(t, i, j, p, e, token):
-    """(sine, cosine) of half the change of an angle since the kept knot."""
-    c = t.c + row(p, COORDINATE, token)
-    old_c, old_s = load(t.state, c + COSINE, token), load(t.state, c + SINE, token)
-    cosine, sine = angle(t, i, j, e, token)
-    s, c = sine * old_c - cosine * old_s, cosine * old_c + sine * old_s
-    if planned(t, i, ROTATIONS) == 1:
-        return s, c
-    c = math.sqrt(0.5 * (1.0 + c))
-    return 0.5 * s / c, c
-
-
-@inline
-def rate_of(t, i, j, k3, h, token):
-    """(rate, its slope, momentum rate, its slope) of freedom j over the step from the kept knot to buffer k3."""
-    n, p = planned(t, i, TRANSLATIONS), planned(t, i, FIRST) + j
-    per_h = 1.0 / h
-    if j < n:
-        rate = per_h * (displacement(t, i, j, k3, token) - load(t.state, t.c + row(p, COORDINATE, token) + SINE, token))
-        return rate, per_h, rate, per_h
-    e = relative_orientation(t, i, k3, token)
-    if planned(t, i, ROTATIONS) == 3:
-        change = product(conjugate(kept_quaternion(t, p - (j - n), token)), e)
-        x, y, z = 2.0 * per_h * change[1], 2.0 * per_h * change[2], 2.0 * per_h * change[3]
-        rate = x if j == n else (y if j == n + 1 else z)
-        return rate, per_h, rate, per_h
-    s, c = angle_change(t, i, j - n, p, e, token)
-    return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
+@phase
+def start_laws(t, share, token):
+    """Forces of drives, limits and dry friction start as ``share`` of the last step's."""
+    for p in range(t.plan[FREEDOMS]):
+        at, c = t.p + row(p, ELIMINATION, token) + ACTS, t.c + row(p, COORDINATE, token)
+        store(t.work, at, share * load(t.state, c + DRIVE, token))
+        store(t.work, at + LANES, share * load(t.state, c + STOP, token))
+        store(t.work, at + 2 * LANES, share * load(t.state, c + RUB, token))
 
 
 @phase
@@ -124,6 +108,7 @@ def rate_terms(t, h, token):
             f = t.f + row(planned(t, i, FIRST) + j, FREEDOM, token)
             inertia = load(t.model, f + ARMATURE, token) / absolute(h)
             largest = maximum(largest, (load(t.model, f + DAMPING, token) + inertia) * (2.0 / absolute(h)))
+            largest = maximum(largest, STRETCHED * load(t.model, f + STIFFNESS, token))
     for g in range(first_spring(t), last_link(t)):
         p = planned(t, g, FIRST)
         f, arm = t.f + row(p, FREEDOM, token), load(t.state, t.c + row(p, COORDINATE, token) + SINE, token)
@@ -135,8 +120,11 @@ def rate_terms(t, h, token):
 
 @phase
 def rate_loads(t, k3, h, rho, token):
-    """Add dampers and armatures at the present guess of knot 3 to the loads, and their slopes to the pivots."""
-    weight = 0.5 + 0.5 * rho
+    """Add what the present guess of knot 3 sets to the loads, and its slopes to the pivots.
+
+    Returns the lanes in which a drive, limit or dry friction acts.
+    """
+    weight, held, per_h = 0.5 + 0.5 * rho, spread(0.0, token), 1.0 / h
     for r in range(t.plan[RATED]):
         i = t.plan[t.plan[PLAN_RATED] + r]
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
@@ -147,6 +135,31 @@ def rate_loads(t, k3, h, rho, token):
             before = load(t.state, t.c + row(p, COORDINATE, token) + RATE, token)
             store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) + (damping * rate + inertia * (now - before)))
             store(t.work, at + COMPLIANCE, damping * slope + inertia * slope_now)
+            if has_angle(t, i, j) and (planned(t, i, HAS_SPRING) > 0 or bound_by(t, i)):
+                change = change_of(t, i, j, rate, slope, h)
+                add_spring(t, p, 0.5 * stretch_of(t, p, change, token), token)
+                if bound_by(t, i):
+                    see(t, i, p, rate, slope, change, per_h, token)
+                    held = maximum(held, set_laws(t, i, p, spread(1.0, token), weight, per_h, 0.0 * rate, token))
+    return held
+
+
+@inline
+def stretch_of(t, p, change, token):
+    """How far the spring of freedom p is from slack at the middle of the step."""
+    return (
+        load(t.work, t.p + row(p, ELIMINATION, token) + START, token)
+        + 0.5 * change
+        - load(t.model, t.f + row(p, FREEDOM, token) + REST, token)
+    )
+
+
+@inline
+def add_spring(t, p, stretch, token):
+    """Half of a spring's force at knot 2, and its slope: the other half acts at knot 3."""
+    at, k = t.p + row(p, ELIMINATION, token), load(t.model, t.f + row(p, FREEDOM, token) + STIFFNESS, token)
+    store(t.work, at + LOAD, load(t.work, at + LOAD, token) + k * stretch)
+    store(t.work, at + COMPLIANCE, load(t.work, at + COMPLIANCE, token) + 0.25 * k)
 
 
 @inline
@@ -180,7 +193,7 @@ def spring_loads(t, k3, h, rho, token):
 def momentum_loads(t, h1, token):
     """Left half of the joints' forces at the knot, for the read-out.
 
-    Dampers over half the last step at the knot's rate, momentum and inertia of armatures.
+    Dampers over half the last step at the knot's rate, momentum and inertia of armatures, drives, limits, dry friction.
     """
     for r in range(t.plan[RATED]):
         i = t.plan[t.plan[PLAN_RATED] + r]
@@ -191,46 +204,11 @@ def momentum_loads(t, h1, token):
             momentum = inertia * load(t.state, t.c + row(p, COORDINATE, token) + RATE, token)
             store(t.work, at + LOAD, load(t.work, at + CONSTANT, token) - momentum)
             store(t.work, at + COMPLIANCE, 0.5 * h1 * load(t.model, f + DAMPING, token) + inertia)
+            if bound_by(t, i):
+                see_knot(t, i, p, 0.5 * h1, token)
+                moved = load(t.work, at + MOVED, token)
+                set_laws(t, i, p, 0.5 * h1, spread(1.0, token), spread(1.0, token), moved, token)
     for g in range(first_spring(t), last_link(t)):
         at, f = planned(t, g, FIRST), t.f + row(planned(t, g, FIRST), FREEDOM, token)
         at = t.p + row(at, ELIMINATION, token)
         store(t.work, at + COMPLIANCE, 0.5 * h1 * load(t.model, f + DAMPING, token))
-
-
-@phase
-def book(t, k3, h, rho, mask, token):
-    """After an accepted step: what dampers dissipated [J], the momentum rates, and the torque that was held.
-
-    Work [J] is added here only for actuators of three free rotations: they have no coordinate to multiply their torque
-    with (see ``step.torque_times_coordinate``).
-    """
-    lost = h * 0.0
-    for r in range(t.plan[RATED]):
-        i = t.plan[t.plan[PLAN_RATED] + r]
-        for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
-            p = planned(t, i, FIRST) + j
-            rate, _, now, _ = rate_of(t, i, j, k3, h, token)
-            lost = lost + load(t.model, t.f + row(p, FREEDOM, token) + DAMPING, token) * rate * rate
-            keep(t, t.c + row(p, COORDINATE, token) + RATE, now, mask, token)
-    for g in range(first_spring(t), last_link(t)):
-        _, l3, l2 = tension(t, g, k3, token)
-        rate = (l3 - l2) / h
-        lost = lost + load(t.model, t.f + row(planned(t, g, FIRST), FREEDOM, token) + DAMPING, token) * rate * rate
-    keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + (0.5 + 0.5 * rho) * h * lost, mask, token)
-    for p in range(t.plan[FREEDOMS]):
-        torque = load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token)
-        keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
-    for g in range(first_spring(t), last_link(t)):  # kept like a torque: against the force
-        pull, _, _ = tension(t, g, k3, token)
-        keep(t, t.c + row(planned(t, g, FIRST), COORDINATE, token) + TORQUE, -pull, mask, token)
-    for r in range(t.plan[LOOP_ROWS]):
-        keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + KEPT, token), mask, token)
-    done = h * 0.0
-    for a in range(t.plan[ACTUATORS]):
-        at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
-        i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
-        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:
-            rate, _, _, _ = rate_of(t, i, j, k3, h, token)
-            torque = load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
-            done = done + h * rate * torque
-    keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.extending import intrinsic, overload
 
 from .jit import inline
-from .simd import LANES, LanesType, load, maximum, spread, store, where, zero_lanes
+from .simd import LANES, LanesType, absolute, fma, load, maximum, spread, store, where, zero_lanes
 
 _SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 
@@ -128,11 +128,20 @@ def to_rows(array, first, column, value):
 
 @inline
 def arctan2(y, x):
-    """The angle of (x, y), lane by lane [rad]."""
-    angle = y
-    for k in range(lane_count(y)):
-        angle = with_lane(angle, k, math.atan2(lane(y, k), lane(x, k)))
-    return angle
+    """The angle of (x, y) [rad]: halved three times to at most pi / 16, then the odd series."""
+    o, one = y * 0.0, y * 0.0 + 1.0
+    a, b = absolute(x), absolute(y)
+    size = math.sqrt(a * a + b * b)
+    t = b / where(size, size + a, one)
+    t = t / (1.0 + math.sqrt(1.0 + t * t))
+    t = t / (1.0 + math.sqrt(1.0 + t * t))
+    u = -(t * t)
+    series = one / 21.0
+    for k in range(9, -1, -1):
+        series = fma(series, u, one / (2.0 * k + 1.0))
+    angle = 8.0 * t * series
+    angle = where(-x, math.pi - angle, angle)
+    return where(-y, o - angle, angle)
 
 
 @inline

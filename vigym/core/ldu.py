@@ -50,7 +50,7 @@ from .joint import (
 from .lanes import row
 from .multipliers import multipliers, pushed, reduce_rows, solve_rows, take_back_shift, unbalanced
 from .pivot import carried, eliminate, eliminate_freedoms, increment, pass_on, reduce
-from .simd import LANES, absolute, load, maximum, spread
+from .simd import LANES, absolute, load, maximum, spread, store
 from .tables import (
     BALL,
     BLOCK,
@@ -61,6 +61,7 @@ from .tables import (
     FORCE,
     FORCE_SCALE,
     HINGE,
+    INCREMENT,
     KNOT,
     LENGTH_SCALE,
     LEVER2,
@@ -214,6 +215,7 @@ def solve_to_leaves(t, k3, token):
             if carries:
                 push = pushed(t, i, 0, token)
                 s, moment = s + push, maximum(moment, unbalanced(t, at, push, token))
+            store(t.work, at + INCREMENT, s)
             dphi = axpy(s, own_axis(t, i, k3, token), dphi)
         elif planned(t, i, PIVOTS) == BALL:
             turn = mul(load9(t.work, a + BLOCK_E, token), mul(load9(t.work, a + BLOCK_C, token), dy))
@@ -225,6 +227,7 @@ def solve_to_leaves(t, k3, token):
                 if carries:
                     push = pushed(t, i, n + j, token)
                     s, moment = s + push, maximum(moment, unbalanced(t, at, push, token))
+                store(t.work, at + INCREMENT, s)
                 dphi = axpy(s, free_rotation(t, i, j, k3, token), dphi)
             for j in range(n - 1, -1, -1):
                 at = t.p + row(p + j, ELIMINATION, token)
@@ -232,6 +235,7 @@ def solve_to_leaves(t, k3, token):
                 if carries:
                     push = pushed(t, i, j, token)
                     s, force = s + push, maximum(force, unbalanced(t, at, push, token))
+                store(t.work, at + INCREMENT, s)
                 dy = axpy(s, translation_axis(t, i, j, k3, token), dy)
         store3(t.work, a + SHIFT, dy)
         store3(t.work, a + TURN, dphi)

@@ -1,17 +1,41 @@
 """Constraint forces of the last step, recovered from its motion: the multipliers that the elimination did not need."""
 
-from .algebra import add, cross, dot, load3, load4, scale, store3, sub
+from .algebra import add, axpy, cross, dot, load3, load4, load9, scale, store3, sub
 from .body import blocks6, histories, residuals
+from .cone import spin_coefficient
+from .contact import ground_normal, lowest, touch_plan
 from .groups import block_count, gravity, group
 from .jit import entry, inline, phase
 from .joint import constrained_rotation, joint_row, planned, translation_axis
 from .knot import knots
 from .lanes import row, to_rows, write3
 from .ldu import close
-from .links import holding, pull
+from .links import add_wrench, holding, pull
 from .quaternion import vector
 from .simd import LANES, absolute, load, spread, where, zero_lanes
-from .tables import BODIES, FORCE, H0, H1, JOINTS, KNOT, MOMENT, PARENT, STATE_SIZE, TRANSLATIONS, WORK, Q, X, Y
+from .tables import (
+    ARM,
+    BODIES,
+    CONTACTS,
+    FORCE,
+    H0,
+    H1,
+    JOINTS,
+    KNOT,
+    MOMENT,
+    PARENT,
+    PRESS,
+    REACTION,
+    STATE_SIZE,
+    TOUCH,
+    TOUCHES,
+    TRANSLATIONS,
+    WORK,
+    Q,
+    R,
+    X,
+    Y,
+)  # fmt: skip
 
 
 @inline
@@ -34,6 +58,18 @@ def write_wrench(share, f, tau, out, first, column, token):
 
 
 @phase
+def pull_contacts(t, k2, h, h0, token):
+    """Take the contacts' forces of the last step off the bodies' wrenches."""
+    n, weight = ground_normal(t, token), where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0 * h)
+    for c in range(t.plan[CONTACTS]):
+        b, s = touch_plan(t, c, TOUCHES), t.o + row(c, TOUCH, token)
+        own, force = k2 + row(b, KNOT, token), load3(t.state, s + REACTION, token)
+        arm = sub(lowest(t, c, load9(t.state, own + R, token), n, token), load3(t.state, own + ARM, token))
+        spin = spin_coefficient(t, c, token) * load(t.state, s + PRESS + 3 * LANES, token)
+        add_wrench(t, t.b + row(b, WORK, token), -weight, force, axpy(spin, n, cross(arm, force)), token)
+
+
+@phase
 def react_group(t, out, first, token, vectors):
     """Constraint forces at the first knot of the last step: own wrenches, summed from the leaves to the root.
 
@@ -48,6 +84,7 @@ def react_group(t, out, first, token, vectors):
     blocks6(t, blocks, k2, k3, spread(h, vectors), vectors)
     residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
     pull(t, k2, token)
+    pull_contacts(t, k2, h, h0, token)
     for i in range(t.plan[BODIES] - 1, 0, -1):
         a, up = t.b + row(i, WORK, token), planned(t, i, PARENT)
         f, tau = load3(t.work, a + FORCE, token), load3(t.work, a + MOMENT, token)

@@ -1,25 +1,13 @@
 """Everything that is read of a state at its knot: poses, velocities, coordinates, energies, residuals, power."""
 
 from .algebra import add, cross, dot, largest3, load3, load4, load9, mul, scale, sub, tmul
-from .coordinates import coordinate
 from .groups import group
-from .jit import entry, inline, phase
-from .joint import (
-    constrained_rotation,
-    first_spring,
-    joint_row,
-    kept_quaternion,
-    last_link,
-    planned,
-    rotation_repair,
-    separation,
-    translation_axis,
-    translation_repair,
-)  # fmt: skip
+from .jit import entry, phase
+from .joint import constrained_rotation, joint_row, planned, rotation_repair, translation_axis, translation_repair
 from .knot import knots, load_inertia
 from .lanes import row, to_rows, write3
-from .links import along, length, relative
-from .quaternion import product, vector
+from .quaternion import vector
+from .readings import READ_CONTACT, read_contacts, read_joints
 from .simd import LANES, absolute, load, maximum, spread, zero_lanes
 from .tables import (
     ACTUATED,
@@ -28,37 +16,32 @@ from .tables import (
     ACTUATOR,
     ACTUATORS,
     ARM,
-    ARMATURE,
     BODIES,
     BODY,
+    CONTACTS,
     COORDINATE,
-    DAMPING,
     DISSIPATED,
-    FIRST,
-    FREEDOM,
+    DRIVE,
     GRAVITY,
-    H1,
+    HAS_DRIVE,
     JOINTS,
     KNOT,
     MASS,
+    MOTORS,
+    NO_DRIVE,
     PARENT,
     PLAN_ACTUATORS,
-    POSITION,
+    PLAN_MOTORS,
     POSITIONS,
-    REST,
-    ROTATIONS,
     SHIFT,
     STATE_SIZE,
-    STIFFNESS,
     TIME,
     TORQUE,
     TRANSLATIONS,
     TURN,
     VELOCITIES,
-    VELOCITY,
     WORK,
     WORK_DONE,
-    ZERO,
     Q,
     R,
     X,
@@ -66,8 +49,9 @@ from .tables import (
 from .velocity import joint_rate, solve_velocities
 
 # what is read of an environment besides poses and coordinates
-READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_POWER = range(8)
-READ_COUNT = 8
+(READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_POWER, READ_DEPTH,
+ READ_SLIDING, READ_LOSS) = range(11)  # fmt: skip
+READ_COUNT = 11
 
 
 @phase
@@ -93,49 +77,6 @@ def read_bodies(t, k, out, first, token):
 
 
 @phase
-def read_joints(t, k, out, first, column, token):
-    """Coordinates and rates of all joints.
-
-    Returns (armature kinetic, spring potential) energy [J] and what dampers take in the half step up to the knot [J].
-    """
-    kinetic, potential, lost = spread(0.0, token), spread(0.0, token), spread(0.0, token)
-    for joint in range(1, t.plan[JOINTS]):
-        i = joint_row(t, joint)
-        n, free = planned(t, i, TRANSLATIONS), planned(t, i, ROTATIONS)
-        at, rates = column + planned(t, i, POSITION), column + t.plan[POSITIONS] + planned(t, i, VELOCITY)
-        for j in range(n + free):
-            p = planned(t, i, FIRST) + j
-            f, rate = t.f + row(p, FREEDOM, token), joint_rate(t, i, j, k, token)
-            s = coordinate(t, i, j, token)
-            stretch = s - load(t.model, f + REST, token)
-            kinetic = kinetic + 0.5 * load(t.model, f + ARMATURE, token) * rate * rate
-            potential = potential + 0.5 * load(t.model, f + STIFFNESS, token) * stretch * stretch
-            lost = lost + 0.5 * load(t.state, t.s + H1, token) * load(t.model, f + DAMPING, token) * rate * rate
-            to_rows(out, first, rates + j, rate)
-            if j < n or free < 3:
-                to_rows(out, first, at + j, s)
-        if free == 3:
-            zero = load4(t.model, t.m + row(i, BODY, token) + ZERO, token)
-            q = product(zero, kept_quaternion(t, planned(t, i, FIRST) + n, token))
-            to_rows(out, first, at + n, q[0])
-            write3(out, first, at + n + 1, vector(q))
-    for g in range(first_spring(t), last_link(t)):
-        p = planned(t, g, FIRST)
-        f, rate = t.f + row(p, FREEDOM, token), dot(along(separation(t, g, k, token)), half_rate(t, g, k, token))
-        stretch = length(t, g, k, token) - load(t.model, f + REST, token)
-        potential = potential + 0.5 * load(t.model, f + STIFFNESS, token) * stretch * stretch
-        lost = lost + 0.5 * load(t.state, t.s + H1, token) * load(t.model, f + DAMPING, token) * rate * rate
-    return kinetic, potential, lost
-
-
-@inline
-def half_rate(t, g, k, token):
-    """Velocity of a link's half on the child against its half on the parent."""
-    shift, _ = relative(t, g, k, SHIFT, TURN, token)
-    return shift
-
-
-@phase
 def read_residuals(t, k, token):
     """(largest joint gap [m or rad], largest constrained relative velocity [m/s or rad/s])."""
     gap, slip = spread(0.0, token), spread(0.0, token)
@@ -156,14 +97,30 @@ def read_residuals(t, k, token):
 
 @phase
 def read_power(t, k, token):
-    """Sum of |torque * rate| over the actuators, with the torque of the last step [W]."""
+    """Sum of |force * rate| over actuators and motors, with the forces of the last step [W]."""
     power = spread(0.0, token)
+    for a in range(t.plan[ACTUATORS] + t.plan[MOTORS]):
+        driven = a >= t.plan[ACTUATORS]
+        at = (
+            t.plan[PLAN_MOTORS] + (a - t.plan[ACTUATORS]) * ACTUATOR
+            if driven
+            else t.plan[PLAN_ACTUATORS] + a * ACTUATOR
+        )
+        i, c = t.plan[at + ACTUATED], t.c + row(t.plan[at + ACTUATED_ROW], COORDINATE, token)
+        if driven or planned(t, i, HAS_DRIVE) == NO_DRIVE:
+            rate, force = joint_rate(t, i, t.plan[at + ACTUATED_FREEDOM], k, token), DRIVE if driven else TORQUE
+            power = power + absolute(rate * load(t.state, c + force, token))
+    return power
+
+
+@phase
+def read_efforts(t, out, first, column, token):
+    """Force of every actuator in the last step [N or N m]; of one with a drive, the drive's."""
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
-        p = t.plan[at + ACTUATED_ROW]
-        rate = joint_rate(t, t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM], k, token)
-        power = power + absolute(rate * load(t.state, t.c + row(p, COORDINATE, token) + TORQUE, token))
-    return power
+        driven = planned(t, t.plan[at + ACTUATED], HAS_DRIVE) != NO_DRIVE
+        c = t.c + row(t.plan[at + ACTUATED_ROW], COORDINATE, token)
+        to_rows(out, first, column + a, load(t.state, c + (DRIVE if driven else TORQUE), token))
 
 
 @phase
@@ -173,17 +130,22 @@ def read_group(t, out, first, token, vectors):
     solve_velocities(t, k, token, vectors)
     column = 13 * (t.plan[BODIES] - 1)
     kinetic, potential = read_bodies(t, k, out, first, token)
-    drives, springs, lost = read_joints(t, k, out, first, column, token)
+    drives, springs, lost, given, power = read_joints(t, k, out, first, column, token)
     gap, slip = read_residuals(t, k, token)
     column += t.plan[POSITIONS] + t.plan[VELOCITIES]
+    depth, sliding, taken, rubbed = read_contacts(t, k, out, first, column + READ_COUNT, token)
     to_rows(out, first, column + READ_TIME, load(t.state, t.s + TIME, token))
     to_rows(out, first, column + READ_KINETIC, kinetic + drives)
     to_rows(out, first, column + READ_POTENTIAL, potential + springs)
-    to_rows(out, first, column + READ_WORK, load(t.state, t.s + WORK_DONE, token))
-    to_rows(out, first, column + READ_DISSIPATED, load(t.state, t.s + DISSIPATED, token) + lost)
+    to_rows(out, first, column + READ_WORK, load(t.state, t.s + WORK_DONE, token) + given)
+    to_rows(out, first, column + READ_DISSIPATED, load(t.state, t.s + DISSIPATED, token) + lost + taken)
     to_rows(out, first, column + READ_GAP, gap)
     to_rows(out, first, column + READ_SLIP, slip)
     to_rows(out, first, column + READ_POWER, read_power(t, k, token))
+    to_rows(out, first, column + READ_DEPTH, depth)
+    to_rows(out, first, column + READ_SLIDING, sliding)
+    to_rows(out, first, column + READ_LOSS, power + rubbed)
+    read_efforts(t, out, first, column + READ_COUNT + READ_CONTACT * t.plan[CONTACTS], token)
 
 
 @entry

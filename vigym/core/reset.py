@@ -22,7 +22,9 @@ from .tables import (
     BODIES,
     BODY,
     BUFFERS,
+    CONTACTS,
     COORDINATE,
+    DRIVE,
     FIRST,
     FRAME,
     FREEDOMS,
@@ -33,11 +35,16 @@ from .tables import (
     PARENT,
     PHASE,
     POSITION,
+    PULL,
     RATE,
     ROTATIONS,
+    RUB,
+    SPEED,
     STATE_SIZE,
+    STOP,
     TIME,
     TORQUE,
+    TOUCH,
     TRANSLATIONS,
     TURNS,
     VELOCITY,
@@ -122,9 +129,13 @@ def clear(t, velocities, first, token):
     for at in range(TIME, PHASE, LANES):
         store(t.state, t.s + at, o)
     for p in range(t.plan[FREEDOMS]):
-        store(t.state, t.c + row(p, COORDINATE, token) + TORQUE, o)
+        for field in (TORQUE, SPEED, PULL, DRIVE, STOP, RUB):
+            store(t.state, t.c + row(p, COORDINATE, token) + field, o)
     for r in range(t.plan[LOOP_ROWS]):
         store(t.state, t.u + row(r, 1, token), o)
+    for c in range(t.plan[CONTACTS]):
+        for field in range(0, TOUCH * LANES, LANES):
+            store(t.state, t.o + row(c, TOUCH, token) + field, o)
     for back in range(1, BUFFERS):
         for i in range(1, t.plan[BODIES]):
             own = knots(t, back) + row(i, KNOT, token)
@@ -134,7 +145,9 @@ def clear(t, velocities, first, token):
         i = joint_row(t, joint)
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
             c = t.c + row(planned(t, i, FIRST) + j, COORDINATE, token)
-            store(t.state, c + RATE, from_rows(velocities, first, planned(t, i, VELOCITY) + j, token))
+            rate = from_rows(velocities, first, planned(t, i, VELOCITY) + j, token)
+            store(t.state, c + RATE, rate)
+            store(t.state, c + SPEED, rate)
 
 
 @phase

@@ -20,12 +20,17 @@ from .tables import (
     EFFORT,
     ELIMINATION,
     FREEDOM,
+    HAS_DRIVE,
     KNOT_SIZE,
+    MOTORS,
+    NO_DRIVE,
     PHASE,
     PLAN_ACTUATORS,
+    PLAN_MOTORS,
     ROTATIONS,
     STATE_KNOTS,
     STATE_SIZE,
+    TARGET,
     TRANSLATIONS,
     WORK_DONE,
 )  # fmt: skip
@@ -47,24 +52,34 @@ def apply_torques(t, torques, first, token):
 
 
 @phase
+def apply_targets(t, targets, first, token):
+    """Targets of the call to their drives; not a number: the drive idles."""
+    for a in range(t.plan[MOTORS]):
+        p = t.plan[t.plan[PLAN_MOTORS] + a * ACTUATOR + ACTUATED_ROW]
+        store(t.work, t.p + row(p, ELIMINATION, token) + TARGET, from_rows(targets, first, a, token))
+
+
+@phase
 def torque_times_coordinate(t, token):
     """Sum of u s over actuated translations and angles: its change under held torques is their work."""
     total = spread(0.0, token)
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
         i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
-        if j < planned(t, i, TRANSLATIONS) or planned(t, i, ROTATIONS) < 3:
+        counted = j < planned(t, i, TRANSLATIONS) or planned(t, i, ROTATIONS) < 3
+        if counted and planned(t, i, HAS_DRIVE) == NO_DRIVE:
             p = t.plan[at + ACTUATED_ROW]
             total = total + load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token) * coordinate(t, i, j, token)
     return total
 
 
 @phase
-def step_group(t, torques, first, lanes, dt, order, substeps, tolerance, status, token, vectors):
+def step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance, status, token, vectors):
     """One call of the step for a lane group; a lane that fails ends as it was before the call."""
     size, kept = t.plan[STATE_SIZE], t.b + t.plan[ASIDE_STATE] + 2 * t.plan[KNOT_SIZE]
     copy(t.work, kept, t.state, t.s, size)
     clipped = apply_torques(t, torques, first, token)
+    apply_targets(t, targets, first, token)
     before = torque_times_coordinate(t, token)
     alive, o = lanes, spread(0.0, token)
     iterations, residual, halvings = o, o, o
@@ -99,18 +114,21 @@ def restore(t, kept, failed, vectors):
 
 
 @entry
-def step_single(plan, model, state, work, torques, dt, order, substeps, tolerance, status):
+def step_single(plan, model, state, work, torques, targets, dt, order, substeps, tolerance, status):
     """Step one environment: lanes are bodies where bodies are independent, single floats along the tree."""
     t = group(plan, model, state, work, 0, 0, 0)
-    step_group(t, torques, 0, 1.0, dt, order, substeps, tolerance, status, 0.0, zero_lanes())
+    step_group(t, torques, targets, 0, 1.0, dt, order, substeps, tolerance, status, 0.0, zero_lanes())
 
 
 @entry
 def step_lanes(
-    plan, model, state, work, torques, dt, order, substeps, tolerance, status, start, stop, model_stride, work_start
-):
+    plan, model, state, work, torques, targets, dt, order, substeps, tolerance, status, start, stop, model_stride,
+    work_start,
+):  # fmt: skip
     """Step the lane groups start..stop of a batch: lanes are environments."""
     for g in range(start, stop):
         t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], work_start)
         lanes = filled(g * LANES, status.shape[0])
-        step_group(t, torques, g * LANES, lanes, dt, order, substeps, tolerance, status, zero_lanes(), zero_lanes())
+        step_group(
+            t, torques, targets, g * LANES, lanes, dt, order, substeps, tolerance, status, zero_lanes(), zero_lanes()
+        )

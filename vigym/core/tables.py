@@ -35,9 +35,12 @@ def _offsets(*widths: int) -> tuple[int, ...]:
 
 # knot rows of the state: the pose at a knot, what follows from it, and the half-step velocity that led to it
 X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
-# coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns, momentum rate
-# sin(angle change) / h of the last step
-TORQUE, COSINE, SINE, TURNS, RATE, COORDINATE = _offsets(1, 1, 1, 1, 1)
+# coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns; of the last step:
+# momentum rate sin(angle change) / h, rate, and the forces of spring, drive, limit and dry friction
+TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, COORDINATE = _offsets(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+# contact rows of the state: force of the last step along the normal and the two tangents (in units of their
+# coefficients of friction), torque about the normal in units of its own, normal velocity of a rebound, force [world]
+PRESS, REBOUND, REACTION, TOUCH = _offsets(4, 1, 3)
 # environment row of the state: time, sizes of the last two steps, number of equal steps behind, books, rotation since
 # turns were counted, knot buffer
 TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offsets(1, 1, 1, 1, 1, 1, 1, 1)
@@ -47,22 +50,36 @@ TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, SWEPT, PHASE, ENVIRONMENT = _offse
 MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, BODY = _offsets(
     1, 6, 3, 3, 3, 3, 4, 9, 3, 4
 )
-# freedom rows of the model
-DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, FREEDOM = _offsets(1, 1, 1, 1, 1)
+# freedom rows of the model; inertia at the joint, for scale; drive: gains, largest force and rate, and of a DC motor
+# voltage, resistance, constant of the back-EMF, saturation: currents and their torques
+(DAMPING, STIFFNESS, REST, ARMATURE, EFFORT, LOWER, UPPER, DRY, EASE, KP, KD, STRONGEST, FASTEST, VOLTAGE, RESISTANCE,
+ BACK_EMF, CURRENTS, TORQUES, FREEDOM) = _offsets(*[1] * 16, 8, 8)  # fmt: skip
+# contact rows of the model: point in the body (from its centre of mass), radius, axis of a rim, a direction across it,
+# direction "along",
+# coefficients of friction along, backward and across, about the normal, of restitution, mass at the contact, for scale
+(POINT, RADIUS, RIM_AXIS, RIM_SIDE, ALONG, MU_ALONG, MU_BACKWARD, MU_ACROSS, MU_SPIN, BOUNCE, HEFT,
+ CONSTANT_TOUCH) = _offsets(3, 1, 3, 3, 3, 1, 1, 1, 1, 1, 1)  # fmt: skip
 # loop rows of the model: vector fixed in the parent, vector fixed in the child
 FIXED_A, FIXED_B, CONSTANT_ROW = _offsets(3, 3)
 # environment row of the model
-GRAVITY, FORCE_SCALE, LENGTH_SCALE, CONSTANTS = _offsets(3, 1, 1)
+GRAVITY, FORCE_SCALE, LENGTH_SCALE, NORMAL, TANGENT, HEIGHT, CONSTANTS = _offsets(3, 1, 1, 3, 3, 1)
 # body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's
 # own rotational part of it, motion that closes the joints, levers from the parent's anchor at knots 2 and 3, increment
 HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEVER3, SHIFT, TURN, WORK = _offsets(
     3, 3, 3, 3, 36, 9, 3, 3, 3, 3, 3, 3
 )
-# freedom rows of the work: applied torque, constant and current generalised force, its stiffness, residual over the
-# pivot, 1 / pivot, column u, row w over the pivot
-APPLIED, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, ELIMINATION = _offsets(
-    1, 1, 1, 1, 1, 1, 3, 3, 3, 3
-)
+# freedom rows of the work: applied torque, target of the drive, constant and current generalised force, its stiffness,
+# residual over the pivot, 1 / pivot, column u, row w over the pivot, increment, the one that the laws choose by,
+# coordinate at knot 2; of the laws of drive, limit and dry friction: what they see (rate, its slope, command, its
+# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), and their slopes
+(APPLIED, TARGET, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, INCREMENT, MOVED,
+ START, SEEN, ACTS, GIVES, SLOPES, ELIMINATION) = _offsets(*[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3)  # fmt: skip
+# contact rows of the work: whether it is near; target of the normal's gap; force as it is, and at no increment (then
+# after it); velocities (normal, of the touching point, spin) as they are, that choose between open, stick and slip, and
+# after the last increment; slopes nn, 1n, 2n, 11, 12, 22, sn, ss; tangents, the same times their coefficients; arms
+# from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching point in the body
+(NEAR, WANTED, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2, ARM_LOW,
+ ARM_TOUCH, TOUCHING, TOUCH_WORK) = _offsets(1, 1, 4, 4, 5, 5, 5, 8, 3, 3, 3, 3, 3, 3, 3, 3)  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift
 GAP, MULTIPLIER, KEPT, ROW_PIVOT, WEIGHT, DUAL_SHIFT, LOOP_WORK = _offsets(1, 1, 1, 1, 1, 1)
@@ -71,12 +88,15 @@ K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
 
 # header of the plan
 (BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, JOINTS, LINKS, FIRST_LINK, LOOP_ROWS, CARRIED_ROWS,
- COUPLINGS, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, STATE_COORDINATES, STATE_LOOPS, STATE_KNOTS, KNOT_SIZE,
- STATE_SIZE, WORK_FREEDOMS, WORK_LOOPS, WORK_CARRIED, WORK_COUPLINGS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE,
- PLAN_ACTUATORS, PLAN_RATED, PLAN_LOOPS, PLAN_CARRIED, HEADER) = range(32)  # fmt: skip
+ COUPLINGS, CONTACTS, MOTORS, LAWS, PYRAMID, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, MODEL_CONTACTS,
+ STATE_COORDINATES, STATE_LOOPS, STATE_CONTACTS, STATE_KNOTS, KNOT_SIZE, STATE_SIZE, WORK_FREEDOMS, WORK_LOOPS,
+ WORK_CARRIED, WORK_COUPLINGS, WORK_CONTACTS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED,
+ PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, HEADER) = range(41)  # fmt: skip
 # row of a body or link in the plan. Loop rows: those eliminated at the body, those of the link; CARRY: carried rows
 (PARENT, CHILD, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, FIRST_ROW, ROWS,
- FIRST_CARRY, CARRIES, PLAN) = range(15)  # fmt: skip
+ FIRST_CARRY, CARRIES, HAS_DRIVE, HAS_LIMIT, HAS_DRY, SEES, PLAN) = range(19)  # fmt: skip
+# kinds of drive: none, PD, voltage
+NO_DRIVE, PD, DC = range(3)
 # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
 GENERAL, HINGE, BALL = range(3)
 # row of an actuator in the plan: the body whose joint it drives, which of the joint's freedoms, and that freedom's row
@@ -86,6 +106,10 @@ ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
 KIND, LINK, ROW_FREEDOM, END_A, END_B, AT_APEX, FROM, LAST, COUPLING, LOOP_PLAN = range(10)
 # kinds: a constrained translation, a constrained rotation, and what yields: a translation, a rotation, a length
 SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH = range(5)
+# contact in the plan: its body, its kind, whether its tangents turn with the body, whether it resists spin
+TOUCHES, TOUCH_KIND, DIRECTED, SPINS, TOUCH_PLAN = range(5)
+# kinds of contact: a ball (of no radius: a point), a rim's deepest point, those a quarter turn on, a skate, a wheel
+BALL_POINT, RIM, RIM_1, RIM_2, RIM_3, SKATE, WHEEL = range(7)
 # carried row in the plan: its loop row, the carried row of the parent (-1: none), whether it is added to that one
 CARRIED_ROW, CARRY_TO, CARRY_ADDS, CARRIED_PLAN = range(4)
 BUFFERS = 4  # knot buffers that take turns: the present knot, the next, and the two before for the predictor
@@ -102,6 +126,7 @@ class Model(NamedTuple):
         bodies: (rows, BODY) constants of each body and of the joint that carries it, and of each link.
         freedoms: (n_freedoms, FREEDOM) constants of each freedom.
         loops: (n_loop_rows, CONSTANT_ROW) constants of each loop row.
+        contacts: (n_contacts, CONSTANT_TOUCH) constants of each contact.
         body_rows: (n_bodies,) row of each body of the mechanism.
     """
 
@@ -110,6 +135,7 @@ class Model(NamedTuple):
     bodies: np.ndarray
     freedoms: np.ndarray
     loops: np.ndarray
+    contacts: np.ndarray
     body_rows: np.ndarray
 
 
@@ -123,16 +149,19 @@ class Tables(NamedTuple):
     m: int  # model: bodies
     f: int  # model: freedoms
     l: int  # model: loop rows
+    n: int  # model: contacts
     e: int  # model: environment row
     s: int  # state: environment row
     c: int  # state: coordinates
     u: int  # state: multipliers
+    o: int  # state: contacts
     k: int  # state: first knot buffer
     b: int  # work: bodies
     p: int  # work: freedoms
     r: int  # work: loop rows
     q: int  # work: carried rows
     z: int  # work: couplings
+    w: int  # work: contacts
 
 
 def padded(rows: int, single: bool) -> int:
@@ -148,16 +177,18 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     plan = plan.copy()
     lanes = 1 if single else LANES
     rows = plan[FIRST_LINK] + plan[LINKS] if plan[LINKS] else plan[BODIES]
-    bodies, freedoms, loops, carried, couplings = (
-        padded(max(int(count), 1), single) * lanes
-        for count in (rows, plan[FREEDOMS], plan[LOOP_ROWS], plan[CARRIED_ROWS], 2 * plan[COUPLINGS])
+    counts = rows, plan[FREEDOMS], plan[LOOP_ROWS], plan[CARRIED_ROWS], 2 * plan[COUPLINGS], plan[CONTACTS]
+    bodies, freedoms, loops, carried, couplings, contacts = (
+        padded(max(int(count), 1), single) * lanes for count in counts
     )
     plan[MODEL_BODIES] = CONSTANTS * LANES
     plan[MODEL_FREEDOMS] = plan[MODEL_BODIES] + bodies * BODY
     plan[MODEL_LOOPS] = plan[MODEL_FREEDOMS] + freedoms * FREEDOM
+    plan[MODEL_CONTACTS] = plan[MODEL_LOOPS] + loops * CONSTANT_ROW
     plan[STATE_COORDINATES] = ENVIRONMENT * LANES
     plan[STATE_LOOPS] = plan[STATE_COORDINATES] + freedoms * COORDINATE
-    plan[STATE_KNOTS] = plan[STATE_LOOPS] + loops
+    plan[STATE_CONTACTS] = plan[STATE_LOOPS] + loops
+    plan[STATE_KNOTS] = plan[STATE_CONTACTS] + contacts * TOUCH
     plan[KNOT_SIZE] = bodies * KNOT
     plan[STATE_SIZE] = plan[STATE_KNOTS] + BUFFERS * plan[KNOT_SIZE]
     plan[WORK_FREEDOMS] = bodies * WORK
@@ -165,7 +196,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     plan[WORK_CARRIED] = plan[WORK_LOOPS] + loops * LOOP_WORK
     plan[WORK_COUPLINGS] = plan[WORK_CARRIED] + carried * CARRIED
     plan[WORK_SIZE] = plan[WORK_COUPLINGS] + couplings
-    plan[ASIDE_STATE] = 2 * plan[WORK_SIZE]
+    plan[WORK_CONTACTS] = 2 * plan[WORK_SIZE]
+    plan[ASIDE_STATE] = plan[WORK_CONTACTS] + contacts * TOUCH_WORK
     plan[THREAD_SIZE] = plan[ASIDE_STATE] + 2 * plan[KNOT_SIZE] + plan[STATE_SIZE]
     return plan
 
@@ -189,7 +221,9 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     """The flat float table of one lane group."""
     freedoms = model.freedoms if len(model.freedoms) else np.zeros((1, FREEDOM))
     loops = model.loops if len(model.loops) else np.zeros((1, CONSTANT_ROW))
-    parts = [np.repeat(model.environment, LANES), *(in_lanes(rows, single) for rows in (model.bodies, freedoms, loops))]
+    contacts = model.contacts if len(model.contacts) else np.zeros((1, CONSTANT_TOUCH))
+    tables = model.bodies, freedoms, loops, contacts
+    parts = [np.repeat(model.environment, LANES), *(in_lanes(rows, single) for rows in tables)]
     table = aligned(sum(part.size for part in parts))
     table[:] = np.concatenate(parts)
     return table

@@ -6,27 +6,35 @@ constraints. One factorisation, the same as a step's, with inertias in place of 
 
 from .algebra import add, cross, dot, load3, load9, matmul, matmul_t, mul, scale, store3, sub
 from .body import store_anchored
-from .forces import constant_loads, momentum_loads
+from .drives import follow_laws, take_laws
+from .forces import constant_loads, momentum_loads, start_laws
 from .groups import block_count, gravity
 from .jit import inline, phase
 from .joint import planned, rotation_axis, translation_axis
 from .knot import load_inertia
-from .lanes import row
+from .lanes import above, any_lane, both, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import move_links, rate_gaps
+from .press import condense, follow_contacts, press, push, take_forces
 from .rows import forget_multipliers, set_rows
-from .simd import load, spread
+from .simd import load, maximum, spread, store
 from .tables import (
     ARM,
     BODIES,
     BODY,
+    CONTACTS,
+    ELIMINATION,
     FORCE,
+    FORCE_SCALE,
+    FREEDOMS,
     H1,
     KNOT,
+    LAWS,
     LEVER3,
     LOOP_ROWS,
     MASS,
     MOMENT,
+    MOVED,
     PARENT,
     SHIFT,
     TRANSLATIONS,
@@ -37,6 +45,9 @@ from .tables import (
     V,
     W,
 )  # fmt: skip
+from .touch import stand
+
+KNOT_TOLERANCE = 1e-11  # of the weight's impulse: what forces at a knot may be off their laws
 
 
 @phase
@@ -66,26 +77,81 @@ def inertias(t, blocks, k2, token):
         store_anchored(t, a, load(t.model, m + MASS, token), J, arm, arm)
 
 
-@phase
-def solve_velocities(t, k, token, vectors):
-    """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN."""
-    h1, o, rows = load(t.state, t.s + H1, token), spread(0.0, token), t.plan[LOOP_ROWS]
-    constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
+SWEEPS = 12  # choices between open, stick and slip at a knot; two or three settle it
+
+
+@inline
+def knot_forces(t, h1, token):
+    """Loads on the joints at the knot; forces of contacts and laws at no motion, as after the last solve they are."""
     momentum_loads(t, h1, token)
-    close(t, k, token)
-    forget_multipliers(t, rows, token)
-    inertias(t, block_count(t, token), k, vectors)
-    if rows > 0:
+    if t.plan[CONTACTS] > 0:
+        press(t, 0.5 * h1, spread(1.0, token), token)
+
+
+@inline
+def knot_factors(t, blocks, k, token, vectors):
+    """Inertias in place of a step's blocks, factorised."""
+    inertias(t, blocks, k, vectors)
+    if t.plan[CONTACTS] > 0:
+        condense(t, spread(1.0, token), spread(1.0, token), token)
+    if t.plan[LOOP_ROWS] > 0:
         set_rows(t, k, k, token)
     factorise(t, k, k, token)
+
+
+@inline
+def knot_motion(t, blocks, k, h1, token, vectors):
+    """Velocities in SHIFT and TURN, from the momentum seen from the left of the knot."""
+    rows = t.plan[LOOP_ROWS]
     for _ in range(2 if rows > 0 else 1):  # the second takes back what the dual shift left
-        momenta(t, block_count(t, token), k, spread(h1, vectors), gravity(t, token, vectors), vectors)
+        momenta(t, blocks, k, spread(h1, vectors), gravity(t, token, vectors), vectors)
+        if t.plan[CONTACTS] > 0:
+            push(t, spread(1.0, token), token)
         if rows > 0:
             stand_still(t, token)
             rate_gaps(t, k, token)
         solve_to_root(t, k, token)
         solve_to_leaves(t, k, token)
+
+
+@phase
+def solve_velocities(t, k, token, vectors):
+    """Knot velocities: each body's anchor velocity in SHIFT, angular velocity (world) in TURN.
+
+    Contacts that touch, limits, drives and dry friction give the left half of their impulses, by the same laws as in a
+    step.
+    """
+    h1, o, one, blocks = load(t.state, t.s + H1, token), spread(0.0, token), spread(1.0, token), block_count(t, token)
+    constant_loads(t, o, 0.5 * h1, 0.5 * h1, token)
+    close(t, k, token)
+    forget_multipliers(t, t.plan[LOOP_ROWS], token)
+    lawful = t.plan[LAWS] + t.plan[CONTACTS] > 0
+    if t.plan[LAWS] > 0:
+        start_laws(t, 0.5 * h1, token)
+        forget_increments(t, token)
+    if t.plan[CONTACTS] > 0:
+        stand(t, k, 0.5 * h1, token)
+    goal = KNOT_TOLERANCE * load(t.model, t.e + FORCE_SCALE, token) * maximum(h1, spread(KNOT_TOLERANCE, token))
+    active = one
+    for _ in range(SWEEPS if lawful else 1):
+        knot_forces(t, h1, token)
+        knot_factors(t, blocks, k, token, vectors)
+        knot_motion(t, blocks, k, h1, token, vectors)
+        if lawful:
+            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, 0.5 * h1, one, token))
+            active = both(active, above(off, goal))
+            if not any_lane(active):
+                break
+            take_laws(t, one, active, token)  # of the others nothing changes: their next solve is the same once more
+            take_forces(t, one, active, token)
     move_links(t, k, token)
+
+
+@phase
+def forget_increments(t, token):
+    """No motion along any freedom."""
+    for p in range(t.plan[FREEDOMS]):
+        store(t.work, t.p + row(p, ELIMINATION, token) + MOVED, spread(0.0, token))
 
 
 @phase

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.core.readings import READ_CONTACT
 from vigym.core.readout import READ_COUNT, READ_KINETIC, READ_POTENTIAL
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.graph import loop_joints
@@ -22,7 +23,7 @@ class Coordinates:
     """Positions and velocities of a mechanism: names, defaults, checks.
 
     Attributes:
-        positions, velocities, energies, scalars: slices of a reading's columns.
+        positions, velocities, energies, scalars, contacts, efforts: slices of a reading's columns.
         columns: number of columns of a reading.
         carried: index in ``mechanism.bodies`` of the body that each joint of the tree carries.
         tree_positions, tree_velocities: number of coordinates of the tree; those of closing joints follow.
@@ -57,7 +58,10 @@ class Coordinates:
         self.velocities = slice(self.positions.stop, self.positions.stop + n_v)
         self.scalars = slice(self.velocities.stop, self.velocities.stop + READ_COUNT)
         self.energies = slice(self.scalars.start + READ_KINETIC, self.scalars.start + READ_POTENTIAL + 1)
-        self.columns = self.scalars.stop
+        self.contacts = slice(self.scalars.stop, self.scalars.stop + READ_CONTACT * len(mechanism.contact_names))
+        others = READ_CONTACT * (len(mechanism.skates) + len(mechanism.wheels))
+        self.efforts = slice(self.contacts.stop + others, self.contacts.stop + others + len(mechanism.actuator_names))
+        self.columns = self.efforts.stop
         self._n_velocities = n_v
 
     @staticmethod
@@ -74,6 +78,11 @@ class Coordinates:
         if name not in self._bodies:
             raise MechanismError(f"body: found {name!r}, expected one of {', '.join(self._bodies)}")
         return self._bodies[name]
+
+    def base_columns(self, body: str) -> slice:
+        """Columns of a floating body's position in the world."""
+        start = self._position_slices[self._floating[body]].start
+        return slice(start, start + 3)
 
     def arrays(self, count: int, single: bool, positions: Given, velocities: Given, base: Base) -> tuple[Array, Array]:
         """Checked arrays (count, n_positions) and (count, n_velocities): what is given, NaN elsewhere.

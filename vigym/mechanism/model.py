@@ -9,6 +9,7 @@ import numpy as np
 from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
+from vigym.mechanism.contact_rows import contact_rows, ground_constants
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.joints import Joint, axis_frame
 from vigym.mechanism.loops import LoopRow, Loops
@@ -101,7 +102,40 @@ def _freedom_rows(mechanism: Mechanism, joint: Joint) -> np.ndarray:
         rows[j, _field(T.REST, 1)] = rests[j]
         rows[j, _field(T.ARMATURE, 1)] = joint.armature
         rows[j, _field(T.EFFORT, 1)] = joint.effort or 0.0
+        low, up = (-np.inf, np.inf) if joint.limits is None else joint.limits[j]
+        rows[j, _field(T.LOWER, 3)] = low, up, joint.friction
+        rows[j, _field(T.EASE, 1)] = _ease(mechanism, joint, j)
+    if joint.name in mechanism.motors:
+        rows[0, _field(T.KP, T.FREEDOM - T.KP // LANES)] = _motor_row(mechanism, joint)
     return rows
+
+
+def _ease(mechanism: Mechanism, joint: Joint, j: int) -> float:
+    """Inertia that a force along freedom j of a joint moves [kg, kg m^2], for scale: the child's about its anchor."""
+    body = mechanism.bodies[joint.child]
+    if j < len(joint.prototype.translations):
+        return body.mass + joint.armature
+    arm = joint.child_position - body.position
+    return float(np.trace(body.inertia)) / 3.0 + body.mass * float(arm @ arm) + joint.armature
+
+
+def _motor_row(mechanism: Mechanism, joint: Joint) -> np.ndarray:
+    """Constants of a joint's motor."""
+    motor, row = mechanism.motors[joint.name], np.zeros(T.FREEDOM - T.KP // LANES)
+    row[:4] = motor.kp, motor.kd, motor.effort, np.inf if joint.velocity is None else joint.velocity
+    if motor.model is not None:
+        model, count = motor.model, len(motor.model.currents)
+        if count > CURVE:
+            raise MechanismError(
+                f"motor of joint {joint.name!r}: found {count} points of its saturation, expected at most {CURVE}"
+            )
+        row[4:7] = model.voltage, model.resistance, model.torque_constant + model.viscous
+        row[7 : 7 + CURVE] = [*model.currents, *[model.currents[-1]] * (CURVE - count)]
+        row[7 + CURVE :] = [*model.torques, *[model.torques[-1]] * (CURVE - count)]
+    return row
+
+
+CURVE = 8  # points of a motor's saturation curve
 
 
 def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
@@ -202,9 +236,17 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     bodies = _tables(mechanism, rows)
     local = loops == "local" or (loops == "auto" and len(rows.link) > TAIL)
     closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
-    environment = np.array([*mechanism.gravity, *_scales(mechanism, bodies[: len(rows.body)])])
+    touching, contacts = contact_rows(mechanism, rows.body)
+    scales = _scales(mechanism, bodies[: len(rows.body)])
+    environment = np.array([*mechanism.gravity, *scales, *ground_constants(mechanism)])
     constants = np.array([row.constants for row in closed.rows]).reshape(-1, T.CONSTANT_ROW)
     body_rows = np.array([rows.body[name] for name in mechanism.bodies], np.int64)
     return Model(
-        build_plan(mechanism, rows, closed), environment, bodies, _freedoms(mechanism, rows), constants, body_rows
+        build_plan(mechanism, rows, closed, touching),
+        environment,
+        bodies,
+        _freedoms(mechanism, rows),
+        constants,
+        contacts,
+        body_rows,
     )

@@ -58,6 +58,19 @@ def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bo
     return np.ascontiguousarray(u.reshape(count, actuators))
 
 
+def targets_of(targets: ArrayLike | None, count: int, motors: int, single: bool) -> Array:
+    """(count, motors) targets [rad, m or their rates]; NaN where a motor idles, all of them for None."""
+    if targets is None:
+        return np.full((count, motors), np.nan)
+    wanted = floats(targets, "targets")
+    expected = (motors,) if single else (count, motors)
+    if wanted.shape != expected:
+        raise ValueError(f"targets: found shape {wanted.shape}, expected {expected}")
+    if not np.isfinite(wanted).all():
+        raise ValueError(f"targets: found {wanted[~np.isfinite(wanted)][0]} for a motor, expected finite numbers")
+    return np.ascontiguousarray(wanted.reshape(count, motors))
+
+
 def rows_of(state: ArrayLike, now: Array, single: bool) -> Array:
     """(count, n_state) rows of states given for the simulator whose present rows are ``now``; one row serves all."""
     given = floats(state, "state")
@@ -76,11 +89,11 @@ def check_options(
         raise ValueError(f"timestep: found {timestep!r}, expected a positive finite number [s]")
     if order not in (2, 4):
         raise ValueError(f"order: found {order!r}, expected 2 or 4")
-    damped = [f"joint {joint.name!r}" for joint in mechanism.joints.values() if joint.damping > 0]
-    damped += [f"spring {spring.name!r}" for spring in mechanism.springs.values() if spring.damping > 0]
-    if order == 4 and damped:
+    irreversible = _irreversible(mechanism) if order == 4 else []
+    if irreversible:
         raise ValueError(
-            f"order=4: {damped[0]} is damped; a composition with a negative step needs a system without dissipation"
+            f"order=4: found {irreversible[0]}; a composition with a negative step needs a system without dissipation, "
+            "motors, limits and contact"
         )
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
@@ -88,3 +101,14 @@ def check_options(
         whole(batch, "batch")
     if threads != 1:
         raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")
+
+
+def _irreversible(mechanism: Mechanism) -> list[str]:
+    """What does not run backwards in time."""
+    joints = mechanism.joints.values()
+    found = [f"joint {joint.name!r}, damped" for joint in joints if joint.damping > 0]
+    found += [f"joint {joint.name!r} with limits" for joint in joints if joint.limits is not None]
+    found += [f"joint {joint.name!r} with friction" for joint in joints if joint.friction > 0]
+    found += [f"spring {spring.name!r}, damped" for spring in mechanism.springs.values() if spring.damping > 0]
+    found += [f"the motor of joint {name!r}" for name in mechanism.motors]
+    return found + [f"contact {name!r}" for name in mechanism.contact_names]

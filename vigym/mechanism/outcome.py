@@ -33,6 +33,24 @@ class Energy(NamedTuple):
     total: Any
 
 
+class Contacts(NamedTuple):
+    """Contact points in the order of ``mechanism.contact_names``; a leading axis (batch,) in a batch.
+
+    Attributes:
+        gap: (..., n) distance from the ground [m], negative below it.
+        force: (..., n, 3) on the body [N, world], the impulse of the last step at its first knot over its length.
+        position: (..., n, 3) of the point that comes lowest [m, world].
+        normal: (..., n, 3) of the ground [world].
+        slip: (..., n) velocity of the point along the ground [m/s].
+    """
+
+    gap: Any
+    force: Any
+    position: Any
+    normal: Any
+    slip: Any
+
+
 def status_of(rows: NDArray[np.float64], single: bool) -> Status:
     """The status that the kernels wrote to (count, 5) rows; plain values for one environment (``single``)."""
     if single:

@@ -57,6 +57,20 @@ def _has_rate(joint: Joint) -> bool:
     return joint.damping > 0 or joint.armature > 0 or driven_ball
 
 
+def _drive(mechanism: Mechanism, joint: Joint) -> int:
+    """Kind of the motor of a joint."""
+    motor = mechanism.motors.get(joint.name)
+    if motor is None:
+        return T.NO_DRIVE
+    return T.PD if motor.model is None else T.DC
+
+
+def _seen(mechanism: Mechanism, joint: Joint) -> bool:
+    """Whether the rate of a joint sets a force: dampers, springs, armatures, motors, limits, dry friction."""
+    bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
+    return _has_rate(joint) or joint.stiffness > 0 or bounded
+
+
 def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     """Plan rows of the bodies and links (rows, PLAN)."""
     listed = mechanism.ordered_joints
@@ -74,6 +88,8 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         )
         plan[i, [T.TRANSLATIONS, T.ROTATIONS]] = len(kind.translations), len(kind.rotations)
         plan[i, [T.HAS_RATE, T.HAS_SPRING]] = _has_rate(joint), joint.stiffness > 0
+        plan[i, [T.HAS_DRIVE, T.SEES]] = _drive(mechanism, joint), _seen(mechanism, joint)
+        plan[i, [T.HAS_LIMIT, T.HAS_DRY]] = joint.limits is not None, joint.friction > 0
         if i < len(rows.body):
             plan[i, T.PIVOTS] = _pivots(joint, _has_rate(joint), loops.carries[i][1] > 0)
     for spring in mechanism.springs.values():
@@ -89,10 +105,13 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     return plan
 
 
-def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
+def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """The plan; sizes of float tables are filled in by ``tables.lay_out``."""
     joints = _joint_plans(mechanism, rows, loops)
-    rated = [rows.link.get(j.name, rows.body[j.child]) for j in mechanism.ordered_joints if _has_rate(j)]
+    rated = [rows.link.get(j.name, rows.body[j.child]) for j in mechanism.ordered_joints if _seen(mechanism, j)]
+    motors = [
+        (rows.body[j.child], 0, rows.freedom[j.name]) for j in mechanism.tree_joints if j.name in mechanism.motors
+    ]
     actuators = [
         (rows.body[j.child], k, rows.freedom[j.name] + k)
         for j in mechanism.tree_joints
@@ -105,7 +124,11 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     header[[T.JOINTS, T.LINKS]] = len(rows.body) + len(mechanism.closing_joints), len(rows.link)
     header[[T.FIRST_LINK, T.LOOP_ROWS]] = rows.first_link, len(loops.rows)
     header[[T.CARRIED_ROWS, T.COUPLINGS]] = len(loops.carried), loops.couplings
-    parts = [np.array(part, np.int64).ravel() for part in (joints, actuators, rated, loops.plan, loops.carried)]
+    header[[T.CONTACTS, T.MOTORS]] = len(contacts), len(motors)
+    header[T.LAWS] = int((joints[:, [T.HAS_DRIVE, T.HAS_LIMIT, T.HAS_DRY]] > 0).any())
+    tables = joints, actuators, rated, loops.plan, loops.carried, contacts, motors
+    parts = [np.array(part, np.int64).ravel() for part in tables]
     starts = T.HEADER + np.cumsum([part.size for part in parts])
     header[[T.PLAN_ACTUATORS, T.PLAN_RATED, T.PLAN_LOOPS, T.PLAN_CARRIED]] = starts[:4]
+    header[[T.PLAN_CONTACTS, T.PLAN_MOTORS]] = starts[4:6]
     return np.concatenate([header, *parts])

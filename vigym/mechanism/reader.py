@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import reaction, readout
+from vigym.core import reaction, readings, readout
 from vigym.core.tables import Model
 from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.outcome import Energy
+from vigym.mechanism.outcome import Contacts, Energy
 from vigym.mechanism.parts import WORLD, Frame
 from vigym.mechanism.reactions import least_norm
+
+_POINT = readings.CONTACT_POINT, readings.CONTACT_SLIP
 
 
 class Reader:
@@ -51,6 +53,24 @@ class Reader:
         """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``."""
         scalars: Array = self._read()[:, self._coordinates.scalars]
         return scalars
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts with the ground: gaps and velocities at the knot, forces of the last step."""
+        names = self.mechanism.contact_names
+        table = self._read()[:, self._coordinates.contacts].reshape(self._count, len(names), readings.READ_CONTACT)
+        ground = self.mechanism.ground
+        normal = np.zeros((self._count, len(names), 3)) + (0.0 if ground is None else np.asarray(ground.normal))
+        force, point = slice(readings.CONTACT_FORCE, readings.CONTACT_POINT), slice(*_POINT)
+        return Contacts(
+            self._out(table[..., readings.CONTACT_GAP]), self._out(table[..., force]), self._out(table[..., point]),
+            self._out(normal), self._out(table[..., readings.CONTACT_SLIP]),
+        )  # fmt: skip
+
+    @property
+    def actuator_torques(self) -> Array:
+        """(..., n_actuated) force of every actuator in the last step [N or N m]; of one with a motor, the motor's."""
+        return self._out(self._read()[:, self._coordinates.efforts])
 
     @property
     def status_rows(self) -> Array:

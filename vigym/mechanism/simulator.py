@@ -16,10 +16,10 @@ from vigym.core.simd import LANES
 from vigym.mechanism.check import one_of
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.options import check_options, chosen_of, number, rows_of, torques_of, whole
+from vigym.mechanism.options import check_options, chosen_of, number, rows_of, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.reader import Reader
-from vigym.mechanism.start import assembled, closing_first, state_assembly
+from vigym.mechanism.start import assembled, closing_first, on_ground, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 
@@ -37,9 +37,10 @@ class Simulator(Reader):
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
         batch: number of environments, or None for one without a leading axis.
         threads: reserved for batches, 1.
+        friction_cone: "cone", or "pyramid": the four-sided one of [SIM 3.4].
 
     Raises:
-        ValueError: a value out of range, or order 4 with damped joints.
+        ValueError: a value out of range, or order 4 with what dissipates, motors, limits or contact.
     """
 
     def __init__(
@@ -51,11 +52,14 @@ class Simulator(Reader):
         tolerance: float = 1e-10,
         batch: int | None = None,
         threads: int = 1,
+        *,
+        friction_cone: str = "cone",
     ) -> None:
         self.mechanism, self._order, self._batch = copy.deepcopy(mechanism), order, batch
         self._timestep, self._tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
         check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
+        self._friction_cone = one_of(friction_cone, ["cone", "pyramid"], "friction_cone")
         self._model = mechanism.compile(loops)
         self._coordinates = Coordinates(mechanism)
         state_assembly(self.mechanism, self._coordinates)
@@ -80,6 +84,11 @@ class Simulator(Reader):
         return self._loops
 
     @property
+    def friction_cone(self) -> str:
+        """Which forces friction may give: "cone" or "pyramid"."""
+        return self._friction_cone
+
+    @property
     def tolerance(self) -> float:
         """Largest scaled residual of an accepted step."""
         return self._tolerance
@@ -91,6 +100,7 @@ class Simulator(Reader):
 
     def _allocate(self) -> None:
         self._plan = T.lay_out(self._model.plan, self._single)
+        self._plan[T.PYRAMID] = self._friction_cone == "pyramid"
         self._groups = 1 if self._single else -(-self._count // LANES)
         self._table = T.model_table(self._model, self._single)
         self._state = T.initial_state(self._plan, self._groups)
@@ -100,16 +110,21 @@ class Simulator(Reader):
         self._start_energy = np.zeros(self._count)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "state")
+        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "friction_cone", "state")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         options = (values[name] for name in ("mechanism", "timestep", "order", "loops", "tolerance", "batch"))
-        self.__init__(*options)  # type: ignore[misc]
+        self.__init__(*options, friction_cone=values["friction_cone"])  # type: ignore[misc]
         self.state = values["state"]
 
     def reset(
-        self, positions: Given = None, velocities: Given = None, base: Base = None, mask: ArrayLike | None = None
+        self,
+        positions: Given = None,
+        velocities: Given = None,
+        base: Base = None,
+        mask: ArrayLike | None = None,
+        lift: bool = False,
     ) -> None:
         """Start afresh from joint coordinates and knot velocities; what is not named is at the assembly pose, at rest.
 
@@ -123,6 +138,9 @@ class Simulator(Reader):
             velocities: the same for velocities (n_velocities,) [rad/s, m/s].
             base: floating body -> dict of position, orientation, velocity, angular_velocity.
             mask: (batch,) environments to reset, all by default; (1,) without a batch.
+            lift: whether floating bodies are moved along the ground's normal until what hangs on them just touches it.
+                Else what starts below the ground, as what starts beyond a joint's limits, never goes further and is led
+                back by 1e-6 (m, rad) a step: it takes up no energy.
 
         Raises:
             MechanismError: a name that is unknown, a value that is not finite or has the wrong shape.
@@ -131,14 +149,21 @@ class Simulator(Reader):
         """
         chosen = chosen_of(mask, self._count)
         q, qd = self._start(positions, velocities, base, chosen)
+        self._place(q, qd, chosen)
+        if lift and self.mechanism.contact_names:
+            gaps = np.reshape(self.contacts.gap, (self._count, -1))
+            self._place(on_ground(self.mechanism, self._coordinates, q, gaps), qd, chosen)
+        self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
+        energy = self._read()[:, self._coordinates.energies].sum(axis=1)
+        self._start_energy = np.where(chosen, energy, self._start_energy)
+
+    def _place(self, q: Array, qd: Array, chosen: NDArray[np.bool_]) -> None:
+        """Start the chosen environments from all their coordinates and velocities."""
         if self._single and chosen[0]:
             reset.reset_single(*self._tables, q, qd)
         elif not self._single:
             reset.reset_lanes(*self._tables, q, qd, chosen[:, None].astype(np.float64), 0)
         self._reading = None
-        self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
-        energy = self._read()[:, self._coordinates.energies].sum(axis=1)
-        self._start_energy = np.where(chosen, energy, self._start_energy)
 
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Complete coordinates and velocities from the given ones."""
@@ -159,23 +184,26 @@ class Simulator(Reader):
             qd[:] = np.nan
         return assembled(self.mechanism, self._coordinates, self._tables, self._single, (q, qd), rates, chosen)
 
-    def step(self, torques: ArrayLike | None = None, substeps: int = 1) -> Status:
-        """Move by ``substeps`` steps, torques held.
+    def step(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None, substeps: int = 1) -> Status:
+        """Move by ``substeps`` steps, torques and targets held.
 
         Args:
             torques: (n_actuated,) or (batch, n_actuated) [N, N m] as ``mechanism.actuator_names``; None is zero.
+            targets: (n_motors,) or (batch, n_motors) as ``mechanism.motor_names``: positions [rad, m], or rates of
+                motors without a position gain; None: the motors idle.
             substeps: number of steps.
 
         Raises:
-            ValueError: torques of the wrong shape or not finite, substeps below one. The state is then unchanged.
+            ValueError: values of the wrong shape or not finite, substeps below one. The state is then unchanged.
         """
         u = torques_of(torques, self._count, int(self._plan[T.ACTUATORS]), self._single)
+        wanted = targets_of(targets, self._count, int(self._plan[T.MOTORS]), self._single)
         how = self.timestep, self.order, whole(substeps, "substeps"), self.tolerance
         self._reading = None
         if self._single:
-            step.step_single(*self._tables, u, *how, self._status)
+            step.step_single(*self._tables, u, wanted, *how, self._status)
         else:
-            step.step_lanes(*self._tables, u, *how, self._status, 0, self._groups, 0, 0)
+            step.step_lanes(*self._tables, u, wanted, *how, self._status, 0, self._groups, 0, 0)
         self._status[np.isnan(self._status[:, 2]), 2] = np.inf
         return self.status
 

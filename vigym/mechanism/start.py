@@ -13,7 +13,8 @@ from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.errors import AssemblyError
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import Report
+from vigym.mechanism.parts import WORLD, Report
+from vigym.mechanism.touching import contact_names
 
 LARGE, SMALL = 0.2, 0.01  # [rad or m] a move of the assembly, and a gap as a part of it, that do not go together
 HELD = 1e-6  # part of the fastest rate by which a given one may be changed to close the loops
@@ -85,6 +86,30 @@ def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
             f"({moved}): do its lengths and axes fit?",
             stacklevel=4,
         )
+
+
+def on_ground(mechanism: Mechanism, coordinates: Coordinates, positions: Array, gaps: Array) -> Array:
+    """Positions (count, n_positions), each floating body moved along the ground's normal until its tree just touches.
+
+    Args:
+        mechanism: with a ground.
+        coordinates: its coordinates.
+        positions: (count, n_positions), moved from.
+        gaps: (count, n_contacts) of every contact there [m].
+    """
+    assert mechanism.ground is not None
+    moved, normal = positions.copy(), np.asarray(mechanism.ground.normal)
+    carriers = {joint.child: joint for joint in mechanism.tree_joints}
+    roots: dict[str, list[int]] = {}
+    contacts = [c.body for c in mechanism.collisions.values() for _ in contact_names(c)]
+    for index, body in enumerate(contacts):
+        while carriers[body].parent != WORLD:
+            body = carriers[body].parent
+        if carriers[body].type == "floating":
+            roots.setdefault(body, []).append(index)
+    for body, indices in roots.items():
+        moved[:, coordinates.base_columns(body)] -= gaps[:, indices].min(axis=1)[:, None] * normal
+    return moved
 
 
 def _apart(joint: Joint) -> float:

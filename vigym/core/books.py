@@ -1,0 +1,168 @@
+"""What an accepted step leaves in the books: losses, work, forces that were held.
+
+A force f at knot 2 does the work of its impulse at the mean of the velocities before and after it:
+
+    (h + h1)/2 f (r1 + r2)/2.
+"""
+
+import math
+
+from .algebra import add, dot, load3, load4
+from .cone import spin_coefficient
+from .contact import ground_normal, touching_velocity
+from .coordinates import keep
+from .drives import bound_by, three
+from .forces import stretch_of, tension
+from .jit import inline, phase
+from .joint import first_spring, last_link, planned
+from .lanes import above, any_lane, both, row
+from .press import contact_wrench
+from .rates import change_of, has_angle, rate_of
+from .simd import LANES, absolute, load, spread, where
+from .tables import (
+    ACTS,
+    ACTUATED,
+    ACTUATED_FREEDOM,
+    ACTUATED_ROW,
+    ACTUATOR,
+    ACTUATORS,
+    APPLIED,
+    BOUNCE,
+    CONSTANT_TOUCH,
+    CONTACTS,
+    COORDINATE,
+    DAMPING,
+    DISSIPATED,
+    DRIVE,
+    ELIMINATION,
+    FACTS,
+    FIRST,
+    FREEDOM,
+    FREEDOMS,
+    GRAVITY,
+    HAS_SPRING,
+    KEPT,
+    LOOP_ROWS,
+    LOOP_WORK,
+    NEAR,
+    PLAN_ACTUATORS,
+    PLAN_RATED,
+    PRESS,
+    PULL,
+    RATE,
+    RATED,
+    REACTION,
+    REBOUND,
+    ROTATIONS,
+    RUB,
+    SPEED,
+    STIFFNESS,
+    STOP,
+    TORQUE,
+    TOUCH,
+    TOUCH_WORK,
+    TRANSLATIONS,
+    WORK_DONE,
+)  # fmt: skip
+
+RESTS = 2.0  # steps of free fall: what approaches more slowly does not bounce
+
+
+@inline
+def book_joint(t, i, k3, h, mask, token):
+    """Keep rates and forces of joint i; returns (what dampers, limits and dry friction take, what drives give) [W]."""
+    lost, given = h * 0.0, h * 0.0
+    for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+        p = planned(t, i, FIRST) + j
+        at, c, f = t.p + row(p, ELIMINATION, token), t.c + row(p, COORDINATE, token), t.f + row(p, FREEDOM, token)
+        rate, slope, now, _ = rate_of(t, i, j, k3, h, token)
+        mean = 0.5 * (rate + load(t.state, c + SPEED, token))
+        lost = lost + load(t.model, f + DAMPING, token) * rate * mean
+        keep(t, c + RATE, now, mask, token)
+        keep(t, c + SPEED, rate, mask, token)
+        if bound_by(t, i):
+            drive, stop, dry = three(t, at + ACTS, token)
+            lost, given = lost - (stop + dry) * mean, given + drive * mean
+            keep(t, c + DRIVE, drive, mask, token)
+            keep(t, c + STOP, stop, mask, token)
+            keep(t, c + RUB, dry, mask, token)
+        if planned(t, i, HAS_SPRING) > 0 and has_angle(t, i, j):
+            pull = stretch_of(t, p, change_of(t, i, j, rate, slope, h), token) * load(t.model, f + STIFFNESS, token)
+            keep(t, c + PULL, pull, mask, token)
+    return lost, given
+
+
+@phase
+def book_contacts(t, k2, k3, h, mask, token):
+    """Keep the contacts' forces and whether they bounce; returns what they dissipate [W]."""
+    lost, o, n = h * 0.0, spread(0.0, token), ground_normal(t, token)
+    g = load3(t.model, t.e + GRAVITY, token)
+    slow = RESTS * math.sqrt(dot(g, g)) * absolute(h)
+    for c in range(t.plan[CONTACTS]):
+        a, s = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token)
+        f, last = load4(t.work, a + FACTS, token), load(t.state, s + PRESS, token)
+        rebound, force = o, (o, o, o)
+        if any_lane(load(t.work, a + NEAR, token)):
+            force, _ = contact_wrench(t, a, n, f, token)
+            before, v1, spin1 = touching_velocity(t, c, k2, k2, token)
+            _, v2, spin2 = touching_velocity(t, c, k2, k3, token)
+            power = dot(force, add(v1, v2)) + spin_coefficient(t, c, token) * f[3] * (spin1 + spin2)
+            lost = lost - where(load(t.work, a + NEAR, token), 0.5 * power, o)
+            lands = both(above(f[0], o), above(-before, slow))
+            lands = where(last, o, lands)
+            rebound = where(lands, -before * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + BOUNCE, token), o)
+        near = load(t.work, a + NEAR, token)
+        keep(t, s + REBOUND, rebound, mask, token)
+        keep(t, s + REACTION, where(near, force[0], o), mask, token)
+        keep(t, s + REACTION + LANES, where(near, force[1], o), mask, token)
+        keep(t, s + REACTION + 2 * LANES, where(near, force[2], o), mask, token)
+        for j in range(4):
+            kept = load(t.work, a + FACTS + j * LANES, token)
+            keep(t, s + PRESS + j * LANES, where(near, kept, o), mask, token)
+    return lost
+
+
+@phase
+def book(t, k2, k3, h, rho, mask, token):
+    """After an accepted step: losses and work [J], rates and forces that the next step starts from.
+
+    Work of torques is added here only for actuators of three free rotations: they have no coordinate to multiply their
+    torque with (see ``step.torque_times_coordinate``).
+    """
+    lost, done = h * 0.0, h * 0.0
+    for r in range(t.plan[RATED]):
+        taken, given = book_joint(t, t.plan[t.plan[PLAN_RATED] + r], k3, h, mask, token)
+        lost, done = lost + taken, done + given
+    for g in range(first_spring(t), last_link(t)):
+        pull, l3, l2 = tension(t, g, k3, token)
+        p, rate = planned(t, g, FIRST), (l3 - l2) / h
+        c = t.c + row(p, COORDINATE, token)
+        mean = 0.5 * (rate + load(t.state, c + SPEED, token))
+        lost = lost + load(t.model, t.f + row(p, FREEDOM, token) + DAMPING, token) * rate * mean
+        keep(t, c + SPEED, rate, mask, token)
+        keep(t, c + PULL, pull, mask, token)
+    if t.plan[CONTACTS] > 0:
+        lost = lost + book_contacts(t, k2, k3, h, mask, token)
+    weight = (0.5 + 0.5 * rho) * h
+    keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + weight * lost, mask, token)
+    for p in range(t.plan[FREEDOMS]):
+        torque = load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token)
+        keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + KEPT, token), mask, token)
+    done = weight * done + book_spinning(t, k3, h, token)
+    keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)
+
+
+@inline
+def book_spinning(t, k3, h, token):
+    """Work of torques on joints with three free rotations over the step [J]."""
+    done = h * 0.0
+    for a in range(t.plan[ACTUATORS]):
+        at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
+        i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
+        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:
+            rate, _, _, _ = rate_of(t, i, j, k3, h, token)
+            torque = load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
+            done = done + h * rate * torque
+    return done

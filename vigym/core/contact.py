@@ -1,0 +1,140 @@
+"""Contacts with the ground: where a body may touch it, how far it is from it, and how its touching points move.
+
+The ground is the plane n . p = height. A contact is a point of a body that comes lowest: of a ball (of no radius: a
+point) or of the rim of a cylinder, whose other three points lie a quarter turn on. Over a step
+
+    u_n = (gap(z3) - wanted) / h,    u_k = mu_k t_k . (p3 - p2) / h,    u_s = n . R2 w2,
+
+p: the point of the body that touches at knot 2; t_k: tangents at knot 2, t_1 along the body's own direction where
+friction depends on it. ``wanted`` is h times the velocity of a rebound, or where a step starts below the ground what
+pushes out of it without energy. Skates and wheels are contacts that cannot slip and do not press.
+"""
+
+import math
+
+from .algebra import add, axpy, cross, dot, load3, load9, mul, store3
+from .jit import inline
+from .lanes import row
+from .simd import load, where
+from .tables import (
+    ALONG,
+    ARM,
+    ARM2,
+    BALL_POINT,
+    CONSTANT_TOUCH,
+    DIRECTED,
+    HEIGHT,
+    KNOT,
+    NORMAL,
+    PLAN_CONTACTS,
+    POINT,
+    RADIUS,
+    RIM,
+    RIM_1,
+    RIM_2,
+    RIM_AXIS,
+    RIM_SIDE,
+    SKATE,
+    TANGENT,
+    TANGENT_1,
+    TANGENT_2,
+    TOUCH_KIND,
+    TOUCH_PLAN,
+    TOUCH_WORK,
+    TOUCHES,
+    WHEEL,
+    R,
+    V,
+    W,
+    X,
+)  # fmt: skip
+
+STICKS = 1e-9  # squared length below which a direction on the ground is none
+
+
+@inline
+def touch_plan(t, c, field):
+    """Entry of contact c in the plan."""
+    return load(t.plan, t.plan[PLAN_CONTACTS] + c * TOUCH_PLAN + field, 0)
+
+
+@inline
+def ground_normal(t, token):
+    """Normal of the ground [world]."""
+    return load3(t.model, t.e + NORMAL, token)
+
+
+@inline
+def on_ground(direction, n, other):
+    """Unit vector of a direction along the ground; ``other`` where it points off it."""
+    flat = axpy(-dot(n, direction), n, direction)
+    size = dot(flat, flat)
+    s = 1.0 / math.sqrt(where(size - STICKS, size, size * 0.0 + 1.0))
+    clear = size - STICKS
+    return (
+        where(clear, s * flat[0], other[0]),
+        where(clear, s * flat[1], other[1]),
+        where(clear, s * flat[2], other[2]),
+    )
+
+
+@inline
+def lowest(t, c, R_b, n, token):
+    """From the body's centre of mass to the point of contact c that comes lowest, world axes, R_b the orientation."""
+    m, kind = t.n + row(c, CONSTANT_TOUCH, token), touch_plan(t, c, TOUCH_KIND)
+    centre, radius = mul(R_b, load3(t.model, m + POINT, token)), load(t.model, m + RADIUS, token)
+    if kind == BALL_POINT:
+        return axpy(-radius, n, centre)
+    if kind == SKATE:
+        return centre
+    axis = mul(R_b, load3(t.model, m + RIM_AXIS, token))
+    down = on_ground(n, axis, mul(R_b, load3(t.model, m + RIM_SIDE, token)))  # across the axis; any where it lies flat
+    if kind in (RIM, WHEEL):
+        return axpy(-radius, down, centre)
+    aside = cross(axis, down)
+    if kind == RIM_2:
+        return axpy(radius, down, centre)
+    return axpy(radius if kind == RIM_1 else -radius, aside, centre)
+
+
+@inline
+def gap_of(t, c, b, k, arm, token):
+    """Distance of a point of body b from the ground [m], ``arm`` from the centre of mass to it."""
+    x = load3(t.state, k + row(b, KNOT, token) + X, token)
+    n = ground_normal(t, token)
+    return dot(n, add(x, arm)) - load(t.model, t.e + HEIGHT, token)
+
+
+@inline
+def set_tangents(t, c, a, R2, n, token):
+    """Tangents of contact c, without their coefficients of friction."""
+    m, kind, flat = (
+        t.n + row(c, CONSTANT_TOUCH, token),
+        touch_plan(t, c, TOUCH_KIND),
+        load3(t.model, t.e + TANGENT, token),
+    )
+    along = mul(R2, load3(t.model, m + ALONG, token))
+    if kind == SKATE:
+        store3(t.work, a + TANGENT_1, along)
+        store3(t.work, a + TANGENT_2, (n[0] * 0.0, n[0] * 0.0, n[0] * 0.0))
+        return
+    if kind == WHEEL:
+        axle = mul(R2, load3(t.model, m + RIM_AXIS, token))
+        forward = on_ground(cross(axle, n), axle, flat)
+        store3(t.work, a + TANGENT_1, axle)
+        store3(t.work, a + TANGENT_2, forward)
+        return
+    t1 = on_ground(along, n, flat) if touch_plan(t, c, DIRECTED) > 0 else flat
+    store3(t.work, a + TANGENT_1, t1)
+    store3(t.work, a + TANGENT_2, cross(n, t1))
+
+
+@inline
+def touching_velocity(t, c, k2, k, token):
+    """Velocity (normal, of the touching point, about the normal) of contact c at knot 2, in the step to buffer k."""
+    a, b, n = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES), ground_normal(t, token)
+    own, moving = k2 + row(b, KNOT, token), k + row(b, KNOT, token)
+    spin = mul(load9(t.state, own + R, token), load3(t.state, moving + W, token))
+    arm = add(load3(t.work, a + ARM2, token), load3(t.state, own + ARM, token))
+    v = add(load3(t.state, moving + V, token), cross(spin, arm))
+    return dot(n, v), v, dot(n, spin)

@@ -1,0 +1,158 @@
+"""Contact forces in the equations of a step: wrenches at knot 2, slopes in the blocks, forces after an increment."""
+
+from .algebra import add, axpy, cross, dot, load3, load4, load_block, minus_outer, scale, store3, store4, store_block
+from .cone import defect, set_law, spin_coefficient
+from .contact import ground_normal, touch_plan
+from .jit import inline, phase
+from .lanes import any_lane, row
+from .links import add_wrench
+from .simd import LANES, load, maximum, spread, store, where
+from .tables import (
+    ARM2,
+    ARM_LOW,
+    ARM_TOUCH,
+    BLOCK,
+    CONE,
+    CONTACTS,
+    FACTS,
+    FGIVES,
+    NEAR,
+    RUB_1,
+    RUB_2,
+    SHIFT,
+    SLIP,
+    SLIP_NEXT,
+    SLIP_SEEN,
+    SPINS,
+    TOUCH_WORK,
+    TOUCHES,
+    TURN,
+    WORK,
+)  # fmt: skip
+
+
+@inline
+def contact_wrench(t, a, n, f, token):
+    """World force of contact row a with components f, and its torque about the joint anchor at knot 2."""
+    t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
+    force = axpy(f[2], t2, axpy(f[1], t1, scale(f[0], n)))
+    return force, axpy(f[3], n, cross(load3(t.work, a + ARM2, token), force))
+
+
+@phase
+def press(t, share, per_h, token):
+    """Forces of the near contacts at no increment and their slopes; returns the lanes in which any presses.
+
+    ``share``: of the kept forces, as anchors.
+    """
+    pressing = spread(0.0, token)
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        if any_lane(load(t.work, a + NEAR, token)):
+            pressing = maximum(pressing, set_law(t, c, a, share, per_h, token))
+    return pressing
+
+
+@phase
+def push(t, weight, token):
+    """Take the contacts' forces at no increment off the wrenches of their bodies."""
+    n = ground_normal(t, token)
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        if any_lane(load(t.work, a + NEAR, token)):
+            s = spin_coefficient(t, c, token)
+            g = load4(t.work, a + FGIVES, token)
+            force, torque = contact_wrench(t, a, n, (g[0], g[1], g[2], s * g[3]), token)
+            add_wrench(t, t.b + row(touch_plan(t, c, TOUCHES), WORK, token), -weight, force, torque, token)
+
+
+@phase
+def condense(t, weight, per_h, token):
+    """Add the contacts' slopes to the blocks of their bodies: wrenches at knot 2, motions at knot 3."""
+    n = ground_normal(t, token)
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        if any_lane(load(t.work, a + NEAR, token)):
+            at = t.b + row(touch_plan(t, c, TOUCHES), WORK, token) + BLOCK
+            nn, n1, n2, k11 = load4(t.work, a + CONE, token)
+            k12, k22, ksn, kss = load4(t.work, a + CONE + 4 * LANES, token)
+            arm2, low = load3(t.work, a + ARM2, token), load3(t.work, a + ARM_LOW, token)
+            touch, s = load3(t.work, a + ARM_TOUCH, token), -weight * per_h
+            t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
+            m, m1, m2 = cross(low, n), cross(touch, t1), cross(touch, t2)
+            block = load_block(t.work, at, token)
+            block = add_row(block, s, n, cross(arm2, n), scale(nn, n), scale(nn, m))
+            f = axpy(k12, t2, axpy(k11, t1, scale(n1, n)))
+            block = add_row(block, s, t1, cross(arm2, t1), f, axpy(k12, m2, axpy(k11, m1, scale(n1, m))))
+            f = axpy(k22, t2, axpy(k12, t1, scale(n2, n)))
+            block = add_row(block, s, t2, cross(arm2, t2), f, axpy(k22, m2, axpy(k12, m1, scale(n2, m))))
+            if touch_plan(t, c, SPINS) > 0:
+                mu, o = spin_coefficient(t, c, token), spread(0.0, token)
+                f, m = scale(mu * ksn, n), axpy(mu * mu * kss, n, scale(mu * ksn, m))
+                block = add_row(block, s, (o, o, o), n, f, m)
+            store_block(t.work, at, block[0], block[1], block[2], block[3])
+
+
+@inline
+def add_row(block, s, force, torque, along_f, along_t):
+    """Add -s (force, torque) (along_f, along_t)^T to a 6x6 block."""
+    A, B, C, E = block
+    f, m = scale(s, force), scale(s, torque)
+    return (
+        minus_outer(A, f, along_f),
+        minus_outer(B, f, along_t),
+        minus_outer(C, m, along_f),
+        minus_outer(E, m, along_t),
+    )
+
+
+@phase
+def follow_contacts(t, share, per_h, token):
+    """Contact forces after the increment just solved for, and the velocities they go with.
+
+    Returns how far they are from the projections, the largest [N].
+    """
+    n, worst = ground_normal(t, token), spread(0.0, token)
+    for c in range(t.plan[CONTACTS]):
+        a, b = t.w + row(c, TOUCH_WORK, token), t.b + row(touch_plan(t, c, TOUCHES), WORK, token)
+        if any_lane(load(t.work, a + NEAR, token)):
+            shift, turn = load3(t.work, b + SHIFT, token), load3(t.work, b + TURN, token)
+            normal = per_h * dot(n, add(shift, cross(turn, load3(t.work, a + ARM_LOW, token))))
+            move = scale(per_h, add(shift, cross(turn, load3(t.work, a + ARM_TOUCH, token))))
+            spin = per_h * dot(n, turn)
+            store(t.work, a + SLIP_NEXT, load(t.work, a + SLIP, token) + normal)
+            store3(t.work, a + SLIP_NEXT + LANES, add(load3(t.work, a + SLIP + LANES, token), move))
+            store(t.work, a + SLIP_NEXT + 4 * LANES, load(t.work, a + SLIP + 4 * LANES, token) + spin)
+            t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
+            nn, n1, n2, k11 = load4(t.work, a + CONE, token)
+            k12, k22, ksn, kss = load4(t.work, a + CONE + 4 * LANES, token)
+            u1, u2, us = dot(t1, move), dot(t2, move), spin_coefficient(t, c, token) * spin
+            g = load4(t.work, a + FGIVES, token)
+            f = (
+                g[0] - nn * normal,
+                g[1] - (n1 * normal + k11 * u1 + k12 * u2),
+                g[2] - (n2 * normal + k12 * u1 + k22 * u2),
+                g[3] - (ksn * normal + kss * us),
+            )
+            store4(t.work, a + FGIVES, f)
+            worst = maximum(
+                worst, where(load(t.work, a + NEAR, token), defect(t, c, a, f, share, per_h, token), 0.0 * us)
+            )
+    return worst
+
+
+@phase
+def take_forces(t, size, mask, token):
+    """Contact forces move ``size`` of the way to what the increment made of them, in the lanes of the mask.
+
+    And the velocities after it are what the laws choose by.
+    """
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        for j in range(4):
+            f, g = load(t.work, a + FACTS + j * LANES, token), load(t.work, a + FGIVES + j * LANES, token)
+            g = where(load(t.work, a + NEAR, token), g, f * 0.0)
+            store(t.work, a + FACTS + j * LANES, where(mask, f + size * (g - f), f))
+        for j in range(5):
+            seen, now = load(t.work, a + SLIP_SEEN + j * LANES, token), load(t.work, a + SLIP_NEXT + j * LANES, token)
+            store(t.work, a + SLIP_SEEN + j * LANES, where(mask, now, seen))
