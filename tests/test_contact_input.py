@@ -72,22 +72,21 @@ def test_what_touches_makes_the_ground_that_is_not_there():
     assert mech.ground is None
 
 
-def test_without_ground_shapes_are_kept_for_pairs_and_contacts_are_errors():
+def test_without_ground_what_touches_is_kept_and_wheels_are_errors():
     mech = arm(ground=False)
+    mech.add_contact("foot", "b", (0, 0, 0))
     mech.add_collision("ball", "b", Sphere(1))
     mech.add_collision("rod", "c", Capsule(0.1, 1))
     mech.add_pair("b", "c")
     assert mech.ground is None
     assert mech.contact_names == []
     assert mech.pairs == (("b", "c"),)
-    for add in (
-        lambda: mech.add_contact("foot", "b", (0, 0, 0)),
-        lambda: mech.add_wheel("wheel", "b", (0, 0, 0), (0, 1, 0), 0.1),
-    ):
-        with pytest.raises(vigym.MechanismError, match="without ground"):
-            add()
-    assert list(mech.collisions) == ["ball", "rod"]
+    with pytest.raises(vigym.MechanismError, match="wheel 'w': found a mechanism made without ground"):
+        mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
     assert not mech.wheels
+    mech.ground = vigym.Ground()
+    mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
+    assert mech.contact_names == ["foot", "ball", "rod:0", "rod:1"]
 
 
 SURFACES = {

@@ -28,7 +28,8 @@ class AddContacts(Listing):
     ) -> Collision:
         """Let one point or ball of a body touch the ground, and return its record.
 
-        A mechanism without a ground gets the plane z = 0, unless it was made with `ground=False`.
+        A mechanism without a ground gets the plane z = 0. One made with `ground=False` keeps what touches for a ground
+        that is set later.
 
         Args:
             name: unique among contacts and collisions.
@@ -50,7 +51,7 @@ class AddContacts(Listing):
             direction=direction,
         )  # fmt: skip
         self._check_points(collision)
-        self._need_ground(f"contact {name!r}")
+        self._lay_ground()
         self._collisions[name] = collision
         return collision
 
@@ -66,7 +67,8 @@ class AddContacts(Listing):
     ) -> Collision:
         """Let a shape of a body touch the ground, and other bodies that are paired with it; return its record.
 
-        A mechanism without a ground gets the plane z = 0, unless it was made with `ground=False`.
+        A mechanism without a ground gets the plane z = 0. One made with `ground=False` keeps what touches for a ground
+        that is set later.
 
         Args:
             name: unique among contacts and collisions.
@@ -89,8 +91,7 @@ class AddContacts(Listing):
         self._check_points(collision)
         if any(body in pair for pair in self._pairs):
             _check_paired(collision)
-        if self._default_ground:
-            self._need_ground(f"collision {name!r}")
+        self._lay_ground()
         if collision.cut:
             kept = f"{len(collision.corners)} corners of its convex hull are kept"
             message = f"{kept}; the mesh reaches {collision.cut:.3g} m beyond them"
@@ -154,12 +155,14 @@ class AddContacts(Listing):
             radius: [m], > 0.
 
         Raises:
-            MechanismError: an unknown body, a massless frame, a name that is taken, a value out of range.
+            MechanismError: an unknown body, a massless frame, a name that is taken, a value out of range, no ground.
         """
         check.fresh_name(name, "wheel", [*self._skates, *self._wheels])
         self._check_moving(body, f"wheel {name!r}")
         wheel = make_wheel(name, body, position, axis, radius)
-        self._need_ground(f"wheel {name!r}")
+        self._lay_ground()
+        if self.ground is None:
+            raise MechanismError(f"wheel {name!r}: found a mechanism made without ground, expected one; set `ground`")
         self._wheels[name] = wheel
         return wheel
 
@@ -182,10 +185,8 @@ class AddContacts(Listing):
             )
         check.one_of(body, list(self._bodies), f"{element} body")
 
-    def _need_ground(self, element: str) -> None:
-        if self.ground is None and not self._default_ground:
-            raise MechanismError(f"{element}: found a mechanism made without ground, expected one; set `ground`")
-        if self.ground is None:
+    def _lay_ground(self) -> None:
+        if self.ground is None and self._default_ground:
             self.ground = Ground()
 
 

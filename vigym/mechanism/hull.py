@@ -1,14 +1,20 @@
-"""Corners of the convex hull of a cloud of points: quickhull, the farthest point first."""
+"""Corners of the convex hull of a cloud of points: quickhull, the farthest point first.
+
+The points are shaken by less than the tolerance first: then no four lie in a plane, every sign is certain, and the
+faces always make a closed, convex body.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.check import Array
+from vigym.mechanism.errors import MechanismError
 
-FLAT = 4e-7  # of the cloud's size: points that little outside a face are on it; files with 7 digits are off by 1e-7
-SEEN, TIE = FLAT / 2.0, FLAT / 4.0  # so that a face below a corner is seen from all that tie with it
+FLAT = 2e-6  # of the cloud's size: points that little outside a face are on it
+SHAKEN, _EXACT = FLAT / 4.0, 1e-9
+_ATTEMPTS = 10
 
-Faces = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 def hull_corners(points: Array, most: int) -> tuple[Array, float]:
@@ -21,15 +27,30 @@ def hull_corners(points: Array, most: int) -> tuple[Array, float]:
     Returns:
         (k, 3) points of the cloud; and the largest distance of a point from the planes of the hull of these [m],
         0 with all corners.
+
+    Raises:
+        MechanismError: no hull is found.
     """
     cloud = np.unique(points, axis=0)
     middle = (cloud.min(axis=0) + cloud.max(axis=0)) / 2.0
     size = float(np.abs(cloud - middle).max())
     if size == 0.0:
         return cloud, 0.0
-    scaled, count = (cloud - middle) / size, len(cloud)
-    used, left = _quickhull(np.concatenate([scaled, _thicken(scaled)]), count, most)
-    return cloud[used], left * size
+    scaled = (cloud - middle) / size
+    solid = np.concatenate([scaled, _thicken(scaled)])
+    for attempt in range(_ATTEMPTS):
+        shaken = solid + np.random.default_rng(attempt).uniform(-SHAKEN, SHAKEN, solid.shape)
+        faces = _quickhull(shaken, len(cloud), most)
+        normals, offsets = _planes(shaken, faces)
+        corners = np.unique(faces)
+        closed = len(faces) == 2 * len(corners) - 4
+        if closed and (shaken[corners] @ normals.T - offsets).max() < _EXACT:
+            left = max(
+                float((shaken[: len(cloud)] @ normal).max() - offset)
+                for normal, offset in zip(normals, offsets, strict=True)
+            )
+            return cloud[corners[corners < len(cloud)]], left * size if left > FLAT else 0.0
+    raise MechanismError(f"found {len(cloud)} points without a convex hull, expected a solid or flat mesh")
 
 
 def _thicken(points: Array) -> Array:
@@ -40,39 +61,38 @@ def _thicken(points: Array) -> Array:
     return np.concatenate([center + flat, center - flat])
 
 
-def _extreme(points: Array, values: Array) -> int:
-    """Index of a corner of the hull where `values`, convex over the cloud, are largest: of several, the outermost."""
-    ties = np.flatnonzero(values >= values.max() - TIE)
-    return int(ties[np.argmax(np.linalg.norm(points[ties], axis=1))])
-
-
-def _quickhull(points: Array, count: int, most: int) -> tuple[NDArray[np.int64], float]:
-    """Indices of the corners among the first `count` points, and the largest height that is left."""
+def _quickhull(points: Array, count: int, most: int) -> Indices:
+    """Faces (m, 3) of the hull, counter-clockwise from outside; at most `most` corners are of the first `count`."""
     faces = _simplex(points)
     normals, offsets = _planes(points, faces)
     owners, heights = _assign(points, np.arange(len(points)), normals, offsets)
     while True:
         corners = np.unique(faces)
+        heights[corners] = 0.0
         highest = int(np.argmax(heights))
-        real = corners[corners < count]
-        if heights[highest] <= FLAT or len(real) >= most:
-            return real, float(heights[highest]) if heights[highest] > FLAT else 0.0
+        if heights[highest] <= FLAT or np.sum(corners < count) >= most:
+            return faces
         top = _extreme(points, points @ normals[owners[highest]])
-        seen = normals @ points[top] - offsets > SEEN
+        seen = normals @ points[top] - offsets > 0.0
         fresh = np.array([[a, b, top] for a, b in _horizon(faces[seen])])
         new_normals, new_offsets = _planes(points, fresh)
         orphans = np.flatnonzero(seen[owners])
-        kept = np.cumsum(~seen) - 1  # number that a face has afterwards
         new_owners, heights[orphans] = _assign(points, orphans, new_normals, new_offsets)
-        owners = kept[owners]
-        owners[orphans] = new_owners + int((~seen).sum())
+        owners = (np.cumsum(~seen) - 1)[owners]  # numbers of the faces that stay
+        owners[orphans] = new_owners + np.sum(~seen)
         faces = np.concatenate([faces[~seen], fresh])
         normals = np.concatenate([normals[~seen], new_normals])
         offsets = np.concatenate([offsets[~seen], new_offsets])
 
 
-def _simplex(points: Array) -> Faces:
-    """Faces (4, 3) of a large tetrahedron, counter-clockwise seen from outside."""
+def _extreme(points: Array, values: Array) -> int:
+    """Index of a corner of the hull where `values`, convex over the cloud, are largest: of several, the outermost."""
+    ties = np.flatnonzero(values >= values.max() - FLAT)
+    return int(ties[np.argmax(np.linalg.norm(points[ties], axis=1))])
+
+
+def _simplex(points: Array) -> Indices:
+    """Faces (4, 3) of a large tetrahedron, counter-clockwise from outside."""
     a = _extreme(points, points @ np.array([0.6, 0.48, 0.64]))
     b = _extreme(points, np.linalg.norm(points - points[a], axis=1))
     along = (points[b] - points[a]) / np.linalg.norm(points[b] - points[a])
@@ -85,7 +105,7 @@ def _simplex(points: Array) -> Faces:
     return np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
 
 
-def _planes(points: Array, faces: Faces) -> tuple[Array, Array]:
+def _planes(points: Array, faces: Indices) -> tuple[Array, Array]:
     """Outward unit normals (m, 3) and distances from the origin (m,)."""
     a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
     normals = np.cross(b - a, c - a)
@@ -93,14 +113,14 @@ def _planes(points: Array, faces: Faces) -> tuple[Array, Array]:
     return normals, np.sum(normals * a, axis=1)
 
 
-def _assign(points: Array, chosen: NDArray[np.int64], normals: Array, offsets: Array) -> tuple[Faces, Array]:
+def _assign(points: Array, chosen: Indices, normals: Array, offsets: Array) -> tuple[Indices, Array]:
     """The face that each chosen point is farthest above, and how far."""
     heights = points[chosen] @ normals.T - offsets
     owners = heights.argmax(axis=1)
     return owners, heights[np.arange(len(chosen)), owners]
 
 
-def _horizon(faces: Faces) -> list[tuple[int, int]]:
-    """Edges of the faces that can be seen whose other face cannot; their direction is that of the seen face."""
+def _horizon(faces: Indices) -> list[tuple[int, int]]:
+    """Edges of the faces that are seen whose other face is not; they run as the seen face does."""
     edges = {(int(face[i]), int(face[(i + 1) % 3])) for face in faces for i in range(3)}
     return sorted(edge for edge in edges if edge[::-1] not in edges)

@@ -21,7 +21,7 @@ class Mechanism(AddParts, AddForces, AddContacts, check.ReadOnly):
     Args:
         gravity: acceleration of free fall in the world (3,) [m/s^2].
         ground: True (the plane z = 0), a `Ground`, False for none, or None: the plane z = 0 when the first contact,
-            collision or wheel is added, none before.
+            collision or wheel is added, none before. Without a ground what touches is kept and touches nothing.
         name: shown in summaries.
 
     Attributes:
