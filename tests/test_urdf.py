@@ -36,19 +36,30 @@ def test_pendulum_asset():
     np.testing.assert_allclose(axle.orientation, [np.sqrt(0.5), np.sqrt(0.5), 0, 0], rtol=1e-15)
 
 
+COMPOUND = ("base", "chassis_left", "chassis_right")  # links of assets that are all of their boxes, of one density
+
+
+def moments(solid, mass: float) -> np.ndarray:
+    if isinstance(solid, Box):
+        x, y, z = solid.size**2 * mass / 12
+        return np.diag([y + z, x + z, x + y])
+    across = mass * (3 * solid.radius**2 + solid.length**2) / 12
+    return np.diag([across, across, mass * solid.radius**2 / 2])
+
+
 @pytest.mark.parametrize("name", assets.names())
-def test_masses_and_inertias_of_the_assets_are_those_of_their_first_shape(name):
+def test_masses_and_inertias_of_the_assets_are_those_of_their_shapes(name):
     for part in (part for part in read(read_robot(assets.path(name))).links.values() if part.mass):
-        solid, place = part.visuals[0].shape, part.visuals[0].pose
-        np.testing.assert_array_equal(place.position, part.inertial.position)
-        np.testing.assert_array_equal(place.rotation, part.inertial.rotation)
-        if isinstance(solid, Box):
-            x, y, z = solid.size**2 * part.mass / 12
-            moments = [y + z, x + z, x + y]
-        else:
-            across = part.mass * (3 * solid.radius**2 + solid.length**2) / 12
-            moments = [across, across, part.mass * solid.radius**2 / 2]
-        np.testing.assert_allclose(part.inertia, np.diag(moments), rtol=1e-14)
+        solids = part.visuals if part.name in COMPOUND else part.visuals[:1]
+        volumes = [np.prod(each.shape.size) for each in solids] if len(solids) > 1 else [1.0]
+        expected = np.zeros((3, 3))
+        center = sum(volume * each.pose.position for volume, each in zip(volumes, solids, strict=True)) / sum(volumes)
+        np.testing.assert_allclose(center, part.inertial.position, atol=1e-17)
+        for volume, each in zip(volumes, solids, strict=True):
+            np.testing.assert_array_equal(each.pose.rotation, part.inertial.rotation)
+            mass, arm = part.mass * volume / sum(volumes), each.pose.position - center
+            expected += moments(each.shape, mass) + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        np.testing.assert_allclose(part.inertia, expected, rtol=1e-14, atol=1e-17)
 
 
 @pytest.mark.parametrize(
@@ -118,29 +129,28 @@ def test_types_axes_and_bounds_are_those_of_the_file(load):
 
 
 def test_what_is_not_simulated_is_reported(load):
-    mimic = '<mimic joint="j" multiplier="2" offset="0.1"/>'
     dynamics = '<dynamics damping="0.5" friction="0.25" spring_stiffness="7" spring_reference="0.5"/>'
-    shape = '<geometry><sphere radius="1"/></geometry>'
+    extras = '<safety_controller k_velocity="1"/><calibration rising="0"/>'
     mech = load(
         '<transmission name="t"/><gazebo reference="a"/><sensor name="s"/>',
-        link("a", f"{INERTIAL}<collision>{shape}</collision><contact/>"),
+        link("a", INERTIAL + '<contact><rolling_friction value="0.1"/><stiffness value="9"/></contact>'),
         link("b"),
         link("c"),
-        joint(
-            "j", "revolute", "a", "b", LIMIT + dynamics + '<safety_controller k_velocity="1"/><calibration rising="0"/>'
-        ),
-        joint("k", "prismatic", "a", "c", '<limit lower="1" upper="-1" effort="0" velocity="1"/>' + mimic),
+        joint("j", "revolute", "a", "b", LIMIT + dynamics + extras),
+        joint("k", "prismatic", "a", "c", '<limit lower="1" upper="-1" effort="0" velocity="1"/>'),
+        link("d"),
+        joint("m", "spherical", "c", "d", '<dynamics friction="0.25"/>'),
     )
     j = mech.joints["j"]
-    assert (j.damping, j.friction, j.stiffness, j.rest, j.effort) == (0.5, 0.0, 7.0, (0.5,), 3.0)
+    assert (j.damping, j.friction, j.stiffness, j.rest, j.effort) == (0.5, 0.25, 7.0, (0.5,), 3.0)
+    assert mech.joints["m"].friction == 0.0
     ignored = messages(mech, "ignored")
-    for tag in ("<transmission> 't'", "<gazebo>", "<sensor> 's'", "<collision>", "<contact>", "<safety_controller>"):
+    for tag in ("<transmission> 't'", "<gazebo>", "<sensor> 's'", "<safety_controller>", "<calibration>"):
         assert tag in ignored
-    assert "friction 0.25" in ignored
-    assert "<calibration>" in ignored
-    enforced = messages(mech, "not enforced")
-    assert "joint 'k' <mimic>: the joint moves freely and does not follow 2 x 'j' + 0.1" in enforced
-    assert "joint 'j' limits: [[-1.0, 2.0]]" in enforced
+    assert "link 'a' <contact> <rolling_friction>: nothing resists rolling" in ignored
+    assert "link 'a' <contact> <stiffness>: contacts are rigid" in ignored
+    assert "joint 'm' <dynamics>: friction 0.25: a spherical joint has none" in ignored
+    assert "joint 'k' velocity: nothing drives the joint, and its largest rate 1" in messages(mech, "not enforced")
     assert "lower 1 > upper -1 is read as a joint without limits" in messages(mech, "changed")
     assert "joint 'k': effort 0" in messages(mech, "passive")
 

@@ -47,6 +47,7 @@ def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict
             stiffness=loop.stiffness,
             rest=loop.rest,
             effort=loop.effort,
+            friction=loop.friction,
             axis2=None if loop.axis2 is None else direction(parent, loop.axis2),
             velocity=loop.velocity,
             child_position=child.position if is_open else None,
@@ -65,8 +66,8 @@ def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str
         raise robot.error(loop.place, found, "links of two bodies")
     if second != WORLD:
         return loop
-    if loop.limits is not None or loop.damping or loop.stiffness:
-        found = f"the world as the child of a joint with limits, spring or damper ({loop.links[1]!r})"
+    if loop.limits is not None or loop.damping or loop.stiffness or loop.friction:
+        found = f"the world as the child of a joint with limits, spring, damper or friction ({loop.links[1]!r})"
         raise robot.error(loop.place, found, "the world as the parent: exchange the two links")
     message = f"turned round: its coordinates are those of {first!r} relative to the world"
     mech.report.append(Report("changed", loop.place, message))

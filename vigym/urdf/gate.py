@@ -4,13 +4,14 @@ import numpy as np
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.parts import Report
-from vigym.urdf.geometry import Color, read_geometry, read_materials, read_origin, read_visual
+from vigym.urdf.geometry import Color, read_materials, read_origin, read_visual
 from vigym.urdf.joints import read_joint
 from vigym.urdf.loops import find_loops, read_loop
 from vigym.urdf.node import Node
 from vigym.urdf.pose import IDENTITY
-from vigym.urdf.records import Link, Robot
+from vigym.urdf.records import Link, Robot, Surface
 from vigym.urdf.report import ignored
+from vigym.urdf.touch import read_collisions, read_gazebo
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links and overflows the stack on long chains
 
@@ -23,13 +24,10 @@ def read(robot: Node) -> Robot:
     """
     loop_nodes = find_loops(robot)
     report = ignored(robot, {"link", "joint", "material", *(node.element.tag for node in loop_nodes)})
-    materials = read_materials(robot, report)
-    links = [read_link(node, materials, report) for node in robot.children("link")]
+    materials, surfaces = read_materials(robot, report), read_gazebo(robot, report)
+    links = [read_link(node, materials, surfaces, report) for node in robot.children("link")]
     joints = [read_joint(node, report) for node in robot.children("joint")]
     loops = [read_loop(node, k, report) for k, node in enumerate(loop_nodes, start=1)]
-    count = sum(len(node.children("collision")) for node in robot.children("link"))
-    if count:
-        report.append(Report("ignored", f"<collision> of {count} shapes", "nothing touches anything yet"))
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     _unique(robot, "link", [link.name for link in links])
@@ -46,24 +44,22 @@ def _unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], report: list[Report]) -> Link:
+def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], report: list[Report]) -> Link:
     """Return a link; one without <inertial> has no mass."""
     name = node.text("name")
-    report += ignored(node, {"inertial", "visual", "collision"})
-    for collision in node.children("collision"):
-        read_geometry(collision, [])
-        read_origin(collision)
+    report += ignored(node, {"inertial", "visual", "collision", "contact"})
+    touches = read_collisions(node, surfaces.get(name, Surface()), report)
     visuals = [read_visual(child, materials, report) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")
     if inertial is None:
-        return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn)
+        return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, touches)
     report += ignored(inertial, {"origin", "mass", "inertia"})
     mass = inertial.need("mass").number("value", low=0.0)
     inertia = _inertia(inertial.need("inertia"))
     if mass == 0.0 and inertia.any():
         report.append(Report("changed", inertial.place, "no mass, so its inertia is taken as zero"))
-    return Link(name, mass, read_origin(inertial), inertia if mass else np.zeros((3, 3)), drawn)
+    return Link(name, mass, read_origin(inertial), inertia if mass else np.zeros((3, 3)), drawn, touches)
 
 
 def _inertia(node: Node) -> Array:

@@ -45,7 +45,7 @@ def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -
     """Return what a <visual> draws, None (and a report) when it cannot be drawn."""
     report += ignored(node, {"origin", "geometry", "material"})
     rgba = _material(node, materials, report)
-    kind, values = read_geometry(node, report)
+    kind, values = read_geometry(node, report, "not drawn")
     if kind is Mesh:
         path, reason = find_mesh(values["path"], node.path.parent)
         if path is None:
@@ -56,8 +56,13 @@ def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -
     return None if kind is None else Visual(kind(rgba=rgba, **values), pose)
 
 
-def read_geometry(node: Node, report: list[Report]) -> tuple[type[Shape] | None, dict[str, Any]]:
-    """Return class and sizes of the shape in <geometry>, None for a kind that is no shape here (reported)."""
+def read_geometry(
+    node: Node, report: list[Report], fate: str, points: bool = False
+) -> tuple[type[Shape] | None, dict[str, Any]]:
+    """Return class and sizes of the shape in <geometry>, None for what is no shape here, whose `fate` is reported.
+
+    A sphere of radius 0 is a shape where there are `points`.
+    """
     geometry = node.need("geometry")
     known = {"box", "sphere", "cylinder", "capsule", "mesh"} | _UNDRAWN
     report += ignored(geometry, known)
@@ -67,11 +72,13 @@ def read_geometry(node: Node, report: list[Report]) -> tuple[type[Shape] | None,
         raise geometry.error(", ".join(tags), "one of box, sphere, cylinder, capsule, mesh")
     shape = found[0]
     if shape.tag in _UNDRAWN:
-        report.append(Report("dropped", shape.place, "not drawn: a shape of other programs"))
+        report.append(Report("dropped", shape.place, f"{fate}: a shape of other programs"))
         return None, {}
     kind, values = _SIZES[shape.tag](shape)
+    if points and kind is Sphere:
+        return kind, values
     if any(np.any(value == 0.0) for key, value in values.items() if key != "path"):
-        report.append(Report("dropped", shape.place, "not drawn: it has size zero"))
+        report.append(Report("dropped", shape.place, f"{fate}: it has size zero"))
         return None, {}
     return kind, values
 

@@ -7,7 +7,7 @@ from vigym.mechanism.joints import PROTOTYPES
 from vigym.mechanism.parts import Report
 from vigym.urdf.geometry import read_origin
 from vigym.urdf.node import Node
-from vigym.urdf.records import UrdfJoint
+from vigym.urdf.records import Mimic, UrdfJoint
 from vigym.urdf.report import ignored
 
 TYPES = {row.urdf: row.type for row in PROTOTYPES.values() if row.urdf}
@@ -19,7 +19,7 @@ UNIT_TOLERANCE = 1e-6  # axes written with few digits are off by more, and said 
 
 
 def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
-    """Return a joint; mimic, friction and what else is not simulated go into the report."""
+    """Return a joint; what is not simulated goes into the report."""
     name = node.text("name")
     written = node.text("type")
     if written not in TYPES:
@@ -27,11 +27,10 @@ def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
     type = TYPES[written]
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
     report += ignored(node, known)
-    _report_mimic(node, report)
     if type in BOUNDED and node.only("limit") is None:
         raise node.error("no <limit>", f"one for a {type} joint (revolute without limits is continuous)")
     limits, effort, velocity = read_limit(node, type, report)
-    damping, friction, stiffness, rest = read_dynamics(node, report)
+    damping, friction, stiffness, rest = read_dynamics(node, type, report)
     return UrdfJoint(
         name=name,
         type=type,
@@ -46,18 +45,15 @@ def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
         friction=friction,
         stiffness=stiffness,
         rest=rest,
+        mimic=_read_mimic(node),
     )
 
 
-def _report_mimic(node: Node, report: list[Report]) -> None:
+def _read_mimic(node: Node) -> Mimic | None:
     mimic = node.only("mimic")
     if mimic is None:
-        return
-    leader = mimic.text("joint")
-    factor, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
-    coupling = f"{factor:g} x {leader!r} + {offset:g}"
-    message = f"the joint moves freely and does not follow {coupling}: couplings are not simulated yet"
-    report.append(Report("not enforced", mimic.place, message))
+        return None
+    return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
 
 
 def read_axis(node: Node, report: list[Report], needed: bool = True, tag: str = "axis") -> Array:
@@ -92,7 +88,7 @@ def read_limit(node: Node, type: str, report: list[Report]) -> Limit:
     return None, effort, velocity
 
 
-def read_dynamics(node: Node, report: list[Report]) -> tuple[float, float, float, float]:
+def read_dynamics(node: Node, type: str, report: list[Report]) -> tuple[float, float, float, float]:
     """Return damping, friction, stiffness and rest of the <dynamics> child, 0 without one."""
     dynamics = node.only("dynamics")
     if dynamics is None:
@@ -102,6 +98,8 @@ def read_dynamics(node: Node, report: list[Report]) -> tuple[float, float, float
         if attribute not in names:
             report.append(Report("ignored", dynamics.place, f"{attribute} is not known to this importer"))
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in names[:3])
-    if friction:
-        report.append(Report("ignored", dynamics.place, f"friction {friction:g}: joint friction is not simulated yet"))
+    if friction and len(PROTOTYPES[type].velocities) != 1:
+        message = f"friction {friction:g}: a {type} joint has none, only joints of one freedom have"
+        report.append(Report("ignored", dynamics.place, message))
+        friction = 0.0
     return damping, friction, stiffness, dynamics.number("spring_reference", 0.0)

@@ -5,34 +5,45 @@ import os
 import numpy as np
 
 from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
+from vigym.mechanism.joints import PROTOTYPES
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Ground, Report
 from vigym.urdf.bullet import cross_check
 from vigym.urdf.closing import add_loops, report_gaps
+from vigym.urdf.collisions import add_collisions, add_pairs
 from vigym.urdf.gate import read
 from vigym.urdf.merge import Cluster, clusters, combine, places, shapes
 from vigym.urdf.node import read_robot
 from vigym.urdf.pose import Pose, direction
-from vigym.urdf.records import Robot, UrdfJoint
+from vigym.urdf.records import Mimic, Robot, UrdfJoint
 from vigym.urdf.tree import link_order, zero_poses
 
 _BASES = ("fixed", "floating", None)
 
 
-def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: bool | Ground | None = None) -> Mechanism:
+def load_urdf(
+    path: str | os.PathLike[str],
+    base: str | None = None,
+    ground: bool | Ground | None = None,
+    self_collision: bool = False,
+) -> Mechanism:
     """Return the mechanism a URDF file describes, at the file's zero, with the root link's frame in the world's.
 
     Links that fixed joints hold together are one body, named after its first link with mass and with that link's
     axes; the other links are frames on it. Joints keep their names and the order of the file. Nothing is printed:
     `Mechanism.report` tells what was changed, dropped or is not simulated. Elements that close loops (`<loop_joint>`,
     `<constraint>`, `<drake:ball_constraint>`, see `vigym.urdf.loops`) become closing joints behind all others; where
-    their halves are apart at the file's zero, simulators start assembled.
+    their halves are apart at the file's zero, simulators start assembled. `<mimic>` is a coupling named like its joint.
+
+    <collision> elements touch the ground: with the friction of <contact>, of Gazebo's <mu1>, <mu2>, or 0.8; a sphere of
+    radius 0 is a point, a mesh its convex hull. They are named as written, or like their link where that is not unique.
 
     Args:
         path: the file.
         base: "fixed" welds the root to the world, "floating" lets it go; None does as the file says: a root link
             called `world`, or one without mass in it and in what is fixed to it, is the world, any other floats.
-        ground: as in `Mechanism`.
+        ground: as in `Mechanism`; None: no ground, and nothing touches one.
+        self_collision: whether bodies that no joint holds together touch each other, by spheres, capsules and boxes.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, what was found and expected.
@@ -44,10 +55,10 @@ def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: boo
     robot = read(read_robot(path))
     order = link_order(robot)
     cross_check(robot, order)
-    mech = Mechanism(ground=ground, name=robot.name)
+    mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.report += robot.report
     try:
-        _fill(mech, robot, clusters(robot, order), zero_poses(order), base)
+        _fill(mech, robot, clusters(robot, order), zero_poses(order), base, self_collision)
     except UrdfError:
         raise
     except AssemblyError as error:
@@ -57,11 +68,18 @@ def load_urdf(path: str | os.PathLike[str], base: str | None = None, ground: boo
     return mech
 
 
-def _fill(mech: Mechanism, robot: Robot, groups: list[Cluster], poses: dict[str, Pose], base: str | None) -> None:
+def _fill(
+    mech: Mechanism,
+    robot: Robot,
+    groups: list[Cluster],
+    poses: dict[str, Pose],
+    base: str | None,
+    self_collision: bool,
+) -> None:
     owners: dict[str, str] = {}  # link -> body
     for cluster in groups:
         fixed = cluster.joint is None and _is_world(robot, cluster, base)
-        body = _add_world(mech, cluster, poses) if fixed else _add_body(mech, robot, cluster, poses)
+        body = _add_world(mech, cluster, poses) if fixed else _add_body(mech, robot, cluster, poses, self_collision)
         owners |= dict.fromkeys((link.name for link in cluster.links), body)
     for joint in robot.joints.values():
         if joint.type == "fixed":
@@ -70,7 +88,15 @@ def _fill(mech: Mechanism, robot: Robot, groups: list[Cluster], poses: dict[str,
         else:
             _add_joint(mech, joint, owners, poses[joint.child])
     add_loops(mech, robot, owners, poses)
+    for joint in robot.joints.values():
+        if joint.mimic is not None:
+            _add_mimic(mech, robot, joint, joint.mimic)
     report_gaps(mech, robot)
+    if self_collision:
+        add_pairs(mech)
+    if mech.ground is None and mech.collisions:
+        found = f"<collision> of {len(mech.collisions)} shapes"
+        mech.report.append(Report("ignored", found, "no ground is given, and they touch none"))
 
 
 def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
@@ -88,12 +114,14 @@ def _add_world(mech: Mechanism, cluster: Cluster, poses: dict[str, Pose]) -> str
         if link.mass:
             message = f"fixed to the world: its {link.mass:g} kg do not move and are not simulated"
             mech.report.append(Report("merged", f"link {link.name!r}", message))
+        for touch in link.touches:
+            mech.report.append(Report("ignored", touch.place, "fixed to the world, of which only the ground touches"))
     for shape in shapes(cluster, poses, np.zeros(3)):
         mech.add_world_shape(shape)
     return WORLD
 
 
-def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, Pose]) -> str:
+def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, Pose], self_collision: bool) -> str:
     if not cluster.mass:
         above = f" on the moving joint {cluster.joint.name!r}" if cluster.joint else ""
         found = f"no mass in it and what is fixed to it{above}"
@@ -108,6 +136,7 @@ def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, 
         if link.name != name:
             pose = relative[link.name]
             mech.add_frame(link.name, name, pose.position - rigid.center, pose.orientation)
+    add_collisions(mech, robot, cluster, relative, rigid, needed=mech.ground is not None or self_collision)
     return name
 
 
@@ -128,5 +157,16 @@ def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: 
         stiffness=joint.stiffness,
         rest=joint.rest,
         effort=joint.effort,
+        friction=joint.friction,
         velocity=joint.velocity,
     )
+
+
+def _add_mimic(mech: Mechanism, robot: Robot, joint: UrdfJoint, mimic: Mimic) -> None:
+    if mimic.joint not in robot.joints:
+        raise robot.error(mimic.place, f"unknown joint {mimic.joint!r}", "the name of a joint")
+    for name in (joint.name, mimic.joint):
+        type = robot.joints[name].type
+        if len(PROTOTYPES[type].velocities) != 1:
+            raise robot.error(mimic.place, f"the {type} joint {name!r}", "joints of one freedom")
+    mech.add_coupling(joint.name, "mimic", joint.name, mimic.joint, mimic.factor, mimic.offset)

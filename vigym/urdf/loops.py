@@ -61,7 +61,7 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
     report += ignored(node, known)
     first, second = node.need("link1"), node.need("link2")
     limits, effort, velocity = _limits(node, type, report)
-    damping, _, stiffness, rest = read_dynamics(node, report)
+    damping, friction, stiffness, rest = read_dynamics(node, type, report)
     axis = read_axis(node, report)
     return Loop(
         name=node.text("name"),
@@ -75,6 +75,7 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
         effort=effort,
         velocity=velocity,
         damping=damping,
+        friction=friction,
         stiffness=stiffness,
         rest=rest,
     )

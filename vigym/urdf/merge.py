@@ -92,8 +92,16 @@ def _check_inertia(robot: Robot, link: Link, least: float) -> None:
 
 def shapes(cluster: Cluster, relative: dict[str, Pose], center: Array) -> Iterator[Shape]:
     """Yield what is drawn, in a frame with the carrier's axes and its origin at `center`."""
-    home = Pose(-center, np.eye(3))
     for link in cluster.links:
         for visual in link.visuals:
-            pose = home @ relative[link.name] @ visual.pose
-            yield replace(visual.shape, position=pose.position, orientation=pose.orientation)
+            yield placed(visual.shape, in_body(relative[link.name] @ visual.pose, center))
+
+
+def in_body(pose: Pose, center: Array) -> Pose:
+    """The pose of something in the carrier's link frame, seen from the body frame, whose origin is at `center`."""
+    return Pose(pose.position - center, pose.rotation)
+
+
+def placed(shape: Shape, pose: Pose) -> Shape:
+    """Return a shape at a pose."""
+    return replace(shape, position=pose.position, orientation=pose.orientation)

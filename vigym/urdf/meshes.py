@@ -4,6 +4,7 @@ import os
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 _SCHEMES = ("package://", "model://")
@@ -16,12 +17,17 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
         filename: as written: a path relative to the file, an absolute one, file://, package://name/... or model://.
         folder: where the URDF file lies.
     """
-    tried = list(_candidates(filename, folder))
-    path = next((place for place in tried if place.is_file()), None)
-    if path is None:
-        return None, f"found no file at {' or '.join(str(place) for place in tried[:3])}"
+    path, tried = first_file(filename, folder), _candidates(filename, folder)
+    if not path.is_file():
+        return None, f"found no file at {' or '.join(str(place) for place in islice(tried, 3))}"
     fault = mesh_fault(path)
     return (None, f"{path}: {fault}") if fault else (path.resolve(), "")
+
+
+def first_file(filename: str, folder: Path) -> Path:
+    """Return the absolute path of a mesh; where there is no such file, the first place where it may lie."""
+    tried = list(_candidates(filename, folder))
+    return next((place for place in tried if place.is_file()), tried[0]).resolve()
 
 
 def _candidates(filename: str, folder: Path) -> Iterator[Path]:

@@ -88,6 +88,15 @@ class Node:
             )
         return np.array(values, dtype=np.float64)
 
+    def content(self, count: int = 1, low: float = -np.inf) -> Array:
+        """Return `count` finite numbers >= `low` (count,), written between the tags or as the attribute `value`."""
+        text = self.element.get("value") or self.element.text or ""
+        values = [_finite(word) for word in text.split()]
+        if len(values) != count or any(value is None or value < low for value in values):
+            bound = f" >= {low:g}" if low > -np.inf else ""
+            raise self.error(_short(text.strip()), f"{count} finite number{'s' * (count > 1)}{bound}" + _xacro(text))
+        return np.array(values, dtype=np.float64)
+
     def _place(self, child: ET.Element, index: int, count: int) -> str:
         local = local_name(child)
         name = child.get("name")

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from vigym.mechanism.check import Array
 from vigym.mechanism.errors import UrdfError
 from vigym.mechanism.parts import Report
@@ -19,6 +21,45 @@ class Visual:
 
 
 @dataclass(frozen=True, eq=False)
+class Surface:
+    """Friction (along, across), along `direction` in the shape (3,); torsion [m] and restitution."""
+
+    friction: tuple[float, float] = (0.8, 0.8)
+    torsion: float = 0.0
+    restitution: float = 0.0
+    direction: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A shape by which a link touches.
+
+    Attributes:
+        name: as written, empty without.
+        place: the element in words.
+        shape: its own pose is not used; None for a point.
+        pose: in the link.
+        surface: friction and the like.
+    """
+
+    name: str
+    place: str
+    shape: Shape | None
+    pose: Pose
+    surface: Surface
+
+
+@dataclass(frozen=True, eq=False)
+class Mimic:
+    """The joint that another one follows: coordinate = factor * that of `joint` + offset; and the element in words."""
+
+    joint: str
+    factor: float
+    offset: float
+    place: str
+
+
+@dataclass(frozen=True, eq=False)
 class Link:
     """One link.
 
@@ -28,6 +69,7 @@ class Link:
         inertial: pose of the centre of mass and the inertia's axes in the link.
         inertia: tensor about the centre of mass in those axes (3, 3) [kg m^2].
         visuals: what is drawn.
+        touches: what touches.
     """
 
     name: str
@@ -35,6 +77,7 @@ class Link:
     inertial: Origin
     inertia: Array
     visuals: tuple[Visual, ...]
+    touches: tuple[Touch, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +92,7 @@ class UrdfJoint:
         effort: [N or N m], None where the file has none.
         velocity: largest rate [rad/s or m/s], None where the file has none.
         damping, friction, stiffness, rest: of <dynamics>, 0 where the file has none.
+        mimic: whom it follows, None where the file has none.
     """
 
     name: str
@@ -64,6 +108,7 @@ class UrdfJoint:
     friction: float
     stiffness: float
     rest: float
+    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +123,7 @@ class Loop:
         halves: pose of the parent's half in the parent link, of the child's half in the child link.
         axis: unit vector in either half (3,).
         axis2: universal only: second unit vector in either half (3,), perpendicular to `axis`.
-        limits, effort, velocity, damping, stiffness, rest: as in `UrdfJoint`; effort is 0 or None.
+        limits, effort, velocity, damping, friction, stiffness, rest: as in `UrdfJoint`; effort is 0 or None.
     """
 
     name: str
@@ -92,6 +137,7 @@ class Loop:
     effort: float | None = None
     velocity: float | None = None
     damping: float = 0.0
+    friction: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
 
