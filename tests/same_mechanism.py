@@ -7,6 +7,7 @@ import numpy as np
 from vigym.mechanism.closures import constraint_rows
 from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.quaternions import matrix
+from vigym.mechanism.touching import touch_points
 
 NUMBERS = ("limits", "damping", "stiffness", "rest", "effort", "armature", "friction", "velocity")
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -27,6 +28,8 @@ def compare(mech, loaded):
         assert loaded.frames[name].body == frame.body
         same_pose(loaded.frames[name], frame)
     same_shapes(loaded.world_shapes, mech.world_shapes)
+    same_contacts(mech, loaded)
+    assert {tied(each) for each in loaded.couplings.values()} == {tied(each) for each in mech.couplings.values()}
     for joint, other in zip(mech.ordered_joints, loaded.ordered_joints, strict=True):
         same_joint(joint, other)
     same_motion(mech, loaded)
@@ -44,6 +47,25 @@ def same_shapes(shapes, others):
         for name in ("rgba", "size", "radius", "length", "scale"):
             np.testing.assert_array_equal(getattr(a, name, None), getattr(b, name, None))
         assert getattr(a, "path", None) == getattr(b, "path", None)
+
+
+def tied(coupling):
+    """What a coupling does, whatever its name and type."""
+    return coupling.joint, coupling.other, coupling.ratio, coupling.offset
+
+
+def same_contacts(mech, loaded):
+    """Collisions by name: the same touching points with the same surface; a ball may have become a sphere."""
+    assert set(loaded.collisions) == set(mech.collisions)
+    for name, a in mech.collisions.items():
+        b = loaded.collisions[name]
+        assert (a.body, a.restitution, a.torsion) == (b.body, b.restitution, b.torsion)
+        np.testing.assert_array_equal(a.friction, b.friction)
+        parts, others = touch_points(a), touch_points(b)
+        assert [(part.kind, part.radius) for part in parts] == [(part.kind, part.radius) for part in others]
+        for part, other in zip(parts, others, strict=True):
+            np.testing.assert_allclose(part.point, other.point, **CLOSE)
+            np.testing.assert_allclose(part.axis, other.axis, **CLOSE)
 
 
 def same_joint(a, b):

@@ -50,12 +50,17 @@ def add_body(mech, rng, name, turned=True):
     q = orientation(rng) if turned else (1, 0, 0, 0)
     mech.add_body(name, rng.uniform(0.5, 2), inertia(rng), rng.normal(size=3), q, pieces[: rng.integers(5)])
     mech.add_frame(f"{name} eye", name, rng.normal(size=3), orientation(rng))
+    for k, piece in enumerate(pieces[: rng.integers(5)]):  # the last one of another surface: it is the frame's
+        mech.add_collision(f"{name} skin {k}", name, piece, friction=0.5, torsion=0.1 if k == 3 else 0.0)
+    mech.add_contact(f"{name} toe", name, rng.normal(size=3), friction=0.5, radius=rng.choice([0.0, 0.2]))
 
 
 def values_of(rng, type):
     """Random data that a joint of a tree can carry in a file."""
     values = {"damping": rng.uniform(), "stiffness": rng.uniform(), "velocity": rng.uniform(1, 9)}
     values["effort"] = rng.choice([None, 0.0, rng.uniform(1, 9)])
+    if type in ("revolute", "prismatic", "continuous"):
+        values["friction"] = rng.choice([0.0, rng.uniform()])
     if type in ("revolute", "prismatic"):
         values["limits"] = None if rng.uniform() < 0.5 else np.sort(rng.normal(size=2))
     if type not in ("spherical", "floating"):
@@ -66,7 +71,7 @@ def values_of(rng, type):
 def random_mechanism(seed, free=False):
     """Every type of the format in a random tree, frames and shapes everywhere, joints not in the order of bodies."""
     rng = np.random.default_rng(seed)
-    mech = Mechanism(name=f"random {seed}")
+    mech = Mechanism(ground=False, name=f"random {seed}")
     types = rng.permutation(["revolute", "continuous", "prismatic", "spherical", "planar", "floating", "revolute"])
     if free:
         add_body(mech, rng, "root", turned=False)
@@ -75,10 +80,13 @@ def random_mechanism(seed, free=False):
         mech.add_frame("post", "world", rng.normal(size=3), orientation(rng))
     for k in range(len(types)):
         add_body(mech, rng, f"b{k}")
+    hinges = [f"j{k}" for k in range(len(types)) if types[k] in ("revolute", "prismatic", "continuous")]
     for k in rng.permutation(len(types)):
         parent = rng.choice(["root" if free else "world", *(f"b{i}" for i in range(k))])
         joint = values_of(rng, types[k])
         mech.add_joint(f"j{k}", types[k], parent, f"b{k}", rng.normal(size=3), unit(rng.normal(size=3)), **joint)
+    mech.add_coupling(hinges[1], "mimic", hinges[1], hinges[0], rng.normal(), rng.normal())
+    mech.add_coupling(hinges[2], "mimic", hinges[2], hinges[1], rng.normal())
     return mech, rng
 
 
@@ -103,7 +111,7 @@ def test_random_trees(again, seed, free):
 def test_planar_joints_looking_down(again, seed):
     """Next to -z the plane's own axes turn with the last digits of the normal: rounding must not reach it."""
     rng = np.random.default_rng(seed)
-    mech = Mechanism()
+    mech = Mechanism(ground=False)
     for k in range(4):
         add_body(mech, rng, f"b{k}")
         parent = f"b{k - 1}" if k else "world"
@@ -133,7 +141,7 @@ def test_random_loops(again, seed, free):
 def test_open_loops(again, type):
     """A chain of balls that a joint of any type closes, its halves apart and turned: the halves stay as they are."""
     rng = np.random.default_rng(5)
-    mech = Mechanism()
+    mech = Mechanism(ground=False)
     for k in range(5):
         add_body(mech, rng, f"b{k}")
         mech.add_joint(f"j{k}", "spherical", f"b{k - 1}" if k else "world", f"b{k}", rng.normal(size=3))
@@ -184,7 +192,7 @@ def test_names_are_written_as_they_are(again):
 def test_meshes_are_written_by_their_path(again, tmp_path, monkeypatch):
     (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     monkeypatch.chdir(tmp_path)
-    mech = Mechanism()
+    mech = Mechanism(ground=False)
     mech.add_body("a", 1.0, (1, 1, 1), shapes=[Mesh(path=tmp_path / "a.obj", scale=(1, 2, 3))])
     again(mech)
     mech.add_body("b", 1.0, (1, 1, 1), shapes=[Mesh(path=Path("a.obj"))])

@@ -55,10 +55,11 @@ class Mechanism(AddParts, AddForces, AddContacts, check.ReadOnly):
     def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return this mechanism as a URDF file, loops included, and write it to `path`; `load_urdf` reads it back.
 
-        What changes no motion and has no place in it (the ground, limits of several freedoms) is in its comments.
+        What has no place in it and is to be given again after loading (the ground, motors) is in its comments.
 
         Raises:
-            MechanismError: what changes the motion and has no place: other gravity, springs, armature, some types.
+            MechanismError: what else has no place: other gravity, springs, armature, some types, limits of several
+                freedoms, friction that depends on the direction, pairs, skates, wheels.
         """
         from vigym.mechanism.urdf_text import to_urdf
 

@@ -1,7 +1,7 @@
 """Elements of a URDF file: bodies, joints and shapes as XML, numbers with all their digits."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from vigym.mechanism.check import Array
+from vigym.mechanism.collisions import Collision
+from vigym.mechanism.couplings import Coupling
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.parts import Body
 from vigym.mechanism.quaternions import matrix
@@ -69,27 +71,53 @@ def parent_of(children: Iterable[ET.Element | None], tag: str, **names: str) -> 
     return element
 
 
-def body_link(body: Body, link: Placed) -> ET.Element:
-    """Return the <link> of a body."""
+def body_link(body: Body, link: Placed, touching: Iterable[ET.Element]) -> ET.Element:
+    """Return the <link> of a body, `touching` among its elements."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia.tolist()
     moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
     center = place("origin", link, body.position)
     inertia = ET.Element("inertia", {key: repr(value) for key, value in moments.items()})
     inertial = parent_of([center, ET.Element("mass", value=repr(body.mass)), inertia], "inertial")
     home = Placed(link.name, body.position, link.rotation)
-    return parent_of([inertial, *(visual(shape, link, home) for shape in body.shapes)], "link", name=link.name)
+    shapes = [visual(shape, link, home) for shape in body.shapes]
+    return parent_of([inertial, *shapes, *touching], "link", name=link.name)
 
 
 def visual(shape: Shape, link: Placed, home: Placed) -> ET.Element:
     """Return the <visual> of a shape whose pose is given in the frame `home`."""
-    position = home.position + home.rotation @ np.asarray(shape.position)
-    turned = home.rotation @ matrix(np.asarray(shape.orientation))
-    geometry = parent_of([ET.Element(shape.kind, _sizes(shape))], "geometry")
     rgba = np.asarray(shape.rgba)
     color = ET.Element("color", rgba=numbers(rgba))
     name = "rgba " + numbers(rgba)
     material = None if tuple(rgba.tolist()) == GREY else parent_of([color], "material", name=name)
-    return parent_of([place("origin", link, position, turned), geometry, material], "visual")
+    return parent_of([*_geometry(shape, link, home), material], "visual")
+
+
+def _geometry(shape: Shape, link: Placed, home: Placed) -> list[ET.Element]:
+    """Return <origin> and <geometry> of a shape whose pose is given in the frame `home`."""
+    position = home.position + home.rotation @ np.asarray(shape.position)
+    turned = home.rotation @ matrix(np.asarray(shape.orientation))
+    return [place("origin", link, position, turned), parent_of([ET.Element(shape.kind, _sizes(shape))], "geometry")]
+
+
+def touch(collisions: Sequence[Collision], link: Placed, home: Placed) -> list[ET.Element]:
+    """Return the <collision> elements and the <contact> of a link; poses in the frame `home`, one surface for all."""
+    found = [_collision(each, link, home) for each in collisions]
+    return [*found, _contact(collisions[0])] if collisions else []
+
+
+def _collision(collision: Collision, link: Placed, home: Placed) -> ET.Element:
+    if collision.shape is not None:
+        return parent_of(_geometry(collision.shape, link, home), "collision", name=collision.name)
+    origin = place("origin", link, home.position + home.rotation @ collision.position)
+    sphere = ET.Element("sphere", radius=repr(collision.radius))  # of a point 0
+    return parent_of([origin, parent_of([sphere], "geometry")], "collision", name=collision.name)
+
+
+def _contact(collision: Collision) -> ET.Element:
+    """Return the <contact> with the surface of a collision."""
+    values = {"spinning_friction": collision.torsion, "restitution": collision.restitution}
+    given = [("lateral_friction", collision.friction[0]), *((tag, value) for tag, value in values.items() if value)]
+    return parent_of([ET.Element(tag, value=numbers([value])) for tag, value in given], "contact")
 
 
 def _sizes(shape: Any) -> dict[str, str]:
@@ -103,8 +131,8 @@ def _sizes(shape: Any) -> dict[str, str]:
     return {"radius": repr(shape.radius), "length": repr(shape.length)}
 
 
-def tree_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
-    """Return the <joint> that carries a body."""
+def tree_joint(joint: Joint, parent: Placed, child: Placed, coupling: Coupling | None) -> ET.Element:
+    """Return the <joint> that carries a body, and by a coupling may follow another one."""
     children = [
         place("origin", parent, child.position, child.rotation),
         ET.Element("parent", link=parent.name),
@@ -112,8 +140,14 @@ def tree_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
         None if joint.type in (*_AXIS_FREE, "fixed") else direction("axis", child, joint.axis),
         _limit(joint, unlimited=joint.type in BOUNDED),
         _dynamics(joint),
+        None if coupling is None else _mimic(coupling),
     ]
     return parent_of(children, "joint", name=joint.name, type=str(joint.prototype.urdf))
+
+
+def _mimic(coupling: Coupling) -> ET.Element:
+    values = {"multiplier": numbers([coupling.ratio]), "offset": numbers([coupling.offset])}
+    return ET.Element("mimic", {"joint": coupling.other} | values)
 
 
 def mount(name: str, parent: Placed, child: Placed) -> ET.Element:
@@ -153,6 +187,7 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
 
 def _dynamics(joint: Joint) -> ET.Element | None:
     rest = joint.rest[0] if joint.rest else 0.0
-    values = {"damping": joint.damping, "spring_stiffness": joint.stiffness, "spring_reference": rest}
+    values = {"damping": joint.damping, "friction": joint.friction}
+    values |= {"spring_stiffness": joint.stiffness, "spring_reference": rest}
     given = {key: numbers([value]) for key, value in values.items() if value}
     return ET.Element("dynamics", given) if given else None

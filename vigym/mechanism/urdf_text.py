@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.mechanism.collisions import Collision
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.joints import PROTOTYPES, Joint
 from vigym.mechanism.listing import IMPLICIT
@@ -28,6 +29,7 @@ from vigym.mechanism.urdf_elements import (
     loop_joint,
     mount,
     parent_of,
+    touch,
     tree_joint,
     visual,
 )
@@ -57,9 +59,15 @@ def to_urdf(mech: Mechanism, path: str | os.PathLike[str] | None = None) -> str:
     layout = _layout(mech)
     links, closing = layout.links, {joint.name for joint in mech.closing_joints}
     elements: list[Any] = [ET.Comment(f" {note} ".replace("--", "- -")) for note in _notes(mech, layout)]
-    elements += [_link(mech, links[name]) for name in dict.fromkeys([layout.root, *mech.bodies, *mech.frames])]
+    touching = _touching(mech)
+    elements += [
+        _link(mech, links, name, touching.get(name, []))
+        for name in dict.fromkeys([layout.root, *mech.bodies, *mech.frames])
+    ]
     carrying = [joint for joint in mech.joints.values() if joint.name not in closing]
-    elements += [tree_joint(joint, links[joint.parent], links[joint.child]) for joint in carrying]
+    following = {coupling.joint: coupling for coupling in mech.couplings.values()}
+    for joint in carrying:
+        elements.append(tree_joint(joint, links[joint.parent], links[joint.child], following.get(joint.name)))
     elements += [mount(_fresh(f"{b}_mount", mech.joints), links[a], links[b]) for a, b in layout.mounts]
     elements += [loop_joint(joint, links[joint.parent], links[joint.child]) for joint in mech.closing_joints]
     robot = parent_of(elements, "robot", name=mech.name)
@@ -74,11 +82,34 @@ def _fresh(name: str, taken: Container[str]) -> str:
     return _fresh(name + "_", taken) if name in taken else name
 
 
-def _link(mech: Mechanism, link: Placed) -> ET.Element:
-    if link.name in mech.bodies:
-        return body_link(mech.bodies[link.name], link)
-    shapes = mech.world_shapes if link.name == WORLD else ()
-    return parent_of([visual(shape, link, link) for shape in shapes], "link", name=link.name)
+def _link(mech: Mechanism, links: dict[str, Placed], name: str, touching: list[Collision]) -> ET.Element:
+    link, found = links[name], []
+    if touching:
+        body = mech.bodies[touching[0].body]
+        found = touch(touching, link, Placed(body.name, body.position, links[body.name].rotation))
+    if name in mech.bodies:
+        return body_link(mech.bodies[name], link, found)
+    shapes = mech.world_shapes if name == WORLD else ()
+    return parent_of([*(visual(shape, link, link) for shape in shapes), *found], "link", name=name)
+
+
+def _touching(mech: Mechanism) -> dict[str | None, list[Collision]]:
+    """Collisions by the link that they are written in, which has one <contact>: the body's, or a frame's of the body.
+
+    None: those for which there is no frame.
+    """
+    found: dict[str | None, list[Collision]] = {}
+    for each in mech.collisions.values():
+        frames = [frame.name for frame in mech.frames.values() if frame.body == each.body]
+        links = [each.body, *sorted(frames, key=lambda name: name != each.name)]
+        same = [name for name in links if name in found and _surface(found[name][0]) == _surface(each)]
+        free = [name for name in links if name not in found]
+        found.setdefault(next(iter(same + free), None), []).append(each)
+    return found
+
+
+def _surface(collision: Collision) -> tuple[float, ...]:
+    return float(collision.friction[0]), collision.restitution, collision.torsion
 
 
 def _layout(mech: Mechanism) -> _Layout:
@@ -126,8 +157,15 @@ def _faults(mech: Mechanism) -> Iterator[str]:
     """Yield what the format cannot hold and what would change the motion if it were left out."""
     if tuple(mech.gravity) != _GRAVITY:
         yield f"gravity: found {mech.gravity.tolist()}, expected {_GRAVITY}; set `gravity` again after loading"
-    for spring in mech.springs:
-        yield f"spring {spring!r}: found a spring between points, expected none"
+    for kind, names in (("spring", mech.springs), ("skate", mech.skates), ("wheel", mech.wheels)):
+        yield from (f"{kind} {name!r}: found a {kind}, expected none; add it again after loading" for name in names)
+    for a, b in mech.pairs:
+        yield f"pair {a!r}, {b!r}: found bodies that touch each other, expected none; pair them again after loading"
+    yield from _surface_faults(mech)
+    for coupling in mech.couplings.values():
+        for name in (coupling.joint, coupling.other):
+            if name not in mech.joints:
+                yield f"coupling {coupling.name!r}: found the coordinate {name!r}, expected joints of one freedom"
     free = _free(mech)
     on_world = [joint.name for joint in mech.tree_joints if joint.parent == WORLD and joint.child not in free]
     on_world += [frame.name for frame in mech.frames.values() if frame.body == WORLD]
@@ -135,7 +173,7 @@ def _faults(mech: Mechanism) -> Iterator[str]:
         others = "other bodies that float" if len(free) > 1 else "joints, frames or shapes on the world"
         expected = "one root; carry it by a joint of type 'floating'"
         yield f"body {free[0]!r}: found no joint that carries it, and {others}, expected {expected}"
-    for name in (mech.name, *mech.bodies, *mech.joints, *mech.frames):
+    for name in (mech.name, *mech.bodies, *mech.joints, *mech.frames, *mech.collisions):
         if _NO_XML.search(name):
             yield f"name {name!r}: found a character that XML has no place for, expected others"
     closing = {joint.name for joint in mech.closing_joints}
@@ -143,9 +181,22 @@ def _faults(mech: Mechanism) -> Iterator[str]:
         yield from (f"joint {joint.name!r}: {fault}" for fault in _joint_faults(joint, joint.name in closing))
 
 
+def _surface_faults(mech: Mechanism) -> Iterator[str]:
+    """Yield what <contact> cannot hold: friction that depends on the direction, more surfaces than links."""
+    for each in mech.collisions.values():
+        along, across, backward = each.friction.tolist()
+        if not along == across == backward:
+            yield f"collision {each.name!r}: found friction {(along, across, backward)}, expected one number"
+    for each in _touching(mech).get(None, []):
+        found = f"found one more friction, restitution, torsion {_surface(each)} on body {each.body!r}"
+        yield f"collision {each.name!r}: {found}, expected one for each of its links: add a frame"
+
+
 def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
     if not closes and joint.type not in _TREE_TYPES:
         yield f"found type {joint.type!r}, expected one of: {', '.join(_TREE_TYPES)}; only a loop closes by any type"
+    if joint.limits is not None and joint.type not in BOUNDED:
+        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(BOUNDED)}"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
@@ -158,10 +209,14 @@ def _notes(mech: Mechanism, layout: _Layout) -> Iterator[str]:
     """Yield what is not in the file and changes no motion."""
     if mech.ground is not None:
         yield "the ground is not in this file: it is an argument of load_urdf"
+    for motor in mech.motors.values():
+        found = f"kp {motor.kp:g}, kd {motor.kd:g}, effort {motor.effort:g}"
+        yield f"motor of joint {motor.joint!r} is not in this file ({found}): add it again after loading"
+    for coupling in mech.couplings.values():
+        if (coupling.name, coupling.type) != (coupling.joint, "mimic"):
+            yield f"coupling {coupling.name!r}: a {coupling.type}, written as <mimic> of joint {coupling.joint!r}"
     closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
-        if joint.limits is not None and joint.type not in BOUNDED:
-            yield f"joint {joint.name!r}: limits {joint.limits.tolist()} have no place on type {joint.type!r}"
         if joint.velocity is not None and not np.isfinite(joint.velocity):
             yield f"joint {joint.name!r}: unlimited velocity is no limit"
         if joint.type == "fixed" and joint.name not in closing:
