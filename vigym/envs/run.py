@@ -60,7 +60,7 @@ class TaskRun:
     def start(self, positions: Start, velocities: Start) -> None:
         """Start an episode, or one in each lane of the batch, from joint coordinates as `Task.initial` gives them."""
         if self.task.grounded:
-            self.sim.reset(positions, velocities, lift=True)  # type: ignore[call-arg]
+            self.sim.reset(positions, velocities, lift=True)
         else:
             self.sim.reset(positions, velocities)
 
@@ -85,8 +85,8 @@ class TaskRun:
             torques = action * self.efforts
             sim.step(torques, substeps=self.task.frame_skip)
             return torques
-        sim.step(targets=targets, substeps=self.task.frame_skip)  # type: ignore[call-arg]
-        return sim.actuator_torques  # type: ignore[attr-defined,no-any-return]
+        sim.step(targets=targets, substeps=self.task.frame_skip)
+        return sim.actuator_torques
 
     def quantities(self) -> Quantities:
         """Return the time of the episode [s], joint coordinates and the task's own quantities."""

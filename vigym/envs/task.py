@@ -48,11 +48,11 @@ class Task(ABC):
     def __post_init__(self) -> None:
         require_positive("timestep", self.timestep, "seconds")
         whole = isinstance(self.frame_skip, int | np.integer) and not isinstance(self.frame_skip, bool)
-        _require(whole and self.frame_skip >= 1, "frame_skip", self.frame_skip, "a whole number >= 1")
+        require(whole and self.frame_skip >= 1, "frame_skip", self.frame_skip, "a whole number >= 1")
         noise = self.reset_noise_scale
-        _require(_is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
+        require(_is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
         for term, weight in self.weights.items():
-            _require(_is_number(weight), term + _WEIGHT, weight, "a finite number")
+            require(_is_number(weight), term + _WEIGHT, weight, "a finite number")
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -101,13 +101,14 @@ class Task(ABC):
 
 def require_positive(option: str, found: object, unit: str) -> None:
     """Raise ValueError unless an option is a finite number above zero."""
-    _require(_is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
+    require(_is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
-def _require(fine: bool, option: str, found: object, expected: str) -> None:
+def require(fine: bool, option: str, found: object, expected: str) -> None:
+    """Raise ValueError where an option is not fine: what was found, and what was expected in words."""
     if not fine:
         raise ValueError(f"option {option}: found {found!r}, expected {expected}")
