@@ -78,16 +78,22 @@ def test_moving_keeps_quaternions_and_what_has_no_rate():
     assert np.abs(np.linalg.norm(moved.q, axis=-1) - 1.0).max() < 1e-14
 
 
+@pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("closing", [kind for kind in TYPES if kind != "floating"])
-def test_rows_of_loops_have_their_derivatives(closing):
+def test_rows_of_loops_have_their_derivatives(closing, coupled):
     mech, _ = spatial_chain(3, closing)
+    if coupled:
+        first, second, third, *_ = mech.position_names
+        mech.add_coupling("a", "gear", first, third, ratio=-0.5)
+        mech.add_coupling("b", "gear", third, second, ratio=3.0, offset=0.2)
     tree, half = Tree(mech), split(mech, mech.joints["close"])
     system = System(tree, [half], [all_rows(half)], np.array([1.7]))
     start = np.random.default_rng(2).uniform(-2.0, 2.0, (1, tree.freedoms))
     derivatives = system.evaluate(tree.poses(start))[1][0]
-    steps = STEP * np.eye(tree.freedoms) * system.units
-    ahead, back = (system.evaluate(tree.poses(start + sign * steps))[0] for sign in (1, -1))
-    assert derivatives.shape == (6 - len(half.prototype.velocities), tree.freedoms)
+    rates, starts = STEP * np.eye(system.freedoms), np.repeat(start, system.freedoms, axis=0)
+    ahead, back = (system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1))
+    assert system.freedoms == tree.freedoms - 2 * coupled
+    assert derivatives.shape == (6 - len(half.prototype.velocities), system.freedoms)
     assert np.abs((ahead - back).T / (2 * STEP) - derivatives).max() < 1e-8
 
 

@@ -52,7 +52,7 @@ def close_loops(system: System, start: Array, moving: Array | None = None) -> Cl
         active = (np.minimum(*sizes) > _ROUNDING) & (stalled < _PATIENCE)
         if not active.any():
             break
-        trial = tree.move(best, step * system.units)
+        trial = system.move(best, step)
         new_values, new_derivatives = system.evaluate(tree.poses(trial))
         found = active & (np.linalg.norm(new_values, axis=1) < np.linalg.norm(values, axis=1))
         best[found], values[found], derivatives[found] = trial[found], new_values[found], new_derivatives[found]
@@ -100,7 +100,7 @@ def generic_rank(system: System, assembly: Array, generator: np.random.Generator
         if len(here) == 1:
             here, error, Vt = (np.repeat(part, _WALKERS, axis=0) for part in (here, error, Vt))
             independent = np.repeat(independent, _WALKERS, axis=0)
-        rates = generator.normal(size=(_WALKERS, tree.freedoms)) * system.moving
+        rates = generator.normal(size=(_WALKERS, system.freedoms)) * system.moving
         held = (Vt @ rates[..., None])[..., 0] * independent
         rates -= (held[:, None] @ Vt)[:, 0]
         largest = np.abs(rates).max(axis=1, keepdims=True)
@@ -108,7 +108,7 @@ def generic_rank(system: System, assembly: Array, generator: np.random.Generator
             break  # nothing can move
         rates *= stride[:, None] / np.maximum(largest, RANK)
         led = np.abs(rates) < np.abs(rates).max(axis=1, keepdims=True)  # one leads: none falls back to where it was
-        there = close_loops(system, tree.move(here, rates * system.units), led)
+        there = close_loops(system, system.move(here, rates), led)
         moved = (there.gap < CLOSED) & (there.error < _SETTLED)
         here, error = np.where(moved[:, None], there.coordinates, here), np.where(moved, there.error, error)
         stride = np.where(moved, stride, stride / 2.0)

@@ -65,7 +65,7 @@ def units(tree: Tree, halves: Sequence[Halves], sizes: Array) -> Array:
 
 
 class System:
-    """Rows of several closing joints over the freedoms of the tree, made dimensionless.
+    """Rows of several closing joints over the freedoms of the tree that follow no other one, made dimensionless.
 
     Translations are measured by the size of their own loop, rates by `units`.
 
@@ -77,15 +77,16 @@ class System:
 
     Attributes:
         tree: the tree's kinematics.
-        units: (freedoms,) what a dimensionless rate of one is [rad or m].
-        moving: (freedoms,) whether a freedom belongs to a loop.
+        freedoms: number of freedoms that follow no other one.
+        moving: (freedoms,) whether a freedom, or one that follows it, belongs to a loop.
         count: number of rows.
         spans: rows of each joint, translations first.
     """
 
     def __init__(self, tree: Tree, halves: Sequence[Halves], rows: Sequence[ClosureRows], sizes: Array) -> None:
         self.tree, self.spans, self.count = tree, [], 0
-        self.units = units(tree, halves, sizes)
+        self.freedoms = len(tree.leaders)
+        self._gains = tree.motions * units(tree, halves, sizes)[tree.leaders]
         slides, turns = [], []
         for half, row, size in zip(halves, rows, sizes, strict=True):
             start = self.count
@@ -100,8 +101,12 @@ class System:
         self._t = np.array([t for *_, t in slides]).reshape(-1, 3)
         self._anchors = np.array([(half.anchor_a, half.anchor_b) for _, half, _ in slides]).reshape(-1, 2, 3)
         self._pairs = np.array([pair for *_, pair in turns]).reshape(-1, 2, 3)
-        self._signs = (tree.carried[self._b] - tree.carried[self._a]) * self.units
-        self.moving = (self._signs != 0.0).any(axis=0)
+        self._signs = tree.carried[self._b] - tree.carried[self._a]
+        self.moving = (np.abs(self._signs) @ np.abs(self._gains) != 0.0).any(axis=0)
+
+    def move(self, coordinates: Array, rates: Array) -> Array:
+        """Coordinates (S, n_q) after unit time at dimensionless rates (S, freedoms)."""
+        return self.tree.move(coordinates, rates @ self._gains.T)
 
     def evaluate(self, poses: Poses) -> tuple[Array, Array]:
         """Values (S, rows) and derivatives (S, rows, freedoms) of the rows, dimensionless."""
@@ -115,7 +120,8 @@ class System:
         # each row works like a wrench on the child, its opposite on the parent: force, moment about the world's origin
         forces = np.concatenate([t, np.zeros_like(u)], axis=1)
         moments = np.concatenate([cross(to_b, t), cross(w, u)], axis=1)
-        derivatives = np.concatenate([forces, moments], axis=-1) @ poses.screws.transpose(0, 2, 1) * self._signs
+        wrenches = np.concatenate([forces, moments], axis=-1)
+        derivatives: Array = (wrenches @ poses.screws.transpose(0, 2, 1) * self._signs) @ self._gains
         return values[:, self._order], derivatives[:, self._order]
 
 

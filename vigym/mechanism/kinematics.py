@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.mechanism.check import Array
+from vigym.mechanism.coupled import leaders, motions, start
 from vigym.mechanism.graph import spanning_tree
 from vigym.mechanism.joints import IDENTITY, Joint, Prototype, axis_frame
 from vigym.mechanism.parts import WORLD
@@ -98,6 +99,9 @@ class Tree:
         carried: (bodies, freedoms) 1.0 where a freedom moves a body.
         turns: (freedoms,) whether a freedom is a rotation.
         freedoms: number of velocities of the tree's joints.
+        start: tree coordinates next to zero at which all couplings hold (n_q,).
+        leaders: (leaders,) numbers of the freedoms that follow no other one.
+        motions: (freedoms, leaders) rates of all freedoms at a rate of one of each leader.
     """
 
     def __init__(self, mechanism: Listing) -> None:
@@ -114,6 +118,7 @@ class Tree:
         self.zero = np.zeros(sum(span.stop - span.start for span in positions.values()))
         for half, span in self._order:
             self._add(mechanism, half, span, velocities[half.joint.name])
+        self.start, self.leaders, self.motions = start(mechanism, self.zero), leaders(mechanism), motions(mechanism)
 
     def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
         kind, n = half.prototype, len(half.prototype.translations)

@@ -23,7 +23,7 @@ class Listing:
 
     ground: Ground | None = None
     _default_ground = True  # whether the first thing that touches gets a ground if there is none
-    _structure: tuple[tuple[int, int], Structure] | None = None  # with the numbers of bodies and joints it is of
+    _structure: tuple[tuple[int, ...], Structure] | None = None  # with the numbers of elements that it is of
 
     def __init__(self) -> None:
         self.report: list[Report] = []
@@ -150,7 +150,7 @@ class Listing:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number of independent velocities, at a generic assembled pose."""
+        """Number of independent velocities, at a generic assembled pose; skates and wheels do not count."""
         return self.structure.degrees_of_freedom
 
     @property
@@ -165,7 +165,7 @@ class Listing:
         Raises:
             AssemblyError: loops that cannot be closed; names the joint that is farthest apart and its gap.
         """
-        size = len(self._bodies), len(self._joints)  # nothing is ever taken away or changed
+        size = len(self._bodies), len(self._joints), len(self._couplings)  # nothing is ever taken away or changed
         if self._structure is None or self._structure[0] != size:
             self._structure = size, analyse(self)
         return self._structure[1]

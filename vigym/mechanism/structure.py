@@ -28,10 +28,11 @@ class Structure(ReadOnly):
     """What is known of a mechanism before it moves.
 
     Attributes:
-        assembly: coordinates of the tree joints at which all loops are closed, next to zero (floating, spherical:
-            their assembly pose).
+        assembly: coordinates of the tree joints at which all loops are closed and all couplings hold, next to zero
+            (floating, spherical: their assembly pose).
         closures: rows of each closing joint, by name.
-        degrees_of_freedom: number of independent velocities at a generic assembled pose.
+        degrees_of_freedom: number of independent velocities at a generic assembled pose; skates and wheels, which take
+            away velocities but no positions, do not count.
         redundant_constraints: number of dependent constraint rows there; implied rows count.
     """
 
@@ -49,7 +50,7 @@ def analyse(mechanism: Listing) -> Structure:
     """
     tree, closing = Tree(mechanism), mechanism.closing_joints
     if not closing:
-        return Structure(frozen(tree.zero), {}, tree.freedoms, 0)
+        return Structure(frozen(tree.start), {}, len(tree.leaders), 0)
     halves = [split(mechanism, joint) for joint in closing]
     sizes = _loop_sizes(mechanism, tree, halves)
     generator = np.random.default_rng(1)
@@ -59,7 +60,7 @@ def analyse(mechanism: Listing) -> Structure:
     rank = sum(generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes))
     raw = sum(len(row.translations) + len(row.rotations) + row.implied for row in rows)
     closures = {half.joint.name: row for half, row in zip(halves, rows, strict=True)}
-    return Structure(frozen(assembly[0]), closures, tree.freedoms - rank, raw - rank)
+    return Structure(frozen(assembly[0]), closures, len(tree.leaders) - rank, raw - rank)
 
 
 def _loop_sizes(mechanism: Listing, tree: Tree, halves: list[Halves]) -> Array:
@@ -80,7 +81,7 @@ def _independent(tree: Tree, halves: list[Halves], rows: list[ClosureRows], size
     """Systems of loops that share freedoms with each other and with no others: their ranks add up."""
     groups: list[tuple[Array, list[int]]] = []
     for i, half in enumerate(halves):
-        path, members = tree.carried[half.a] != tree.carried[half.b], [i]
+        path, members = np.abs(tree.carried[half.a] - tree.carried[half.b]) @ np.abs(tree.motions) != 0.0, [i]
         touching = [bool((other & path).any()) for other, _ in groups]
         for (other, others), touches in zip(groups, touching, strict=True):
             path, members = (path | other, others + members) if touches else (path, members)
@@ -96,14 +97,14 @@ def _random_coordinates(tree: Tree, unit: Array, generator: np.random.Generator)
 
 def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.random.Generator) -> Array:
     """Tree coordinates (1, n_q) next to zero where all loops are closed; exactly zero where they are closed there."""
-    tree, zero = system.tree, system.tree.zero[None]
+    zero = system.tree.start[None]
     first = here = measure(system, zero)
     if here.gap[0] > _COINCIDENT:
         first = here = close_loops(system, zero)
     if not _fits(system, halves, sizes, here).any():
-        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), tree.freedoms)) * _AMPLITUDES
+        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.freedoms)) * _AMPLITUDES
         rates[:, ~system.moving] = 0.0
-        here = close_loops(system, tree.move(np.repeat(zero, len(rates), axis=0), rates * system.units))
+        here = close_loops(system, system.move(np.repeat(zero, len(rates), axis=0), rates))
     fits = _fits(system, halves, sizes, here)
     if not fits.any():
         raise AssemblyError(_complaint(system, halves, sizes, first))
