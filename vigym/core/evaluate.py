@@ -34,7 +34,8 @@ from .tables import (
 )  # fmt: skip
 from .touch import look, meet
 
-POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off
+POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off;
+# of contacts all of it
 
 
 @phase
@@ -102,7 +103,7 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic = extrapolation(t, h, token)
     linear, cubic = (o, o) if careful else (linear, cubic)
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
-    roundings = POSITION_ROUNDING if t.plan[LOOP_ROWS] + t.plan[CONTACTS] > 0 else 0.0
+    roundings = 1.0 if t.plan[CONTACTS] > 0 else (POSITION_ROUNDING if t.plan[LOOP_ROWS] > 0 else 0.0)
     rho_, h_ = spread(rho, vectors), spread(h, vectors)
     terms = predict(t, blocks, k2, k3, h_, rho_, linear, cubic, g, roundings, vectors)
     constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)

@@ -9,12 +9,12 @@ residual is below the tolerance, measured, or bounded from the measured contract
 from .body import update
 from .evaluate import begin, evaluate, take
 from .groups import block_count
-from .jit import inline, phase
+from .jit import phase
 from .lanes import above, any_lane, both, but_not
 from .ldu import solve_to_leaves
 from .links import follow_links
 from .simd import load, maximum, spread, where
-from .tables import CONTACTS, FORCE_SCALE, H1, LOOP_ROWS
+from .tables import FORCE_SCALE, H1, LOOP_ROWS
 from .touch import overlooked
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
@@ -49,7 +49,8 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         moves = turn if looped else where(held, turn, o)
         finished = both(both(active, above(goal, now)), above(spread(SETTLED, token), moves))
         take(t, one, finished, token)
-        finished = arrived(t, k3, finished, token)
+        missed = overlooked(t, k3, finished, token)
+        finished = but_not(finished, missed)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -72,7 +73,8 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = arrived(t, k3, finished, token)
+        finished = but_not(finished, missed)  # what was seen only now is in no equation yet
+        finished = but_not(finished, overlooked(t, k3, finished, token))
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number
@@ -81,11 +83,3 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         wants = active if careful else (both(active, above(theta, spread(SLOW, token))) if iteration > 0 else o)
         previous = where(active, now, previous)
     return done, iterations, residual
-
-
-@inline
-def arrived(t, k3, finished, token):
-    """The finished lanes, but those in which a contact that seemed far turns out to be below the ground."""
-    if t.plan[CONTACTS] > 0 and any_lane(finished):
-        return but_not(finished, overlooked(t, k3, finished, token))
-    return finished
