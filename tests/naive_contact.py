@@ -4,6 +4,10 @@ Forces of the laws of `naive_laws` are unknowns of their own, next to those of t
 linearised with dense differences, all constraints are eliminated by least squares, and the laws are solved in what is
 left (Josephy's Newton method). A step is accepted when the equations as they stand and the laws by their definitions
 are met.
+
+Redundant contacts leave their forces undetermined, and with friction the motion, too. So the stepper measures a small
+part of each force against the last step's, which makes rows of contacts slightly soft for changes of force. With
+`prox` this twin does the same; with 0 it solves the laws as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +22,16 @@ from naive_touching import QUARTERS, Touching, TwinContact
 
 from vigym.mechanism.touching import touch_points
 
+PROX = 1e-6  # the part of a contact's force that is measured against the last step's
+SHUT, STOPPED = 1e-6, 1e-7  # gap [m] and distance from a limit [m, rad] below which they hold the velocity of a knot
 PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a step [m, rad]
+
+
+def heft(body, point):
+    """The least mass that a force at a point of a free body moves [kg]."""
+    arm = np.cross(np.eye(3), point)
+    compliance = np.eye(3) / body.mass + arm @ np.linalg.solve(body.inertia, arm.T)
+    return 1.0 / np.linalg.eigvalsh(compliance)[-1]
 
 
 def contacts_of(mech, index):
@@ -33,12 +46,13 @@ def contacts_of(mech, index):
 class TouchingTwin(Twin):
     """One mechanism that touches the ground; `targets` of its motors (motors,)."""
 
-    def __init__(self, mech, timestep=0.01):
+    def __init__(self, mech, timestep=0.01, prox=PROX):
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
         self.freedoms, self.rolling = Freedoms(mech), Rolling(mech, index)
         self.contacts, self.drives = contacts_of(mech, index), Drives(self.freedoms)
         self.driven = [at for at, _, _ in self.freedoms.motors]
         self.targets = np.zeros(len(self.driven))
+        self.prox, self.hefts = prox, [heft(list(mech.bodies.values())[c.body - 1], c.point) for c in self.contacts]
         super().__init__(mech, timestep)
 
     def place(self, positions):
@@ -100,13 +114,23 @@ class TouchingTwin(Twin):
 
     def prepare(self, h, torques):
         """Laws, rows and floors at the knot now."""
-        self.weight, self.torques = 0.5 * (1.0 + self.h1 / h), torques
+        last, self.weight, self.torques = self.forces / self.weight, 0.5 * (1.0 + self.h1 / h), torques
         self.touching = Touching(self.contacts, self.x, self.q)
         self.laws = self.touching.laws() + self.drives.laws(self.touching.size, self.weight)
         self.B, self.A = np.vstack([self.touching.rows(), self.drives.rows(self.J)]), self.rolling.rows(self.q, self.n)
         gaps, bounce = self.touching.gaps, h * np.array([c.restitution for c in self.contacts]) * self.approach
         self.floors = np.where(gaps < 0.0, np.minimum(0.0, gaps + PUSH), bounce)
+        self.soften(h, last)
         self.stop_floors = np.minimum(0.0, self.drives.stops(self.now) + PUSH)
+
+    def soften(self, h, last):
+        """Compliance (rows,) of the contacts' rows and the forces from which it counts."""
+        self.soft, self.anchor = np.zeros(len(last)), self.weight * last
+        for start, contact, mass in zip(self.touching.starts, self.contacts, self.hefts, strict=True):
+            mu = contact.friction
+            part = mu.max() ** 2 / np.array([1.0, mu[0] ** 2 or np.inf, mu[1] ** 2 or np.inf])
+            part[0] = 1.0
+            self.soft[start : start + 3] = self.prox * h / mass / self.weight * part
 
     def quantities(self, V, h):
         """What the laws relate to the forces, over the step with velocities V (..., 6 n)."""
@@ -130,7 +154,7 @@ class TouchingTwin(Twin):
             rows = np.vstack([self.G, self.A])
             lam = np.linalg.lstsq(rows.T, balance - f @ self.B, rcond=1e-9)[0]
             error = np.abs(np.append(balance - lam @ rows - f @ self.B, gap)).max(initial=0.0) / scale
-            error += miss(self.laws, f, self.quantities(V, h), W) / (1.0 + np.abs(f).max(initial=0.0))
+            error += miss(self.laws, f, self.softened(self.quantities(V, h), f), W) / (1.0 + np.abs(f).max(initial=0.0))
             if error >= 0.5 * best[0] and best[0] <= 1e2 * tolerance:
                 _, V, lam, f = best
                 self.forces = np.where(np.abs(f) > 1e-12 * np.abs(f).max(initial=0.0), f, 0.0)
@@ -154,7 +178,14 @@ class TouchingTwin(Twin):
         rows, sides = np.vstack([self.G, self.A]), np.column_stack([-h * balance, h * self.B.T])
         gaps = np.column_stack([-gap, np.zeros((len(gap), len(self.B)))])
         along = newton_directions(self.inertia_matrix(), h * D, rows, ahead, sides, gaps)
-        return gap, balance, along, self.quantities(V, h) + slopes @ along[:, 0], slopes @ along[:, 1:]
+        b, W = self.quantities(V, h) + slopes @ along[:, 0], slopes @ along[:, 1:]
+        W[: len(self.soft)] += np.diag(self.soft)
+        b[: len(self.soft)] -= self.soft * self.anchor
+        return gap, balance, along, b, W
+
+    def softened(self, u, f):
+        u[: len(f)] += self.soft * (f - self.anchor)
+        return u
 
     def substep(self, u, h):
         before = self.stretch()
@@ -175,10 +206,10 @@ class TouchingTwin(Twin):
         p = p.ravel() + (half * (self.u - self.last_pull()) + self.armature * self.p12) @ J
         p = np.linalg.solve(M, p - half * self.springs.pull(*self.lengths) @ S)
         tied = np.vstack([G, self.rolling.rows(self.q, self.n)])
-        loaded = self.forces[self.touching.starts] > 0.0
+        loaded = [self.h1 > 0.0 and contact.gap(self.x, self.q) < SHUT for contact in self.contacts]
         touching = Touching([c for c, on in zip(self.contacts, loaded, strict=True) if on], self.x, self.q)
-        pressed = self.forces[self.touching.size :]
-        drives = Drives(self.freedoms, [stop for k, stop in enumerate(self.drives.limits) if pressed[k] > 0.0])
+        met = self.drives.stops(self.now) < (STOPPED if self.h1 > 0.0 else -np.inf)
+        drives = Drives(self.freedoms, [stop for stop, on in zip(self.drives.limits, met, strict=True) if on])
         laws, B = touching.laws() + drives.laws(touching.size, half), np.vstack([touching.rows(), drives.rows(J)])
 
         def quantities(V):

@@ -133,17 +133,15 @@ def limb(mech, name, start, end, mass):
     mech.add_body(name, mass, moment, (start + end) / 2.0)
 
 
-def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, motors=(), spread=0.0):
+def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, motors=(), limits=None):
     """A closed leg below a hip (3,): two driven upper bars, two lower ones that meet at the foot."""
     hip, low = np.asarray(hip, float), np.array([0.0, 0.0, -0.2])
     for side, sign in (("front", 1.0), ("back", -1.0)):
         knee = hip + [sign * 0.09, 0.0, -0.04]
-        limb(mech, f"{side}_upper{tag}", hip + [sign * spread, 0, 0], knee, 0.1)
+        limb(mech, f"{side}_upper{tag}", hip, knee, 0.1)
         limb(mech, f"{side}_lower{tag}", knee, hip + low, 0.06)
-        anchor = hip + [sign * spread, 0, 0]
-        mech.add_joint(
-            f"{side}_hip{tag}", "revolute", base, f"{side}_upper{tag}", anchor, (0, 1, 0), effort=effort, armature=1e-4
-        )
+        values = {"effort": effort, "armature": 1e-4, "limits": limits}
+        mech.add_joint(f"{side}_hip{tag}", "revolute", base, f"{side}_upper{tag}", hip, (0, 1, 0), **values)
         mech.add_joint(f"{side}_knee{tag}", "revolute", f"{side}_upper{tag}", f"{side}_lower{tag}", knee, (0, 1, 0))
         if motors:
             mech.add_motor(f"{side}_hip{tag}", *motors)
@@ -153,10 +151,10 @@ def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, m
         mech.add_contact(f"foot{tag}", f"front_lower{tag}", place, 0.0, friction)
 
 
-def fixed_leg(kp=50.0, kd=0.5, effort=1.0):
+def fixed_leg(kp=50.0, kd=0.5, effort=1.0, limits=None):
     """A closed leg on a hip in the world, clear of any ground; motors at both hips."""
     mech = Mechanism()
-    add_five_bar(mech, "world", (0.0, 0.0, 0.0), effort=effort, foot=False, motors=(kp, kd))
+    add_five_bar(mech, "world", (0.0, 0.0, 0.0), effort=effort, foot=False, motors=(kp, kd), limits=limits)
     return mech
 
 
