@@ -28,7 +28,7 @@ class Urdf(Task):
 
     The mechanism of the file, with an action for every actuated joint: those whose `<limit effort>` is positive.
     The reward is zero, or what a callable says. `vigym inspect FILE` tells what the importer kept, changed or
-    dropped; joint limits are not enforced.
+    dropped. There is no ground.
 
     ## Notes
 
