@@ -6,7 +6,6 @@ import pytest
 
 from vigym import MechanismError, assets, load_urdf
 from vigym.envs.coordinates import independent_joints
-from vigym.envs.minitaur_leg import foot_path
 
 PUSH = np.ones(1, dtype=np.float32)
 
@@ -62,7 +61,13 @@ def test_more_motors_than_freedoms_start_without_noise(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("FourBar", {"speed": 0.0}), ("FourBar", {"period": np.inf}), ("MinitaurLeg", {"frequency": -1.0})],
+    [
+        ("FourBar", {"speed": 0.0}),
+        ("FourBar", {"period": np.inf}),
+        ("MinitaurLeg", {"apex": -1.0}),
+        ("Minitaur", {"friction": 0.0}),
+        ("Minitaur", {"motor": "steam"}),
+    ],
 )
 def test_options_out_of_range_are_refused(name, options):
     (option,) = options
@@ -96,34 +101,3 @@ def test_the_crank_s_command():
         assert info["command"] == pytest.approx(3.0 * np.sin(np.pi * 0.02 * step), abs=1e-12)
         assert info["speed_error"] == info["crank_speed"] - info["command"]
         info = env.step(0.0 * PUSH)[4]
-
-
-def test_the_foot_s_path():
-    phase = np.linspace(0.0, 2.0 * np.pi, 1001)
-    x, z = foot_path(phase)
-    assert (x[0], z[0]) == pytest.approx((x[-1], z[-1]), abs=1e-12)
-    assert (x.min(), x.max()) == pytest.approx((-0.08, 0.08))
-    assert (z.min(), z.max()) == pytest.approx((-0.2136307, -0.1636307))
-    back = np.diff(x) < 0.0
-    assert np.ptp(z[:-1][back]) < 1e-5  # level while it goes backwards
-    assert np.hypot(x, z).max() < 0.315  # within reach
-
-
-def test_the_foot_is_where_the_bodies_have_it():
-    env = gym.make("vigym/MinitaurLeg-v0")
-    _, info = env.reset(seed=0)
-    for push in ((0.5, 0.3), (-0.4, 0.2), (0.2, -0.5)) * 5:
-        sim = env.unwrapped.sim
-        x, _, z = sim.body_position("foot") - sim.body_position("hip")
-        assert (info["foot_x"], info["foot_z"]) == pytest.approx((x, z), abs=1e-12)
-        info = env.step(np.array(push, dtype=np.float32))[4]
-
-
-def test_the_leg_starts_on_its_path_in_balance():
-    env = gym.make("vigym/MinitaurLeg-v0", reset_noise_scale=0.0)
-    _, info = env.reset()
-    assert info["foot_error"] < 1e-9
-    assert info["slide_height"] == 0.0
-    heights = [env.step(np.zeros(2, dtype=np.float32))[4]["slide_height"] for _ in range(400)]
-    assert np.abs(heights).max() < 0.02  # the limp leg folds down, the spring carries it
-    assert np.mean(heights[-100:]) == pytest.approx(0.0, abs=2e-3)

@@ -3,7 +3,6 @@
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
@@ -47,15 +46,22 @@ def check_four_bar_speed(module):
     assert result["gap"] <= 1e-10
 
 
-def check_minitaur_leg_path(module):
+def check_minitaur_leg_hop(module):
     result = module.main()
-    assert result["foot_error_max"] < 0.01
-    assert 1.0 < result["power"] < 5.0
+    assert result["hops"] > 10
+    assert 0.43 < result["lowest_top"] <= result["highest_top"] < 0.47
+    assert 10.0 < result["power"] < 25.0
     assert result["gap"] <= 1e-10
-    for x, z in ((0.0, -0.2), (0.08, -0.17), (-0.05, -0.25)):
-        front, rear = module.hip_angles(x, z)
-        knees = np.array([[np.cos(front), -np.sin(front)], [-np.cos(rear), -np.sin(rear)]]) * module.UPPER
-        assert np.linalg.norm(knees - (x, z), axis=1) == pytest.approx(module.LOWER)
+    assert result["penetration"] <= 1e-6
+
+
+def check_minitaur_trot(module):
+    result = module.main()
+    assert result["speed"] >= 0.30
+    assert result["power"] == pytest.approx(19.9, rel=0.5)
+    assert result["gap"] <= 1e-8
+    assert result["penetration"] <= 1e-6
+    assert result["upright"] > 0.97
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

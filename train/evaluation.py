@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ class Episode:
         scale: largest change of the total energy [J].
         residual: largest position residual of the constraints [m or rad].
         failures: steps the solver could not make.
+        power: mean power of the actuators [W].
+        distance: gone along x [m]; nan where `info` has no `x_position`.
+        seconds: length [s].
     """
 
     total: float = 0.0
@@ -40,11 +44,17 @@ class Episode:
     scale: float = 0.0
     residual: float = 0.0
     failures: int = 0
+    power: float = 0.0
+    distance: float = nan
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Means and extremes over all episodes, and environment steps per second without the policy."""
+    """Means and extremes over all episodes, and environment steps per second without the policy.
+
+    Speed and cost of transport, its power over weight and speed, are nan where nothing moves along x.
+    """
 
     episodes: int
     mean_return: float
@@ -56,6 +66,10 @@ class Figures:
     constraint_residual: float
     solver_failures: int
     steps_per_second: float
+    power: float
+    speed: float
+    slowest: float
+    cost_of_transport: float
 
 
 class _Player:
@@ -65,22 +79,25 @@ class _Player:
         self.env, self.success, self.episode = env, success, Episode()
         self.observation, info = env.reset(seed=seed)
         self.energy, self.seconds = info["energy_total"], 0.0
-        self.held, self.done = 0.0, False  # how long the quantity has been where it should be [s]
+        self.inside: list[bool] = []  # whether the quantity was where it should be
+        self.start, self.done = info.get("x_position", nan), False
 
     def step(self, action: NDArray[Any]) -> None:
         self.observation, reward, terminated, truncated, info = self.env.step(action)
         dt, episode = self.env.unwrapped.dt, self.episode  # type: ignore[attr-defined]
-        inside = self.success.low <= info[self.success.quantity] <= self.success.high
-        self.held = self.held + dt if inside else 0.0
+        self.inside.append(bool(self.success.low <= info[self.success.quantity] <= self.success.high))
         episode.total += float(reward)
         episode.length += 1
         episode.balance = max(episode.balance, abs(info["energy_balance"]))
         episode.scale = max(episode.scale, abs(info["energy_total"] - self.energy))
         episode.residual = max(episode.residual, info["constraint_residual_max"])
         episode.failures += not info["solver_converged"]
+        episode.power += (info.get("power", info["power_mech"]) - episode.power) / episode.length
+        episode.distance, episode.seconds = info.get("x_position", nan) - self.start, episode.length * dt
         self.done = terminated or truncated
-        lasted = inside and self.held >= self.success.seconds - 0.5 * dt
-        episode.success = lasted and terminated == self.success.terminates
+        asked = max(1, round(self.success.seconds / dt))
+        lasted = episode.length >= asked and np.mean(self.inside[-asked:]) >= self.success.share
+        episode.success = bool(lasted) and terminated == self.success.terminates
 
 
 def evaluate(
@@ -100,9 +117,10 @@ def evaluate(
                 player.step(action)
             busy += time.perf_counter() - start
         played += [player.episode for player in players]
+    weight = _weight(envs[0])
     for env in envs:
         env.close()
-    return _figures(played, busy)
+    return _figures(played, busy, weight)
 
 
 def show(figures: Figures, title: str) -> None:
@@ -117,10 +135,14 @@ def show(figures: Figures, title: str) -> None:
         "energy, largest change": f"{figures.energy_change:.2e} J",
         "constraint residual, largest": f"{figures.constraint_residual:.1e} m, rad",
         "steps the solver could not make": f"{figures.solver_failures}",
+        "power of the actuators": f"{figures.power:.2f} W",
+        "speed, mean and slowest": f"{figures.speed:.3f}, {figures.slowest:.3f} m/s",
+        "cost of transport": f"{figures.cost_of_transport:.2f}",
         "environment speed": f"{figures.steps_per_second:.0f} control steps/s",
     }
     for row in rows.items():
-        table.add_row(*row)
+        if "nan" not in row[1]:
+            table.add_row(*row)
     Console().print(table)
 
 
@@ -150,8 +172,16 @@ def as_row(figures: Figures) -> dict[str, Any]:
     return asdict(figures)
 
 
-def _figures(played: list[Episode], busy: float) -> Figures:
+def _weight(env: gym.Env[Any, Any]) -> float:
+    """Return the weight of what moves [N]."""
+    mechanism = env.unwrapped.mechanism  # type: ignore[attr-defined]
+    return float(np.linalg.norm(mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values()))
+
+
+def _figures(played: list[Episode], busy: float, weight: float) -> Figures:
     totals = np.array([episode.total for episode in played])
+    speeds = np.array([episode.distance / episode.seconds for episode in played])
+    powers = np.array([episode.power for episode in played])
     return Figures(
         episodes=len(played),
         mean_return=float(totals.mean()),
@@ -163,4 +193,8 @@ def _figures(played: list[Episode], busy: float) -> Figures:
         constraint_residual=max(episode.residual for episode in played),
         solver_failures=sum(episode.failures for episode in played),
         steps_per_second=sum(episode.length for episode in played) / busy,
+        power=float(powers.mean()),
+        speed=float(speeds.mean()),
+        slowest=float(speeds.min()),
+        cost_of_transport=float((powers / (weight * np.abs(speeds))).mean()),
     )

@@ -15,6 +15,7 @@ class Success:
         high: its largest value there.
         seconds: how long it has to be there.
         terminates: whether success itself ends an episode; elsewhere an early end is a failure.
+        share: least part of that time in which it has to be there.
     """
 
     quantity: str
@@ -22,6 +23,7 @@ class Success:
     high: float
     seconds: float
     terminates: bool = False
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,22 @@ PPO = {
         training={"reset_noise_scale": pi},
         algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -1.0}},
     ),
+    # In flight and just after landing: half a second tells what an action is worth.
     "vigym/MinitaurLeg-v0": Settings(
         timesteps=400_000,
-        success=Success("foot_error", 0.0, 0.01, seconds=2.0),
-        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -2.0}},
+        success=Success("apex", 0.42, 0.48, seconds=4.0, share=0.6),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -0.7}},
+    ),
+    # 0.8 of what the scripted trot walks in ten seconds.
+    "vigym/Minitaur-v0": Settings(
+        timesteps=400_000,
+        success=Success("x_position", 2.9, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # A snake that does not yet crawl pays for every motion: large motions at first, or it learns to lie still.
+    "vigym/Snake-v0": Settings(
+        timesteps=300_000,
+        success=Success("x_position", 8.0, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
     ),
 }

@@ -14,6 +14,10 @@ from vigym.envs.legs import Array, action_of
 
 TURN = 2.0 * np.pi
 
+# Found by trying; the trot's own parameters do not carry these gaits forwards.
+BOUND = {"frequency": 5.0, "extension": 2.2, "lift": 0.2, "swing": 0.4}
+PRONK = {"frequency": 4.0, "extension": 2.2, "lift": 0.2, "swing": 0.4}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gait:
@@ -53,10 +57,10 @@ def trot(**parameters: float) -> Gait:
 
 
 def bound(**parameters: float) -> Gait:
-    """Return the gait whose front legs go together, and the back legs half a turn later."""
-    return Gait(phases=(0.0, 0.5, 0.0, 0.5), **parameters)
+    """Return the gait whose front legs go together and the back legs after them; `parameters` as of `Gait`."""
+    return Gait(phases=(0.0, 0.2, 0.0, 0.2), **{**BOUND, **parameters})
 
 
 def pronk(**parameters: float) -> Gait:
-    """Return the gait of four legs that go together."""
-    return Gait(phases=(0.0, 0.0, 0.0, 0.0), **parameters)
+    """Return the gait of four legs that go together; `parameters` as of `Gait`."""
+    return Gait(phases=(0.0, 0.0, 0.0, 0.0), **{**PRONK, **parameters})

@@ -1,0 +1,34 @@
+"""Hopping of a leg in swing and extension: push while the hop lacks height."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.envs.legs import Array, action_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hop:
+    """Land on a bent leg; stretch it while the hop it has momentum for is too low.
+
+    Args:
+        apex: asked height of the hip at the top of a hop [m].
+        reserve: more height to ask for, since the leg takes some along when it is drawn up [m].
+        landing: extension with which the leg flies and lands [rad].
+        push: extension that is asked for to push [rad]; the motors' effort limits what comes of it.
+        contact: height of the foot below which the leg stands [m].
+    """
+
+    apex: float = 0.45
+    reserve: float = 0.04
+    landing: float = 1.75
+    push: float = 2.75
+    contact: float = 0.004
+
+    def __call__(self, observation: Array, info: dict[str, Any]) -> NDArray[np.float32]:
+        """Return the action (2,) by `hip_height`, `foot_height` and `apex` of `info`."""
+        pushes = info["foot_height"] < self.contact and info["apex"] < self.apex + self.reserve
+        extension = np.array([self.push if pushes else self.landing])
+        return action_of(np.zeros(1), extension).clip(-1.0, 1.0).astype(np.float32)
