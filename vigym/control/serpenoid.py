@@ -71,3 +71,48 @@ class Serpenoid:
     def __call__(self, observation: ArrayLike, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the action (..., joints) at `info["time"]`; the observation does not matter."""
         return np.clip(self.angles(info["time"]) / self.reach, -1.0, 1.0).astype(np.float32)
+
+
+def lateral_undulation(
+    joints: int, reach: float, *, amplitude: float = 0.6, frequency: float = 1.0, step: float = 0.9, ramp: float = 1.0
+) -> Serpenoid:
+    """Return the gait of a planar snake that slips along itself more easily than across: it goes where its head points.
+
+    Args:
+        joints: number of joints, all turn sideways.
+        reach: angle that an action of 1 asks for [rad].
+        amplitude: of the angles [rad].
+        frequency: of the wave [Hz].
+        step: phase from joint to joint [rad]; negative: tail first.
+        ramp: time in which the amplitude grows from zero [s].
+    """
+    wave = Wave(amplitude=amplitude, frequency=frequency, step=step)
+    return Serpenoid(joints=joints, reach=reach, lateral=wave, ramp=ramp)
+
+
+def sidewinding(
+    joints: int,
+    reach: float,
+    *,
+    amplitude: float = 0.6,
+    lift: float = 0.3,
+    frequency: float = 0.5,
+    step: float = 0.4,
+    lag: float = np.pi / 2.0,
+    ramp: float = 1.0,
+) -> Serpenoid:
+    """Return the gait of a snake of alternating axes that lifts a part of itself and puts it down further to its left.
+
+    Args:
+        joints: number of joints, the first of them turns sideways.
+        reach: angle that an action of 1 asks for [rad].
+        amplitude: of the angles sideways [rad].
+        lift: of the angles up and down [rad].
+        frequency: of both waves [Hz].
+        step: phase from joint to joint [rad].
+        lag: phase of the wave up and down behind the other [rad]; negative: to the right.
+        ramp: time in which the amplitudes grow from zero [s].
+    """
+    lateral = Wave(amplitude=amplitude, frequency=frequency, step=step)
+    dorsal = Wave(amplitude=lift, frequency=frequency, step=step, phase=-lag)
+    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)

@@ -19,6 +19,7 @@ MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]
 EFFORT = 0.5  # of a joint, as of a small servo [N m]
 STIFFNESS, DAMPING = 3.0, 0.12  # of its motor [N m/rad, N m s/rad]
+ARMATURE = 1e-3  # the motor's rotor seen through its gears [kg m^2]
 REACH = 1.0  # angle that an action of 1 asks for [rad]
 LIMIT = np.pi / 2.0  # of a joint [rad]
 DRIVES = ("position", "torque")  # what actions may be
@@ -183,7 +184,15 @@ def planar_snake(links: int, friction: tuple[float, float], skates: bool) -> Mec
             anchor = centre + (LENGTH / 2.0, 0.0, 0.0)
             joint = f"joint{link - 1}"
             mechanism.add_joint(
-                joint, "revolute", f"link{link - 1}", name, anchor, (0.0, 0.0, 1.0), (-LIMIT, LIMIT), effort=EFFORT
+                joint,
+                "revolute",
+                f"link{link - 1}",
+                name,
+                anchor,
+                (0.0, 0.0, 1.0),
+                (-LIMIT, LIMIT),
+                effort=EFFORT,
+                armature=ARMATURE,
             )
             mechanism.add_motor(joint, STIFFNESS, DAMPING)
     return mechanism
