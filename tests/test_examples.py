@@ -64,6 +64,13 @@ def check_minitaur_trot(module):
     assert result["upright"] > 0.97
 
 
+def check_snake_gait(module):
+    isotropic, weak, strong, stronger = (row["speed"] for row in module.main())
+    assert isotropic < 0.02
+    assert isotropic < weak < strong < stronger
+    assert strong > 5.0 * isotropic
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_example(file, capsys):
     assert len(file.read_text().splitlines()) <= 60
