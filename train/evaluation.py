@@ -33,7 +33,7 @@ class Episode:
         residual: largest position residual of the constraints [m or rad].
         failures: steps the solver could not make.
         power: mean power of the actuators [W].
-        distance: gone along x [m]; nan where `info` has no `x_position`.
+        distance: `travelled`, or else gone along x [m]; nan where `info` tells neither.
         seconds: length [s].
     """
 
@@ -80,7 +80,7 @@ class _Player:
         self.observation, info = env.reset(seed=seed)
         self.energy, self.seconds = info["energy_total"], 0.0
         self.inside: list[bool] = []  # whether the quantity was where it should be
-        self.start, self.done = info.get("x_position", nan), False
+        self.start, self.done = distance_of(info), False
 
     def step(self, action: NDArray[Any]) -> None:
         self.observation, reward, terminated, truncated, info = self.env.step(action)
@@ -93,11 +93,16 @@ class _Player:
         episode.residual = max(episode.residual, info["constraint_residual_max"])
         episode.failures += not info["solver_converged"]
         episode.power += (info.get("power", info["power_mech"]) - episode.power) / episode.length
-        episode.distance, episode.seconds = info.get("x_position", nan) - self.start, episode.length * dt
+        episode.distance, episode.seconds = distance_of(info) - self.start, episode.length * dt
         self.done = terminated or truncated
         asked = max(1, round(self.success.seconds / dt))
         lasted = episode.length >= asked and np.mean(self.inside[-asked:]) >= self.success.share
         episode.success = bool(lasted) and terminated == self.success.terminates
+
+
+def distance_of(info: dict[str, Any]) -> float:
+    """Return how far a robot is along its way [m], nan where it goes nowhere."""
+    return float(info.get("travelled", info.get("x_position", nan)))
 
 
 def evaluate(

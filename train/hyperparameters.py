@@ -109,7 +109,12 @@ PPO = {
     # A snake that does not yet crawl pays for every motion: large motions at first, or it learns to lie still.
     "vigym/Snake-v0": Settings(
         timesteps=300_000,
-        success=Success("x_position", 8.0, inf, seconds=0.0),
+        success=Success("travelled", 8.0, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
+    ),
+    "vigym/SnakeSidewinding-v0": Settings(
+        timesteps=400_000,
+        success=Success("travelled", 3.2, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
     ),
 }

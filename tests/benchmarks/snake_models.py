@@ -75,7 +75,7 @@ def _solid(mech: Mechanism, body: Body) -> str:
     text += f'<inertial pos="0 0 0" mass="{body.mass!r}" diaginertia="{_numbers(np.diag(body.inertia))}"/>'
     for collision in mech.collisions.values():
         if collision.body == body.name:
-            text += _capsule(collision.name, collision.shape, collision.shape.length / 2)
+            text += _ball(collision) if collision.shape is None else _capsule(collision.name, collision.shape)
     return text
 
 
@@ -97,9 +97,18 @@ def _suspended(mech: Mechanism, body: Body) -> str:
     return text
 
 
-def _capsule(name: str, shape: Capsule, half: float) -> str:
+def _ball(collision: Collision) -> str:
+    place = _numbers(collision.position)
     return (
-        f'<geom name="{name}" type="capsule" size="{shape.radius!r} {half!r}" quat="{_numbers(shape.orientation)}" '
+        f'<geom name="{collision.name}" type="sphere" size="{collision.radius!r}" pos="{place}" '
+        f'contype="0" conaffinity="0"/>'
+    )
+
+
+def _capsule(name: str, shape: Capsule, half: float | None = None) -> str:
+    length = shape.length / 2 if half is None else half
+    return (
+        f'<geom name="{name}" type="capsule" size="{shape.radius!r} {length!r}" quat="{_numbers(shape.orientation)}" '
         f'contype="0" conaffinity="0"/>'
     )
 

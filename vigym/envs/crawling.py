@@ -19,7 +19,7 @@ def crawl(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
 
     Returns:
         x_position, y_position: of the centre of mass [m]; x_velocity, y_velocity: its velocity [m/s], world's axes;
-        speed: along the way [m/s];
+        travelled: along the way [m] and speed, its rate [m/s];
         heading: mean direction of the links' axes, from the way anticlockwise, in (-pi, pi] [rad];
         turning: mean rate of the links about their vertical axes [rad/s];
         power: sum of |torque x rate| of the motors [W] and cost_of_transport, it over weight and |speed|.
@@ -31,6 +31,7 @@ def crawl(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
     ahead = (1.0 - 2.0 * (y * y + z * z)).sum(axis=-1)
     left = (2.0 * (x * y + w * z)).sum(axis=-1)
     cosine, sine = np.cos(way), np.sin(way)
+    travelled = cosine * centre[..., 0] + sine * centre[..., 1]
     speed = cosine * velocity[..., 0] + sine * velocity[..., 1]
     power = np.asarray(sim.metrics()["power_mech"])
     return {
@@ -38,6 +39,7 @@ def crawl(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
         "y_position": centre[..., 1],
         "x_velocity": velocity[..., 0],
         "y_velocity": velocity[..., 1],
+        "travelled": travelled,
         "speed": speed,
         "heading": np.arctan2(cosine * left - sine * ahead, cosine * ahead + sine * left),
         "turning": states[..., 12].sum(axis=-1) / links,

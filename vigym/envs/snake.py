@@ -48,9 +48,10 @@ class Snake(Task):
     A link is a solid box of 0.1 m x 0.05 m x 0.03 m with the density of water, 0.15 kg. It touches the ground with
     two points half-way along, at its left and right edge. Joints end at +-pi/2. Links pass through each other.
 
-    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity`, `y_velocity` and
-    `speed`, that along the x axis [m/s], `heading` of the links on average, from the x axis [rad], `turning`, their
-    mean rate [rad/s], `power` [W] of the motors and `cost_of_transport`, all at the end of the control step.
+    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
+    `travelled` and `speed`, those along the x axis [m, m/s], `heading` of the links on average, from the x axis [rad],
+    `turning`, their mean rate [rad/s], `power` [W] of the motors and `cost_of_transport`, all at the end of the control
+    step.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -172,8 +173,9 @@ def planar_snake(links: int, friction: tuple[float, float], skates: bool) -> Mec
     belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=LYING)
     for link in range(1, links + 1):
         name, centre = f"link{link}", np.array([LENGTH * (1 - link), 0.0, HEIGHT / 2.0])
-        body = Box(size=(LENGTH - WIDTH / 2.0, WIDTH, HEIGHT), rgba=HEAD if link == 1 else COLOURS[link % 2])
-        hinge = Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=(LENGTH / 2.0, 0.0, 0.0), rgba=HINGE)
+        colour, front = (HEAD, HEAD) if link == 1 else (COLOURS[link % 2], HINGE)
+        body = Box(size=(LENGTH - WIDTH / 2.0, WIDTH, HEIGHT), rgba=colour)
+        hinge = Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front)
         mechanism.add_body(name, MASS, inertia, centre, shapes=[body, hinge])
         along, across = friction
         # What a skate holds needs no friction.

@@ -1,4 +1,4 @@
-"""Travel along a heading with a snake whose joints turn sideways and up and down in turn."""
+"""Travel to its side with a snake whose joints turn sideways and up and down in turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from vigym.envs.crawling import crawl, lying, require_links
 from vigym.envs.expressions import columns, into_body
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Capsule, Cylinder, Shape, Sphere
+from vigym.mechanism.shapes import Cylinder, Shape, Sphere
 from vigym.mechanism.simulator import Simulator
 
 # A module of the SEA snake (Rollinson et al., Design and architecture of a series elastic snake robot, IROS 2014).
 LENGTH, DIAMETER, MASS = 0.064, 0.051, 0.205  # [m, m, kg]
-EFFORT = 7.0  # [N m]
+EFFORT, RATE = 7.0, 33.0 * 2.0 * np.pi / 60.0  # of a joint [N m, rad/s]
 LIMIT = np.pi / 2.0  # of a joint [rad]
 GRAVITY = 9.81  # [m/s^2]
 STIFFNESS, DAMPING = 10.0, 0.4  # of a motor [N m/rad, N m s/rad]
@@ -31,26 +31,27 @@ HEAD = (0.95, 0.55, 0.15, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class SnakeSidewinding(Task):
-    """Travel along a heading with a snake whose joints turn sideways and up and down in turn.
+    """Travel to its side with a snake whose joints turn sideways and up and down in turn.
 
     ## Description
 
     Sixteen round modules lie on level ground with the same friction in every direction, joined by hinges whose axes are
     upright and level in turn. Such a snake cannot push itself off sideways as a planar one does; it has to lift parts
-    of itself and put them down elsewhere. The task is to travel along a heading, given as an angle from the axis of the
-    snake at the start, fast and with little power. The default is to the left, where sidewinding goes
-    (`vigym.control.serpenoid`).
+    of itself and put them down elsewhere. The snake lies along the x axis at the start; the task is to travel along a
+    way, an angle from that axis, fast and with little power. The default is to the left, where sidewinding goes
+    (`vigym.control.serpenoid`), at 0.2 m/s.
 
     ## Notes
 
     A module is 64 mm long, 51 mm thick and has 0.205 kg, as those of a published robot; inertias are those of a solid
-    cylinder. It touches the ground with two balls of its thickness, 32 mm apart, so that the whole snake stands on
-    points every 32 mm. Joints end at +-pi/2. Modules pass through each other.
+    cylinder. It touches the ground with a ball of its thickness about its middle. Joints end at +-pi/2 and turn with
+    33 rpm at most. Modules pass through each other.
 
-    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity`, `y_velocity` and
-    `speed`, that along the heading [m/s], `heading`, the mean direction of the modules from the one to travel
-    along [rad], `turning`, their mean rate [rad/s], `power` [W] of the motors and `cost_of_transport`, all at the end
-    of the control step. Observations are clipped to their bounds, `info` is not.
+    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
+    `travelled` and `speed`, those along the way [m, m/s], and `sideways`, the speed to the left of it [m/s], `heading`,
+    the mean direction of the modules from the way [rad], `turning`, their mean rate [rad/s], `vertical` in the axes of
+    the head, `power` [W] of the motors and `cost_of_transport`, all at the end of the control step.
+    Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
 
@@ -67,8 +68,8 @@ class SnakeSidewinding(Task):
 
     | Num | Observation | Min | Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
-    | 0-1 | cosine and sine of the mean direction from the one to travel along | -1 | 1 | | ratio |
-    | 2-3 | velocity of the centre of mass along the heading and across | -5 | 5 | | velocity (m/s) |
+    | 0-1 | cosine and sine of the mean direction of the modules from the way | -1 | 1 | | ratio |
+    | 2-3 | velocity of the centre of mass along the way and to its left | -5 | 5 | | velocity (m/s) |
     | 4 | mean rate of the modules about their own upright axes | -30 | 30 | | rate (rad/s) |
     | 5-7 | the vertical in the axes of the head | -1 | 1 | | ratio |
     | 8-22 | joint angles | -1.6 | 1.6 | joint1 to joint15 | angle (rad) |
@@ -78,7 +79,7 @@ class SnakeSidewinding(Task):
 
     reward = reward_forward + reward_power, both in `info`:
 
-    - reward_forward: `forward_weight` times the speed along the heading [m/s];
+    - reward_forward: `forward_weight` times the speed along the way [m/s];
     - reward_power: minus `power_weight` times the power of the motors [W].
 
     ## Starting State
@@ -97,9 +98,9 @@ class SnakeSidewinding(Task):
     |---|---|---|---|
     | `links` | int | 16 | number of modules, at least 2 |
     | `friction` | float | 0.5 | coefficient between snake and ground |
-    | `way` | float | 1.5 | heading to travel along, from the x axis anticlockwise (rad) |
+    | `way` | float | 1.5 | direction of travel, from the x axis anticlockwise (rad) |
     | `forward_weight` | float | 1.0 | weight of the speed |
-    | `power_weight` | float | 0.005 | weight of the power |
+    | `power_weight` | float | 0.002 | weight of the power |
     | `timestep` | float | 0.01 | step of the integrator (s) |
     | `frame_skip` | int | 4 | integrator steps per control step |
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
@@ -118,7 +119,7 @@ class SnakeSidewinding(Task):
     way: float = 1.5
     frame_skip: int = 4
     forward_weight: float = 1.0
-    power_weight: float = 0.005
+    power_weight: float = 0.002
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,7 +170,6 @@ def alternating_snake(links: int, friction: float) -> Mechanism:
     """Return a straight chain of modules along x, the head in front; the first joint turns sideways."""
     mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake_sidewinding")
     spin, tilt = MASS * RADIUS**2 / 2.0, MASS * (3.0 * RADIUS**2 + LENGTH**2) / 12.0
-    touching = Capsule(radius=RADIUS, length=LENGTH / 2.0, orientation=ALONG)
     for link in range(1, links + 1):
         name, centre = f"link{link}", np.array([LENGTH * (1 - link), 0.0, RADIUS])
         colour = HEAD if link == 1 else COLOURS[link % 2]
@@ -177,12 +177,12 @@ def alternating_snake(links: int, friction: float) -> Mechanism:
         knuckle = Sphere(radius=0.8 * RADIUS, position=(LENGTH / 2.0, 0.0, 0.0), rgba=(0.35, 0.38, 0.42, 1.0))
         shapes: list[Shape] = [tube, knuckle]
         mechanism.add_body(name, MASS, (spin, tilt, tilt), centre, shapes=shapes)
-        mechanism.add_collision(f"tube{link}", name, touching, friction=friction)
+        mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
         if link > 1:
             joint, anchor = f"joint{link - 1}", centre + (LENGTH / 2.0, 0.0, 0.0)
             mechanism.add_joint(
                 joint, "revolute", f"link{link - 1}", name, anchor, SIDEWAYS if link % 2 == 0 else UPRIGHT,
-                (-LIMIT, LIMIT), effort=EFFORT, armature=ARMATURE,
+                (-LIMIT, LIMIT), effort=EFFORT, velocity=RATE, armature=ARMATURE,
             )  # fmt: skip
             mechanism.add_motor(joint, STIFFNESS, DAMPING)
     return mechanism
