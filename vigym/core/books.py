@@ -11,7 +11,7 @@ from .algebra import add, dot, load3, load4
 from .cone import spin_coefficient
 from .contact import ground_normal, touching_velocity
 from .coordinates import keep
-from .drives import bound_by, three
+from .drives import bound_by, gain_of, three
 from .forces import stretch_of, tension
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned
@@ -39,7 +39,9 @@ from .tables import (
     FIRST,
     FREEDOM,
     FREEDOMS,
+    GAIN,
     GRAVITY,
+    HAS_DRIVE,
     HAS_SPRING,
     KEPT,
     LOOP_ROWS,
@@ -84,6 +86,8 @@ def book_joint(t, i, k3, h, mask, token):
             drive, stop, dry = three(t, at + ACTS, token)
             lost, given = lost - (stop + dry) * mean, given + drive * mean
             keep(t, c + DRIVE, drive, mask, token)
+            if planned(t, i, HAS_DRIVE) > 0:
+                keep(t, c + GAIN, gain_of(t, i, p, token), mask, token)
             keep(t, c + STOP, stop, mask, token)
             keep(t, c + RUB, dry, mask, token)
         if planned(t, i, HAS_SPRING) > 0 and has_angle(t, i, j):

@@ -22,10 +22,13 @@ from .jit import inline
 from .lanes import above, both, row
 from .simd import LANES, absolute, load, maximum, spread, where
 from .tables import (
+    ANCHOR,
     CONE,
     CONSTANT_TOUCH,
     FACTS,
     FGIVES,
+    GUIDE_1,
+    GUIDE_2,
     HEFT,
     LENGTH_SCALE,
     MU_ACROSS,
@@ -33,7 +36,6 @@ from .tables import (
     MU_BACKWARD,
     MU_SPIN,
     NEAR,
-    PRESS,
     PYRAMID,
     RUB_1,
     RUB_2,
@@ -44,11 +46,10 @@ from .tables import (
     SPINS,
     TANGENT_1,
     TANGENT_2,
-    TOUCH,
     TOUCH_KIND,
 )  # fmt: skip
+from .touch import PROX
 
-PROX = 1e-6  # of the force: 1e-8 and less asks for pivoting across blocks
 TINY_MU = 1e-3  # coefficient of friction below which the tangential scale does not follow it
 
 
@@ -160,22 +161,28 @@ def selected4(mask, a):
 
 
 @inline
-def set_law(t, c, a, share, per_h, token):
+def held_slip(t, a, at, token):
+    """Velocities of a skate or wheel, kept at work element ``at``, along the directions it keeps to."""
+    move = load3(t.work, at + LANES, token)
+    return dot(load3(t.work, a + GUIDE_1, token), move), dot(load3(t.work, a + GUIDE_2, token), move)
+
+
+@inline
+def set_law(t, c, a, per_h, token):
     """Forces of contact c at no increment, and their slopes. Returns the lanes in which it presses."""
-    s, keep = t.o + row(c, TOUCH, token) + PRESS, 1.0 - PROX
+    keep = 1.0 - PROX
     rho = per_h * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
     t1, t2, rho_t = friction_frame(t, c, a, SLIP_SEEN, rho, token)
     store3(t.work, a + RUB_1, t1)
     store3(t.work, a + RUB_2, t2)
     u, next_ = slip_of(t, c, a + SLIP, t1, t2, token), slip_of(t, c, a + SLIP_SEEN, t1, t2, token)
-    f, f0, o = load4(t.work, a + FACTS, token), load4(t.state, s, token), spread(0.0, token)
+    f, f0, o = load4(t.work, a + FACTS, token), load4(t.work, a + ANCHOR, token), spread(0.0, token)
     if touch_plan(t, c, TOUCH_KIND) >= SKATE:  # holds whatever it takes: its anchor is the present force
-        per = rho / PROX
-        store4(t.work, a + FGIVES, (o, f[1] - per * u[1], f[2] - per * u[2], o))
+        per, held = rho / PROX, held_slip(t, a, a + SLIP, token)
+        store4(t.work, a + FGIVES, (o, f[1] - per * held[0], f[2] - per * held[1], o))
         store4(t.work, a + CONE, (o, o, o, per))
         store4(t.work, a + CONE + 4 * LANES, (o, per, o, o))
         return o + 1.0
-    f0 = share * f0[0], share * f0[1], share * f0[2], share * f0[3]
     r = keep * f[0] + PROX * f0[0] - rho * next_[0]
     presses = both(above(r, o), load(t.work, a + NEAR, token))
     z = keep * f[1] + PROX * f0[1] - rho_t * next_[1], keep * f[2] + PROX * f0[2] - rho_t * next_[2]
@@ -196,15 +203,15 @@ def set_law(t, c, a, share, per_h, token):
 
 
 @inline
-def defect(t, c, a, f, share, per_h, token):
+def defect(t, c, a, f, per_h, token):
     """How far forces are from the projections of what they and the velocities after the increment give [N]."""
-    s, keep, o = t.o + row(c, TOUCH, token) + PRESS, 1.0 - PROX, spread(0.0, token)
+    keep, o = 1.0 - PROX, spread(0.0, token)
     rho = per_h * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
     t1, t2, rho_t = friction_frame(t, c, a, SLIP_NEXT, rho, token)
-    u, f0 = slip_of(t, c, a + SLIP_NEXT, t1, t2, token), load4(t.state, s, token)
+    u, f0 = slip_of(t, c, a + SLIP_NEXT, t1, t2, token), load4(t.work, a + ANCHOR, token)
     if touch_plan(t, c, TOUCH_KIND) >= SKATE:
-        return rho * maximum(absolute(u[1]), absolute(u[2]))
-    f0 = share * f0[0], share * f0[1], share * f0[2], share * f0[3]
+        held = held_slip(t, a, a + SLIP_NEXT, token)
+        return rho * maximum(absolute(held[0]), absolute(held[1]))
     r = keep * f[0] + PROX * f0[0] - rho * u[0]
     r = where(r, r, o)
     z = keep * f[1] + PROX * f0[1] - rho_t * u[1], keep * f[2] + PROX * f0[2] - rho_t * u[2]

@@ -106,27 +106,26 @@ def gap_of(t, c, b, k, arm, token):
 
 
 @inline
-def set_tangents(t, c, a, R2, n, token):
-    """Tangents of contact c, without their coefficients of friction."""
-    m, kind, flat = (
-        t.n + row(c, CONSTANT_TOUCH, token),
-        touch_plan(t, c, TOUCH_KIND),
-        load3(t.model, t.e + TANGENT, token),
-    )
-    along = mul(R2, load3(t.model, m + ALONG, token))
+def tangents(t, c, R_b, n, token):
+    """Tangents of contact c where its body is turned by R_b: a skate's direction, a wheel's axle and way of rolling."""
+    m, kind = t.n + row(c, CONSTANT_TOUCH, token), touch_plan(t, c, TOUCH_KIND)
+    flat = load3(t.model, t.e + TANGENT, token)
+    along = mul(R_b, load3(t.model, m + ALONG, token))
     if kind == SKATE:
-        store3(t.work, a + TANGENT_1, along)
-        store3(t.work, a + TANGENT_2, (n[0] * 0.0, n[0] * 0.0, n[0] * 0.0))
-        return
+        return along, (n[0] * 0.0, n[0] * 0.0, n[0] * 0.0)
     if kind == WHEEL:
-        axle = mul(R2, load3(t.model, m + RIM_AXIS, token))
-        forward = on_ground(cross(axle, n), axle, flat)
-        store3(t.work, a + TANGENT_1, axle)
-        store3(t.work, a + TANGENT_2, forward)
-        return
+        axle = mul(R_b, load3(t.model, m + RIM_AXIS, token))
+        return axle, on_ground(cross(axle, n), axle, flat)
     t1 = on_ground(along, n, flat) if touch_plan(t, c, DIRECTED) > 0 else flat
+    return t1, cross(n, t1)
+
+
+@inline
+def set_tangents(t, c, a, R2, n, token):
+    """Tangents of contact c at knot 2, without their coefficients of friction."""
+    t1, t2 = tangents(t, c, R2, n, token)
     store3(t.work, a + TANGENT_1, t1)
-    store3(t.work, a + TANGENT_2, cross(n, t1))
+    store3(t.work, a + TANGENT_2, t2)
 
 
 @inline

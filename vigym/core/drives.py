@@ -16,6 +16,7 @@ from .tables import (
     FASTEST,
     FIRST,
     FREEDOM,
+    GAIN,
     GIVES,
     HAS_DRIVE,
     HAS_DRY,
@@ -31,6 +32,7 @@ from .tables import (
     RUB,
     SEEN,
     SLOPES,
+    SPEED,
     START,
     STOP,
     STRONGEST,
@@ -69,23 +71,27 @@ def see(t, i, p, rate, slope, change, per_h, token):
 
 @inline
 def see_knot(t, i, p, share, token):
-    """The same of a knot velocity, nothing moving yet."""
-    at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+    """The same of a knot velocity, nothing moving yet: drives give what they gave, less what the rate changes."""
+    at, f, c = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token), t.c + row(p, COORDINATE, token)
     start, o, one = load(t.work, at + START, token), spread(0.0, token), spread(1.0, token)
-    told, stiff = command(t, i, p, start, o, one, token)
-    rate_gain = stiff - stiff_at_rest(t, i, p, start, token)
+    gain = load(t.state, c + GAIN, token)
+    told = load(t.state, c + DRIVE, token) + gain * load(t.state, c + SPEED, token)
     low, up = start - load(t.model, f + LOWER, token), load(t.model, f + UPPER, token) - start
     open_ = one * 1e30
     low, up = where(share, low, open_), where(share, up, open_)  # before the first step there was no force
     low, up = where(low - SHUT, open_, o), where(up - SHUT, open_, o)
-    store_seen(t, at, o, one, share * told, share * rate_gain, low, up)
+    store_seen(t, at, o, one, share * told, share * gain, low, up)
 
 
 @inline
-def stiff_at_rest(t, i, p, s, token):
-    """Stiffness of a drive's command by the coordinate alone."""
-    _, stiff = command(t, i, p, s, s * 0.0, s * 0.0, token)
-    return stiff
+def gain_of(t, i, p, token):
+    """By how much the force of a drive fell with the rate in the step just accepted."""
+    at = t.p + row(p, ELIMINATION, token)
+    rate, slope = load(t.work, at + SEEN, token), load(t.work, at + SEEN + LANES, token)
+    o, steep = spread(0.0, token), load(t.work, at + SLOPES, token)
+    _, by_place = command(t, i, p, load(t.work, at + START, token) + rate / slope, rate, o, token)
+    gain = (steep - by_place) / slope
+    return where(steep, where(gain, gain, o), o)
 
 
 @inline

@@ -132,7 +132,7 @@ def look_around(t, k2, k3, h, rho, slack, token):
         gap = maximum(gap, gaps(t, k3, token))
     if t.plan[CONTACTS] > 0:
         look(t, k2, k3, h, token)
-        held = maximum(held, press(t, spread(1.0, token), 1.0 / h, token))
+        held = maximum(held, press(t, 1.0 / h, token))
     return gap * slack, held
 
 
@@ -148,7 +148,7 @@ def follow_forces(t, blocks, k3, h, token, vectors):
     if t.plan[LAWS] > 0:
         off = follow_laws(t, one, 1.0 / h, token)
     if t.plan[CONTACTS] > 0:
-        off = maximum(off, follow_contacts(t, one, 1.0 / h, token))
+        off = maximum(off, follow_contacts(t, 1.0 / h, token))
     scale = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
     return worth * scale, off * scale
 

@@ -15,10 +15,11 @@ from .ldu import solve_to_leaves
 from .links import follow_links
 from .simd import load, maximum, spread, where
 from .tables import FORCE_SCALE, H1, LOOP_ROWS
-from .touch import overlooked
+from .touch import overlooked, reanchor
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
+DAMPED = 15  # half steps of the careful attempt, where forces hold
 SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
 SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
@@ -50,7 +51,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         finished = both(both(active, above(goal, now)), above(spread(SETTLED, token), moves))
         take(t, one, finished, token)
         missed = overlooked(t, k3, finished, token)
-        finished = but_not(finished, missed)
+        finished = but_not(but_not(finished, missed), reanchor(t, h, finished, token))
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -62,6 +63,8 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             last_turn = turn
         limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
         size = limit / maximum(turn, limit)
+        if careful and iteration < DAMPED:  # full steps may flip between slipping one way and another for ever
+            size = where(held, 0.5 * size, size)
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
         take(t, size, active, token)
         iterations = iterations + active
@@ -75,6 +78,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
         finished = but_not(finished, missed)  # what was seen only now is in no equation yet
         finished = but_not(finished, overlooked(t, k3, finished, token))
+        finished = but_not(finished, reanchor(t, h, finished, token))
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number

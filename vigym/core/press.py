@@ -16,17 +16,23 @@ from .tables import (
     CONTACTS,
     FACTS,
     FGIVES,
+    GUIDE_1,
+    GUIDE_2,
     NEAR,
     RUB_1,
     RUB_2,
     SHIFT,
+    SKATE,
     SLIP,
     SLIP_NEXT,
     SLIP_SEEN,
     SPINS,
+    TOUCH_KIND,
     TOUCH_WORK,
     TOUCHES,
     TURN,
+    TURN_1,
+    TURN_2,
     WORK,
 )  # fmt: skip
 
@@ -40,16 +46,13 @@ def contact_wrench(t, a, n, f, token):
 
 
 @phase
-def press(t, share, per_h, token):
-    """Forces of the near contacts at no increment and their slopes; returns the lanes in which any presses.
-
-    ``share``: of the kept forces, as anchors.
-    """
+def press(t, per_h, token):
+    """Forces of the near contacts at no increment and their slopes; returns the lanes in which any presses."""
     pressing = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
-            pressing = maximum(pressing, set_law(t, c, a, share, per_h, token))
+            pressing = maximum(pressing, set_law(t, c, a, per_h, token))
     return pressing
 
 
@@ -79,12 +82,16 @@ def condense(t, weight, per_h, token):
             arm2, low = load3(t.work, a + ARM2, token), load3(t.work, a + ARM_LOW, token)
             touch, s = load3(t.work, a + ARM_TOUCH, token), -weight * per_h
             t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
-            m, m1, m2 = cross(low, n), cross(touch, t1), cross(touch, t2)
+            w1, w2, m, m1, m2 = t1, t2, cross(low, n), cross(touch, t1), cross(touch, t2)
+            if touch_plan(t, c, TOUCH_KIND) >= SKATE:
+                w1, w2 = load3(t.work, a + GUIDE_1, token), load3(t.work, a + GUIDE_2, token)
+                m1 = add(cross(touch, w1), load3(t.work, a + TURN_1, token))
+                m2 = add(cross(touch, w2), load3(t.work, a + TURN_2, token))
             block = load_block(t.work, at, token)
             block = add_row(block, s, n, cross(arm2, n), scale(nn, n), scale(nn, m))
-            f = axpy(k12, t2, axpy(k11, t1, scale(n1, n)))
+            f = axpy(k12, w2, axpy(k11, w1, scale(n1, n)))
             block = add_row(block, s, t1, cross(arm2, t1), f, axpy(k12, m2, axpy(k11, m1, scale(n1, m))))
-            f = axpy(k22, t2, axpy(k12, t1, scale(n2, n)))
+            f = axpy(k22, w2, axpy(k12, w1, scale(n2, n)))
             block = add_row(block, s, t2, cross(arm2, t2), f, axpy(k22, m2, axpy(k12, m1, scale(n2, m))))
             if touch_plan(t, c, SPINS) > 0:
                 mu, o = spin_coefficient(t, c, token), spread(0.0, token)
@@ -107,7 +114,7 @@ def add_row(block, s, force, torque, along_f, along_t):
 
 
 @phase
-def follow_contacts(t, share, per_h, token):
+def follow_contacts(t, per_h, token):
     """Contact forces after the increment just solved for, and the velocities they go with.
 
     Returns how far they are from the projections, the largest [N].
@@ -127,6 +134,10 @@ def follow_contacts(t, share, per_h, token):
             nn, n1, n2, k11 = load4(t.work, a + CONE, token)
             k12, k22, ksn, kss = load4(t.work, a + CONE + 4 * LANES, token)
             u1, u2, us = dot(t1, move), dot(t2, move), spin_coefficient(t, c, token) * spin
+            if touch_plan(t, c, TOUCH_KIND) >= SKATE:
+                turning = scale(per_h, turn)
+                u1 = dot(load3(t.work, a + GUIDE_1, token), move) + dot(load3(t.work, a + TURN_1, token), turning)
+                u2 = dot(load3(t.work, a + GUIDE_2, token), move) + dot(load3(t.work, a + TURN_2, token), turning)
             g = load4(t.work, a + FGIVES, token)
             f = (
                 g[0] - nn * normal,
@@ -135,9 +146,7 @@ def follow_contacts(t, share, per_h, token):
                 g[3] - (ksn * normal + kss * us),
             )
             store4(t.work, a + FGIVES, f)
-            worst = maximum(
-                worst, where(load(t.work, a + NEAR, token), defect(t, c, a, f, share, per_h, token), 0.0 * us)
-            )
+            worst = maximum(worst, where(load(t.work, a + NEAR, token), defect(t, c, a, f, per_h, token), 0.0 * us))
     return worst
 
 

@@ -28,6 +28,7 @@ from .tables import (
     FIRST,
     FRAME,
     FREEDOMS,
+    GAIN,
     JOINTS,
     KNOT,
     LOOP_ROWS,
@@ -129,7 +130,7 @@ def clear(t, velocities, first, token):
     for at in range(TIME, PHASE, LANES):
         store(t.state, t.s + at, o)
     for p in range(t.plan[FREEDOMS]):
-        for field in (TORQUE, SPEED, PULL, DRIVE, STOP, RUB):
+        for field in (TORQUE, SPEED, PULL, DRIVE, STOP, RUB, GAIN):
             store(t.state, t.c + row(p, COORDINATE, token) + field, o)
     for r in range(t.plan[LOOP_ROWS]):
         store(t.state, t.u + row(r, 1, token), o)

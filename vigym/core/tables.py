@@ -36,8 +36,9 @@ def _offsets(*widths: int) -> tuple[int, ...]:
 # knot rows of the state: the pose at a knot, what follows from it, and the half-step velocity that led to it
 X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
 # coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns; of the last step:
-# momentum rate sin(angle change) / h, rate, and the forces of spring, drive, limit and dry friction
-TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, COORDINATE = _offsets(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+# momentum rate sin(angle change) / h, rate, forces of spring, drive, limit and dry friction, and by how much the
+# drive's falls with the rate
+TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, GAIN, COORDINATE = _offsets(*[1] * 11)
 # contact rows of the state: force of the last step along the normal and the two tangents (in units of their
 # coefficients of friction), torque about the normal in units of its own, normal velocity of a rebound, force [world]
 PRESS, REBOUND, REACTION, TOUCH = _offsets(4, 1, 3)
@@ -74,12 +75,15 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # stiffness, velocity to both limits), the forces as they are, at no increment (then after it), and their slopes
 (APPLIED, TARGET, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, INCREMENT, MOVED,
  START, SEEN, ACTS, GIVES, SLOPES, ELIMINATION) = _offsets(*[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3)  # fmt: skip
-# contact rows of the work: whether it is near; target of the normal's gap; force as it is, and at no increment (then
-# after it); velocities (normal, of the touching point, spin) as they are, that choose between open, stick and slip, and
-# after the last increment; slopes nn, 1n, 2n, 11, 12, 22, sn, ss; tangents, the same times their coefficients; arms
-# from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching point in the body
-(NEAR, WANTED, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2, ARM_LOW,
- ARM_TOUCH, TOUCHING, TOUCH_WORK) = _offsets(1, 1, 4, 4, 5, 5, 5, 8, 3, 3, 3, 3, 3, 3, 3, 3)  # fmt: skip
+# contact rows of the work: whether it is near; target of the normal's gap; force that anchors it, as it is, and at no
+# increment (then after it); velocities (normal, of the touching point, spin) as they are, that choose between open,
+# stick and slip, and after the last increment; slopes nn, 1n, 2n, 11, 12, 22, sn, ss; tangents, the same times their
+# coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
+# point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation
+(NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
+ ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, TOUCH_WORK) = _offsets(
+    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12
+)  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift
 GAP, MULTIPLIER, KEPT, ROW_PIVOT, WEIGHT, DUAL_SHIFT, LOOP_WORK = _offsets(1, 1, 1, 1, 1, 1)

@@ -2,19 +2,24 @@
 
 import math
 
-from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, store3, store4, sub, tmul
-from .contact import gap_of, ground_normal, lowest, set_tangents, touch_plan
+from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, store3, store4, sub, tmul
+from .contact import gap_of, ground_normal, lowest, set_tangents, tangents, touch_plan
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, row
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
+    ANCHOR,
     ARM,
     ARM2,
     ARM_LOW,
     ARM_TOUCH,
+    CONSTANT_TOUCH,
     CONTACTS,
     FACTS,
     GRAVITY,
+    GUIDE_1,
+    GUIDE_2,
+    HEFT,
     KNOT,
     NEAR,
     PRESS,
@@ -25,11 +30,15 @@ from .tables import (
     SKATE,
     SLIP,
     SLIP_SEEN,
+    TANGENT_1,
+    TANGENT_2,
     TOUCH,
     TOUCH_KIND,
     TOUCH_WORK,
     TOUCHES,
     TOUCHING,
+    TURN_1,
+    TURN_2,
     WANTED,
     WORK,
     R,
@@ -39,6 +48,8 @@ from .tables import (
 
 PUSH = 1e-6  # [m or rad] by which a step at most leads back from where a body should not be
 FAR = 4.0  # a contact is near when this many steps of its approach, and of a fall, reach the ground
+PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
+SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 SHUT = 1e-6  # [m] gap of a contact that touches at a knot
 
 
@@ -61,6 +72,7 @@ def meet(t, k2, h, token):
         out = where(gap + PUSH, o, gap + PUSH)  # below the ground by more than a push: no further
         store(t.work, a + NEAR, near)
         store(t.work, a + WANTED, where(rebound, h * rebound, out))
+        store4(t.work, a + ANCHOR, last)
         store4(t.work, a + FACTS, last)
         store3(t.work, a + TOUCHING, tmul(R2, arm))
         store3(t.work, a + ARM2, sub(arm, load3(t.state, own + ARM, token)))
@@ -74,6 +86,39 @@ def note_slip(t, a, normal, move, spin):
         store(t.work, at, normal)
         store3(t.work, at + LANES, move)
         store(t.work, at + 4 * LANES, spin)
+
+
+@inline
+def guide(t, c, a, R3, n, way, token):
+    """Directions that a skate or wheel keeps to on its way over the step: the mean of those at both knots.
+
+    (t2 + t3)/2 . (p3 - p2) = 0 is of order two, and a skate that slides keeps its energy.
+    """
+    t1, t2 = tangents(t, c, R3, n, token)
+    store3(t.work, a + GUIDE_1, scale(0.5, add(t1, load3(t.work, a + TANGENT_1, token))))
+    store3(t.work, a + GUIDE_2, scale(0.5, add(t2, load3(t.work, a + TANGENT_2, token))))
+    store3(t.work, a + TURN_1, scale(0.5, cross(t1, way)))
+    store3(t.work, a + TURN_2, scale(0.5, cross(t2, way)))
+
+
+@phase
+def reanchor(t, h, mask, token):
+    """Lanes of the mask in which the proximal term lets a body sink by more than SINKS: its anchor is the force now.
+
+    [method of multipliers; what is left falls by the factor PROX]
+    """
+    late = spread(0.0, token)
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        if touch_plan(t, c, TOUCH_KIND) < SKATE and any_lane(load(t.work, a + NEAR, token)):
+            change = absolute(load(t.work, a + FACTS, token) - load(t.work, a + ANCHOR, token))
+            sinks = PROX * h * h * change / load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
+            moved = both(both(mask, load(t.work, a + NEAR, token)), above(sinks, spread(SINKS, token)))
+            for j in range(4):
+                f, f0 = load(t.work, a + FACTS + j * LANES, token), load(t.work, a + ANCHOR + j * LANES, token)
+                store(t.work, a + ANCHOR + j * LANES, where(moved, f, f0))
+            late = maximum(late, moved)
+    return late
 
 
 @phase
@@ -98,6 +143,8 @@ def look(t, k2, k3, h, token):
             store3(t.work, a + ARM_LOW, low)
             store3(t.work, a + ARM_TOUCH, touch)
             note_slip(t, a, per_h * (gap - load(t.work, a + WANTED, token)), move, spin)
+            if kind >= SKATE:
+                guide(t, c, a, R3, n, scale(1.0 / per_h, move), token)
 
 
 @phase
@@ -115,13 +162,17 @@ def stand(t, k, share, token):
         near = both(above(share, o), above(spread(SHUT, token), gap_of(t, c, b, k, arm, token)))
         store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
         f = load4(t.state, s, token)
-        store4(t.work, a + FACTS, (share * f[0], share * f[1], share * f[2], share * f[3]))
+        f = share * f[0], share * f[1], share * f[2], share * f[3]
+        store4(t.work, a + ANCHOR, f)
+        store4(t.work, a + FACTS, f)
         arm = sub(arm, load3(t.state, own + ARM, token))
         store3(t.work, a + ARM2, arm)
         store3(t.work, a + ARM_LOW, arm)
         store3(t.work, a + ARM_TOUCH, arm)
         set_tangents(t, c, a, R2, n, token)
         note_slip(t, a, o, (o, o, o), o)
+        if touch_plan(t, c, TOUCH_KIND) >= SKATE:
+            guide(t, c, a, R2, n, (o, o, o), token)
 
 
 @phase

@@ -85,7 +85,7 @@ def knot_forces(t, h1, token):
     """Loads on the joints at the knot; forces of contacts and laws at no motion, as after the last solve they are."""
     momentum_loads(t, h1, token)
     if t.plan[CONTACTS] > 0:
-        press(t, 0.5 * h1, spread(1.0, token), token)
+        press(t, spread(1.0, token), token)
 
 
 @inline
@@ -138,7 +138,7 @@ def solve_velocities(t, k, token, vectors):
         knot_factors(t, blocks, k, token, vectors)
         knot_motion(t, blocks, k, h1, token, vectors)
         if lawful:
-            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, 0.5 * h1, one, token))
+            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, one, token))
             active = both(active, above(off, goal))
             if not any_lane(active):
                 break

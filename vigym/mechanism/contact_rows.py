@@ -10,7 +10,7 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.mechanism.check import Array
 from vigym.mechanism.collisions import Collision
-from vigym.mechanism.parts import Body
+from vigym.mechanism.mobility import Mobility
 from vigym.mechanism.touching import touch_points
 
 if TYPE_CHECKING:
@@ -27,32 +27,32 @@ def across(axis: Array) -> Array:
     """A unit vector perpendicular to a unit vector (3,)."""
     other = np.eye(3)[np.argmin(np.abs(axis))]
     side = other - (axis @ other) * axis
-    return side / np.linalg.norm(side)
+    unit: Array = side / np.linalg.norm(side)
+    return unit
 
 
-def heft(body: Body, point: Array) -> float:
-    """Mass that a force at a point of a free body moves [kg], in the direction in which it is least."""
-    arm = np.cross(np.eye(3), point)  # rows: point's lever of each axis
-    compliance = np.eye(3) / body.mass + arm @ np.linalg.solve(body.inertia, arm.T)
-    return float(1.0 / np.linalg.eigvalsh(compliance)[-1])
+def heft(mobility: Mobility, body: str, point: Array, radius: float) -> float:
+    """Least mass that a force moves at the points of a body that a ball or rim about a point touches with [kg]."""
+    places = point + radius * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+    return min(mobility.mass_at(body, place) for place in places)
 
 
-def _row(body: Body, point: Array, radius: float, axis: Array, along: Array) -> Array:
+def _row(mobility: Mobility, body: str, point: Array, radius: float, axis: Array, along: Array) -> Array:
     row = np.zeros(T.CONSTANT_TOUCH)
     row[_field(T.POINT, 3)], row[_field(T.RADIUS, 1)] = point, radius
     row[_field(T.RIM_AXIS, 3)], row[_field(T.RIM_SIDE, 3)] = axis, across(axis)
-    row[_field(T.ALONG, 3)], row[_field(T.HEFT, 1)] = along, heft(body, point)
+    row[_field(T.ALONG, 3)], row[_field(T.HEFT, 1)] = along, heft(mobility, body, point, radius)
     return row
 
 
-def _touching(mechanism: Mechanism, collision: Collision) -> list[tuple[int, bool, bool, Array]]:
+def _touching(mechanism: Mechanism, mobility: Mobility, collision: Collision) -> list[tuple[int, bool, bool, Array]]:
     """Kind, whether its tangents turn with the body, whether it resists spin, and constants of each contact point."""
-    body, found = mechanism.bodies[collision.body], []
+    found: list[tuple[int, bool, bool, Array]] = []
     own = mechanism.ground.friction if mechanism.ground is not None else None
     friction = collision.friction if own is None else own
     directed = bool(np.ptp(friction) > 0.0)
     for part in touch_points(collision):
-        row = _row(body, part.point, part.radius, part.axis, collision.direction)
+        row = _row(mobility, collision.body, part.point, part.radius, part.axis, collision.direction)
         along, side, backward = friction
         row[_field(T.MU_ALONG, 3)] = along, backward, side
         row[_field(T.MU_SPIN, 1)], row[_field(T.BOUNCE, 1)] = collision.torsion, collision.restitution
@@ -61,25 +61,29 @@ def _touching(mechanism: Mechanism, collision: Collision) -> list[tuple[int, boo
     return found
 
 
-def contact_rows(mechanism: Mechanism, bodies: dict[str, int]) -> tuple[np.ndarray, Array]:
+def contact_rows(mechanism: Mechanism, mobility: Mobility | None, bodies: dict[str, int]) -> tuple[np.ndarray, Array]:
     """Plan (n, TOUCH_PLAN) and constants (n, CONSTANT_TOUCH) of all contacts with the ground, skates and wheels last.
 
     Args:
         mechanism: what touches.
+        mobility: of its bodies; None where nothing touches.
         bodies: row of each body.
     """
-    plan, rows = [], []
+    plan: list[tuple[int, int, bool, bool]] = []
+    rows: list[Array] = []
+    if mobility is None:
+        return np.zeros((0, T.TOUCH_PLAN), np.int64), np.zeros((0, T.CONSTANT_TOUCH))
     collisions = mechanism.collisions.values() if mechanism.ground is not None else ()
     for collision in collisions:
-        for kind, directed, spins, row in _touching(mechanism, collision):
+        for kind, directed, spins, row in _touching(mechanism, mobility, collision):
             plan.append((bodies[collision.body], kind, directed, spins))
             rows.append(row)
     for skate in mechanism.skates.values():
-        row = _row(mechanism.bodies[skate.body], skate.position, 0.0, np.zeros(3), skate.direction)
+        row = _row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction)
         plan.append((bodies[skate.body], T.SKATE, True, False))
         rows.append(row)
     for wheel in mechanism.wheels.values():
-        row = _row(mechanism.bodies[wheel.body], wheel.position, wheel.radius, wheel.axis, wheel.axis)
+        row = _row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
         plan.append((bodies[wheel.body], T.WHEEL, True, False))
         rows.append(row)
     return np.array(plan, np.int64).reshape(-1, T.TOUCH_PLAN), np.array(rows).reshape(-1, T.CONSTANT_TOUCH)

@@ -11,8 +11,10 @@ from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.contact_rows import contact_rows, ground_constants
 from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.freedom_rows import freedom_rows
 from vigym.mechanism.joints import Joint, axis_frame
 from vigym.mechanism.loops import LoopRow, Loops
+from vigym.mechanism.mobility import Mobility, needs_mobility
 from vigym.mechanism.parts import WORLD
 from vigym.mechanism.plan import Rows, build_plan
 
@@ -90,54 +92,6 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
     return row
 
 
-def _freedom_rows(mechanism: Mechanism, joint: Joint) -> np.ndarray:
-    count = len(joint.prototype.velocities)
-    rows = np.zeros((count, T.FREEDOM))
-    rests = tuple(joint.rest) or (0.0,) * count
-    if joint.type == "floating":  # its coordinates are absolute, its spring is slack at the assembly
-        rests = (*relative_pose(mechanism, joint.parent, joint.child)[:3], 0.0, 0.0, 0.0)
-    for j in range(count):
-        rows[j, _field(T.DAMPING, 1)] = joint.damping
-        rows[j, _field(T.STIFFNESS, 1)] = joint.stiffness
-        rows[j, _field(T.REST, 1)] = rests[j]
-        rows[j, _field(T.ARMATURE, 1)] = joint.armature
-        rows[j, _field(T.EFFORT, 1)] = joint.effort or 0.0
-        low, up = (-np.inf, np.inf) if joint.limits is None else joint.limits[j]
-        rows[j, _field(T.LOWER, 3)] = low, up, joint.friction
-        rows[j, _field(T.EASE, 1)] = _ease(mechanism, joint, j)
-    if joint.name in mechanism.motors:
-        rows[0, _field(T.KP, T.FREEDOM - T.KP // LANES)] = _motor_row(mechanism, joint)
-    return rows
-
-
-def _ease(mechanism: Mechanism, joint: Joint, j: int) -> float:
-    """Inertia that a force along freedom j of a joint moves [kg, kg m^2], for scale: the child's about its anchor."""
-    body = mechanism.bodies[joint.child]
-    if j < len(joint.prototype.translations):
-        return body.mass + joint.armature
-    arm = joint.child_position - body.position
-    return float(np.trace(body.inertia)) / 3.0 + body.mass * float(arm @ arm) + joint.armature
-
-
-def _motor_row(mechanism: Mechanism, joint: Joint) -> np.ndarray:
-    """Constants of a joint's motor."""
-    motor, row = mechanism.motors[joint.name], np.zeros(T.FREEDOM - T.KP // LANES)
-    row[:4] = motor.kp, motor.kd, motor.effort, np.inf if joint.velocity is None else joint.velocity
-    if motor.model is not None:
-        model, count = motor.model, len(motor.model.currents)
-        if count > CURVE:
-            raise MechanismError(
-                f"motor of joint {joint.name!r}: found {count} points of its saturation, expected at most {CURVE}"
-            )
-        row[4:7] = model.voltage, model.resistance, model.torque_constant + model.viscous
-        row[7 : 7 + CURVE] = [*model.currents, *[model.currents[-1]] * (CURVE - count)]
-        row[7 + CURVE :] = [*model.torques, *[model.torques[-1]] * (CURVE - count)]
-    return row
-
-
-CURVE = 8  # points of a motor's saturation curve
-
-
 def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
     """Force and length [N, m] that residuals are measured by.
 
@@ -148,16 +102,6 @@ def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
     levers = np.linalg.norm(bodies[:, _field(T.ANCHOR_B, 3)], axis=1)
     gyration = np.sqrt(bodies[1:, _field(T.INERTIA, 3)].sum(axis=1) / bodies[1:, T.MASS // LANES])
     return float(bodies[:, T.MASS // LANES].sum()) * (gravity or 1.0), float(max(levers.max(), gyration.max()))
-
-
-def _freedoms(mechanism: Mechanism, rows: Rows) -> np.ndarray:
-    """Constants of all freedoms, (freedoms, FREEDOM)."""
-    springs = np.zeros((len(mechanism.springs), T.FREEDOM))
-    for row, spring in zip(springs, mechanism.springs.values(), strict=True):
-        row[_field(T.DAMPING, 1)], row[_field(T.STIFFNESS, 1)] = spring.damping, spring.stiffness
-        row[_field(T.REST, 1)] = spring.rest_length
-    joints = [*rows.order, *mechanism.closing_joints]
-    return np.concatenate([np.zeros((0, T.FREEDOM)), *(_freedom_rows(mechanism, j) for j in joints), springs])
 
 
 def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[LoopRow]:
@@ -236,7 +180,8 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     bodies = _tables(mechanism, rows)
     local = loops == "local" or (loops == "auto" and len(rows.link) > TAIL)
     closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
-    touching, contacts = contact_rows(mechanism, rows.body)
+    mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+    touching, contacts = contact_rows(mechanism, mobility, rows.body)
     scales = _scales(mechanism, bodies[: len(rows.body)])
     environment = np.array([*mechanism.gravity, *scales, *ground_constants(mechanism)])
     constants = np.array([row.constants for row in closed.rows]).reshape(-1, T.CONSTANT_ROW)
@@ -245,7 +190,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         build_plan(mechanism, rows, closed, touching),
         environment,
         bodies,
-        _freedoms(mechanism, rows),
+        freedom_rows(mechanism, rows, mobility),
         constants,
         contacts,
         body_rows,

@@ -25,7 +25,7 @@ def _pivots(joint: Joint, has_rate: bool, carries: bool) -> int:
     return T.BALL if freedoms == (0, 3) and not (has_rate or joint.stiffness or carries) else T.GENERAL
 
 
-def _starts(names: list[str], widths: list[int]) -> dict[str, int]:
+def starts(names: list[str], widths: list[int]) -> dict[str, int]:
     """Where what belongs to each name starts."""
     return dict(zip(names, np.cumsum([0, *widths]).tolist(), strict=False))
 
@@ -45,7 +45,7 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
-        self.freedom = _starts(names, [*(len(joint.prototype.velocities) for joint in joints), *[1] * len(springs)])
+        self.freedom = starts(names, [*(len(joint.prototype.velocities) for joint in joints), *[1] * len(springs)])
         self.freedoms = sum(len(joint.prototype.velocities) for joint in joints) + len(springs)
         self.first_link = -(-len(self.body) // LANES) * LANES
         self.link = {name: self.first_link + i for i, name in enumerate(names[len(self.order) :])}
@@ -75,8 +75,8 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     """Plan rows of the bodies and links (rows, PLAN)."""
     listed = mechanism.ordered_joints
     names = [joint.name for joint in listed]
-    position = _starts(names, [len(joint.prototype.positions) for joint in listed])
-    velocity = _starts(names, [len(joint.prototype.velocities) for joint in listed])
+    position = starts(names, [len(joint.prototype.positions) for joint in listed])
+    velocity = starts(names, [len(joint.prototype.velocities) for joint in listed])
     plan = np.zeros((rows.first_link + len(rows.link) if rows.link else len(rows.body), T.PLAN), np.int64)
     for joint in listed:
         i, kind = rows.link.get(joint.name, rows.body[joint.child]), joint.prototype

@@ -98,7 +98,8 @@ def on_ground(mechanism: Mechanism, coordinates: Coordinates, positions: Array, 
         gaps: (count, n_contacts) of every contact there [m].
     """
     assert mechanism.ground is not None
-    moved, normal = positions.copy(), np.asarray(mechanism.ground.normal)
+    moved: Array = positions.copy()
+    normal = np.asarray(mechanism.ground.normal)
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
     roots: dict[str, list[int]] = {}
     contacts = [c.body for c in mechanism.collisions.values() for _ in contact_names(c)]
