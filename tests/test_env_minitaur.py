@@ -8,8 +8,8 @@ import pytest
 
 from vigym import assets, load_urdf
 from vigym.control.hop import Hop
+from vigym.control.legs import LOWER, UPPER, action_of, commanded, hip_angles, reach
 from vigym.control.trot import bound, pronk, trot
-from vigym.envs.legs import LOWER, UPPER, action_of, commanded, hip_angles, reach
 from vigym.envs.minitaur import Minitaur
 
 LEGS = ("front_left", "back_left", "front_right", "back_right")

@@ -23,7 +23,7 @@ ARROWS = {
     "urdf": {"mechanism", "quiet"},
     "render": {"mechanism", "quiet"},
     "control": {"mechanism"},
-    "envs": {"assets", "mechanism", "metrics", "render", "urdf"},
+    "envs": {"assets", "control", "mechanism", "metrics", "render", "urdf"},
     "wrappers": {"envs", "metrics"},
     "__init__": {"envs", "mechanism", "urdf"},
     "__main__": {"assets", "control", "envs", "mechanism", "metrics", "render", "urdf", "wrappers"},

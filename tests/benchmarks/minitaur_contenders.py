@@ -12,8 +12,8 @@ from timing import Job, interleaved
 
 import vigym
 from vigym import assets
+from vigym.control.legs import hip_angles
 from vigym.control.trot import Gait, trot
-from vigym.envs.legs import hip_angles
 
 HOLD = 0.01  # [s] between two targets, in all engines
 KP, KD = 8.0, 0.3  # of the motors [N m/rad, N m s/rad], clipped at the joints' effort of 3.5 N m

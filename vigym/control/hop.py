@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.envs.legs import Array, action_of
+from vigym.control.legs import Array, action_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.envs.legs import Array, action_of
+from vigym.control.legs import Array, action_of
 
 TURN = 2.0 * np.pi
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from vigym import assets
+from vigym.control.legs import commanded, hip_angles
 from vigym.envs.expressions import cost_of_transport, into_body
-from vigym.envs.legs import commanded, hip_angles
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.motors import MINITAUR_MOTOR

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
+from vigym.control.legs import FOOT, commanded, hip_angles, reach
 from vigym.envs.expressions import columns
-from vigym.envs.legs import FOOT, commanded, hip_angles, reach
 from vigym.envs.task import Array, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
