@@ -164,7 +164,7 @@ def stiffest(setting: Setting, cone: str) -> Contender:
     """MuJoCo with the shortest time constant with which it walks, and of the other options the fastest then."""
     h = setting.timestep
     for softness in (Softness(h, safe=False), *(Softness(k * h) for k in (2.0, 3.0, 5.0, 10.0))):
-        runs = [mujoco_trot(setting, softness, Options(cone, *others)) for others in FASTER]
+        runs = [mujoco_trot(setting, softness, Options(cone, *others, ("island",))) for others in FASTER]
         able = [run for run in runs if run.watch().healthy]
         if able:
             costs = interleaved([run.job for run in able], 2)
