@@ -8,9 +8,10 @@ Same bodies, hinges, motors (implicit in vigym, MuJoCo's position actuators ther
 closes the four loops by joints and solves contacts to its tolerance. MuJoCo closes each loop by one `connect`, softly.
 It is shown with its defaults, and at its stiffest: impedance 0.9999 and the shortest time constant of loops and
 contacts with which it walks (one step with its check off, else two or more), with the integrator and the Jacobian that
-are fastest then, and without its islands, which is faster, too. Its pyramidal cone is faster than the true one and has a row of its own. All steps of a run are one
-call in MuJoCo (its C loop, mujoco.rollout); vigym is called once in 10 ms. CPU time of the one thread that works,
-engines in turn within each repeat. `!` marks runs that did not converge, fell, or where MuJoCo warned.
+are fastest then, without islands, which is faster, too. Its pyramidal cone is faster than the true one and has a row
+of its own. All steps of a run are one call in MuJoCo (its C loop, mujoco.rollout); vigym is called once in 10 ms. CPU
+time of the one thread that works, engines in turn within each repeat. `!` marks runs that did not converge, fell, or
+where MuJoCo warned.
 """
 
 from __future__ import annotations
