@@ -9,18 +9,16 @@ import math
 
 from .algebra import add, dot, load3, load4
 from .cone import spin_coefficient
-from .contact import ground_normal, touching_velocity
+from .contact import touching_velocity
 from .coordinates import keep
-from .drives import bound_by, gain_of, three
+from .drives import bound_by
 from .forces import stretch_of, tension
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned
-from .lanes import above, any_lane, both, row
-from .press import contact_wrench
+from .lanes import above, both, row
 from .rates import change_of, has_angle, rate_of
 from .simd import LANES, absolute, load, spread, where
 from .tables import (
-    ACTS,
     ACTUATED,
     ACTUATED_FREEDOM,
     ACTUATED_ROW,
@@ -35,21 +33,21 @@ from .tables import (
     DISSIPATED,
     DRIVE,
     ELIMINATION,
-    FACTS,
     FIRST,
+    FORCE_FOUND,
+    FOUND,
     FREEDOM,
     FREEDOMS,
     GAIN,
     GRAVITY,
-    HAS_DRIVE,
     HAS_SPRING,
     KEPT,
     LOOP_ROWS,
     LOOP_WORK,
-    NEAR,
     PLAN_ACTUATORS,
     PLAN_RATED,
     PRESS,
+    PRESS_FOUND,
     PULL,
     RATE,
     RATED,
@@ -83,11 +81,10 @@ def book_joint(t, i, k3, h, mask, token):
         keep(t, c + RATE, now, mask, token)
         keep(t, c + SPEED, rate, mask, token)
         if bound_by(t, i):
-            drive, stop, dry = three(t, at + ACTS, token)
+            drive, stop, dry, gain = load4(t.work, at + FOUND, token)
             lost, given = lost - (stop + dry) * mean, given + drive * mean
             keep(t, c + DRIVE, drive, mask, token)
-            if planned(t, i, HAS_DRIVE) > 0:
-                keep(t, c + GAIN, gain_of(t, i, p, token), mask, token)
+            keep(t, c + GAIN, gain, mask, token)
             keep(t, c + STOP, stop, mask, token)
             keep(t, c + RUB, dry, mask, token)
         if planned(t, i, HAS_SPRING) > 0 and has_angle(t, i, j):
@@ -99,30 +96,24 @@ def book_joint(t, i, k3, h, mask, token):
 @phase
 def book_contacts(t, k2, k3, h, mask, token):
     """Keep the contacts' forces and whether they bounce; returns what they dissipate [W]."""
-    lost, o, n = h * 0.0, spread(0.0, token), ground_normal(t, token)
+    lost, o = h * 0.0, spread(0.0, token)
     g = load3(t.model, t.e + GRAVITY, token)
     slow = RESTS * math.sqrt(dot(g, g)) * absolute(h)
     for c in range(t.plan[CONTACTS]):
         a, s = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token)
-        f, last = load4(t.work, a + FACTS, token), load(t.state, s + PRESS, token)
-        rebound, force = o, (o, o, o)
-        if any_lane(load(t.work, a + NEAR, token)):
-            force, _ = contact_wrench(t, a, n, f, token)
-            before, v1, spin1 = touching_velocity(t, c, k2, k2, token)
-            _, v2, spin2 = touching_velocity(t, c, k2, k3, token)
-            power = dot(force, add(v1, v2)) + spin_coefficient(t, c, token) * f[3] * (spin1 + spin2)
-            lost = lost - where(load(t.work, a + NEAR, token), 0.5 * power, o)
-            lands = both(above(f[0], o), above(-before, slow))
-            lands = where(last, o, lands)
-            rebound = where(lands, -before * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + BOUNCE, token), o)
-        near = load(t.work, a + NEAR, token)
+        f, last = load4(t.work, a + PRESS_FOUND, token), load(t.state, s + PRESS, token)
+        force = load3(t.work, a + FORCE_FOUND, token)
+        before, v1, spin1 = touching_velocity(t, c, k2, k2, token)
+        _, v2, spin2 = touching_velocity(t, c, k2, k3, token)
+        lost = lost - 0.5 * (dot(force, add(v1, v2)) + spin_coefficient(t, c, token) * f[3] * (spin1 + spin2))
+        lands = where(last, o, both(above(f[0], o), above(-before, slow)))
+        rebound = where(lands, -before * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + BOUNCE, token), o)
         keep(t, s + REBOUND, rebound, mask, token)
-        keep(t, s + REACTION, where(near, force[0], o), mask, token)
-        keep(t, s + REACTION + LANES, where(near, force[1], o), mask, token)
-        keep(t, s + REACTION + 2 * LANES, where(near, force[2], o), mask, token)
+        keep(t, s + REACTION, force[0], mask, token)
+        keep(t, s + REACTION + LANES, force[1], mask, token)
+        keep(t, s + REACTION + 2 * LANES, force[2], mask, token)
         for j in range(4):
-            kept = load(t.work, a + FACTS + j * LANES, token)
-            keep(t, s + PRESS + j * LANES, where(near, kept, o), mask, token)
+            keep(t, s + PRESS + j * LANES, load(t.work, a + PRESS_FOUND + j * LANES, token), mask, token)
     return lost
 
 

@@ -1,5 +1,6 @@
 """Drives, limits and dry friction in the equations of a step: loads on the freedoms, forces after an increment."""
 
+from .algebra import load4, store4
 from .jit import inline, phase
 from .joint import planned
 from .lanes import row
@@ -15,6 +16,7 @@ from .tables import (
     ELIMINATION,
     FASTEST,
     FIRST,
+    FOUND,
     FREEDOM,
     GAIN,
     GIVES,
@@ -92,6 +94,22 @@ def gain_of(t, i, p, token):
     _, by_place = command(t, i, p, load(t.work, at + START, token) + rate / slope, rate, o, token)
     gain = (steep - by_place) / slope
     return where(steep, where(gain, gain, o), o)
+
+
+@phase
+def keep_laws(t, mask, token):
+    """Forces of drives, limits and dry friction of the solution, in the lanes of the mask."""
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        if bound_by(t, i):
+            for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+                p = planned(t, i, FIRST) + j
+                at = t.p + row(p, ELIMINATION, token)
+                drive, stop, dry = three(t, at + ACTS, token)
+                gain = gain_of(t, i, p, token) if planned(t, i, HAS_DRIVE) > 0 else 0.0 * drive
+                then = load4(t.work, at + FOUND, token)
+                drive, stop = where(mask, drive, then[0]), where(mask, stop, then[1])
+                store4(t.work, at + FOUND, (drive, stop, where(mask, dry, then[2]), where(mask, gain, then[3])))
 
 
 @inline
@@ -200,5 +218,5 @@ def take_laws(t, size, mask, token):
                 for k in range(3):
                     f, g = load(t.work, at + ACTS + k * LANES, token), load(t.work, at + GIVES + k * LANES, token)
                     store(t.work, at + ACTS + k * LANES, where(mask, f + size * (g - f), f))
-                moved = where(mask, load(t.work, at + INCREMENT, token), load(t.work, at + MOVED, token))
-                store(t.work, at + MOVED, moved)
+                moved, now = load(t.work, at + MOVED, token), load(t.work, at + INCREMENT, token)
+                store(t.work, at + MOVED, where(mask, moved + size * (now - moved), moved))

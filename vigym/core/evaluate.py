@@ -1,7 +1,7 @@
 """One evaluation of the equations of a step: from a guess of knot 3 to its residual and the increment."""
 
 from .body import blocks6, predict, pressing, residuals
-from .drives import follow_laws, take_laws
+from .drives import follow_laws, keep_laws, take_laws
 from .forces import constant_loads, rate_loads, rate_terms, spring_loads, start_laws
 from .groups import blend, gravity
 from .jit import inline, phase
@@ -10,7 +10,7 @@ from .lanes import any_lane, both, but_not, copy, over_bodies, row
 from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
 from .multipliers import rounding
-from .press import condense, follow_contacts, press, push, take_forces
+from .press import condense, follow_contacts, keep_forces, press, push, take_forces
 from .rows import forget_multipliers, keep_multipliers, set_rows
 from .simd import LANES, absolute, load, maximum, spread, where
 from .tables import (
@@ -160,6 +160,15 @@ def take(t, size, mask, token):
         take_laws(t, size, mask, token)
     if t.plan[CONTACTS] > 0:
         take_forces(t, size, mask, token)
+
+
+@inline
+def keep_found(t, mask, token):
+    """The forces of laws and contacts are those of the solution in the lanes of the mask."""
+    if t.plan[LAWS] > 0:
+        keep_laws(t, mask, token)
+    if t.plan[CONTACTS] > 0:
+        keep_forces(t, mask, token)
 
 
 @inline

@@ -7,7 +7,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 """
 
 from .body import update
-from .evaluate import begin, evaluate, take
+from .evaluate import begin, evaluate, keep_found, take
 from .groups import block_count
 from .jit import phase
 from .lanes import above, any_lane, both, but_not
@@ -20,6 +20,7 @@ from .touch import overlooked, reanchor
 ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 DAMPED = 15  # half steps of the careful attempt, where forces hold
+FLOOR = 100.0  # times the tolerance: where what forces hold stops to converge, it is their stiffness that rounds
 SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
 SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
@@ -48,10 +49,14 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         now = maximum(now, off)
         residual = where(active, now, residual)
         moves = turn if looped else where(held, turn, o)
-        finished = both(both(active, above(goal, now)), above(spread(SETTLED, token), moves))
+        theta = now / previous
+        stalls = both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)) if iteration > 0 else o
+        small = maximum(above(goal, now), stalls)
+        finished = both(both(active, small), above(spread(SETTLED, token), moves))
         take(t, one, finished, token)
-        missed = overlooked(t, k3, finished, token)
-        finished = but_not(but_not(finished, missed), reanchor(t, h, finished, token))
+        missed = maximum(overlooked(t, k3, finished, token), reanchor(t, h, finished, token))
+        finished = but_not(finished, missed)
+        keep_found(t, finished, token)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -68,7 +73,6 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
         take(t, size, active, token)
         iterations = iterations + active
-        theta = now / previous
         bound = SAFETY * theta * now if iteration > 0 else now
         bound = maximum(bound, off)
         if looped:
@@ -79,6 +83,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         finished = but_not(finished, missed)  # what was seen only now is in no equation yet
         finished = but_not(finished, overlooked(t, k3, finished, token))
         finished = but_not(finished, reanchor(t, h, finished, token))
+        keep_found(t, finished, token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number

@@ -16,9 +16,11 @@ from .tables import (
     CONTACTS,
     FACTS,
     FGIVES,
+    FORCE_FOUND,
     GUIDE_1,
     GUIDE_2,
     NEAR,
+    PRESS_FOUND,
     RUB_1,
     RUB_2,
     SHIFT,
@@ -164,4 +166,26 @@ def take_forces(t, size, mask, token):
             store(t.work, a + FACTS + j * LANES, where(mask, f + size * (g - f), f))
         for j in range(5):
             seen, now = load(t.work, a + SLIP_SEEN + j * LANES, token), load(t.work, a + SLIP_NEXT + j * LANES, token)
-            store(t.work, a + SLIP_SEEN + j * LANES, where(mask, now, seen))
+            store(t.work, a + SLIP_SEEN + j * LANES, where(mask, seen + size * (now - seen), seen))
+
+
+@phase
+def keep_forces(t, mask, token):
+    """Contact forces of the solution, in the lanes of the mask: what others do later does not change them."""
+    n, o = ground_normal(t, token), spread(0.0, token)
+    for c in range(t.plan[CONTACTS]):
+        a = t.w + row(c, TOUCH_WORK, token)
+        near, f = load(t.work, a + NEAR, token), load4(t.work, a + FACTS, token)
+        f = where(near, f[0], o), where(near, f[1], o), where(near, f[2], o), where(near, f[3], o)
+        force, _ = contact_wrench(t, a, n, f, token)
+        force = where(near, force[0], o), where(near, force[1], o), where(near, force[2], o)
+        then, before = load4(t.work, a + PRESS_FOUND, token), load3(t.work, a + FORCE_FOUND, token)
+        f = (
+            where(mask, f[0], then[0]),
+            where(mask, f[1], then[1]),
+            where(mask, f[2], then[2]),
+            where(mask, f[3], then[3]),
+        )
+        store4(t.work, a + PRESS_FOUND, f)
+        force = where(mask, force[0], before[0]), where(mask, force[1], before[1]), where(mask, force[2], before[2])
+        store3(t.work, a + FORCE_FOUND, force)

@@ -72,17 +72,21 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # freedom rows of the work: applied torque, target of the drive, constant and current generalised force, its stiffness,
 # residual over the pivot, 1 / pivot, column u, row w over the pivot, increment, the one that the laws choose by,
 # coordinate at knot 2; of the laws of drive, limit and dry friction: what they see (rate, its slope, command, its
-# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), and their slopes
+# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), their slopes; forces and
+# the drive's gain of the solution
 (APPLIED, TARGET, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, INCREMENT, MOVED,
- START, SEEN, ACTS, GIVES, SLOPES, ELIMINATION) = _offsets(*[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3)  # fmt: skip
+ START, SEEN, ACTS, GIVES, SLOPES, FOUND, ELIMINATION) = _offsets(
+    *[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3, 4
+)  # fmt: skip
 # contact rows of the work: whether it is near; target of the normal's gap; force that anchors it, as it is, and at no
 # increment (then after it); velocities (normal, of the touching point, spin) as they are, that choose between open,
 # stick and slip, and after the last increment; slopes nn, 1n, 2n, 11, 12, 22, sn, ss; tangents, the same times their
 # coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
-# point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation
+# point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation;
+# components and force [world] of the solution
 (NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
- ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, TOUCH_WORK) = _offsets(
-    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12
+ ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, TOUCH_WORK) = _offsets(
+    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3
 )  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift

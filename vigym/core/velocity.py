@@ -77,7 +77,7 @@ def inertias(t, blocks, k2, token):
         store_anchored(t, a, load(t.model, m + MASS, token), J, arm, arm)
 
 
-SWEEPS = 12  # choices between open, stick and slip at a knot; two or three settle it
+SWEEPS, WHOLE = 30, 6  # choices between open, stick and slip at a knot; two or three settle it, else half steps do
 
 
 @inline
@@ -133,7 +133,7 @@ def solve_velocities(t, k, token, vectors):
         stand(t, k, 0.5 * h1, token)
     goal = KNOT_TOLERANCE * load(t.model, t.e + FORCE_SCALE, token) * maximum(h1, spread(KNOT_TOLERANCE, token))
     active = one
-    for _ in range(SWEEPS if lawful else 1):
+    for sweep in range(SWEEPS if lawful else 1):
         knot_forces(t, h1, token)
         knot_factors(t, blocks, k, token, vectors)
         knot_motion(t, blocks, k, h1, token, vectors)
@@ -142,8 +142,9 @@ def solve_velocities(t, k, token, vectors):
             active = both(active, above(off, goal))
             if not any_lane(active):
                 break
-            take_laws(t, one, active, token)  # of the others nothing changes: their next solve is the same once more
-            take_forces(t, one, active, token)
+            size = one if sweep < WHOLE else 0.5 * one
+            take_laws(t, size, active, token)  # of the others nothing changes: their next solve is the same once more
+            take_forces(t, size, active, token)
     move_links(t, k, token)
 
 
