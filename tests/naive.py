@@ -12,12 +12,16 @@ h1, h are the sizes of the last and of this step; e is a joint's relative orient
 from __future__ import annotations
 
 import numpy as np
-from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
+from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, rotation_vector, wrapped
 from naive_linear import least_motion, newton_direction
 from naive_springs import TwinSprings
 
 GAMMA = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 COMPOSITION = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}
+
+
+def joined(parts):
+    return np.concatenate(list(parts), axis=-1)
 
 
 class Twin:
@@ -64,6 +68,7 @@ class Twin:
         for joint in self.joints[len(self.tree) :]:
             self.angles[joint.name] = None if joint.ball else joint.coordinates(x, q)[1]
         self.x, self.q, self.lengths = x, q, (self.springs.lengths(x, q),) * 2
+        self.mean_stretch = np.zeros(len(self.stiffness))
         return np.abs(self.constraint(x, q)).max(initial=0.0) < 1e-9
 
     def start(self, rates, held):
@@ -90,7 +95,7 @@ class Twin:
 
     def stretch(self):
         """Joint coordinates minus rest at the knot now, (n_free,)."""
-        return np.concatenate([j.stretch(self.x, self.q, self.angles[j.name]) for j in self.joints])
+        return joined(j.stretch(self.x, self.q, self.angles[j.name]) for j in self.joints)
 
     def constraint(self, x, q):
         return np.concatenate([joint.constraint(x, q) for joint in self.joints], axis=-1)
@@ -125,17 +130,30 @@ class Twin:
         rho, V = self.h1 / h, V.reshape(*V.shape[:-1], self.n, 6)
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
-        rate, momentum, _ = self.rates(x3, q3, h)
-        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, rho)
+        rate, momentum, change = self.rates(x3, q3, h)
+        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, change, rho)
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
         balance = np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n) + force @ self.J
         return balance + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
 
-    def pull(self, x3, q3, rho):
-        """Force of the joints' springs at the knot now (..., n_free)."""
-        return 0.5 * (1.0 + rho) * self.stiffness * self.stretch()
+    def stretch_at(self, x, q, change):
+        """The same at poses (..., n + 1) one step on, from the changes of coordinates (..., n_free)."""
+        parts, start = [], 0
+        for joint in self.joints:
+            s = joint.stretch(self.x, self.q, self.angles[joint.name]) + change[..., start : start + joint.n_free]
+            if joint.ball:
+                turn = rotation_vector(mul(conj(joint.q_rest), joint.coordinates(x, q)[2])) - joint.rest[-3:]
+                s = np.concatenate([s[..., :-3], turn], axis=-1)
+            parts.append(s)
+            start += joint.n_free
+        return np.concatenate(parts, axis=-1)
+
+    def pull(self, x3, q3, change, rho):
+        """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot."""
+        ahead = 0.5 * (self.stretch() + self.stretch_at(x3, q3, change))
+        return 0.5 * self.stiffness * (rho * self.mean_stretch + ahead)
 
     def turned(self, w, h):
         """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
@@ -181,12 +199,14 @@ class Twin:
         self.v, self.w = np.split(V.reshape(self.n, 6), 2, axis=1)
         x3, q3 = self.ahead(self.v, self.w, h)
         rate, self.p12, change = self.rates(x3, q3, h)
+        before = self.stretch()
         self.work += u @ change
         for joint in self.joints:
             if not joint.ball:
                 old = self.angles[joint.name]
                 self.angles[joint.name] = old + wrapped(joint.coordinates(x3, q3)[1] - old)
         self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
+        self.mean_stretch = 0.5 * (before + joined(j.stretch(x3, q3, self.angles[j.name]) for j in self.joints))
         stretching = (self.lengths[1] - self.lengths[0]) / h
         lost = self.damping @ rate**2 + self.springs.damping @ stretching**2
         self.dissipated_steps += 0.5 * (self.h1 + h) * lost
@@ -205,14 +225,10 @@ class Twin:
         (G, J), S = self.rows(), self.springs.rows(self.x, self.q)
         p = np.hstack([self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity), self.spin(self.w, self.h1, -1.0)])
         M = self.inertia_matrix(J) + 0.5 * self.h1 * (J.T * self.damping @ J + S.T * self.springs.damping @ S)
-        given = 0.5 * self.h1 * (self.u - self.last_pull()) + self.armature * self.p12
+        given = 0.5 * self.h1 * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
         p = p.ravel() + given @ J - 0.5 * self.h1 * self.springs.pull(*self.lengths) @ S
         V = least_motion(M, np.linalg.solve(M, p), G, np.zeros(len(G)))
         return V.reshape(self.n, 6), J @ V
-
-    def last_pull(self):
-        """Force of the joints' springs over the last step, as the knot now sees it (n_free,)."""
-        return self.stiffness * self.stretch()
 
     def energy(self):
         """(kinetic, potential) [J] at the knot; armature is kinetic, springs are potential."""

@@ -82,27 +82,39 @@ class Drives:
 
 
 class Rolling:
-    """Rows A(z2) V = 0 of skates and wheels over the velocities of all bodies."""
+    """Skates and wheels: a point of a body does not move along directions that turn with it.
+
+    Over a step its way is at right angles to the mean of a direction at both ends; forces act along it at the first.
+    """
 
     def __init__(self, mech, index):
         self.skates = [(index[s.body], s.position, s.direction) for s in mech.skates.values()]
         self.wheels = [(index[w.body], w.position, w.axis, w.radius) for w in mech.wheels.values()]
         self.normal = None if mech.ground is None else mech.ground.normal
 
-    def rows(self, q, n):
-        found = []
-
-        def row(body, arm, world):
-            wide = np.zeros((n + 1, 6))
-            wide[body] = np.append(world, cross(arm, rotate(conj(q[body]), world)))
-            found.append(wide[1:].ravel())
-
-        for body, point, direction in self.skates:
-            row(body, point, rotate(q[body], direction))
+    def directions(self, q):
+        """[(body, arm (3,) in it, direction (..., 3))] at orientations of all bodies (..., n + 1, 4)."""
+        found = [(body, point, rotate(q[..., body, :], direction)) for body, point, direction in self.skates]
         for body, centre, axis, radius in self.wheels:
-            along = unit(cross(rotate(q[body], axis), self.normal))
-            spoke = -unit(self.normal - rotate(q[body], axis) * dot(self.normal, rotate(q[body], axis)))
-            arm = centre + radius * rotate(conj(q[body]), spoke)
-            row(body, arm, along)
-            row(body, arm, cross(self.normal, along))
+            axle, n = rotate(q[..., body, :], axis), self.normal
+            spoke = -unit(n - axle * dot(n, axle)[..., None])
+            arm = centre + radius * rotate(conj(q[..., body, :]), spoke)
+            found += [(body, arm, axle), (body, arm, unit(cross(axle, np.broadcast_to(n, axle.shape))))]
+        return found
+
+    def rows(self, q, n):
+        """Rows (slips, 6 n) at one knot."""
+        found = []
+        for body, arm, direction in self.directions(q):
+            wide = np.zeros((n + 1, 6))
+            wide[body] = np.append(direction, cross(arm, rotate(conj(q[body]), direction)))
+            found.append(wide[1:].ravel())
         return np.reshape(found, (-1, 6 * n))
+
+    def slips(self, x, q, x3, q3, h):
+        """Velocities (..., slips) over a step of size h of the points that touch at its first knot."""
+        found = [np.zeros((*x3.shape[:-2], 0))]
+        for (body, arm, first), (_, _, last) in zip(self.directions(q), self.directions(q3), strict=True):
+            way = x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
+            found.append(dot(0.5 * (first + last), way)[..., None] / h)
+        return np.concatenate(found, axis=-1)

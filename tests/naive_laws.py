@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 SMALL = 1e-30
+SLOW = 1e-4  # [m/s]
 
 
 class Stop:
@@ -111,15 +112,17 @@ class Slip:
         if case == "sticks":
             per = 1.0 / max(np.linalg.norm(W[np.ix_(self.rows, self.rows)], 2), SMALL)
             return [per * u[i], per * u[j]], [], [(0, i, per), (1, j, per)]
-        m = self.scales(-u[i])
-        speed = m * u[self.rows]
-        size = max(np.linalg.norm(speed), SMALL)
-        way = speed / size
-        turn = (np.eye(2) - np.outer(way, way)) * m / size  # of the way, by slip
-        forces = f[self.rows] + f[n] * m * way
-        by_force = [(0, i, 1.0), (1, j, 1.0), (0, n, m[0] * way[0]), (1, n, m[1] * way[1])]
-        by_slip = [(r, self.rows[c], f[n] * m[r] * turn[r, c]) for r in range(2) for c in range(2)]
-        return list(forces), by_force, by_slip
+        step = self.step(W)
+        m = self.scales(f[i] - step * self.friction.max() ** 2 * u[i])
+        per = np.divide(1.0, m, out=np.zeros(2), where=m > 0.0)
+        z = per * f[self.rows] - step * m * u[self.rows]
+        size = max(np.sqrt(z @ z), SMALL)
+        way = z / size
+        turn = f[n] * m[:, None] * (np.eye(2) - np.outer(way, way)) / size
+        by_force = [(0, i, 1.0), (1, j, 1.0), (0, n, -m[0] * way[0]), (1, n, -m[1] * way[1])]
+        by_force += [(r, self.rows[c], -turn[r, c] * per[c]) for r in range(2) for c in range(2)]
+        by_slip = [(r, self.rows[c], turn[r, c] * step * m[c]) for r in range(2) for c in range(2)]
+        return list(f[self.rows] - f[n] * m * way), by_force, by_slip
 
     def miss(self, f, u, W):
         F = f[self.rows]
@@ -203,6 +206,24 @@ def settled(laws, cases, f, W, b):
     return f
 
 
+def followed(laws, W, b, f, tolerance, slow):
+    """(miss, forces) nearest to the laws on the way from case to case, each that of the last one's solution."""
+    best, last = (np.inf, f), None
+    for _ in range(8):
+        u = b + W @ f
+        best = min(best, (miss(laws, f, u, W), f), key=lambda pair: pair[0])
+        cases = [law.case(f, u, W) for law in laws]
+        for i, law in enumerate(laws):  # where forces of redundant contacts still settle, slips are none
+            if cases[i] == "slips" and np.abs(u[law.rows]).max() < slow:
+                cases[i] = "sticks"
+        if best[0] <= tolerance * (1.0 + np.abs(best[1]).max()) or cases == last:
+            break
+        f, last = settled(laws, cases, f, W, b), cases
+        if not np.all(np.isfinite(f)):
+            break
+    return best
+
+
 def solve(laws, W, b, f, tolerance=1e-12, sweeps=20000):
     """Forces that meet the laws, from a guess f; the best found where the laws contradict each other a little.
 
@@ -217,11 +238,8 @@ def solve(laws, W, b, f, tolerance=1e-12, sweeps=20000):
             for law in laws:
                 law.relax(f, W, b)
         done, batch = done + batch, min(2 * batch, 500)
-        u = b + W @ f
-        tried = settled(laws, [law.case(f, u, W) for law in laws], f, W, b)
-        for found in (tried, f):
-            if np.all(np.isfinite(found)):
-                best = min(best, (miss(laws, found, b + W @ found, W), found), key=lambda pair: pair[0])
+        for slow in (0.0, SLOW):
+            best = min(best, followed(laws, W, b, f, tolerance, slow), key=lambda pair: pair[0])
         if best[0] <= tolerance * (1.0 + np.abs(best[1]).max()):
             break
     return best[1]

@@ -52,6 +52,14 @@ class TwinContact:
         cosine, sine = self.quarter
         return self.point + self.radius * rotate(down, cosine * deep + sine * cross(axis, deep))
 
+    def lightest(self, mobility):
+        """Least mass [kg] that a force moves where it may touch; `mobility` (6, 6) of its body."""
+        found = []
+        for point in self.point + self.radius * np.vstack([np.zeros(3), np.eye(3), -np.eye(3)]):
+            rows = np.hstack([np.eye(3), cross(point[None], np.eye(3))])
+            found.append(1.0 / np.linalg.eigvalsh(rows @ mobility @ rows.T)[-1])
+        return min(found)
+
     def side(self):
         """A direction of the body across the axis."""
         return unit(cross(self.axis, np.eye(3)[np.abs(self.axis).argmin()]))

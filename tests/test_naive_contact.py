@@ -75,7 +75,7 @@ def test_forces_act_along_what_they_bound(name):
 
 @pytest.mark.parametrize("h", [0.1, 0.05, 0.01])
 def test_box_lands_on_the_ground_and_stays(h):
-    twin, gaps = TouchingTwin(scenes.box(0.4 + scenes.EDGE / 2.0), h), []
+    twin, gaps = TouchingTwin(scenes.box(0.4 + scenes.EDGE / 2.0), h, prox=0.0), []
     for _ in range(round(0.5 / h)):
         twin.step()
         gaps.append(min(contact.gap(twin.x, twin.q) for contact in twin.contacts))
@@ -112,7 +112,7 @@ def test_a_slip_that_starts_rolls_as_a_ball_does():
 @pytest.mark.parametrize("seed", range(2))
 def test_a_tumbling_box_only_loses_energy(seed):
     rng = np.random.default_rng(seed)
-    twin = TouchingTwin(scenes.box(0.6, 0.5, orientation=unit(rng.normal(size=4))), 0.01)
+    twin = TouchingTwin(scenes.box(0.6, 0.5, orientation=unit(rng.normal(size=4))), 0.01, prox=0.0)
     twin.reset({}, rng.normal(size=6))
     energies = [sum(twin.energy())]
     for _ in range(60):

@@ -1,0 +1,55 @@
+"""Side by side: the compiled stepper and the slow twin of contact, step for step from one start."""
+
+from __future__ import annotations
+
+import numpy as np
+from agreement import aligned
+from naive_contact import PROX, TouchingTwin
+
+from vigym import Simulator
+
+
+def pair(mech, h=0.01, rates=None, prox=PROX, positions=None):
+    """Simulator and twin at the same pose with the same rates of the tree's freedoms."""
+    sim, twin = Simulator(mech, timestep=h, tolerance=1e-12), TouchingTwin(mech, h, prox)
+    rates = None if rates is None else np.asarray(rates, float)
+    sim.reset(positions, rates)
+    assert twin.reset(positions, rates)
+    return sim, twin
+
+
+def step_both(sim, twin, k, targets=None, torques=None):
+    """One step of both; signals are functions of the step's number."""
+    mech, given = sim.mechanism, {}
+    u = np.zeros(len(mech.velocity_names))
+    driven = np.isin(mech.velocity_names, mech.actuator_names)
+    if targets is not None:
+        twin.targets = given["targets"] = np.asarray(targets(k), float)
+    if torques is not None:
+        u[driven] = given["torques"] = np.asarray(torques(k), float)
+    status = sim.step(**given)
+    assert status.converged
+    assert status.halvings == 0, f"step {k} was halved: the twin's was not"
+    twin.step(u)
+
+
+def poses(sim, twin):
+    """Largest difference of positions [m] and quaternions."""
+    names = list(sim.mechanism.bodies)
+    x = np.array([sim.body_position(name) for name in names])
+    q = np.array([sim.body_orientation(name) for name in names])
+    return max(np.abs(x - twin.x[1:]).max(), np.abs(aligned(q, twin.q[1:]) - twin.q[1:]).max())
+
+
+def velocities(sim, twin):
+    """Largest difference of the velocities at the knot [m/s, rad/s]."""
+    V, _ = twin.knot_velocities()
+    found = [np.append(sim.body_velocity(name), sim.body_angular_velocity(name)) for name in sim.mechanism.bodies]
+    return np.abs(np.array(found) - V).max()
+
+
+def forces(sim, twin):
+    """Largest difference of the contacts' forces over the largest of them."""
+    if not twin.contacts:
+        return 0.0
+    return np.abs(sim.contacts.force - twin.touched).max() / max(1.0, np.abs(twin.touched).max())
