@@ -75,12 +75,14 @@ def _cost(args: argparse.Namespace) -> str:
         for run, cost in zip(runs, costs, strict=True):
             walk = run.watch()
             work = f"{walk.work.mean():.2f} / {np.percentile(walk.work, 95):.0f} / {walk.work.max()}"
-            rows.append([f"{1e3 * timestep:g}", run.name, *_rate(cost, costs[0], walk.healthy), work, *_figures(walk)])
+            fast = f"{timestep / cost.best:.0f}"
+            timed = *_rate(cost, costs[0], walk.healthy), fast, work
+            rows.append([f"{1e3 * timestep:g}", run.name, *timed, *_figures(walk)])
     title = (
-        "trot of one robot on one thread, thousand physics steps/s: best (median); time against vigym's; work of a "
-        "step: factorisations, in MuJoCo iterations of its solver, mean / 95th percentile / most"
+        "trot of one robot on one thread, thousand physics steps/s: best (median); time against vigym's; simulated time "
+        "per CPU time; work of a step: factorisations, in MuJoCo iterations of its solver, mean / 95th percentile / most"
     )
-    return table(title, ["step [ms]", "", "thousand steps/s", "time", "work", *FIGURES], rows)
+    return table(title, ["step [ms]", "", "thousand steps/s", "time", "x real", "work", *FIGURES], rows)
 
 
 def _batch(args: argparse.Namespace) -> str:
