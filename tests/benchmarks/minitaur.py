@@ -79,8 +79,8 @@ def _cost(args: argparse.Namespace) -> str:
             timed = *_rate(cost, costs[0], walk.healthy), fast, work
             rows.append([f"{1e3 * timestep:g}", run.name, *timed, *_figures(walk)])
     title = (
-        "trot of one robot on one thread, thousand physics steps/s: best (median); time against vigym's; simulated time "
-        "per CPU time; work of a step: factorisations, in MuJoCo iterations of its solver, mean / 95th percentile / most"
+        "trot of one robot on one thread, thousand physics steps/s: best (median); time against vigym's; simulated "
+        "time per CPU time; work of a step: factorisations, in MuJoCo iterations, mean / 95th percentile / most"
     )
     return table(title, ["step [ms]", "", "thousand steps/s", "time", "x real", "work", *FIGURES], rows)
 
