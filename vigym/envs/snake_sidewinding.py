@@ -26,7 +26,7 @@ SIDEWAYS, UPRIGHT = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)  # axes of the joints, in t
 ALONG = (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # turns the axis of a cylinder along the module
 QUICK, WHIRL, BENT, FAST = 5.0, 30.0, 1.6, 60.0  # bounds of observed velocity [m/s], rates [rad/s], angles [rad], rates
 COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the modules, in turn
-HEAD = (0.95, 0.55, 0.15, 1.0)
+HEAD, KNUCKLE = (0.95, 0.55, 0.15, 1.0), (0.35, 0.38, 0.42, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +174,8 @@ def alternating_snake(links: int, friction: float) -> Mechanism:
         name, centre = f"link{link}", np.array([LENGTH * (1 - link), 0.0, RADIUS])
         colour = HEAD if link == 1 else COLOURS[link % 2]
         tube = Cylinder(radius=RADIUS, length=0.8 * LENGTH, orientation=ALONG, rgba=colour)
-        knuckle = Sphere(radius=0.8 * RADIUS, position=(LENGTH / 2.0, 0.0, 0.0), rgba=(0.35, 0.38, 0.42, 1.0))
+        front = HEAD if link == 1 else KNUCKLE
+        knuckle = Sphere(radius=0.8 * RADIUS, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front)
         shapes: list[Shape] = [tube, knuckle]
         mechanism.add_body(name, MASS, (spin, tilt, tilt), centre, shapes=shapes)
         mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
