@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from agreement import aligned
-from naive_contact import PROX, TouchingTwin
+from naive_contact import TouchingTwin
+from naive_joints import rotate
+from naive_soft import PROX
 
 from vigym import Simulator
 
@@ -49,7 +51,16 @@ def velocities(sim, twin):
 
 
 def forces(sim, twin):
-    """Largest difference of the contacts' forces over the largest of them."""
-    if not twin.contacts:
-        return 0.0
-    return np.abs(sim.contacts.force - twin.touched).max() / max(1.0, np.abs(twin.touched).max())
+    """Largest difference of what the contacts exert on a body over the largest: forces [N], and moments of 1 m.
+
+    How they share it is their own matter, where they are redundant.
+    """
+    found, largest = 0.0, 1.0
+    for body in {contact.body for contact in twin.contacts}:
+        own = [i for i, contact in enumerate(twin.contacts) if contact.body == body]
+        places = np.array([rotate(twin.touching.q[body], twin.touching.arms[i]) for i in own])
+        here, there = sim.contacts.force[own], twin.touched[own]
+        off = here - there
+        found = max(found, np.abs(off.sum(axis=0)).max(), np.abs(np.cross(places, off).sum(axis=0)).max())
+        largest = max(largest, np.abs(there).max())
+    return found / largest

@@ -88,7 +88,7 @@ class TouchingTwin(Twin):
         self.laws = self.touching.laws() + self.drives.laws(self.touching.size, self.weight)
         self.B, self.A = np.vstack([self.touching.rows(), self.drives.rows(self.J)]), self.rolling.rows(self.q, self.n)
         gaps, bounce = self.touching.gaps, h * np.array([c.restitution for c in self.contacts]) * self.approach
-        self.floors = np.where(gaps < 0.0, np.minimum(0.0, gaps + PUSH), bounce)
+        self.floors = np.where(bounce > 0.0, bounce, np.minimum(0.0, gaps + PUSH))
         self.stop_floors = np.minimum(0.0, self.drives.stops(self.now) + PUSH)
         self.soft = Softness(self.touching, self.hefts, h / self.weight, self.weight * last, self.prox)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import touching_scenes as scenes
+from naive_joints import rotate
 from touching import DEEPEST, gain, lowest, moving, run, speeds, stepped
 from trees import unit
+
+from vigym import Mechanism
+from vigym.mechanism.shapes import Mesh
 
 G = scenes.GRAVITY
 
@@ -139,6 +143,28 @@ def test_contacts_obey_their_law_at_every_step(name, h):
         assert np.abs(force * contacts.gap).max() * h <= 2e-6
         assert (np.linalg.norm(tangential, axis=-1) <= coefficients.max() * force * (1.0 + 1e-6) + 1e-6).all()
         assert sim.metrics()["penetration"] == pytest.approx(max(0.0, -lowest(sim)), abs=1e-9)
+
+
+def octahedron(path):
+    """A mesh with its corners on the axes, 0.2, 0.3 and 0.4 m from its centre."""
+    corners = np.vstack([np.diag([0.2, 0.3, 0.4]), -np.diag([0.2, 0.3, 0.4])])
+    faces = [(i, j, k) for i in (1, 4) for j in (2, 5) for k in (3, 6)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {i} {j} {k}" for i, j, k in faces]
+    path.write_text("\n".join(lines) + "\n")
+    return corners
+
+
+@pytest.mark.parametrize("h", [0.05, 0.01])
+def test_mesh_comes_to_rest_on_a_face(h, tmp_path):
+    corners = octahedron(tmp_path / "stone.obj")
+    mech = Mechanism(ground=True)
+    mech.add_body("stone", 1.0, (0.02, 0.018, 0.012), (0.0, 0.0, 0.6), unit(np.array([1.0, 0.3, -0.2, 0.1])))
+    mech.add_collision("stone", "stone", Mesh(path=tmp_path / "stone.obj"))
+    sim = run(moving(mech, h), round(4.0 / h))
+    heights = (sim.body_position("stone") + rotate(sim.body_orientation("stone"), corners))[:, 2]
+    np.testing.assert_allclose(np.sort(heights)[:3], 0.0, atol=1e-7)
+    assert speeds(sim) <= 1e-6
+    assert sim.contacts.force[:, 2].sum() == pytest.approx(G, abs=1e-5)
 
 
 def test_redundant_forces_are_shared_alike():
