@@ -41,7 +41,7 @@ from .tables import (
     V,
     W,
 )  # fmt: skip
-from .velocity import joint_rate
+from .velocity import coupling_rates, joint_rate
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
 STAGES = 64
@@ -129,7 +129,7 @@ def project(t, k, rates, given, held, active, first, token, vectors):
     for _ in range(4):
         move_bodies(t, k, rates, first, token)
         set_motion(t, k, token)
-        left = rate_gaps(t, k, token)
+        left = maximum(rate_gaps(t, k, token), coupling_rates(t, k, token))
         least = where(least - left, left, least)
         if not any_lane(both(active, above(left, spread(CLOSED, token)))):
             break

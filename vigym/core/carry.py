@@ -19,6 +19,7 @@ iteration).
 """
 
 from .algebra import add, axpy, cross, dot, load3, load_block, minus_outer, scale, store3, store_block
+from .couple import coupling_factor
 from .jit import inline, phase
 from .joint import free_rotation, own_axis, planned, rotation_axis, translation_axis
 from .lanes import row
@@ -39,6 +40,7 @@ from .tables import (
     CARRY_TO,
     COLUMN_F,
     COLUMN_T,
+    COUPLED,
     DUAL_SHIFT,
     ELIMINATION,
     FIRST,
@@ -95,6 +97,13 @@ def take_out(t, p, c, j, y, x, K_f, K_t, B_f, B_t, token):
 
 
 @inline
+def direct(t, q, p, token):
+    """What a coupling adds to K N and W B of freedom p; other rows act on bodies."""
+    r = carry_plan(t, q, CARRIED_ROW)
+    return coupling_factor(t, r, p, token) if row_plan(t, r, KIND) == COUPLED else spread(0.0, token)
+
+
+@inline
 def carry_past(t, i, q, k2, k3, token):
     """Take every freedom of body i out of carried row q and hand it to the parent."""
     c, n, first = t.q + row(q, CARRIED, token), planned(t, i, TRANSLATIONS), planned(t, i, FIRST)
@@ -104,6 +113,7 @@ def carry_past(t, i, q, k2, k3, token):
     B_f, B_t = load3(t.work, c + B_F, token), load3(t.work, c + B_T, token)
     if planned(t, i, PIVOTS) == HINGE:  # u and w are seen from the parent's anchor
         y, x = dot(K_t, own_axis(t, i, k3, token)), dot(B_t, own_axis(t, i, k2, token))
+        y, x = y + direct(t, q, first, token), x + direct(t, q, first, token)
         K_t, B_t = add(K_t, cross(lever3, K_f)), add(B_t, cross(lever2, B_f))
         p = t.p + row(first, ELIMINATION, token)
         K_f, K_t, B_f, B_t = take_out(t, p, c, 0, y, x, K_f, K_t, B_f, B_t, token)
@@ -111,10 +121,12 @@ def carry_past(t, i, q, k2, k3, token):
         for j in range(n):
             p = t.p + row(first + j, ELIMINATION, token)
             y, x = dot(K_f, translation_axis(t, i, j, k3, token)), dot(B_f, translation_axis(t, i, j, k2, token))
+            y, x = y + direct(t, q, first + j, token), x + direct(t, q, first + j, token)
             K_f, K_t, B_f, B_t = take_out(t, p, c, j, y, x, K_f, K_t, B_f, B_t, token)
         for j in range(planned(t, i, ROTATIONS)):
             p = t.p + row(first + n + j, ELIMINATION, token)
             y, x = dot(K_t, free_rotation(t, i, j, k3, token)), dot(B_t, rotation_axis(t, i, j, k2, token))
+            y, x = y + direct(t, q, first + n + j, token), x + direct(t, q, first + n + j, token)
             K_f, K_t, B_f, B_t = take_out(t, p, c, n + j, y, x, K_f, K_t, B_f, B_t, token)
         K_t, B_t = add(K_t, cross(lever3, K_f)), add(B_t, cross(lever2, B_f))
     pass_row(t, q, K_f, K_t, B_f, B_t, token)
@@ -183,6 +195,8 @@ def eliminate_at(t, i, r, per_pivot, token):
 def largest_weight(t, r, token):
     """The largest pivot of the rows of one kind in row r's link, before other rows were eliminated."""
     g, largest = row_plan(t, r, LINK), absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, token))
+    if row_plan(t, r, KIND) == COUPLED:
+        return largest
     for other in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):
         if row_plan(t, other, KIND) == row_plan(t, r, KIND):
             weight = absolute(load(t.work, t.r + row(other, LOOP_WORK, token) + WEIGHT, token))

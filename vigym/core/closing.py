@@ -7,12 +7,13 @@ step's with inertias in place of its blocks; a given freedom has an infinite piv
 import math
 
 from .algebra import store3
+from .couple import coupled, set_gap
 from .groups import block_count
 from .jit import inline, phase
 from .joint import planned
 from .lanes import above, any_lane, both, from_rows, row, to_rows
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .links import follow_links, gaps
+from .links import follow_links, gaps, row_plan
 from .quaternion import product
 from .reset import place_bodies
 from .rows import forget_multipliers, set_rows
@@ -20,10 +21,12 @@ from .simd import absolute, maximum, spread, store, where
 from .tables import (
     BODIES,
     COMPLIANCE,
+    COUPLED,
     ELIMINATION,
     FIRST,
     FORCE,
     FREEDOMS,
+    KIND,
     LOAD,
     LOOP_ROWS,
     MOMENT,
@@ -107,6 +110,19 @@ def shift_joint(t, i, positions, size, mask, k, first, token):
 
 
 @phase
+def coupling_misfits(t, positions, first, token):
+    """Residuals of the couplings at coordinates; returns the largest [m or rad]."""
+    worst = spread(0.0, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        if row_plan(t, r, KIND) == COUPLED:
+            i, j, other, l = coupled(t, r)
+            s = from_rows(positions, first, planned(t, i, POSITION) + j, token)
+            led = from_rows(positions, first, planned(t, other, POSITION) + l, token)
+            worst = maximum(worst, set_gap(t, r, s, led, token))
+    return worst
+
+
+@phase
 def newton(t, k, positions, given, held, active, first, token, vectors):
     """Close the loops from the present coordinates in the ``active`` lanes; returns the scaled gaps that are left."""
     gap = spread(0.0, token)
@@ -115,7 +131,7 @@ def newton(t, k, positions, given, held, active, first, token, vectors):
         follow_links(t, k, token)
         hold(t, given, False, held, first, token)
         close(t, k, token)
-        gap = gaps(t, k, token)
+        gap = maximum(gaps(t, k, token), coupling_misfits(t, positions, first, token))
         active = both(active, above(gap, spread(CLOSED, token)))
         if not any_lane(active):
             break

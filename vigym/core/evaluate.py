@@ -1,6 +1,7 @@
 """One evaluation of the equations of a step: from a guess of knot 3 to its residual and the increment."""
 
 from .body import blocks6, predict, pressing, residuals
+from .couple import coupling_gaps
 from .drives import follow_laws, keep_laws, take_laws
 from .forces import constant_loads, rate_loads, rate_terms, spring_loads, start_laws
 from .groups import blend, gravity
@@ -129,7 +130,7 @@ def look_around(t, k2, k3, h, rho, slack, token):
         held = rate_loads(t, k3, h, rho, token)
     if t.plan[LOOP_ROWS] > 0:
         spring_loads(t, k3, h, rho, token)
-        gap = maximum(gap, gaps(t, k3, token))
+        gap = maximum(gap, maximum(gaps(t, k3, token), coupling_gaps(t, k3, h, token)))
     if t.plan[CONTACTS] > 0:
         look(t, k2, k3, h, token)
         held = maximum(held, press(t, 1.0 / h, token))

@@ -36,6 +36,7 @@ from .tables import (
     FREEDOMS,
     HAS_DRIVE,
     HAS_SPRING,
+    HAS_START,
     LENGTH_SCALE,
     LOAD,
     MOVED,
@@ -73,7 +74,7 @@ def constant_loads(t, applied, last, spring, token):
         store(t.work, at + COMPLIANCE, force * 0.0)
     for r in range(t.plan[RATED]):
         i = t.plan[t.plan[PLAN_RATED] + r]
-        if planned(t, i, HAS_SPRING) > 0 or bound_by(t, i):
+        if planned(t, i, HAS_START) > 0:
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 p = planned(t, i, FIRST) + j
                 at, f = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)

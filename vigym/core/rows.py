@@ -12,6 +12,7 @@ from .tables import (
     CARRIED,
     CARRIED_PLAN,
     COMPLIANCE,
+    COUPLED,
     COUPLING,
     COUPLINGS,
     DUAL_SHIFT,
@@ -66,6 +67,24 @@ def store_end(t, q, sign, arm2, arm3, way2, way3, token):
 
 
 @phase
+def set_couplings(t, k2, k3, token):
+    """No wrench on a body by the couplings of freedoms: those act where the freedoms are taken out."""
+    o = spread(0.0, token), spread(0.0, token), spread(0.0, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        if row_plan(t, r, KIND) == COUPLED:
+            for q in (row_plan(t, r, END_A), row_plan(t, r, END_B)):
+                c = t.q + row(q, CARRIED, token)
+                store3(t.work, c + K_F, o)
+                store3(t.work, c + K_T, o)
+                store3(t.work, c + B_F, o)
+                store3(t.work, c + B_T, o)
+            store(t.work, coupling(t, r, r, token), o[0])
+            at = t.r + row(r, LOOP_WORK, token)
+            store(t.work, at + WEIGHT, spread(TINY, token))
+            store(t.work, at + DUAL_SHIFT, spread(0.0 if k2 == k3 else SHIFT_OF_DUAL, token))
+
+
+@phase
 def set_rows(t, k2, k3, token):
     """K and B of all loop rows where their links hold; no couplings yet.
 
@@ -73,6 +92,7 @@ def set_rows(t, k2, k3, token):
     """
     for at in range(2 * t.plan[COUPLINGS]):
         store(t.work, t.z + row(at, 1, token), spread(0.0, token))
+    set_couplings(t, k2, k3, token)
     for g in range(t.plan[FIRST_LINK], last_link(t)):
         (a2, b2), (a3, b3) = arms(t, g, k2, token), arms(t, g, k3, token)
         for r in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):

@@ -60,8 +60,8 @@ MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, B
 # coefficients of friction along, backward and across, about the normal, of restitution, mass at the contact, for scale
 (POINT, RADIUS, RIM_AXIS, RIM_SIDE, ALONG, MU_ALONG, MU_BACKWARD, MU_ACROSS, MU_SPIN, BOUNCE, HEFT,
  CONSTANT_TOUCH) = _offsets(3, 1, 3, 3, 3, 1, 1, 1, 1, 1, 1)  # fmt: skip
-# loop rows of the model: vector fixed in the parent, vector fixed in the child
-FIXED_A, FIXED_B, CONSTANT_ROW = _offsets(3, 3)
+# loop rows of the model: vector fixed in the parent, vector fixed in the child; of a coupling its ratio and offset
+FIXED_A, FIXED_B, RATIO, SHIFTED, CONSTANT_ROW = _offsets(3, 3, 1, 1)
 # environment row of the model
 GRAVITY, FORCE_SCALE, LENGTH_SCALE, NORMAL, TANGENT, HEIGHT, CONSTANTS = _offsets(3, 1, 1, 3, 3, 1)
 # body rows of the work: history terms, wrench (force, torque about the joint anchor), its 6x6 derivative, the body's
@@ -102,7 +102,7 @@ K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
  PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, HEADER) = range(41)  # fmt: skip
 # row of a body or link in the plan. Loop rows: those eliminated at the body, those of the link; CARRY: carried rows
 (PARENT, CHILD, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, FIRST_ROW, ROWS,
- FIRST_CARRY, CARRIES, HAS_DRIVE, HAS_LIMIT, HAS_DRY, SEES, PLAN) = range(19)  # fmt: skip
+ FIRST_CARRY, CARRIES, HAS_DRIVE, HAS_LIMIT, HAS_DRY, SEES, HAS_START, PLAN) = range(20)  # fmt: skip
 # kinds of drive: none, PD, voltage
 NO_DRIVE, PD, DC = range(3)
 # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
@@ -110,10 +110,11 @@ GENERAL, HINGE, BALL = range(3)
 # row of an actuator in the plan: the body whose joint it drives, which of the joint's freedoms, and that freedom's row
 ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
 # loop row in the plan: its kind, link, freedom; carried rows at the end bodies and where it is eliminated (-1: the
-# world); first and last loop row it couples with, and where its couplings start
-KIND, LINK, ROW_FREEDOM, END_A, END_B, AT_APEX, FROM, LAST, COUPLING, LOOP_PLAN = range(10)
-# kinds: a constrained translation, a constrained rotation, and what yields: a translation, a rotation, a length
-SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH = range(5)
+# world); first and last loop row it couples with, and where its couplings start; of a coupling the other body, freedom
+(KIND, LINK, ROW_FREEDOM, END_A, END_B, AT_APEX, FROM, LAST, COUPLING, OTHER, OTHER_FREEDOM, LOOP_PLAN) = range(12)
+# kinds: a coupling of two freedoms (LINK is the body of the first), a constrained translation, a constrained rotation,
+# and what yields: a translation, a rotation, a length
+COUPLED, SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH = range(6)
 # contact in the plan: its body, its kind, whether its tangents turn with the body, whether it resists spin
 TOUCHES, TOUCH_KIND, DIRECTED, SPINS, TOUCH_PLAN = range(5)
 # kinds of contact: a ball (of no radius: a point), a rim's deepest point, those a quarter turn on, a skate, a wheel

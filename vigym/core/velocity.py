@@ -6,6 +6,7 @@ constraints. One factorisation, the same as a step's, with inertias in place of 
 
 from .algebra import add, cross, dot, load3, load9, matmul, matmul_t, mul, scale, store3, sub
 from .body import store_anchored
+from .couple import coupled
 from .drives import follow_laws, take_laws
 from .forces import constant_loads, momentum_loads, start_laws
 from .groups import block_count, gravity
@@ -14,28 +15,34 @@ from .joint import planned, rotation_axis, translation_axis
 from .knot import load_inertia
 from .lanes import above, any_lane, both, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
-from .links import move_links, rate_gaps
+from .links import move_links, rate_gaps, row_plan
 from .press import condense, follow_contacts, press, push, take_forces
 from .rows import forget_multipliers, set_rows
-from .simd import load, maximum, spread, store
+from .simd import absolute, load, maximum, spread, store
 from .tables import (
     ARM,
     BODIES,
     BODY,
+    CONSTANT_ROW,
     CONTACTS,
+    COUPLED,
     ELIMINATION,
     FORCE,
     FORCE_SCALE,
     FREEDOMS,
+    GAP,
     H1,
+    KIND,
     KNOT,
     LAWS,
     LEVER3,
     LOOP_ROWS,
+    LOOP_WORK,
     MASS,
     MOMENT,
     MOVED,
     PARENT,
+    RATIO,
     SHIFT,
     TRANSLATIONS,
     TURN,
@@ -110,6 +117,7 @@ def knot_motion(t, blocks, k, h1, token, vectors):
         if rows > 0:
             stand_still(t, token)
             rate_gaps(t, k, token)
+            coupling_rates(t, k, token)
         solve_to_root(t, k, token)
         solve_to_leaves(t, k, token)
 
@@ -174,3 +182,17 @@ def joint_rate(t, i, j, k, token):
         return dot(rotation_axis(t, i, j - n, k, token), sub(load3(t.work, a + TURN, token), omega))
     carried = add(load3(t.work, up + SHIFT, token), cross(omega, load3(t.work, a + LEVER3, token)))
     return dot(translation_axis(t, i, j, k, token), sub(load3(t.work, a + SHIFT, token), carried))
+
+
+@phase
+def coupling_rates(t, k, token):
+    """Residuals of the couplings of the motion in SHIFT and TURN; returns the largest [m/s or rad/s]."""
+    worst = spread(0.0, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        if row_plan(t, r, KIND) == COUPLED:
+            i, j, other, l = coupled(t, r)
+            ratio = load(t.model, t.l + row(r, CONSTANT_ROW, token) + RATIO, token)
+            gap = joint_rate(t, i, j, k, token) - ratio * joint_rate(t, other, l, k, token)
+            store(t.work, t.r + row(r, LOOP_WORK, token) + GAP, gap)
+            worst = maximum(worst, absolute(gap))
+    return worst

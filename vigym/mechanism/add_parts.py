@@ -84,7 +84,7 @@ class AddParts(Listing):
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
             friction: Coulomb friction of a joint of one freedom [N or N m], >= 0.
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
-            velocity: largest rate [rad/s or m/s]; the joint's motor or actuator brakes, within its effort.
+            velocity: largest rate [rad/s or m/s]; the joint's motor brakes, within its effort. Nothing else keeps it.
             child_position: closing joints only: the child's half of the anchor in the world (3,) [m], where the loop
                 is open at the assembly pose; it is closed when a simulator is made.
             child_rotation: closing joints only: turns the parent's half of the joint frame into the child's (4,),
@@ -107,9 +107,12 @@ class AddParts(Listing):
         check_coordinates(joint, self._joints.values())
         self._joints[name] = joint
         self._closing.update([name] if closes else [])
-        if joint.velocity is not None and np.isfinite(joint.velocity) and not joint.actuated:
-            message = f"nothing drives the joint, and its largest rate {joint.velocity:g} is kept by motors alone"
+        if joint.velocity is not None and np.isfinite(joint.velocity):
+            message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
             self.report.append(Report("not enforced", velocity_of(name), message))
+        if joint.limits is not None and closes:
+            message = f"{joint.limits.tolist()}: the joint closes a loop; add it before the others of its loop"
+            self.report.append(Report("not enforced", f"joint {name!r} limits", message))
         return joint
 
     def add_frame(

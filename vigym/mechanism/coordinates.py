@@ -28,7 +28,7 @@ class Coordinates:
         carried: index in ``mechanism.bodies`` of the body that each joint of the tree carries.
         tree_positions, tree_velocities: number of coordinates of the tree; those of closing joints follow.
         rest: (n_positions,) the assembly pose.
-        apart: columns of the positions and of the velocities of the tree's joints that lie on no loop.
+        apart: columns of the positions and of the velocities of the tree's joints that no loop and no coupling ties.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -44,9 +44,10 @@ class Coordinates:
         self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], self.velocity_names)
         self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
         self.rest = self.assembly_pose(mechanism)
-        if mechanism.closing_joints:
+        if mechanism.closing_joints or mechanism.couplings:
             self.rest[: self.tree_positions] = mechanism.structure.assembly
-        looped = loop_joints(mechanism)
+        tied = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
+        looped = {*loop_joints(mechanism), *(joint.name for joint in tree if tied & joint.names)}
         apart = [joint.name for joint in tree if joint.name not in looped]
         self.apart = (
             [i for name in apart for i in range(self.rest.size)[self._position_slices[name]]],

@@ -49,11 +49,11 @@ def check_closing(joint: Joint) -> None:
     element = f"joint {joint.name!r} closes a loop"
     if joint.type == "floating":
         raise MechanismError(f"{element}: found type 'floating', which closes nothing")
-    for quantity in ("effort", "armature"):
+    for quantity in ("effort", "armature", "friction"):
         if getattr(joint, quantity):
             raise MechanismError(
                 f"{element}: found {quantity} {getattr(joint, quantity):g}, expected 0: only the joints of the tree "
-                "are driven; add this joint before the others of its loop"
+                "have one; add this joint before the others of its loop"
             )
     if len(joint.prototype.rotations) > 1 and (joint.damping or joint.stiffness):
         raise MechanismError(

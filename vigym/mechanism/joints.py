@@ -78,7 +78,7 @@ class Joint(ReadOnly):
         effort: largest actuator force [N or N m]; None or 0 is passive.
         armature: inertia of the drive seen at the joint [kg or kg m^2].
         friction: Coulomb friction [N or N m]; 0 for joints of several freedoms.
-        velocity: largest rate [rad/s or m/s], kept by the joint's motor or actuator alone; None without.
+        velocity: largest rate [rad/s or m/s], kept by the joint's motor alone; None without.
         child_position: the child's half of the anchor in the world (3,) [m]; `position`, unless a loop is open there.
         child_rotation: turns the parent's half of the joint frame into the child's (4,), world axes; the identity,
             unless a loop is open there.

@@ -17,11 +17,12 @@ class LoopRow:
     """One equation of a link.
 
     Attributes:
-        kind: SLIDE, TILT, SOFT_SLIDE, SOFT_TURN or SOFT_LENGTH.
-        link: row of the link in the body tables.
-        a, b: rows of the bodies it holds, 0 the world.
-        freedom: its freedom row where it yields, else -1.
-        constants: (CONSTANT_ROW,) vector fixed in a, vector fixed in b.
+        kind: SLIDE, TILT, SOFT_SLIDE, SOFT_TURN or SOFT_LENGTH; COUPLED: two freedoms.
+        link: row of the link in the body tables; of a coupling that of body a.
+        a, b: rows of the bodies it holds, 0 the world; of a coupling those that its two freedoms carry.
+        freedom: its freedom row where it yields, or the first that it couples, else -1.
+        constants: (CONSTANT_ROW,) vector fixed in a, vector fixed in b, or ratio and offset of a coupling.
+        other_freedom: the second one that it couples, else -1.
     """
 
     kind: int
@@ -30,6 +31,13 @@ class LoopRow:
     b: int
     freedom: int
     constants: NDArray[np.float64]
+    other_freedom: int = -1
+
+    def top(self, parents: list[int]) -> int:
+        """Row of the body where both its ways to the root meet, past the freedoms that it couples."""
+        if self.kind == T.COUPLED:
+            return apex(parents, parents[self.a], parents[self.b])
+        return apex(parents, self.a, self.b)
 
 
 def _ancestors(parents: list[int], body: int) -> list[int]:
@@ -63,7 +71,7 @@ class Loops:
     """
 
     def __init__(self, rows: list[LoopRow], parents: list[int], local: bool) -> None:
-        apexes = [apex(parents, row.a, row.b) if local else 0 for row in rows]
+        apexes = [row.top(parents) if local else 0 for row in rows]
         order = sorted(range(len(rows)), key=lambda r: -apexes[r])
         self.rows = [rows[r] for r in order]
         self._apexes = [apexes[r] for r in order]
@@ -119,6 +127,7 @@ class Loops:
         for r, (row, top) in enumerate(zip(self.rows, self._apexes, strict=True)):
             table[r, [T.KIND, T.LINK, T.ROW_FREEDOM]] = row.kind, row.link, row.freedom
             table[r, [T.END_A, T.END_B]] = self._index.get((row.a, r), -1), self._index.get((row.b, r), -1)
+            table[r, [T.OTHER, T.OTHER_FREEDOM]] = row.b, row.other_freedom
             table[r, T.AT_APEX] = self._index.get((top, r), -1)
             table[r, [T.FROM, T.COUPLING]] = reach[r], start - reach[r]
             table[r, T.LAST] = max(m for m in range(r, len(self.rows)) if reach[m] <= r)

@@ -133,6 +133,22 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
         note(T.SOFT_LENGTH, name, (spring.a, spring.b), (0.0, 0.0), rows.freedom[name])
+    return found + _coupling_rows(mechanism, rows)
+
+
+def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
+    """Loop rows of the couplings: they hold two freedoms together."""
+    places = {
+        name: (rows.body[joint.child], rows.freedom[joint.name] + j)
+        for joint in mechanism.tree_joints
+        for j, name in enumerate(joint.coordinates(joint.prototype.velocities))
+    }
+    found = []
+    for coupling in mechanism.couplings.values():
+        (a, freedom), (b, other) = places[coupling.joint], places[coupling.other]
+        row = np.zeros(T.CONSTANT_ROW)
+        row[_field(T.RATIO, 2)] = coupling.ratio, coupling.offset
+        found.append(LoopRow(T.COUPLED, a, a, b, freedom, row, other))
     return found
 
 
@@ -178,7 +194,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     if not rows.order:
         raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
     bodies = _tables(mechanism, rows)
-    local = loops == "local" or (loops == "auto" and len(rows.link) > TAIL)
+    local = loops == "local" or (loops == "auto" and len(rows.link) + len(mechanism.couplings) > TAIL)
     closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
     mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
     touching, contacts = contact_rows(mechanism, mobility, rows.body)

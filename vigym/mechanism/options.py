@@ -99,6 +99,11 @@ def check_options(
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
     if batch is not None:
         whole(batch, "batch")
+    if mechanism.pairs:
+        raise ValueError(
+            f"pair {' and '.join(map(repr, mechanism.pairs[0]))}: found bodies that touch each other, expected contacts "
+            "with the ground only (those of two bodies are not simulated yet)"
+        )
     if threads != 1:
         raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")
 

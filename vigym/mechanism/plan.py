@@ -65,10 +65,16 @@ def _drive(mechanism: Mechanism, joint: Joint) -> int:
     return T.PD if motor.model is None else T.DC
 
 
-def _seen(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether the rate of a joint sets a force: dampers, springs, armatures, motors, limits, dry friction."""
+def _placed(mechanism: Mechanism, joint: Joint) -> bool:
+    """Whether the coordinates of a joint set a force: springs, motors, limits, dry friction, couplings."""
+    coupled = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
-    return _has_rate(joint) or joint.stiffness > 0 or bounded
+    return joint.stiffness > 0 or bounded or bool(coupled & joint.names)
+
+
+def _seen(mechanism: Mechanism, joint: Joint) -> bool:
+    """Whether the coordinates of a joint or their rates set a force."""
+    return _has_rate(joint) or _placed(mechanism, joint)
 
 
 def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
@@ -89,7 +95,8 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         plan[i, [T.TRANSLATIONS, T.ROTATIONS]] = len(kind.translations), len(kind.rotations)
         plan[i, [T.HAS_RATE, T.HAS_SPRING]] = _has_rate(joint), joint.stiffness > 0
         plan[i, [T.HAS_DRIVE, T.SEES]] = _drive(mechanism, joint), _seen(mechanism, joint)
-        plan[i, [T.HAS_LIMIT, T.HAS_DRY]] = joint.limits is not None, joint.friction > 0
+        plan[i, T.HAS_START] = _placed(mechanism, joint)
+        plan[i, [T.HAS_LIMIT, T.HAS_DRY]] = joint.limits is not None and i < len(rows.body), joint.friction > 0
         if i < len(rows.body):
             plan[i, T.PIVOTS] = _pivots(joint, _has_rate(joint), loops.carries[i][1] > 0)
     for spring in mechanism.springs.values():
@@ -100,8 +107,9 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         plan[body, [T.FIRST_ROW, T.ROWS]] = loops.eliminated[body]
         plan[body, [T.FIRST_CARRY, T.CARRIES]] = loops.carries[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        plan[row.link, T.FIRST_ROW] = r
-        plan[row.link, T.ROWS] += 1
+        if row.kind != T.COUPLED:
+            plan[row.link, T.FIRST_ROW] = r
+            plan[row.link, T.ROWS] += 1
     return plan
 
 

@@ -48,6 +48,12 @@ class Reader:
             self._reading = out
         return self._reading
 
+    def metrics(self) -> dict[str, Any]:
+        """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
+        from vigym.metrics import metrics
+
+        return metrics(self)  # type: ignore[arg-type]
+
     @property
     def readings(self) -> Array:
         """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``."""

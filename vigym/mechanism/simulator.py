@@ -168,7 +168,7 @@ class Simulator(Reader):
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Complete coordinates and velocities from the given ones."""
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
-        if not self.mechanism.closing_joints:
+        if not (self.mechanism.closing_joints or self.mechanism.couplings):
             return np.where(np.isnan(q), self._coordinates.rest, q), np.where(np.isnan(qd), 0.0, qd)
         names = {*_names(positions), *_names(velocities)}
         closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
@@ -211,12 +211,6 @@ class Simulator(Reader):
     def status(self) -> Status:
         """Outcome of the last step (after a reset: converged, nothing done)."""
         return status_of(self._status, self._single)
-
-    def metrics(self) -> dict[str, Any]:
-        """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        from vigym.metrics import metrics
-
-        return metrics(self)
 
     @property
     def state(self) -> Array:

@@ -123,6 +123,7 @@ def _check_singular(mechanism: Mechanism, coordinates: Coordinates, outcome: Arr
     """Raise AssemblyError where rates were completed at a pose that has more of them than the mechanism elsewhere."""
     structure = mechanism.structure
     imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.closures.values())
+    imposed += len(mechanism.couplings)
     always = imposed - (coordinates.tree_velocities - structure.degrees_of_freedom)
     closed = outcome[:, kernels.GAP_LEFT] <= CLOSED
     many = closed & (outcome[:, kernels.WEAK_ROWS] > always)
@@ -138,14 +139,19 @@ def _check_singular(mechanism: Mechanism, coordinates: Coordinates, outcome: Arr
 
 def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int | None) -> str:
     where = "" if environment is None else f" of environment {environment}"
-    names = [joint.name for joint in mechanism.closing_joints]
+    names = [joint.name for joint in mechanism.closing_joints] or list(mechanism.couplings)
     if what == "velocities":
         rate = outcome[kernels.RATE_LEFT]
         return (
-            f"velocities{where}: found given rates that open a loop (joints {', '.join(names)}) by {rate:.3g} "
+            f"velocities{where}: found given rates that open a loop or coupling ({', '.join(names)}) by {rate:.3g} "
             "length scales or rad a second, expected rates that keep it closed; name fewer joints"
         )
     gaps = outcome[kernels.JOINT_GAPS :]
+    if not mechanism.closing_joints:
+        return (
+            f"positions{where}: found values that leave a coupling ({', '.join(names)}) open by "
+            f"{outcome[kernels.GAP_LEFT]:.3g} m or rad, expected values at which all hold; name fewer joints"
+        )
     worst = int(np.argmax(gaps[: len(names)]))
     return (
         f"positions{where}: found values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
@@ -173,6 +179,10 @@ def closing_first(mechanism: Mechanism, names: Collection[str], given: Collectio
             joint.name, joint.type, joint.parent, joint.child, joint.position, joint.axis, axis2=joint.axis2,
             child_position=joint.child_position, child_rotation=joint.child_rotation,
         )  # fmt: skip
+    for coupling in mechanism.couplings.values():
+        other.add_coupling(
+            coupling.name, coupling.type, coupling.joint, coupling.other, coupling.ratio, coupling.offset
+        )
     over = [joint.name for joint in other.closing_joints if joint.name in given or joint.names & set(given)]
     if over:
         raise AssemblyError(
