@@ -100,9 +100,10 @@ def check_options(
     if batch is not None:
         whole(batch, "batch")
     if mechanism.pairs:
+        pair = " and ".join(map(repr, mechanism.pairs[0]))
         raise ValueError(
-            f"pair {' and '.join(map(repr, mechanism.pairs[0]))}: found bodies that touch each other, expected contacts "
-            "with the ground only (those of two bodies are not simulated yet)"
+            f"pair {pair}: found bodies that touch each other, expected contacts with the ground only (those of two "
+            "bodies are not simulated yet)"
         )
     if threads != 1:
         raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")
