@@ -113,7 +113,7 @@ PPO = {
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
     ),
     "vigym/SnakeSidewinding-v0": Settings(
-        timesteps=300_000,
+        timesteps=200_000,
         success=Success("travelled", 3.2, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
     ),

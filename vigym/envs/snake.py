@@ -38,7 +38,8 @@ class Snake(Task):
     A chain of flat links of 0.1 m lies on level ground, joined by upright hinges with a motor each. Friction resists
     slip across the links more than slip along them, as scales or passive wheels do; that is what a snake pushes itself
     off with when it bends in waves. With equal friction in both directions it hardly gets anywhere. With `skates` the
-    middle of each link cannot slip sideways at all, as if it stood on a blade.
+    middle of each link cannot slip sideways at all, as if it stood on a blade; two freedoms in the plane are left to
+    the whole snake, so that its motors have to agree where it goes, and waves of prescribed angles jam.
 
     The task is to travel along the world's x axis, fast and with little power. Waves of 0.6 rad that run from the head
     to the tail once a second (`examples/snake_gait.py`) take the default snake along at 0.5 m/s.
