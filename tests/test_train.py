@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from vigym.control.hop import Hop
+from vigym.control.trot import trot
 from vigym.envs.registry import ENVIRONMENTS
 
 TRAIN = Path(__file__).resolve().parent.parent / "train"
@@ -115,3 +118,31 @@ def test_an_early_end_is_no_success(train):
     fallen = train["evaluation"].evaluate(make, lambda seen: np.ones((len(seen), 1)), success, episodes=2, seed=0)
     assert fallen.success_rate == 0.0
     assert fallen.mean_length < 1000
+
+
+def hop(observations):
+    """Hop by what the leg's observation has of `info`."""
+    infos = [{"apex": seen[0] + seen[1] ** 2 / 19.62, "foot_height": seen[8]} for seen in observations]
+    return np.stack([Hop()(seen, info) for seen, info in zip(observations, infos, strict=True)])
+
+
+def test_success_for_a_share_of_the_time(train):
+    evaluate, success = train["evaluation"].evaluate, train["hyperparameters"].PPO["vigym/MinitaurLeg-v0"].success
+    make = partial(gym.make, "vigym/MinitaurLeg-v0")
+    figures = evaluate(make, hop, success, episodes=2, seed=FRESH)
+    assert figures.success_rate == 1.0  # in flight, most of the time
+    assert np.isnan([figures.speed, figures.slowest, figures.cost_of_transport]).all()
+    assert evaluate(make, hop, replace(success, share=1.0), episodes=2, seed=FRESH).success_rate == 0.0
+
+
+def test_speed_power_and_cost_of_transport(train):
+    clock = iter(np.arange(0.0, 10.0, 0.01))
+    make = partial(gym.make, "vigym/Minitaur-v0")
+    success = train["hyperparameters"].PPO["vigym/Minitaur-v0"].success
+    figures = train["evaluation"].evaluate(
+        make, lambda seen: trot()(seen[0], {"time": next(clock)})[None], success, episodes=1, seed=FRESH
+    )
+    assert (figures.success_rate, figures.mean_length) == (1.0, 1000.0)
+    assert figures.speed == figures.slowest > 0.3
+    assert 10.0 < figures.power < 30.0
+    assert figures.cost_of_transport == pytest.approx(figures.power / (6.0 * 9.81 * figures.speed))
