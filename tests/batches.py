@@ -48,6 +48,6 @@ def assert_same_rows(batch, singles, chosen=None):
 
 
 def step_both(batch, singles, torques, substeps=1):
-    batch.step(torques, substeps)
+    batch.step(torques, substeps=substeps)
     for single, row in zip(singles, torques, strict=True):
-        single.step(row, substeps)
+        single.step(row, substeps=substeps)

@@ -75,7 +75,7 @@ def oscillation(sim, seconds, every):
     count = round(seconds / (sim.timestep * every))
     energies = np.empty(count)
     for k in range(count):
-        status = sim.step(None, every)
+        status = sim.step(substeps=every)
         assert status.converged
         assert status.halvings == 0
         energies[k] = sim.energy().total

@@ -26,7 +26,7 @@ def signal(seed, mech, count, strength=1.0):
 
 
 def step(sim, torques=None, substeps=1):
-    status = sim.step(torques, substeps)
+    status = sim.step(torques, substeps=substeps)
     assert status.converged
     assert status.halvings == 0
     assert not status.clipped

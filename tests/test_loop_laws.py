@@ -32,7 +32,7 @@ def start(mech, seed=0, scale=0.3, speed=0.5, **options):
 
 
 def step(sim, torques=None, substeps=1):
-    status = sim.step(torques, substeps)
+    status = sim.step(torques, substeps=substeps)
     assert status.converged
     assert status.halvings == 0
 
@@ -123,7 +123,7 @@ def test_momentum_of_a_free_quadruped_is_kept():
     sim = start(mech, scale=0.1)
     first = momentum(sim)
     for torques in np.random.default_rng(13).normal(size=(200, 8)):
-        assert sim.step(0.1 * torques, 10).converged
+        assert sim.step(0.1 * torques, substeps=10).converged
         np.testing.assert_allclose(momentum(sim), first, rtol=0.0, atol=1e-9 * np.abs(first).max())
 
 

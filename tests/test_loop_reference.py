@@ -88,7 +88,7 @@ def squeeze(h, order=2):
     """Errors of the squeezer's angles and rates at the published time, and its balance of work."""
     mech = squeezer()
     sim = Simulator(mech, timestep=h, order=order, tolerance=1e-12)
-    status = sim.step([TORQUE], round(TIME / h))
+    status = sim.step([TORQUE], substeps=round(TIME / h))
     assert status.converged
     assert status.halvings == 0
     assert sim.constraint_residual() <= 1e-10

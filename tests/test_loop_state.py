@@ -115,7 +115,7 @@ def test_several_steps_in_one_call_and_after_a_restart():
     sims = [Simulator(squeezer(), timestep=1e-4) for _ in range(3)]
     drive(sims[2], 7)
     sims[2].reset()
-    sims[0].step([0.033], 20)
+    sims[0].step([0.033], substeps=20)
     for _ in range(20):
         sims[1].step([0.033])
         sims[2].step([0.033])

@@ -66,7 +66,7 @@ def test_what_is_returned_is_a_copy():
 def test_substeps_are_steps():
     one, many = moving(tree()), moving(tree())
     torques = np.ones(len(one.mechanism.actuator_names))
-    status = one.step(torques, 5)
+    status = one.step(torques, substeps=5)
     each = [many.step(torques) for _ in range(5)]
     np.testing.assert_allclose(motion(one), motion(many), rtol=0.0, atol=1e-13)
     assert status.iterations == sum(s.iterations for s in each)
