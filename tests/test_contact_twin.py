@@ -68,7 +68,7 @@ def test_steps_are_the_twins(name):
     for k in range(steps):
         step_both(sim, twin, k, targets, torques)
         assert poses(sim, twin) <= 2e-7, k
-        assert forces(sim, twin) <= 1e-5, k
+        assert forces(sim, twin) <= 1e-4, k
         assert velocities(sim, twin) <= 3e-5, k  # the read-out's own softness shows at impacts
 
 
