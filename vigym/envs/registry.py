@@ -32,8 +32,8 @@ ENVIRONMENTS = (
     Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500, 480.0),
     Entry("vigym/FourBar-v0", "vigym.envs.four_bar:FourBar", 400, 380.0),
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400),
-    Entry("vigym/Minitaur-v0", "vigym.envs.minitaur:Minitaur", 1000),
-    Entry("vigym/Snake-v0", "vigym.envs.snake:Snake", 500),
+    Entry("vigym/Minitaur-v0", "vigym.envs.minitaur:Minitaur", 1000, 15.0),
+    Entry("vigym/Snake-v0", "vigym.envs.snake:Snake", 500, 340.0),
     Entry("vigym/SnakeSidewinding-v0", "vigym.envs.snake_sidewinding:SnakeSidewinding", 500),
     Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
 )
