@@ -46,7 +46,8 @@ class Minitaur(Task):
     extension is the mean angle of its two motors, which point up at 0, are level at pi/2 and down at pi.
     `info` has `x_position`, `y_position`, `height` of the base [m], `x_velocity`, `y_velocity` [m/s], `upright`, the
     cosine between the base's z axis and the vertical, `motor_torques` [N m], `power`, the sum of their
-    |torque * rate| [W], and `cost_of_transport`, power over weight and forward speed (at least 0.01 m/s).
+    |torque * rate| [W] at the end of the control step, and `cost_of_transport`, power over weight and forward speed (at
+    least 0.01 m/s).
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space

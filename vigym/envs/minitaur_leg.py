@@ -39,7 +39,7 @@ class MinitaurLeg(Task):
     the mean angle of its two motors, which point up at 0, are level at pi/2 and down at pi.
     `info` has `hip_height`, `foot_height` of the foot's lowest point [m], `hip_velocity` [m/s], `apex`, the height the
     hip would fly to without the ground and the leg's motion, height + velocity^2 / (2 g) [m], `motor_torques` [N m],
-    and `power`, the sum of their |torque * rate| [W].
+    and `power`, the sum of their |torque * rate| [W] at the end of the control step.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
