@@ -136,7 +136,7 @@ class Minitaur(Task):
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/minitaur` on the ground, a motor at every hip."""
-        mechanism = load_urdf(assets.path("minitaur"), ground=Ground(friction=self.friction))
+        mechanism = load_urdf(assets.path("minitaur"), ground=Ground(friction=np.full(3, self.friction)))
         for name in mechanism.actuator_names:
             if self.motor == "voltage":
                 mechanism.add_motor(name, PULSE, PULSE_RATE, model=MINITAUR_MOTOR)
