@@ -5,7 +5,7 @@ A contact presses with gamma along the normal and mu_k beta_k along the tangents
     0 <= gamma _|_ u_n >= 0,    beta in the disc |beta| <= gamma that dissipates most,    |sigma| <= mu_s gamma,
 
 solved by semi-smooth Newton on the projections of Alart and Curnier, with a proximal term whose anchor f0 is the last
-step's force (frozen in a step, so that redundant contacts have one solution; d = PROX):
+step's force (frozen in a step, so that redundant contacts have one solution; d = prox):
 
     z = (1 - d) f + d f0 - rho u,    gamma = max(z_n, 0),    beta = z_t in the disc of gamma, else on its rim.
 
@@ -48,7 +48,6 @@ from .tables import (
     TANGENT_2,
     TOUCH_KIND,
 )  # fmt: skip
-from .touch import PROX
 
 TINY_MU = 1e-3  # coefficient of friction below which the tangential scale does not follow it
 
@@ -77,16 +76,16 @@ def projected(z, r, pyramid, token):
 
 
 @inline
-def disc_law(f, f0, u, z, r, press, rho, rho_t, token):
+def disc_law(f, f0, u, z, r, press, rho, rho_t, prox, token):
     """Tangential forces at no increment and their slopes: (g1, g2, K1n, K2n, K11, K12, K22) of an active contact."""
     way, slips, a = project_disc(z, r, token)
-    o, per, keep = spread(0.0, token), rho_t / PROX, 1.0 - PROX
+    o, per, keep = spread(0.0, token), rho_t / prox, 1.0 - prox
     aside = way[0] * f[2] - way[1] * f[1]  # of the present force along (-way_2, way_1)
     back = a * keep / (1.0 - a * keep)
     side = a * rho_t / (1.0 - a * keep)
     g1, g2 = press * way[0] + back * aside * way[1], press * way[1] - back * aside * way[0]
     g1, g2 = where(slips, g1, f0[1] - per * u[1]), where(slips, g2, f0[2] - per * u[2])
-    k1n, k2n = where(slips, rho / PROX * way[0], o), where(slips, rho / PROX * way[1], o)
+    k1n, k2n = where(slips, rho / prox * way[0], o), where(slips, rho / prox * way[1], o)
     k11 = where(slips, side * way[1] * way[1], per)
     k12 = where(slips, -side * way[0] * way[1], o)
     k22 = where(slips, side * way[0] * way[0], per)
@@ -94,18 +93,18 @@ def disc_law(f, f0, u, z, r, press, rho, rho_t, token):
 
 
 @inline
-def edge_law(f0, u, z, r, press, rho, per, token):
+def edge_law(f0, u, z, r, press, rho, per, prox, token):
     """One force between -r and r: (at no increment, slope by the normal velocity, slope by its own)."""
     o, one = spread(0.0, token), spread(1.0, token)
     slips, sign = above(absolute(z), r), where(z, one, -one)
-    return where(slips, sign * press, f0 - per * u), where(slips, rho / PROX * sign, o), where(slips, o, per)
+    return where(slips, sign * press, f0 - per * u), where(slips, rho / prox * sign, o), where(slips, o, per)
 
 
 @inline
-def square_law(f0, u, z, r, press, rho, rho_t, token):
+def square_law(f0, u, z, r, press, rho, rho_t, prox, token):
     """The same for the four-sided pyramid: two forces that do not know of each other [SIM 3.4]."""
-    g1, k1n, k11 = edge_law(f0[1], u[1], z[0], r, press, rho, rho_t / PROX, token)
-    g2, k2n, k22 = edge_law(f0[2], u[2], z[1], r, press, rho, rho_t / PROX, token)
+    g1, k1n, k11 = edge_law(f0[1], u[1], z[0], r, press, rho, rho_t / prox, prox, token)
+    g2, k2n, k22 = edge_law(f0[2], u[2], z[1], r, press, rho, rho_t / prox, prox, token)
     return g1, g2, k1n, k2n, k11, spread(0.0, token), k22
 
 
@@ -168,9 +167,9 @@ def held_slip(t, a, at, token):
 
 
 @inline
-def set_law(t, c, a, per_h, token):
+def set_law(t, c, a, per_h, prox, token):
     """Forces of contact c at no increment, and their slopes. Returns the lanes in which it presses."""
-    keep = 1.0 - PROX
+    keep = 1.0 - prox
     rho = per_h * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
     t1, t2, rho_t = friction_frame(t, c, a, SLIP_SEEN, rho, token)
     store3(t.work, a + RUB_1, t1)
@@ -178,49 +177,49 @@ def set_law(t, c, a, per_h, token):
     u, next_ = slip_of(t, c, a + SLIP, t1, t2, token), slip_of(t, c, a + SLIP_SEEN, t1, t2, token)
     f, f0, o = load4(t.work, a + FACTS, token), load4(t.work, a + ANCHOR, token), spread(0.0, token)
     if touch_plan(t, c, TOUCH_KIND) >= SKATE:  # holds whatever it takes: its anchor is the present force
-        per, held = rho / PROX, held_slip(t, a, a + SLIP, token)
+        per, held = rho / prox, held_slip(t, a, a + SLIP, token)
         store4(t.work, a + FGIVES, (o, f[1] - per * held[0], f[2] - per * held[1], o))
         store4(t.work, a + CONE, (o, o, o, per))
         store4(t.work, a + CONE + 4 * LANES, (o, per, o, o))
         return o + 1.0
-    r = keep * f[0] + PROX * f0[0] - rho * next_[0]
+    r = keep * f[0] + prox * f0[0] - rho * next_[0]
     presses = both(above(r, o), load(t.work, a + NEAR, token))
-    z = keep * f[1] + PROX * f0[1] - rho_t * next_[1], keep * f[2] + PROX * f0[2] - rho_t * next_[2]
-    press = f0[0] - rho / PROX * u[0]
+    z = keep * f[1] + prox * f0[1] - rho_t * next_[1], keep * f[2] + prox * f0[2] - rho_t * next_[2]
+    press = f0[0] - rho / prox * u[0]
     if t.plan[PYRAMID] > 0:
-        g1, g2, k1n, k2n, k11, k12, k22 = square_law(f0, u, z, r, press, rho, rho_t, token)
+        g1, g2, k1n, k2n, k11, k12, k22 = square_law(f0, u, z, r, press, rho, rho_t, prox, token)
     else:
-        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(f, f0, u, z, r, press, rho, rho_t, token)
+        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(f, f0, u, z, r, press, rho, rho_t, prox, token)
     gs, ksn, kss = o, o, o
     if touch_plan(t, c, SPINS) > 0:
         rho_s = spin_scale(t, c, rho, token)
-        z_s = keep * f[3] + PROX * f0[3] - rho_s * next_[3]
-        gs, ksn, kss = edge_law(f0[3], u[3], z_s, r, press, rho, rho_s / PROX, token)
+        z_s = keep * f[3] + prox * f0[3] - rho_s * next_[3]
+        gs, ksn, kss = edge_law(f0[3], u[3], z_s, r, press, rho, rho_s / prox, prox, token)
     store4(t.work, a + FGIVES, selected4(presses, (press, g1, g2, gs)))
-    store4(t.work, a + CONE, selected4(presses, (rho / PROX, k1n, k2n, k11)))
+    store4(t.work, a + CONE, selected4(presses, (rho / prox, k1n, k2n, k11)))
     store4(t.work, a + CONE + 4 * LANES, selected4(presses, (k12, k22, ksn, kss)))
     return presses
 
 
 @inline
-def defect(t, c, a, f, per_h, token):
+def defect(t, c, a, f, per_h, prox, token):
     """How far forces are from the projections of what they and the velocities after the increment give [N]."""
-    keep, o = 1.0 - PROX, spread(0.0, token)
+    keep, o = 1.0 - prox, spread(0.0, token)
     rho = per_h * load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
     t1, t2, rho_t = friction_frame(t, c, a, SLIP_NEXT, rho, token)
     u, f0 = slip_of(t, c, a + SLIP_NEXT, t1, t2, token), load4(t.work, a + ANCHOR, token)
     if touch_plan(t, c, TOUCH_KIND) >= SKATE:
         held = held_slip(t, a, a + SLIP_NEXT, token)
         return rho * maximum(absolute(held[0]), absolute(held[1]))
-    r = keep * f[0] + PROX * f0[0] - rho * u[0]
+    r = keep * f[0] + prox * f0[0] - rho * u[0]
     r = where(r, r, o)
-    z = keep * f[1] + PROX * f0[1] - rho_t * u[1], keep * f[2] + PROX * f0[2] - rho_t * u[2]
+    z = keep * f[1] + prox * f0[1] - rho_t * u[1], keep * f[2] + prox * f0[2] - rho_t * u[2]
     g1, g2 = projected(z, r, t.plan[PYRAMID] > 0, token)
     m = t.n + row(c, CONSTANT_TOUCH, token)
     mu1, mu2 = load(t.model, m + MU_ALONG, token), load(t.model, m + MU_ACROSS, token)
     mu = where(mu1 - mu2, mu1, mu2)
     worst = maximum(absolute(f[0] - r), mu * maximum(absolute(f[1] - g1), absolute(f[2] - g2)))
     if touch_plan(t, c, SPINS) > 0:
-        z_s = keep * f[3] + PROX * f0[3] - spin_scale(t, c, rho, token) * u[3]
+        z_s = keep * f[3] + prox * f0[3] - spin_scale(t, c, rho, token) * u[3]
         worst = maximum(worst, absolute(f[3] - clipped(z_s, r)))
     return worst

@@ -35,6 +35,8 @@ from .tables import (
 )  # fmt: skip
 from .touch import look, meet
 
+PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
+CAREFUL_PROX = 1e-3  # of the careful attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off;
 # of contacts all of it
 
@@ -119,7 +121,7 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
 
 
 @inline
-def look_around(t, k2, k3, h, rho, slack, token):
+def look_around(t, k2, k3, h, rho, prox, slack, token):
     """All that the present guess of knot 3 sets but the bodies' own wrenches.
 
     Returns (largest gap of joints and loops, scaled; lanes in which a contact presses, or a drive, limit or dry
@@ -133,12 +135,12 @@ def look_around(t, k2, k3, h, rho, slack, token):
         gap = maximum(gap, maximum(gaps(t, k3, token), coupling_gaps(t, k3, h, token)))
     if t.plan[CONTACTS] > 0:
         look(t, k2, k3, h, token)
-        held = maximum(held, press(t, 1.0 / h, token))
+        held = maximum(held, press(t, 1.0 / h, prox, token))
     return gap * slack, held
 
 
 @inline
-def follow_forces(t, blocks, k3, h, token, vectors):
+def follow_forces(t, blocks, k3, h, prox, token, vectors):
     """Forces of contacts, drives, limits and dry friction after the increment.
 
     Returns (what the increment is worth as a force, how far the forces are from what their laws project them to), both
@@ -149,7 +151,7 @@ def follow_forces(t, blocks, k3, h, token, vectors):
     if t.plan[LAWS] > 0:
         off = follow_laws(t, one, 1.0 / h, token)
     if t.plan[CONTACTS] > 0:
-        off = maximum(off, follow_contacts(t, 1.0 / h, token))
+        off = maximum(off, follow_contacts(t, 1.0 / h, prox, token))
     scale = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
     return worth * scale, off * scale
 
@@ -181,7 +183,8 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, tok
     forces are from their laws).
     """
     looped, o, weight = t.plan[LOOP_ROWS] > 0, spread(0.0, token), 0.5 + 0.5 * rho
-    gap, now_held = look_around(t, k2, k3, h, rho, slack, token)
+    prox = CAREFUL_PROX if careful else PROX
+    gap, now_held = look_around(t, k2, k3, h, rho, prox, slack, token)
     held = maximum(held, both(now_held, active))
     wants = maximum(wants, both(held, active))
     if any_lane(wants):
@@ -194,7 +197,7 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, tok
     if looped or holding:
         turn, force, moment, left = solve_to_leaves(t, k3, token)
         if holding:
-            worth, off = follow_forces(t, blocks, k3, h, token, vectors)
+            worth, off = follow_forces(t, blocks, k3, h, prox, token, vectors)
             now, off = where(held, maximum(gap, worth), now), where(held, off, o)
         unbalanced = scaled(t, force, moment, token)
         if careful and looped:

@@ -7,7 +7,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 """
 
 from .body import update
-from .evaluate import begin, evaluate, keep_found, take
+from .evaluate import CAREFUL_PROX, PROX, begin, evaluate, keep_found, take
 from .groups import block_count
 from .jit import phase
 from .lanes import above, any_lane, both, but_not
@@ -17,7 +17,7 @@ from .simd import load, maximum, spread, where
 from .tables import FORCE_SCALE, H1, LOOP_ROWS
 from .touch import overlooked, reanchor
 
-ITERATIONS, CAREFUL_ITERATIONS = 12, 40  # chord attempt, damped full Newton
+ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 DAMPED = 15  # half steps of the careful attempt, where forces hold
 FLOOR = 100.0  # times the tolerance: where what forces hold stops to converge, it is their stiffness that rounds
@@ -39,7 +39,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     # forces are not asked for beyond their rounding; gaps are
     slack = maximum(one, ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
-    goal, held = tolerance * slack, o
+    goal, held, prox = tolerance * slack, o, CAREFUL_PROX if careful else PROX
     active, wants, previous = todo, todo, one
     done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
@@ -54,7 +54,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         small = maximum(above(goal, now), stalls)
         finished = both(both(active, small), above(spread(SETTLED, token), moves))
         take(t, one, finished, token)
-        missed = maximum(overlooked(t, k3, finished, token), reanchor(t, h, finished, token))
+        missed = maximum(overlooked(t, k3, finished, token), reanchor(t, h, prox, finished, token))
         finished = but_not(finished, missed)
         keep_found(t, finished, token)
         done, active = maximum(done, finished), but_not(active, finished)
@@ -70,8 +70,9 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         size = limit / maximum(turn, limit)
         if careful and iteration < DAMPED:  # full steps may flip between slipping one way and another for ever
             size = where(held, 0.5 * size, size)
-        update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(active, vectors), vectors)
-        take(t, size, active, token)
+        moving = but_not(active, missed)  # what was seen only now is in no equation yet
+        update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(moving, vectors), vectors)
+        take(t, size, moving, token)
         iterations = iterations + active
         bound = SAFETY * theta * now if iteration > 0 else now
         bound = maximum(bound, off)
@@ -80,9 +81,9 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = but_not(finished, missed)  # what was seen only now is in no equation yet
+        finished = but_not(finished, missed)
         finished = but_not(finished, overlooked(t, k3, finished, token))
-        finished = but_not(finished, reanchor(t, h, finished, token))
+        finished = but_not(finished, reanchor(t, h, prox, finished, token))
         keep_found(t, finished, token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)

@@ -48,13 +48,13 @@ def contact_wrench(t, a, n, f, token):
 
 
 @phase
-def press(t, per_h, token):
+def press(t, per_h, prox, token):
     """Forces of the near contacts at no increment and their slopes; returns the lanes in which any presses."""
     pressing = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
-            pressing = maximum(pressing, set_law(t, c, a, per_h, token))
+            pressing = maximum(pressing, set_law(t, c, a, per_h, prox, token))
     return pressing
 
 
@@ -116,7 +116,7 @@ def add_row(block, s, force, torque, along_f, along_t):
 
 
 @phase
-def follow_contacts(t, per_h, token):
+def follow_contacts(t, per_h, prox, token):
     """Contact forces after the increment just solved for, and the velocities they go with.
 
     Returns how far they are from the projections, the largest [N].
@@ -148,7 +148,8 @@ def follow_contacts(t, per_h, token):
                 g[3] - (ksn * normal + kss * us),
             )
             store4(t.work, a + FGIVES, f)
-            worst = maximum(worst, where(load(t.work, a + NEAR, token), defect(t, c, a, f, per_h, token), 0.0 * us))
+            off = defect(t, c, a, f, per_h, prox, token)
+            worst = maximum(worst, where(load(t.work, a + NEAR, token), off, 0.0 * off))
     return worst
 
 

@@ -48,7 +48,6 @@ from .tables import (
 
 PUSH = 1e-6  # [m or rad] by which a step at most leads back from where a body should not be
 FAR = 4.0  # a contact is near when this many steps of its approach, and of a fall, reach the ground
-PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 SHUT = 1e-6  # [m] gap of a contact that touches at a knot
 
@@ -102,17 +101,17 @@ def guide(t, c, a, R3, n, way, token):
 
 
 @phase
-def reanchor(t, h, mask, token):
+def reanchor(t, h, prox, mask, token):
     """Lanes of the mask in which the proximal term lets a body sink by more than SINKS: its anchor is the force now.
 
-    [method of multipliers; what is left falls by the factor PROX]
+    [method of multipliers; what is left falls by the factor ``prox``]
     """
     late = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
         if touch_plan(t, c, TOUCH_KIND) < SKATE and any_lane(load(t.work, a + NEAR, token)):
             change = absolute(load(t.work, a + FACTS, token) - load(t.work, a + ANCHOR, token))
-            sinks = PROX * h * h * change / load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
+            sinks = prox * h * h * change / load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
             moved = both(both(mask, load(t.work, a + NEAR, token)), above(sinks, spread(SINKS, token)))
             for j in range(4):
                 f, f0 = load(t.work, a + FACTS + j * LANES, token), load(t.work, a + ANCHOR + j * LANES, token)

@@ -8,6 +8,7 @@ from .algebra import add, cross, dot, load3, load9, matmul, matmul_t, mul, scale
 from .body import store_anchored
 from .couple import coupled
 from .drives import follow_laws, take_laws
+from .evaluate import PROX
 from .forces import constant_loads, momentum_loads, start_laws
 from .groups import block_count, gravity
 from .jit import inline, phase
@@ -92,7 +93,7 @@ def knot_forces(t, h1, token):
     """Loads on the joints at the knot; forces of contacts and laws at no motion, as after the last solve they are."""
     momentum_loads(t, h1, token)
     if t.plan[CONTACTS] > 0:
-        press(t, spread(1.0, token), token)
+        press(t, spread(1.0, token), PROX, token)
 
 
 @inline
@@ -146,7 +147,7 @@ def solve_velocities(t, k, token, vectors):
         knot_factors(t, blocks, k, token, vectors)
         knot_motion(t, blocks, k, h1, token, vectors)
         if lawful:
-            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, one, token))
+            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, one, PROX, token))
             active = both(active, above(off, goal))
             if not any_lane(active):
                 break
