@@ -12,7 +12,7 @@ h1, h are the sizes of the last and of this step; e is a joint's relative orient
 from __future__ import annotations
 
 import numpy as np
-from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, rotation_vector, wrapped
+from naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
 from naive_linear import least_motion, newton_direction
 from naive_springs import TwinSprings
 
@@ -38,6 +38,8 @@ class Twin:
         self.n, self.h, self.order, self.gravity = len(bodies), timestep, order, mech.gravity
         self.mass, self.inertia = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
         freedoms = [j for j in joints for _ in j.prototype.velocities]
+        parts = [np.append(np.ones(len(j.slides)), np.full(len(j.turns), not j.ball)) for j in self.joints]
+        self.angular = np.concatenate(parts)  # 1 where a freedom has a coordinate of its own
         self.n_tree = sum(joint.n_free for joint in self.tree)
         self.damping, self.stiffness, self.armature = (
             np.array([getattr(j, name) for j in freedoms]) for name in ("damping", "stiffness", "armature")
@@ -79,6 +81,7 @@ class Twin:
         if len(self.tree) < len(self.joints):
             fixed = J[: self.n_tree][np.zeros(self.n_tree, bool) if held is None else held]
             V = least_motion(self.inertia_matrix(), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
+        self.speeds = J @ V, self.springs.rows(self.x, self.q) @ V
         self.p12, self.lam, V = J @ V, np.zeros(len(G)), V.reshape(self.n, 6)
         self.v, self.w = V[:, :3], V[:, 3:]
 
@@ -131,29 +134,19 @@ class Twin:
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
         rate, momentum, change = self.rates(x3, q3, h)
-        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, change, rho)
+        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(change, rho)
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
         balance = np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n) + force @ self.J
         return balance + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
 
-    def stretch_at(self, x, q, change):
-        """The same at poses (..., n + 1) one step on, from the changes of coordinates (..., n_free)."""
-        parts, start = [], 0
-        for joint in self.joints:
-            s = joint.stretch(self.x, self.q, self.angles[joint.name]) + change[..., start : start + joint.n_free]
-            if joint.ball:
-                turn = rotation_vector(mul(conj(joint.q_rest), joint.coordinates(x, q)[2])) - joint.rest[-3:]
-                s = np.concatenate([s[..., :-3], turn], axis=-1)
-            parts.append(s)
-            start += joint.n_free
-        return np.concatenate(parts, axis=-1)
+    def pull(self, change, rho):
+        """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot.
 
-    def pull(self, x3, q3, change, rho):
-        """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot."""
-        ahead = 0.5 * (self.stretch() + self.stretch_at(x3, q3, change))
-        return 0.5 * self.stiffness * (rho * self.mean_stretch + ahead)
+        Springs of three free rotations, which have no coordinate to take the mean of, act at the knot.
+        """
+        return 0.5 * self.stiffness * (rho * self.mean_stretch + self.stretch() + 0.5 * self.angular * change)
 
     def turned(self, w, h):
         """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
@@ -199,17 +192,16 @@ class Twin:
         self.v, self.w = np.split(V.reshape(self.n, 6), 2, axis=1)
         x3, q3 = self.ahead(self.v, self.w, h)
         rate, self.p12, change = self.rates(x3, q3, h)
-        before = self.stretch()
         self.work += u @ change
         for joint in self.joints:
             if not joint.ball:
                 old = self.angles[joint.name]
                 self.angles[joint.name] = old + wrapped(joint.coordinates(x3, q3)[1] - old)
         self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
-        self.mean_stretch = 0.5 * (before + joined(j.stretch(x3, q3, self.angles[j.name]) for j in self.joints))
-        stretching = (self.lengths[1] - self.lengths[0]) / h
-        lost = self.damping @ rate**2 + self.springs.damping @ stretching**2
-        self.dissipated_steps += 0.5 * (self.h1 + h) * lost
+        after = joined(j.stretch(x3, q3, self.angles[j.name]) for j in self.joints)
+        self.mean_stretch = after - 0.5 * self.angular * change
+        self.dissipated_steps += 0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
+        self.speeds = rate, (self.lengths[1] - self.lengths[0]) / h
         self.x, self.q, self.h1, self.u = x3, q3 / np.linalg.norm(q3, axis=1, keepdims=True), h, u
 
     def inertia_matrix(self, J=None):
@@ -241,5 +233,11 @@ class Twin:
         """Energy taken by dampers up to the knot now [J]."""
         V, rates = self.knot_velocities()
         stretching = self.springs.rows(self.x, self.q) @ V.ravel()
-        lost = self.damping @ rates**2 + self.springs.damping @ stretching**2
-        return self.dissipated_steps + 0.5 * self.h1 * lost
+        return self.dissipated_steps + 0.5 * self.h1 * self.lost(rates, stretching)
+
+    def lost(self, rates, stretching):
+        """Power of dampers at these rates [W], at the mean of them and of those of the last step."""
+        before, pulled = self.speeds
+        return 0.5 * (
+            self.damping * rates @ (rates + before) + self.springs.damping * stretching @ (stretching + pulled)
+        )
