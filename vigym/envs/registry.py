@@ -31,7 +31,7 @@ ENVIRONMENTS = (
     Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500, -85.0),
     Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500, 480.0),
     Entry("vigym/FourBar-v0", "vigym.envs.four_bar:FourBar", 400, 380.0),
-    Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400),
+    Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.minitaur:Minitaur", 1000, 15.0),
     Entry("vigym/Snake-v0", "vigym.envs.snake:Snake", 500, 340.0),
     Entry("vigym/SnakeSidewinding-v0", "vigym.envs.snake_sidewinding:SnakeSidewinding", 500),
