@@ -93,18 +93,6 @@ def test_limits_of_several_freedoms(type):
     assert np.abs(np.array(seen) - bounds[:, 1]).min(axis=0).max() <= 1e-9  # each was met
 
 
-def test_limits_in_a_closed_leg():
-    mech = scenes.fixed_leg(kp=50.0, kd=0.1, effort=5.0, limits=(-0.4, 0.3))
-    sim, seen = Simulator(mech), []
-    aims = np.random.default_rng(0).uniform(-1.0, 1.0, (8, 2))
-    for knot in stepped(sim, 200, targets=lambda k: aims[k // 25]):
-        assert knot.constraint_residual() <= 1e-10
-        seen.append(knot.joint_positions[[mech.position_names.index(n) for n in ("front_hip", "back_hip")]])
-    assert np.max(seen) <= 0.3 + OVER
-    assert np.min(seen) >= -0.4 - OVER
-    assert np.max(seen) >= 0.3 - 1e-9
-
-
 def test_equal_limits_hold_a_joint_still():
     sim = moving(scenes.pendulum(limits=(0.0, 0.0), effort=5.0), 0.01)
     run(sim, 50, torques=[5.0])

@@ -5,7 +5,7 @@ import math
 from .algebra import add, axpy, cross, dot, load3, load4
 from .cone import spin_coefficient
 from .contact import gap_of, ground_normal, touch_plan, touching_velocity
-from .coordinates import coordinate
+from .coordinates import coordinate, keep
 from .drives import bound_by, three
 from .jit import inline, phase
 from .joint import first_spring, joint_row, kept_quaternion, last_link, planned, separation
@@ -61,6 +61,13 @@ CONTACT_GAP, CONTACT_FORCE, CONTACT_POINT, CONTACT_SLIP, READ_CONTACT = 0, 1, 4,
 
 
 @inline
+def note_first_rate(t, c, rate, token):
+    """Keep the rate that a freedom starts with: of closing joints and springs it is known once velocities are."""
+    o, one = spread(0.0, token), spread(1.0, token)
+    keep(t, c + SPEED, rate, where(absolute(load(t.state, t.s + H1, token)), o, one), token)
+
+
+@inline
 def read_joint(t, i, k, out, first, column, token):
     """Coordinates and rates of joint i.
 
@@ -75,6 +82,7 @@ def read_joint(t, i, k, out, first, column, token):
         p = planned(t, i, FIRST) + j
         f, c, rate = t.f + row(p, FREEDOM, token), t.c + row(p, COORDINATE, token), joint_rate(t, i, j, k, token)
         s = coordinate(t, i, j, token)
+        note_first_rate(t, c, rate, token)
         stretch, mean = s - load(t.model, f + REST, token), 0.5 * (rate + load(t.state, c + SPEED, token))
         damped = load(t.model, f + DAMPING, token) * rate
         kinetic = kinetic + 0.5 * load(t.model, f + ARMATURE, token) * rate * rate
@@ -107,6 +115,7 @@ def read_joints(t, k, out, first, column, token):
     for g in range(first_spring(t), last_link(t)):
         p = planned(t, g, FIRST)
         f, rate = t.f + row(p, FREEDOM, token), dot(along(separation(t, g, k, token)), half_rate(t, g, k, token))
+        note_first_rate(t, t.c + row(p, COORDINATE, token), rate, token)
         mean = 0.5 * (rate + load(t.state, t.c + row(p, COORDINATE, token) + SPEED, token))
         stretch = length(t, g, k, token) - load(t.model, f + REST, token)
         damped = load(t.model, f + DAMPING, token) * rate
