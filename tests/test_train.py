@@ -55,6 +55,7 @@ def test_train_then_resume(tmp_path):
     results = json.loads((out / "results.json").read_text())
     assert (results["env"], results["timesteps"], results["episodes"]) == ("vigym/Pendulum-v0", 4096, 2)
     assert results["constraint_residual"] <= 1e-10
+    assert results["speed"] is None
     assert {path.name for path in (out / "best").iterdir()} == {"model.zip", "normalisation.pkl"}
     assert (out / "curve.png").stat().st_size > 1000
     (film,) = out.glob("video/*.mp4")

@@ -173,8 +173,8 @@ def plot_curve(curve: Path, picture: Path) -> None:
 
 
 def as_row(figures: Figures) -> dict[str, Any]:
-    """Return the figures by name."""
-    return asdict(figures)
+    """Return the figures by name, None for nan, which JSON does not have."""
+    return {name: None if value != value else value for name, value in asdict(figures).items()}
 
 
 def _weight(env: gym.Env[Any, Any]) -> float:
