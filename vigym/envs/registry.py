@@ -34,7 +34,7 @@ ENVIRONMENTS = (
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.minitaur:Minitaur", 1000, 15.0),
     Entry("vigym/Snake-v0", "vigym.envs.snake:Snake", 500, 340.0),
-    Entry("vigym/SnakeSidewinding-v0", "vigym.envs.snake_sidewinding:SnakeSidewinding", 500),
+    Entry("vigym/SnakeSidewinding-v0", "vigym.envs.snake_sidewinding:SnakeSidewinding", 500, 255.0),
     Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
 )
 
