@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from vigym import Mechanism
-from vigym.mechanism.motors import MINITAUR_MOTOR
-from vigym.mechanism.parts import Ground
+from vigym import MINITAUR_MOTOR, Ground, Mechanism
 from vigym.mechanism.shapes import Box, Capsule, Cylinder, Sphere
 
-GRAVITY = 9.81
+GRAVITY, UP = 9.81, (0.0, 0.0, 1.0)
 EDGE = 0.5  # of the box of the published drop [m]; its mass is 1 kg
-UP = (0.0, 0.0, 1.0)
 
 
 def tilted(angle):
@@ -21,8 +18,7 @@ def tilted(angle):
 
 def turned(angle, axis):
     """Quaternion of a turn."""
-    axis = np.asarray(axis, float) / np.linalg.norm(axis)
-    return np.append(np.cos(angle / 2.0), np.sin(angle / 2.0) * axis)
+    return np.append(np.cos(angle / 2.0), np.sin(angle / 2.0) * np.asarray(axis, float) / np.linalg.norm(axis))
 
 
 def box(height=EDGE / 2.0, friction=0.5, ground=None, orientation=(1, 0, 0, 0), size=(EDGE,) * 3, **options):

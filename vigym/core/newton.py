@@ -9,7 +9,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 from .body import update
 from .evaluate import CAREFUL_PROX, PROX, begin, evaluate, keep_found, take
 from .groups import block_count
-from .jit import phase
+from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not
 from .ldu import solve_to_leaves
 from .links import follow_links
@@ -26,6 +26,31 @@ STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton inc
 SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 WANDERS = 1e-3  # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
+
+
+@inline
+def arrived(t, k3, h, prox, finished, token):
+    """The finished lanes, but those where a contact that seemed far is below the ground or a body sinks too far.
+
+    Their forces are kept.
+    """
+    late = maximum(overlooked(t, k3, finished, token), reanchor(t, h, prox, finished, token))
+    finished = but_not(finished, late)
+    keep_found(t, finished, token)
+    return finished
+
+
+@inline
+def stride(turn, held, careful, iteration, token):
+    """Part of an increment that is taken: no body turns too far, and held forces are damped at first where careful.
+
+    Full steps may flip between slipping one way and another for ever.
+    """
+    limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
+    size = limit / maximum(turn, limit)
+    if careful and iteration < DAMPED:
+        return where(held, 0.5 * size, size)
+    return size
 
 
 @phase
@@ -51,12 +76,10 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         moves = turn if looped else where(held, turn, o)
         theta = now / previous
         stalls = both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)) if iteration > 0 else o
-        small = maximum(above(goal, now), stalls)
-        finished = both(both(active, small), above(spread(SETTLED, token), moves))
-        take(t, one, finished, token)
-        missed = maximum(overlooked(t, k3, finished, token), reanchor(t, h, prox, finished, token))
-        finished = but_not(finished, missed)
-        keep_found(t, finished, token)
+        asked = both(both(active, maximum(above(goal, now), stalls)), above(spread(SETTLED, token), moves))
+        take(t, one, asked, token)
+        finished = arrived(t, k3, h, prox, asked, token)
+        missed = but_not(asked, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -66,25 +89,18 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             astray = both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn))
             active = but_not(active, but_not(astray, held))
             last_turn = turn
-        limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
-        size = limit / maximum(turn, limit)
-        if careful and iteration < DAMPED:  # full steps may flip between slipping one way and another for ever
-            size = where(held, 0.5 * size, size)
+        size = stride(turn, held, careful, iteration, token)
         moving = but_not(active, missed)  # what was seen only now is in no equation yet
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(moving, vectors), vectors)
         take(t, size, moving, token)
         iterations = iterations + active
-        bound = SAFETY * theta * now if iteration > 0 else now
-        bound = maximum(bound, off)
+        bound = maximum(SAFETY * theta * now if iteration > 0 else now, off)
         if looped:
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = but_not(finished, missed)
-        finished = but_not(finished, overlooked(t, k3, finished, token))
-        finished = but_not(finished, reanchor(t, h, prox, finished, token))
-        keep_found(t, finished, token)
+        finished = arrived(t, k3, h, prox, but_not(finished, missed), token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number
