@@ -78,7 +78,7 @@ def test_substeps_are_steps():
 def test_a_failed_step_is_reported_and_leaves_the_state(order, strength):
     sim = moving(tree(), order=order)
     before, readings = motion(sim), sim.readings
-    status = sim.step(np.full(len(sim.mechanism.actuator_names), strength), 3)
+    status = sim.step(np.full(len(sim.mechanism.actuator_names), strength), substeps=3)
     assert status.converged is False
     assert status.halvings >= 1
     assert status.iterations >= 1

@@ -38,7 +38,7 @@ def test_wrong_options(options, parts):
 
 
 def test_fourth_order_needs_a_system_without_damping():
-    with pytest.raises(ValueError, match="order=4: joint 'pin' is damped"):
+    with pytest.raises(ValueError, match="order=4: found joint 'pin', damped"):
         Simulator(pendulum(damping=0.1), order=4)
 
 

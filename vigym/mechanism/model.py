@@ -149,7 +149,7 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
         row = np.zeros(T.CONSTANT_ROW)
         row[_field(T.RATIO, 2)] = coupling.ratio, coupling.offset
         found.append(LoopRow(T.COUPLED, a, a, b, freedom, row, other))
-    return found
+    return sorted(found, key=lambda row: row.freedom)
 
 
 def _tables(mechanism: Mechanism, rows: Rows) -> np.ndarray:
