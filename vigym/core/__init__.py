@@ -40,12 +40,22 @@ body         residual and derivative of each body's own equations, prediction, u
 joint        free directions of a joint and what closes it
 coordinates  joint coordinates read from poses and counted through full turns
 links        what closes loops: its halves on the bodies, residuals and directions of its rows
+contact      where a body may touch the ground, and how its touching points move
+touch        contacts in a step: near or far, velocities at the guess of knot 3, and at a knot alone
+cone         the law of a contact: complementarity and friction
+press        contact forces in the equations, and after an increment
+rates        rates of freedoms over a step
+laws         forces that a freedom's motion sets within bounds: drives, limits, dry friction
+drives       those laws in the equations, and after an increment
 forces       torques, springs, dampers, armature on the freedoms
 pivot        one freedom taken out of a block
+books        what an accepted step leaves: losses, work, forces that were held
+couple       couplings of two freedoms
 rows         where loop rows are kept, and how they start
 carry        loop rows carried up the tree and eliminated
 multipliers  loop rows in the solves
 ldu          close the joints, factorise and solve along the tree
+evaluate     from a guess of knot 3 to the residual and the increment
 newton       Newton's method for one step
 advance      halved steps, composition, accepted knots
 step         a call of the step; its entry kernels
@@ -53,6 +63,7 @@ velocity     knot velocities through the discrete Legendre transform
 reset        from joint coordinates to the state; its entry kernels
 closing      Newton's method that closes loops in joint coordinates
 assemble     coordinates and rates that close the loops, some of them given; its entry kernels
+readings     what is read of joints and contacts
 readout      everything that is read at a knot; its entry kernels
 snapshot     a state as plain rows, to save and restore
 """

@@ -37,8 +37,7 @@ from .touch import look, meet
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 CAREFUL_PROX = 1e-3  # of the careful attempt: easier to solve, its anchors have to move more often
-POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off;
-# of contacts all of it
+POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off
 
 
 @phase
@@ -106,6 +105,7 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic = extrapolation(t, h, token)
     linear, cubic = (o, o) if careful else (linear, cubic)
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
+    # of a contact's forces it makes all of it
     roundings = 1.0 if t.plan[CONTACTS] > 0 else (POSITION_ROUNDING if t.plan[LOOP_ROWS] > 0 else 0.0)
     rho_, h_ = spread(rho, vectors), spread(h, vectors)
     terms = predict(t, blocks, k2, k3, h_, rho_, linear, cubic, g, roundings, vectors)

@@ -4,11 +4,11 @@
 array     changes    content
 ========  =========  =================================================================================================
 plan      never      int64: header, a row per body (the elimination order) and link, a row per actuator, the joints
-                     that have rates, a row per loop row and per carried row
-model     never      float64, per lane group: environment row, body rows, freedom rows, loop rows
-state     each step  float64, per lane group: environment row, coordinate rows, multipliers, knot buffers
+                     that have rates, a row per loop row, carried row, contact and motor
+model     never      float64, per lane group: environment row, body rows, freedom rows, loop rows, contact rows
+state     each step  float64, per lane group: environment row, coordinate rows, multipliers, contacts, knot buffers
 work      scratch    float64: body rows, freedom rows, loop rows, carried rows and their couplings, once more the same
-                     to keep factors aside, two knot buffers and a state kept aside
+                     to keep factors aside, contact rows, two knot buffers and a state kept aside
 ========  =========  =================================================================================================
 
 Rows are bodies (row 0 is the world, a row without unknowns; row i hangs on row ``PARENT`` < i) or freedoms (the free
