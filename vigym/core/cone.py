@@ -5,7 +5,7 @@ A contact presses with gamma along the normal and mu_k beta_k along the tangents
     0 <= gamma _|_ u_n >= 0,    beta in the disc |beta| <= gamma that dissipates most,    |sigma| <= mu_s gamma,
 
 solved by semi-smooth Newton on the projections of Alart and Curnier, with a proximal term whose anchor f0 is the last
-step's force (frozen in a step, so that redundant contacts have one solution; d = prox):
+step's force (redundant contacts have one solution then; ``touch.reanchor`` moves it on where a body sinks; d = prox):
 
     z = (1 - d) f + d f0 - rho u,    gamma = max(z_n, 0),    beta = z_t in the disc of gamma, else on its rim.
 

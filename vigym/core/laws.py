@@ -31,7 +31,6 @@ from .tables import (
 )  # fmt: skip
 
 HARD = 1e-8  # proximal part: one freedom's own pivot bears more than a body's block
-PUSH = 1e-6  # [m or rad] by which a step at most leads back from beyond a limit
 
 
 @inline
