@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
+MOST_THREADS = 256
 
 
 def chosen_of(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
@@ -105,8 +106,15 @@ def check_options(
             f"pair {pair}: found bodies that touch each other, expected contacts with the ground only (those of two "
             "bodies are not simulated yet)"
         )
-    if threads != 1:
-        raise ValueError(f"threads: found {threads!r}, expected 1 (threads over lane groups are not there yet)")
+    _check_threads(threads, batch)
+
+
+def _check_threads(threads: int, batch: int | None) -> None:
+    whole(threads, "threads")
+    if threads > MOST_THREADS:
+        raise ValueError(f"threads: found {threads!r}, expected at most {MOST_THREADS}")
+    if threads > 1 and batch is None:
+        raise ValueError(f"threads: found {threads!r} for one environment, expected 1; a batch is shared by threads")
 
 
 def _irreversible(mechanism: Mechanism) -> list[str]:

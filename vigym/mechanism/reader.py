@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vigym.core import reaction, readings, readout
 from vigym.core.tables import Model
 from vigym.mechanism.coordinates import Array, Coordinates
+from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.outcome import Contacts, Energy
 from vigym.mechanism.parts import WORLD, Frame
@@ -22,29 +22,18 @@ class Reader:
     mechanism: Mechanism
     _model: Model
     _coordinates: Coordinates
+    _groups: LaneGroups
     _single: bool
     _count: int
-    _plan: NDArray[np.int64]
-    _table: Array
-    _state: Array
-    _work: Array
     _status: Array
     _start_energy: Array
     _reading: Array | None
-
-    @property
-    def _tables(self) -> tuple[NDArray[np.int64], Array, Array, Array]:
-        """First arguments of every kernel."""
-        return self._plan, self._table, self._state, self._work
 
     def _read(self) -> Array:
         """Readings (count, columns), computed once per state."""
         if self._reading is None:
             out = np.zeros((self._count, self._coordinates.columns))
-            if self._single:
-                readout.read_single(*self._tables, out)
-            else:
-                readout.read_lanes(*self._tables, out, 0)
+            self._groups.call((readout.read_single, readout.read_lanes), out)
             self._reading = out
         return self._reading
 
@@ -168,10 +157,7 @@ class Reader:
         closing, bodies = self.mechanism.closing_joints, len(self._model.body_rows)
         joints = bodies + len(closing)
         out = np.zeros((self._count, 6 * joints + 7 * bodies))
-        if self._single:
-            reaction.react_single(*self._tables, out)
-        else:
-            reaction.react_lanes(*self._tables, out, 0)
+        self._groups.call((reaction.react_single, reaction.react_lanes), out)
         order = [*self._model.body_rows[self._coordinates.carried] - 1, *range(bodies, joints)]
         forces = out[:, : 6 * joints].reshape(self._count, -1, 6)[:, order]
         if closing:

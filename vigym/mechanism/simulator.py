@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.announce import announce
 from vigym.core import reset, snapshot, step
 from vigym.core import tables as T
-from vigym.core.simd import LANES
 from vigym.mechanism.check import one_of
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given
+from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
@@ -36,7 +36,7 @@ class Simulator(Reader):
             two links (closing joints and springs between points), local beyond. Results agree to rounding.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more).
         batch: number of environments, or None for one without a leading axis.
-        threads: reserved for batches, 1.
+        threads: by how many a batch is stepped at most; a call with little work takes fewer. Results are the same.
         friction_cone: "cone", or "pyramid": the four-sided one of [SIM 3.4].
 
     Raises:
@@ -55,7 +55,8 @@ class Simulator(Reader):
         *,
         friction_cone: str = "cone",
     ) -> None:
-        self.mechanism, self._order, self._batch = copy.deepcopy(mechanism), order, batch
+        self.mechanism, self._order = copy.deepcopy(mechanism), order
+        self._batch, self._threads = batch, threads
         self._timestep, self._tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
         check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
@@ -63,8 +64,11 @@ class Simulator(Reader):
         self._model = mechanism.compile(loops)
         self._coordinates = Coordinates(mechanism)
         state_assembly(self.mechanism, self._coordinates)
-        self._single, self._count = batch is None, 1 if batch is None else batch
-        self._allocate()
+        self._groups = LaneGroups(self._model, batch, threads, self._friction_cone == "pyramid")
+        self._single, self._count = self._groups.single, self._groups.count
+        self._status = np.zeros((self._count, len(Status._fields)))
+        self._reading: Array | None = None
+        self._start_energy = np.zeros(self._count)
         announce()
         self.reset()
 
@@ -94,27 +98,23 @@ class Simulator(Reader):
         return self._tolerance
 
     @property
+    def threads(self) -> int:
+        """Largest number of threads that a call is shared by."""
+        return self._threads
+
+    @property
     def batch(self) -> int | None:
         """Number of environments, or None for one without a leading axis."""
         return self._batch
 
-    def _allocate(self) -> None:
-        self._plan = T.lay_out(self._model.plan, self._single)
-        self._plan[T.PYRAMID] = self._friction_cone == "pyramid"
-        self._groups = 1 if self._single else -(-self._count // LANES)
-        self._table = T.model_table(self._model, self._single)
-        self._state = T.initial_state(self._plan, self._groups)
-        self._work = T.aligned(int(self._plan[T.THREAD_SIZE]))
-        self._status = np.zeros((self._count, len(Status._fields)))
-        self._reading: Array | None = None
-        self._start_energy = np.zeros(self._count)
-
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "friction_cone", "state")
+        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "threads", "friction_cone", "state")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        options = (values[name] for name in ("mechanism", "timestep", "order", "loops", "tolerance", "batch"))
+        options = (
+            values[name] for name in ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "threads")
+        )
         self.__init__(*options, friction_cone=values["friction_cone"])  # type: ignore[misc]
         self.state = values["state"]
 
@@ -159,10 +159,9 @@ class Simulator(Reader):
 
     def _place(self, q: Array, qd: Array, chosen: NDArray[np.bool_]) -> None:
         """Start the chosen environments from all their coordinates and velocities."""
-        if self._single and chosen[0]:
-            reset.reset_single(*self._tables, q, qd)
-        elif not self._single:
-            reset.reset_lanes(*self._tables, q, qd, chosen[:, None].astype(np.float64), 0)
+        rows = (q, qd) if self._single else (q, qd, chosen[:, None].astype(np.float64))
+        if chosen.any():
+            self._groups.call((reset.reset_single, reset.reset_lanes), *rows)
         self._reading = None
 
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -182,7 +181,7 @@ class Simulator(Reader):
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan
-        return assembled(self.mechanism, self._coordinates, self._tables, self._single, (q, qd), rates, chosen)
+        return assembled(self.mechanism, self._coordinates, self._groups, (q, qd), rates, chosen)
 
     def step(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None, substeps: int = 1) -> Status:
         """Move by ``substeps`` steps, torques and targets held.
@@ -196,14 +195,12 @@ class Simulator(Reader):
         Raises:
             ValueError: values of the wrong shape or not finite, substeps below one. The state is then unchanged.
         """
-        u = torques_of(torques, self._count, int(self._plan[T.ACTUATORS]), self._single)
-        wanted = targets_of(targets, self._count, int(self._plan[T.MOTORS]), self._single)
-        how = self.timestep, self.order, whole(substeps, "substeps"), self.tolerance
+        plan, steps = self._groups.plan, whole(substeps, "substeps")
+        u = torques_of(torques, self._count, int(plan[T.ACTUATORS]), self._single)
+        wanted = targets_of(targets, self._count, int(plan[T.MOTORS]), self._single)
+        how = self.timestep, self.order, steps, self.tolerance
         self._reading = None
-        if self._single:
-            step.step_single(*self._tables, u, wanted, *how, self._status)
-        else:
-            step.step_lanes(*self._tables, u, wanted, *how, self._status, 0, self._groups, 0, 0)
+        self._groups.call((step.step_single, step.step_lanes), u, wanted, *how, self._status, steps=steps)
         self._status[np.isnan(self._status[:, 2]), 2] = np.inf
         return self.status
 
@@ -215,7 +212,7 @@ class Simulator(Reader):
     @property
     def state(self) -> Array:
         """Everything that the next step depends on (..., n_state): a copy. Setting it continues bit for bit."""
-        packed = snapshot.pack(self._plan, self._state, self._single, self._count)
+        packed = snapshot.pack(self._groups.plan, self._groups.state, self._single, self._count)
         return self._out(np.concatenate([packed, self._start_energy[:, None], self._status], axis=1))
 
     @state.setter
@@ -231,15 +228,16 @@ class Simulator(Reader):
         now = np.atleast_2d(self.state)
         given, chosen = rows_of(state, now, self._single), chosen_of(mask, self._count)
         rows = np.where(chosen[:, None], given, now)
-        lengths = np.linalg.norm(snapshot.quaternions(self._plan, rows), axis=-1)
+        plan, groups = self._groups.plan, self._groups
+        lengths = np.linalg.norm(snapshot.quaternions(plan, rows), axis=-1)
         if np.abs(lengths - 1.0).max(initial=0.0) > 1e-6:
             raise ValueError(
                 f"state: found an orientation of length {lengths.flat[np.abs(lengths - 1.0).argmax()]:g}, expected 1"
             )
-        columns = snapshot.columns(self._plan)
-        snapshot.unpack(self._plan, self._state, rows, self._single)
+        columns = snapshot.columns(plan)
+        snapshot.unpack(plan, groups.state, rows, self._single)
         self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
-        reset.refresh(*self._tables, self._groups, self._single, 0)
+        groups.refresh()
         self._reading = None
 
 

@@ -12,6 +12,7 @@ from vigym.core import assemble as kernels
 from vigym.mechanism.coordinates import Array, Coordinates
 from vigym.mechanism.errors import AssemblyError
 from vigym.mechanism.joints import Joint
+from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Report
 from vigym.mechanism.touching import contact_names
@@ -24,8 +25,7 @@ CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as clos
 def assembled(
     mechanism: Mechanism,
     coordinates: Coordinates,
-    tables: tuple[NDArray[np.int64], Array, Array, Array],
-    single: bool,
+    groups: LaneGroups,
     given: tuple[Array, Array],
     rates: Array,
     chosen: NDArray[np.bool_],
@@ -35,8 +35,7 @@ def assembled(
     Args:
         mechanism: whose joints are named in errors.
         coordinates: its coordinates.
-        tables: first arguments of every kernel.
-        single: whether this is one environment.
+        groups: the simulator's arrays.
         given: positions and velocities that are held, NaN where they follow.
         rates: velocities to start from.
         chosen: (count,) environments that have to be closed.
@@ -51,17 +50,15 @@ def assembled(
     for values, base, columns in ((held, start, coordinates.apart[0]), (held_rates, rates, coordinates.apart[1])):
         values[:, columns] = np.where(np.isnan(values[:, columns]), base[:, columns], values[:, columns])
     outcome = np.zeros((len(q), kernels.JOINT_GAPS + max(1, len(mechanism.closing_joints))))
-    if single:
-        kernels.assemble_single(*tables, q, start.copy(), held, start, qd, held_rates, outcome)
-    else:
-        kernels.assemble_lanes(*tables, q, start.copy(), held, start, qd, held_rates, outcome, 0)
+    arguments = q, start.copy(), held, start, qd, held_rates, outcome
+    groups.call((kernels.assemble_single, kernels.assemble_lanes), *arguments, chosen=chosen)
     _check_singular(mechanism, coordinates, outcome[chosen], given[1][chosen], qd[chosen])
     for column, what in ((kernels.GAP_LEFT, "positions"), (kernels.RATE_LEFT, "velocities")):
         speed = np.maximum(1.0, np.abs(qd).max(axis=1, initial=0.0)) if what == "velocities" else 1.0
         open_ = chosen & ~(outcome[:, column] <= CLOSED * speed)
         if open_.any():
             row = int(np.argmax(open_))
-            raise AssemblyError(_complaint(mechanism, outcome[row], what, None if single else row))
+            raise AssemblyError(_complaint(mechanism, outcome[row], what, None if groups.single else row))
     q[:, tree.stop :] = given[0][:, tree.stop :]
     qd[:, coordinates.tree_velocities :] = 0.0
     return q, qd

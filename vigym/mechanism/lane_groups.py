@@ -1,0 +1,101 @@
+"""The arrays behind a simulator, and calls of kernels on them: on one environment, or on groups of lanes of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.core import reset
+from vigym.core import tables as T
+from vigym.core.simd import LANES
+from vigym.core.tables import Model
+from vigym.mechanism.workers import shares, side_by_side
+
+Array = NDArray[np.float64]
+Kernels = tuple[Any, Any]  # of one environment, of lane groups
+PAYS = 400  # bodies in all groups times steps (about 0.25 us each) that a thread must have to be worth its start
+
+
+class LaneGroups:
+    """Plan, constants, state and scratch memory of one environment or of a batch.
+
+    Args:
+        model: constant tables, of all environments.
+        batch: number of environments, None for one without lanes.
+        threads: largest number of threads that a call is shared by.
+        pyramid: whether friction has the four-sided cone.
+
+    Attributes:
+        plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread.
+        single: whether this is one environment without lanes.
+        count: number of environments.
+        groups: number of lane groups.
+    """
+
+    def __init__(self, model: Model, batch: int | None, threads: int, pyramid: bool) -> None:
+        self.single, self.count = batch is None, 1 if batch is None else batch
+        self.groups = 1 if self.single else -(-self.count // LANES)
+        self.plan: NDArray[np.int64] = T.lay_out(model.plan, self.single)
+        self.plan[T.PYRAMID] = pyramid
+        self.table: Array = T.model_table(model, self.single)
+        self.state: Array = T.initial_state(self.plan, self.groups)
+        self.work: list[Array] = [T.aligned(int(self.plan[T.THREAD_SIZE])) for _ in shares(self.groups, threads)]
+        self._stride = 0  # from one group's constants to the next one's: all share those of the mechanism
+
+    @property
+    def tables(self) -> tuple[NDArray[np.int64], Array, Array, Array]:
+        """First arguments of a kernel that works on everything."""
+        return self.plan, self.table, self.state, self.work[0]
+
+    def call(self, kernels: Kernels, *arguments: Any, chosen: NDArray[np.bool_] | None = None, steps: int = 0) -> None:
+        """Call the kernel that fits, on everything or where it is needed.
+
+        Args:
+            kernels: that of one environment, and that of lane groups.
+            arguments: behind the four arrays; those that are arrays have a row for each environment.
+            chosen: (count,) environments that it is needed for; others of their groups may be worked on too.
+            steps: of a step how many there are.
+        """
+        single, lanes = kernels
+        if self.single:
+            single(*self.tables, *arguments)
+            return
+        spans = self._shared(lanes, max(1, steps)) if chosen is None else self._needed(chosen)
+        if spans == [(0, self.groups)]:
+            lanes(*self.tables, *arguments, *self._ends(self.groups, steps))
+        elif chosen is None:
+            side_by_side(lambda k: self._part(lanes, arguments, spans[k], self.work[k], steps), len(spans))
+        else:  # little, here and there: for one thread
+            for span in spans:
+                self._part(lanes, arguments, span, self.work[0], steps)
+
+    def _part(self, kernel: Any, arguments: tuple[Any, ...], span: tuple[int, int], work: Array, steps: int) -> None:
+        """Call a kernel on a span of groups, with scratch memory of its own."""
+        start, stop = span
+        rows, size = slice(start * LANES, min(stop * LANES, self.count)), self.state.size // self.groups
+        table = self.table[start * self._stride : stop * self._stride] if self._stride else self.table
+        own = (a[rows] if isinstance(a, np.ndarray) else a for a in arguments)
+        kernel(self.plan, table, self.state[start * size : stop * size], work, *own, *self._ends(stop - start, steps))
+
+    def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
+        """Last arguments: of a step its range of groups, too."""
+        return (0, groups, self._stride, 0) if steps else (self._stride,)
+
+    def refresh(self) -> None:
+        """Rebuild what follows from poses that were written to the state."""
+        reset.refresh(*self.tables, self.groups, self.single, self._stride)
+
+    def _shared(self, kernel: Any, steps: int) -> list[tuple[int, int]]:
+        """Spans of groups, one for each thread that pays; the first call of a kernel compiles it, on one thread."""
+        if len(self.work) == 1 or not kernel.signatures:
+            return [(0, self.groups)]
+        return shares(self.groups, min(len(self.work), int(self.plan[T.BODIES]) * self.groups * steps // PAYS))
+
+    def _needed(self, chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+        """Spans of groups with an environment that is chosen."""
+        within = np.zeros(self.groups + 2, np.int8)
+        within[1 + np.flatnonzero(chosen) // LANES] = 1
+        turns = np.flatnonzero(np.diff(within)).tolist()
+        return list(zip(turns[::2], turns[1::2], strict=True))
