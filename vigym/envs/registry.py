@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import gymnasium
 
-SINGLE = "vigym.envs.base:TaskEnv"  # runs every task
+SINGLE, VECTOR = "vigym.envs.base:TaskEnv", "vigym.envs.vector:TaskVectorEnv"  # run every task
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ def register_all() -> None:
             gymnasium.register(
                 id=entry.id,
                 entry_point=SINGLE,
+                vector_entry_point=VECTOR,
                 max_episode_steps=entry.max_episode_steps,
                 reward_threshold=entry.reward_threshold,
                 kwargs={"task": entry.task},

@@ -1,11 +1,13 @@
 """A task in motion: actions to torques, simulator to observation, reward and info, for one environment or a batch."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.envs.task import Array, Quantities, Start, Task
+from vigym.envs.starts import drawn
+from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -18,6 +20,20 @@ class Outcome(NamedTuple):
     reward: Array
     terminated: NDArray[np.bool_]
     info: dict[str, Any]
+
+
+class Held(NamedTuple):
+    """What was held for one control step, over leading dimensions `...`.
+
+    Attributes:
+        action: (..., n_actuated) within [-1, 1].
+        clipped: (...,) whether what was asked for went beyond.
+        torques: (..., n_actuated) [N or N m] that it means, None where motors decide.
+    """
+
+    action: Array
+    clipped: NDArray[np.bool_]
+    torques: Array | None
 
 
 class TaskRun:
@@ -41,8 +57,8 @@ class TaskRun:
         self._lowest = -self.bounds
         self.action_shape = (*(() if batch is None else (batch,)), *self.efforts.shape)
 
-    def checked_action(self, action: ArrayLike) -> Array:
-        """Return `action` as float64 (..., n_actuated).
+    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> Array:
+        """Return `action` as float64 (..., n_actuated), zero for the environments that are `idle` (batch,).
 
         Raises:
             ValueError: another shape, or numbers that are not finite.
@@ -53,40 +69,58 @@ class TaskRun:
             raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
         if values.shape != self.action_shape:
             raise ValueError(f"action: found shape {values.shape}, expected {self.action_shape}")
-        if not np.isfinite(values).all():
-            raise ValueError(f"action: found {values.tolist()}, expected finite numbers in [-1, 1]")
+        if idle is not None:
+            values = np.where(idle[:, None], 0.0, values)
+        finite = np.isfinite(values)
+        if not finite.all():
+            wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
+            where = f" of environment {wrong[0]}" if wrong else ""
+            raise ValueError(f"action{where}: found {values[wrong].tolist()}, expected finite numbers in [-1, 1]")
         return values
 
-    def start(self, positions: Start, velocities: Start) -> None:
-        """Start an episode, or one in each lane of the batch, from joint coordinates as `Task.initial` gives them."""
-        if self.task.grounded:
-            self.sim.reset(positions, velocities, lift=True)
-        else:
-            self.sim.reset(positions, velocities)
+    def start(self, positions: Start, velocities: Start, chosen: Flags | None = None) -> None:
+        """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
+        self.sim.reset(positions, velocities, mask=chosen, lift=self.task.grounded)
+
+    def start_drawn(self, streams: Sequence[np.random.Generator], chosen: Flags, state: ArrayLike | None) -> None:
+        """Draw starts of the chosen lanes from their random streams; then take `state` (..., n_state), if any."""
+        self.start(*drawn(self.task, self.mechanism, streams, chosen), chosen)
+        if state is not None:
+            self.sim.set_state(state, chosen)
 
     def step(self, action: ArrayLike) -> Outcome:
         """Hold `action` (..., n_actuated) in [-1, 1], clipped to it, for one control step."""
-        wanted = self.checked_action(action)
+        return self.outcome(self.advance(action))
+
+    def advance(self, action: ArrayLike, idle: Flags | None = None) -> Held:
+        """Step the simulator with the torques, or to the motors' targets, that `action` means.
+
+        What environments that are `idle` are given is not looked at: theirs is the middle of every action.
+        """
+        wanted, sim = self.checked_action(action, idle), self.sim
         action = np.minimum(np.maximum(wanted, -1.0), 1.0)
-        torques = self._drive(action)
+        clipped = (wanted != action).any(axis=-1)
+        targets = self.task.targets(action)
+        torques = action * self.efforts if targets is None else None
+        sim.step(torques, targets, substeps=self.task.frame_skip)
+        return Held(action, clipped, torques)
+
+    def outcome(self, held: Held, fresh: Flags | None = None) -> Outcome:
+        """Return what the control step led to.
+
+        Of environments that are `fresh` (batch,), started since, it tells what `first` does, and they are not over.
+        """
         now = self.quantities()
-        terms = self.task.rewards(now, action)
+        terms = self.task.rewards(now, held.action)
         weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
-        info = self.info(now, weighted, torques)
-        info["action_clipped"] = (wanted != action).any(axis=-1)
-        terminated = np.logical_or(self.task.terminated(now), np.logical_not(info["solver_converged"]))
+        if fresh is not None:
+            weighted = {name: np.where(fresh, 0.0, value) for name, value in weighted.items()}
+        info = self.info(now, weighted, self.sim.actuator_torques if held.torques is None else held.torques)
+        info["action_clipped"] = held.clipped
+        over = np.logical_or(self.task.terminated(now), np.logical_not(info["solver_converged"]))
+        terminated = over if fresh is None else over & ~fresh
         reward = sum(weighted.values(), start=np.zeros(terminated.shape))
         return Outcome(self.observe(now), reward, terminated, info)
-
-    def _drive(self, action: Array) -> Array:
-        """Step with the torques, or to the motors' targets, that `action` means; return the torques."""
-        targets, sim = self.task.targets(action), self.sim
-        if targets is None:
-            torques = action * self.efforts
-            sim.step(torques, substeps=self.task.frame_skip)
-            return torques
-        sim.step(targets=targets, substeps=self.task.frame_skip)
-        return sim.actuator_torques
 
     def quantities(self) -> Quantities:
         """Return the time of the episode [s], joint coordinates and the task's own quantities."""

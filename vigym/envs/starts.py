@@ -1,0 +1,50 @@
+"""Starts of episodes in a batch, drawn one by one: every environment has its own random stream."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.envs.task import Array, Flags, Start, Task
+from vigym.mechanism.mechanism import Mechanism
+
+
+def drawn(
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], chosen: Flags
+) -> tuple[Start, Start]:
+    """Draw joint positions and velocities of the chosen environments, with a leading axis (batch,).
+
+    Args:
+        task: what to draw.
+        mechanism: the task's.
+        streams: a random stream for every environment; those of the others are left alone.
+        chosen: (batch,) environments, at least one; what the arrays hold of the others means nothing.
+
+    Raises:
+        ValueError: the task names the joints of one environment, and not those of another.
+    """
+    lanes = np.flatnonzero(chosen)
+    positions, velocities = zip(*(task.initial(mechanism, streams[lane]) for lane in lanes.tolist()), strict=True)
+    return _stacked(positions, chosen), _stacked(velocities, chosen)
+
+
+def _stacked(starts: Sequence[Start], chosen: Flags) -> Start:
+    """Return one array of all, or one by joint name."""
+    first = starts[0]
+    if not isinstance(first, Mapping):
+        return _rows(starts, chosen)  # type: ignore[arg-type]
+    named: list[Mapping[str, ArrayLike]] = []
+    for start in starts:
+        if not isinstance(start, Mapping) or start.keys() != first.keys():
+            found = list(start)
+            raise ValueError(f"initial: found {found} for one environment, expected {list(first)} as for another")
+        named.append(start)
+    return {name: _rows([start[name] for start in named], chosen) for name in first}
+
+
+def _rows(values: Sequence[ArrayLike], chosen: Flags) -> Array:
+    rows = np.array(values, dtype=np.float64)
+    table: Array = np.empty((len(chosen), *rows.shape[1:]))
+    table[:] = rows[0]
+    table[chosen] = rows
+    return table

@@ -1,0 +1,212 @@
+"""Many environments of a task in one: the lanes of a batch, each with its own episodes, seed and time limit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from vigym.envs.run import Outcome, TaskRun
+from vigym.envs.seeds import Streams
+from vigym.envs.stage import Picture, Stage, require_options, task_class
+from vigym.envs.task import Array, Flags, Task
+from vigym.mechanism.options import whole
+
+Infos = dict[str, Any]
+Step = tuple[Array, Array, Flags, Flags, Infos]
+
+
+class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
+    """A vector of environments of a task, stepped together; each is bit for bit the single one with its seed.
+
+    An environment whose step the solver could not make ends its episode as the single one does, the others go on.
+
+    Args:
+        task: Task class, or where to find it as "module:class".
+        num_envs: number of environments.
+        max_episode_steps: control steps until an episode is truncated; None or -1: never.
+        autoreset_mode: what follows the end of an episode, a `gymnasium.vector.AutoresetMode` or its value.
+            NEXT_STEP: the next `step` resets that environment, whatever its action, with reward 0.
+            SAME_STEP: it is reset at once; `infos` has its last observation and info as "final_obs" and "final_info".
+            DISABLED: nothing; it has to be reset with `reset(options={"reset_mask": ...})` before the next step.
+        threads: of the simulator.
+        render_mode: None or "rgb_array".
+        width: of pictures [pixels].
+        height: of pictures [pixels].
+        options: fields of the task.
+
+    Raises:
+        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, render mode or an option out of range.
+        TypeError: unknown option.
+        MechanismError: the mechanism cannot be driven.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+
+    def __init__(
+        self,
+        task: type[Task] | str,
+        num_envs: int = 1,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+        render_mode: str | None = None,
+        width: int = 640,
+        height: int = 480,
+        **options: Any,
+    ) -> None:
+        self.num_envs = whole(num_envs, "num_envs")
+        self._limit = None if max_episode_steps in (None, -1) else whole(max_episode_steps, "max_episode_steps")
+        self._mode = _mode(autoreset_mode)
+        run = TaskRun(task_class(task)(**options), batch=self.num_envs, threads=threads)
+        self._set(run, render_mode, (width, height))
+        self.metadata["autoreset_mode"] = self._mode
+        self.single_observation_space, self.single_action_space = self._spaces()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._streams = Streams(self.num_envs)
+        self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the present episode
+        self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
+        self._started = False
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The random stream of every environment."""
+        return self._streams.generators
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Where the random stream of every environment began."""
+        return self._streams.seeds
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, Infos]:
+        """Start episodes.
+
+        Args:
+            seed: of the random initial states: one for each environment, or `seed` for the first, `seed + 1` for the
+                next and so on; None: the random streams go on.
+            options: {"reset_mask": (num_envs,) bool} resets some environments only, in any mode;
+                {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for each or one for all.
+
+        Returns:
+            Observations (num_envs, n) of all, infos of those that were reset.
+
+        Raises:
+            ValueError: another option, a mask, seeds or a state that do not fit.
+            ResetNeeded: a mask that leaves out environments before they were ever reset.
+        """
+        given = require_options(options, ["reset_mask", "state"])
+        chosen = self._chosen(given.get("reset_mask"))
+        self._streams.seed(seed, chosen)
+        self._restart(chosen, given.get("state"))
+        self._started = True
+        observations, info = self._run.first()
+        return observations, _infos(info, chosen)
+
+    def step(self, actions: NDArray[np.float32]) -> Step:
+        """Hold `actions` (num_envs, n_actuated) for one control step.
+
+        Raises:
+            ValueError: wrong shape, or numbers that are not finite: the error names the environment. All are as they
+                were.
+            ResetNeeded: an environment has not been reset.
+        """
+        self._require_reset()
+        fresh = self._done if self._done.any() else None
+        held = self._run.advance(actions, fresh)
+        self._steps += 1
+        if fresh is not None:
+            self._restart(fresh)
+        outcome = self._run.outcome(held, fresh)
+        truncated = self._steps >= (np.inf if self._limit is None else self._limit)
+        self._done = outcome.terminated | truncated
+        if self._mode == AutoresetMode.SAME_STEP and self._done.any():
+            return self._restarted(outcome, truncated)
+        infos = _infos(outcome.info, np.ones(self.num_envs, dtype=np.bool_))
+        return outcome.observation, outcome.reward, outcome.terminated, truncated, infos
+
+    def render(self) -> tuple[Picture, ...] | None:
+        """Return a picture (height, width, 3) of every environment in mode "rgb_array"."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() without a render mode: make the environments with render_mode="rgb_array"')
+            return None
+        return tuple(self._draw(bodies) for bodies in self.sim.body_states)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the renderer; the environments still step afterwards."""
+        self._free()
+
+    def _restart(self, chosen: Flags, state: Any = None) -> None:
+        self._run.start_drawn(self._streams.generators, chosen, state)
+        self._steps[chosen] = 0
+        self._done = self._done & ~chosen
+
+    def _restarted(self, outcome: Outcome, truncated: Flags) -> Step:
+        """Return what mode SAME_STEP does: environments that are done are reset, the others as they are."""
+        done, last = self._done, outcome.observation
+        self._restart(done)
+        observation, info = self._run.first()
+        merged = {key: _where(done, info[key], value) for key, value in outcome.info.items()}
+        infos = _infos(merged, np.ones(self.num_envs, dtype=np.bool_))
+        final = np.full(self.num_envs, None, dtype=object)
+        for lane in np.flatnonzero(done):
+            final[lane] = last[lane].copy()
+        infos |= {"final_obs": final, "_final_obs": done.copy()}
+        infos |= {"final_info": _infos(outcome.info, done), "_final_info": done.copy()}
+        return _where(done, observation, last), outcome.reward, outcome.terminated, truncated, infos
+
+    def _require_reset(self) -> None:
+        if not self._started:
+            raise ResetNeeded("step: found environments that were never reset, expected a call of reset() first")
+        if self._mode == AutoresetMode.DISABLED and self._done.any():
+            found = np.flatnonzero(self._done).tolist()
+            raise ResetNeeded(
+                f"step: found environments {found} at the end of their episodes, expected a reset of them"
+            )
+
+    def _chosen(self, mask: Flags | None) -> Flags:
+        """Return the environments (num_envs,) that a reset mask names; None names all."""
+        if mask is None:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        kind = f"{mask.dtype} of shape {mask.shape}" if isinstance(mask, np.ndarray) else f"{mask!r}"
+        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        if not fits or not mask.any():
+            raise ValueError(
+                f"reset_mask: found {kind if not fits else 'no environment'}, expected a bool array of shape "
+                f"({self.num_envs},) that names at least one"
+            )
+        if not (self._started or mask.all()):
+            raise ResetNeeded("reset_mask: found environments that were never reset, expected all of them at first")
+        chosen: Flags = mask.copy()
+        return chosen
+
+
+def _mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError as error:
+        expected = [known.value for known in AutoresetMode]
+        raise ValueError(f"option autoreset_mode: found {mode!r}, expected one of {expected}") from error
+
+
+def _where(chosen: Flags, values: Array, others: Array) -> Array:
+    """Return rows of `values` (num_envs, ...) where chosen, of `others` elsewhere."""
+    picked: Array = np.where(chosen.reshape(-1, *(1,) * (values.ndim - 1)), values, others)
+    return picked
+
+
+def _infos(info: Infos, chosen: Flags) -> Infos:
+    """Return the info of the chosen environments, zero elsewhere, and for every key a mask `_key` of them."""
+    some = not chosen.all()
+    infos: Infos = {}
+    for (key, value), mask in zip(info.items(), np.tile(chosen, (len(info), 1)), strict=True):
+        infos[key] = _where(chosen, value, np.zeros_like(value)) if some else value
+        infos[f"_{key}"] = mask
+    return infos
