@@ -8,17 +8,12 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
+from env_cases import CASES
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
-from vigym import assets
-from vigym.envs.registry import ENVIRONMENTS
 from vigym.envs.run import TaskRun
 
-URDF = {"urdf": str(assets.path("acrobot"))}
-CASES = [(entry.id, URDF if entry.id == "vigym/Urdf-v0" else {}) for entry in ENVIRONMENTS]
-CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
-CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))
 METRICS = {
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "power_mech",
     "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",

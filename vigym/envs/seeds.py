@@ -50,10 +50,10 @@ class Streams:
         count = len(self.generators)
         if seeds is None:
             return [None] * count
-        if isinstance(seeds, int | np.integer):
-            listed: list[Any] = [int(seeds) + lane for lane in range(count)]
+        if isinstance(seeds, Sequence | np.ndarray):
+            listed: list[Any] = list(seeds)
         else:
-            listed = list(seeds)
+            listed = [seeds + lane if _is_seed(seeds) else seeds for lane in range(count)]
         if len(listed) != count:
             raise ValueError(f"seed: found {len(listed)} seeds, expected one for each of {count} environments")
         for seed in listed:

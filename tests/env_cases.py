@@ -1,0 +1,30 @@
+"""What tests of all environments share: every registered one with options it needs, and exact comparison."""
+
+import numpy as np
+
+from vigym import assets
+from vigym.envs.registry import ENVIRONMENTS
+
+URDF = {"urdf": str(assets.path("acrobot"))}
+CASES = [(entry.id, URDF if entry.id == "vigym/Urdf-v0" else {}) for entry in ENVIRONMENTS]
+CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
+CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))
+
+
+def assert_same(found, expected, where=""):
+    """Same keys, types, shapes and bits, dictionaries and arrays of objects included."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for key in expected:
+            assert_same(found[key], expected[key], f"{where} {key}")
+        return
+    if isinstance(expected, tuple | list) or (isinstance(expected, np.ndarray) and expected.dtype == object):
+        assert len(found) == len(expected), where
+        for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+            assert_same(one, other, f"{where} {k}")
+        return
+    assert type(found) is type(expected), where
+    if expected is not None:
+        found, expected = np.asarray(found), np.asarray(expected)
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
+        np.testing.assert_array_equal(found, expected, err_msg=where)
