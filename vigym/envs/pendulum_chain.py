@@ -21,6 +21,7 @@ FAST = 60.0  # bound of the observed rates [rad/s]
 JOINTS = ("revolute", "spherical")  # what may join the rods
 COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the rods, in turn
 TIP = (0.95, 0.55, 0.15, 1.0)
+MOUNT = (0.35, 0.38, 0.42, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +113,7 @@ class PendulumChain(Task):
         mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), name="pendulum_chain")
         length, mass = LENGTH / self.links, MASS / self.links
         radius = THICKNESS * length
+        mechanism.add_world_shape(Sphere(radius=2.0 * radius, rgba=MOUNT))
         across, along = mass * (length**2 / 12.0 + radius**2 / 4.0), mass * radius**2 / 2.0
         for link in range(1, self.links + 1):
             hangs = self.links - link + 1

@@ -89,8 +89,11 @@ def _distance(reach: Reach, target: Array, towards: Array, opening: float, size:
     """Return the distance [m] from which the reach fills a picture of `size`, with an empty rim."""
     if not len(reach.radii):
         return 1.0
-    around = MARGIN * (ROOM if reach.followed else 1.0)
-    return around * fitting_distance(target, towards, opening, size, reach.centres, reach.radii) or 1.0
+    around = ROOM if reach.followed else 1.0
+    needed = around * fitting_distance(target, towards, opening, size, reach.centres, reach.radii)
+    if len(reach.limbs):
+        needed = max(needed, fitting_distance(target, towards, opening, size, reach.limbs, np.zeros(len(reach.limbs))))
+    return MARGIN * needed or 1.0
 
 
 def light_view(view: View, reach: Reach) -> View:

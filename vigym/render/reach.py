@@ -27,12 +27,14 @@ class Reach:
         radii: (n,) [m].
         followed: indices in `mech.bodies` of the bodies that float, or slide farther than they are large; the balls
             are at assembly then and travel with them, and what the world shows is left out.
+        limbs: (k, 3) [m], where the loops of what the camera follows let its parts go while it stays as assembled.
         hinge: direction that all rotation axes share at assembly (3,); None where they differ.
     """
 
     centres: Array
     radii: Array
     followed: tuple[int, ...]
+    limbs: Array
     hinge: Array | None
 
 
@@ -53,10 +55,13 @@ def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
     roots = parts[WORLD].joints
     followed = [joint for joint in roots if _travels_far(joint, extents[joint.child])]
     balls = [] if followed else _own_balls(parts[WORLD], [np.zeros(3)])
-    if mech.closing_joints and not followed:  # loops keep a linkage far closer together than its tree could get apart
+    limbs = np.zeros((0, 3))
+    if mech.closing_joints:  # loops keep a linkage far closer together than its tree could get apart
         outlines = {name: part.points for name, part in parts.items()}
-        balls += [(point, 0.0) for point in swept_points(mech, outlines, max(extents.values()))]
-        roots = []
+        limbs = swept_points(mech, outlines, max(extents.values()), [joint.name for joint in followed])
+    if mech.closing_joints and not followed:
+        balls += [(point, 0.0) for point in limbs]
+        roots, limbs = [], limbs[:0]
     for joint in roots:
         if len(joint.prototype.translations) > 1:
             balls += _as_assembled(joint.child, parts)
@@ -65,7 +70,7 @@ def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
     names = list(mech.bodies)
     centres, radii = [centre for centre, _ in balls], [radius for _, radius in balls]
     indices = tuple(names.index(joint.child) for joint in followed)
-    return Reach(np.array(centres).reshape(-1, 3), np.array(radii), indices, _hinge(mech))
+    return Reach(np.array(centres).reshape(-1, 3), np.array(radii), indices, limbs, _hinge(mech))
 
 
 def _parts(mech: Mechanism, pieces: list[Piece]) -> dict[str, _Part]:

@@ -11,7 +11,7 @@ from vigym.render.camera import Array, Camera
 from vigym.render.framing import bounds, first_view, floor_of, light_view
 from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
-from vigym.render.reach import reach_of
+from vigym.render.reach import Reach, reach_of
 
 CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
 
@@ -47,34 +47,34 @@ class Scene:
         self._offset = np.array([piece.position for piece in self.pieces]).reshape(-1, 3)
         self._turn = np.array([piece.orientation for piece in self.pieces]).reshape(-1, 4)
         self._corners = np.array([piece.corners for piece in self.pieces]).reshape(-1, 8, 3)
-        self._reach = reach_of(mechanism, self.pieces)
-        low, high = bounds(self._reach)
+        reach = reach_of(mechanism, self.pieces)
+        self._followed = list(reach.followed)
+        low, high = bounds(reach)
         self.centre: Array = (low + high) / 2
         self.size = float(np.linalg.norm(high - low)) or 1.0
-        self.floor = floor_of(mechanism, self._reach, self.size)
+        self.floor = floor_of(mechanism, reach, self.size)
         starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
-        self.follows = camera.target is None and bool(self._reach.followed)
-        standing = self._standing()
+        self.follows = camera.target is None and bool(self._followed)
+        standing = self._standing(reach)
         self._start = self._middle(starts) + standing
-        self.view = first_view(camera, self._reach, width, height).moved(standing if self.follows else np.zeros(3))
-        self.light = light_view(self.view, self._reach).moved(standing)
+        self.view = first_view(camera, reach, width, height).moved(standing if self.follows else np.zeros(3))
+        self.light = light_view(self.view, reach).moved(standing)
 
-    def _standing(self) -> Array:
+    def _standing(self, reach: Reach) -> Array:
         """Return the shift (3,) [m] that puts what the camera follows on the mechanism's own ground."""
-        if self.floor is None or self.floor.below or not self._reach.followed:
+        if self.floor is None or self.floor.below or not self._followed:
             return np.zeros(3)
-        lowest = (self._reach.centres @ self.floor.normal - self._reach.radii).min()
+        lowest = (reach.centres @ self.floor.normal - reach.radii).min()
         return (self.floor.height - float(lowest)) * self.floor.normal
 
     def _middle(self, positions: Array) -> Array:
         """Return the middle of the followed bodies (3,) [m]."""
-        followed = list(self._reach.followed)
-        return positions[followed].mean(axis=0) if followed else np.zeros(3)
+        return positions[self._followed].mean(axis=0) if self._followed else np.zeros(3)
 
     def shifts(self, positions: Array) -> tuple[Array, Array]:
         """Return how far camera and light (3,) [m] have moved for bodies at `positions` (n_bodies, 3) [m]."""
         none = np.zeros(3)
-        if not self._reach.followed:
+        if not self._followed:
             return none, none
         shift = self._middle(positions) - self._start
         if self.floor is not None:  # glide along the floor, rise only when the mechanism leaves the picture
