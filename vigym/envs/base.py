@@ -27,10 +27,11 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         render_mode: None, "rgb_array" or "human".
         width: of pictures [pixels].
         height: of pictures [pixels].
+        overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
         options: fields of the task.
 
     Raises:
-        ValueError: unknown render mode or an option out of range.
+        ValueError: unknown render mode or overlay, or an option out of range.
         TypeError: unknown option.
         MechanismError: the mechanism cannot be driven.
     """
@@ -42,9 +43,10 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         render_mode: str | None = None,
         width: int = 640,
         height: int = 480,
+        overlay: tuple[str, ...] | str = (),
         **options: Any,
     ) -> None:
-        self._set(TaskRun(task_class(task)(**options)), render_mode, (width, height))
+        self._set(TaskRun(task_class(task)(**options)), render_mode, (width, height), overlay)
         self.observation_space, self.action_space = self._spaces()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:

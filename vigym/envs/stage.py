@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vigym.envs.run import TaskRun
 from vigym.envs.task import Array, Task
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.marks import marks_of, overlay_kinds
 
 Picture = NDArray[np.uint8]
 
@@ -27,16 +28,21 @@ class Stage:
     metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array"], "render_fps": 20}
     _renderer: Any = None
 
-    def _set(self, run: TaskRun, render_mode: str | None, size: tuple[int, int]) -> None:
-        """Take the run, and pictures of `size` (width, height) [pixels].
+    def _set(
+        self, run: TaskRun, render_mode: str | None, size: tuple[int, int], overlay: tuple[str, ...] | str
+    ) -> None:
+        """Take the run, and pictures of `size` (width, height) [pixels] with `overlay`.
 
         Raises:
-            ValueError: unknown render mode.
+            ValueError: unknown render mode or overlay, or one that the mode does not show.
         """
         modes = [None, *self.metadata["render_modes"]]
         if render_mode not in modes:
             raise ValueError(f"option render_mode: found {render_mode!r}, expected one of {modes}")
         self.render_mode: str | None = render_mode
+        self.overlay = overlay_kinds(overlay)
+        if self.overlay and render_mode == "human":
+            raise ValueError(f"option overlay: found {overlay!r}, expected none: a window shows no overlay")
         self.width, self.height = size
         self._run, self.task, self.sim = run, run.task, run.sim
         self.__doc__ = type(self.task).__doc__
@@ -58,8 +64,8 @@ class Stage:
         """Length of a control step [s]."""
         return self.task.timestep * self.task.frame_skip
 
-    def _draw(self, bodies: Array) -> Picture:
-        """Draw bodies (n_bodies, 13) as `sim.body_states` tells of them; (height, width, 3)."""
+    def _draw(self, bodies: Array, lane: int = 0) -> Picture:
+        """Draw bodies (n_bodies, 13) as `sim.body_states` tells of them, and the overlay; (height, width, 3)."""
         if self._renderer is None:
             from vigym.render.scene import make_renderer
 
@@ -70,7 +76,7 @@ class Stage:
                 height=self.height,
                 rate=1.0 / self.dt,
             )
-        picture: Picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7])
+        picture: Picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7], marks_of(self.sim, self.overlay, lane))
         return picture
 
     def _free(self) -> None:

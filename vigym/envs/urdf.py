@@ -82,6 +82,7 @@ class Urdf(Task):
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (m, rad, per s) |
     | `render_mode` | str | None | "rgb_array" or "human" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
+    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
 
     ## Version History
 

@@ -37,10 +37,12 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         render_mode: None or "rgb_array".
         width: of pictures [pixels].
         height: of pictures [pixels].
+        overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
         options: fields of the task.
 
     Raises:
-        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, render mode or an option out of range.
+        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, render mode, overlay or an option out of
+            range.
         TypeError: unknown option.
         MechanismError: the mechanism cannot be driven.
     """
@@ -58,13 +60,14 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         render_mode: str | None = None,
         width: int = 640,
         height: int = 480,
+        overlay: tuple[str, ...] | str = (),
         **options: Any,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         self._limit = None if max_episode_steps in (None, -1) else whole(max_episode_steps, "max_episode_steps")
         self._mode = _mode(autoreset_mode)
         run = TaskRun(task_class(task)(**options), batch=self.num_envs, threads=threads)
-        self._set(run, render_mode, (width, height))
+        self._set(run, render_mode, (width, height), overlay)
         self.metadata["autoreset_mode"] = self._mode
         self.single_observation_space, self.single_action_space = self._spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -137,7 +140,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() without a render mode: make the environments with render_mode="rgb_array"')
             return None
-        return tuple(self._draw(bodies) for bodies in self.sim.body_states)
+        return tuple(self._draw(bodies, lane) for lane, bodies in enumerate(self.sim.body_states))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the renderer; the environments still step afterwards."""

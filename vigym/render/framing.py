@@ -47,7 +47,7 @@ def bounds(reach: Reach) -> tuple[Array, Array]:
 
 def floor_of(mech: Mechanism, reach: Reach, size: float) -> Floor | None:
     """Return the ground of `mech`, else a floor below what hangs on the world; None in free flight."""
-    tile = _round_length(size / 6)
+    tile = rounded_down(size / 6)
     if mech.ground is not None:
         return Floor(np.asarray(mech.ground.normal), mech.ground.height, tile, below=False)
     falls_down = mech.gravity[2] < 0.0 and not mech.gravity[:2].any()
@@ -65,10 +65,10 @@ def plane_frame(floor: Floor) -> tuple[Array, Array, Array]:
     return floor.height * floor.normal, e1, np.cross(floor.normal, e1)
 
 
-def _round_length(length: float) -> float:
-    """Return the largest of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... that is at most `length` [m]: tiles serve as a scale."""
-    power = 10.0 ** math.floor(math.log10(length))
-    return power * max(step for step in (1.0, 2.0, 5.0) if step * power <= length * (1 + 1e-9))
+def rounded_down(value: float) -> float:
+    """Return the largest of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... that is at most `value` > 0: tiles serve as a scale."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return power * max(step for step in (1.0, 2.0, 5.0) if step * power <= value * (1 + 1e-9))
 
 
 def first_view(camera: Camera, reach: Reach, width: int, height: int) -> View:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.camera import Array, Camera
 from vigym.render.framing import bounds, first_view, floor_of, light_view
+from vigym.render.marks import Marks
 from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
 from vigym.render.reach import Reach, reach_of
@@ -30,6 +31,7 @@ class Scene:
             else None.
         centre: middle of the reach at assembly (3,) [m].
         size: diagonal of a box around the reach [m].
+        weight: of all bodies [N].
         view: what the camera sees before it follows anything.
         follows: whether the camera moves with what floats or slides far.
         light: what the light sees then; square, it holds all that throws a shadow.
@@ -52,6 +54,7 @@ class Scene:
         low, high = bounds(reach)
         self.centre: Array = (low + high) / 2
         self.size = float(np.linalg.norm(high - low)) or 1.0
+        self.weight = float(np.linalg.norm(mechanism.gravity)) * sum(body.mass for body in mechanism.bodies.values())
         self.floor = floor_of(mechanism, reach, self.size)
         starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
         self.follows = camera.target is None and bool(self._followed)
@@ -116,8 +119,13 @@ def _poses(name: str, values: ArrayLike, bodies: int, size: int) -> Array:
 class Renderer(Protocol):
     """What every backend offers."""
 
-    def render(self, positions: ArrayLike, orientations: ArrayLike) -> NDArray[np.uint8] | None:
-        """Draw bodies at positions (n_bodies, 3) [m] and orientations (n_bodies, 4), (w, x, y, z), body to world."""
+    def render(
+        self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None
+    ) -> NDArray[np.uint8] | None:
+        """Draw bodies at positions (n_bodies, 3) [m] and orientations (n_bodies, 4), (w, x, y, z), body to world.
+
+        `marks` are drawn over them.
+        """
 
     def close(self) -> None:
         """Give back what drawing holds; may be called again."""

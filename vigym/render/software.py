@@ -5,16 +5,21 @@ them; they are laid over the painted backdrop.
 """
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.render.backdrop import Backdrop, hidden
-from vigym.render.bullet import bullet
+from vigym.render.bullet import RenderError, bullet
 from vigym.render.camera import Array, View
 from vigym.render.framing import Floor
+from vigym.render.marks import Marks
 from vigym.render.scene import Scene
 from vigym.render.stage import Stage
+
+if TYPE_CHECKING:
+    from vigym.render.overlay import Overlay
 
 Pixels = NDArray[np.uint8]
 SAMPLES = 2  # photographed pixels along each edge of a pixel, for smooth rims
@@ -33,17 +38,19 @@ class SoftwareRenderer:
         self._scene = scene
         self._stage = Stage(scene.pieces, _connect)
         self._backdrop = Backdrop(scene.view, scene.floor)
+        self._overlay: Overlay | None = None
 
-    def render(self, positions: ArrayLike, orientations: ArrayLike) -> Pixels:
+    def render(self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None) -> Pixels:
         """Return a picture (height, width, 3), a fresh array.
 
         Args:
             positions: centres of mass in the order of `mech.bodies` (n_bodies, 3) [m].
             orientations: quaternions (w, x, y, z), body to world (n_bodies, 4).
+            marks: what is drawn over the picture.
 
         Raises:
             ValueError: a wrong shape or a number that is not finite.
-            RenderError: pybullet cannot draw here.
+            RenderError: pybullet cannot draw here, or Pillow is missing, which draws marks.
         """
         scene = self._scene
         positions, orientations = scene.checked(positions, orientations)
@@ -58,7 +65,17 @@ class SoftwareRenderer:
             self._backdrop.shade(picture, light, blocked)
         floor = None if scene.floor is None else scene.floor.seen_from(shift)
         self._lay_over(picture, scene.corners(placed, turned), floor)
-        return picture
+        return picture if marks is None else self._marked(picture, scene.view.moved(shift), marks)
+
+    def _marked(self, picture: Pixels, view: View, marks: Marks) -> Pixels:
+        """Return the picture with marks, seen by `view`."""
+        if self._overlay is None:
+            try:
+                from vigym.render.overlay import Overlay
+            except ImportError as error:
+                raise RenderError(f"an overlay needs Pillow (pip install pillow): {error}") from error
+            self._overlay = Overlay(self._scene.weight, self._scene.size)
+        return self._overlay.draw(picture, view, marks)
 
     def close(self) -> None:
         """Give pybullet's memory back; may be called again."""

@@ -15,6 +15,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.render.bullet import RenderError, bullet
 from vigym.render.camera import Array, Camera
 from vigym.render.framing import Floor, plane_frame
+from vigym.render.marks import Marks
 from vigym.render.pieces import Piece
 from vigym.render.scene import Scene
 from vigym.render.stage import Stage
@@ -48,17 +49,20 @@ class WindowRenderer:
         self._due = 0.0
         self._target: Array | None = None
 
-    def render(self, positions: ArrayLike, orientations: ArrayLike) -> None:
+    def render(self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None) -> None:
         """Show the bodies.
 
         Args:
             positions: centres of mass in the order of `mech.bodies` (n_bodies, 3) [m].
             orientations: quaternions (w, x, y, z), body to world (n_bodies, 4).
+            marks: None; a window shows none.
 
         Raises:
-            ValueError: a wrong shape or a number that is not finite.
+            ValueError: marks, a wrong shape or a number that is not finite.
             RenderError: there is no display, or the window was closed.
         """
+        if marks is not None:
+            raise ValueError("marks: found some, expected None: a window shows no overlay, pictures do")
         positions, orientations = self._scene.checked(positions, orientations)
         p, client = bullet(), self._stage.client()
         if not p.isConnected(client):
