@@ -151,6 +151,11 @@ class Coordinates:
             _put(target, span, value, f"base of {body!r}, {key}", single)
 
 
+def names_of(given: Given) -> Collection[str]:
+    """Names in what was given; a whole array has none."""
+    return given.keys() if isinstance(given, Mapping) else ()
+
+
 def _slices(widths: list[tuple[Joint, int]], names: list[str]) -> dict[str, slice]:
     """Columns of each joint and of each single coordinate."""
     spans: dict[str, slice] = {name: slice(i, i + 1) for i, name in enumerate(names)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.coupled import leaders, motions, start
@@ -122,16 +123,13 @@ class Tree:
 
     def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
         kind, n = half.prototype, len(half.prototype.translations)
+        axes, fixed_in = freedom_axes(half)
         self.carried[half.b] = self.carried[half.a]
         self.carried[half.b, velocity] = 1.0
         self._child[velocity], self._anchor[velocity] = half.b, half.anchor_b
-        slides, turns = slice(velocity.start, velocity.start + n), slice(velocity.start + n, velocity.stop)
+        turns = slice(velocity.start + n, velocity.stop)
         self.turns[turns] = True
-        self._fixed_in[slides], self._fixed_in[turns] = half.a, half.b
-        self._axis[slides] = half.frame_a.T[list(kind.translations)]
-        self._axis[turns] = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
-        if kind.type == "universal":
-            self._fixed_in[velocity.start], self._axis[velocity.start] = half.a, half.frame_a[:, 2]
+        self._axis[velocity], self._fixed_in[velocity] = axes, fixed_in
         if not kind.has_quaternion:
             self._plain += zip(range(position.start, position.stop), range(velocity.start, velocity.stop), strict=True)
             return
@@ -143,10 +141,22 @@ class Tree:
             relative = product(conjugate(q_a)[None], q_b[None])[0]
             self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
 
+    @property
+    def plain(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of the coordinates that are integrals of one rate, and of those rates."""
+        table = np.array(self._plain, np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    @property
+    def quaternions(self) -> list[tuple[slice, slice]]:
+        """Columns of each quaternion among the coordinates, and of its rates."""
+        return list(self._quaternions)
+
     def poses(self, coordinates: Array) -> Poses:
-        """Poses of all bodies and screws of all freedoms at tree coordinates (S, n_q)."""
+        """Poses of all bodies and screws of all freedoms at tree coordinates (S, n_q), which may be complex."""
         count, bodies = len(coordinates), len(self.carried)
-        x, q, R = np.zeros((count, bodies, 3)), np.zeros((count, bodies, 4)), np.zeros((count, bodies, 3, 3))
+        shapes = (count, bodies, 3), (count, bodies, 4), (count, bodies, 3, 3)
+        x, q, R = (np.zeros(shape, coordinates.dtype) for shape in shapes)
         q[:, 0, 0], R[:, 0] = 1.0, np.eye(3)
         for half, span in self._order:
             value, n = coordinates[:, span], len(half.prototype.translations)
@@ -181,6 +191,17 @@ class Tree:
             moved /= np.linalg.norm(moved, axis=1, keepdims=True)
             result[:, span] = np.where(angle > 0.0, moved, result[:, span])
         return result
+
+
+def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
+    """Directions (freedoms, 3) of a joint's freedoms, translations first, and the body each is fixed in, by number."""
+    kind = half.prototype
+    turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
+    axes = np.concatenate([half.frame_a.T[list(kind.translations)], turns])
+    fixed_in = np.array([half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64)
+    if kind.type == "universal":
+        axes[0], fixed_in[0] = half.frame_a[:, 2], half.a
+    return axes, fixed_in
 
 
 def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,18 @@ from vigym.announce import announce
 from vigym.core import reset, snapshot, step
 from vigym.core import tables as T
 from vigym.mechanism.check import one_of
-from vigym.mechanism.coordinates import Array, Base, Coordinates, Given
+from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_of
 from vigym.mechanism.lane_groups import LaneGroups
+from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
-from vigym.mechanism.reader import Reader
 from vigym.mechanism.start import assembled, closing_first, on_ground, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 
 
-class Simulator(Reader):
+class Simulator(Linear):
     """Steps a mechanism, or a batch of copies of it.
 
     Args:
@@ -169,7 +169,7 @@ class Simulator(Reader):
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
         if not (self.mechanism.closing_joints or self.mechanism.couplings):
             return np.where(np.isnan(q), self._coordinates.rest, q), np.where(np.isnan(qd), 0.0, qd)
-        names = {*_names(positions), *_names(velocities)}
+        names = {*names_of(positions), *names_of(velocities)}
         closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
         if closing:
             other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
@@ -198,11 +198,15 @@ class Simulator(Reader):
         plan, steps = self._groups.plan, whole(substeps, "substeps")
         u = torques_of(torques, self._count, int(plan[T.ACTUATORS]), self._single)
         wanted = targets_of(targets, self._count, int(plan[T.MOTORS]), self._single)
-        how = self.timestep, self.order, steps, self.tolerance
-        self._reading = None
-        self._groups.call((step.step_single, step.step_lanes), u, wanted, *how, self._status, steps=steps)
-        self._status[np.isnan(self._status[:, 2]), 2] = np.inf
+        self._advance(u, wanted, self.timestep, self.order, steps)
         return self.status
+
+    def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
+        """Call the step kernel, with checked torques and targets of all environments."""
+        how = h, order, steps, self.tolerance
+        self._reading = None
+        self._groups.call((step.step_single, step.step_lanes), torques, targets, *how, self._status, steps=steps)
+        self._status[np.isnan(self._status[:, 2]), 2] = np.inf
 
     @property
     def status(self) -> Status:
@@ -239,8 +243,3 @@ class Simulator(Reader):
         self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
         groups.refresh()
         self._reading = None
-
-
-def _names(given: Given) -> Collection[str]:
-    """Names in what was given; a whole array has none."""
-    return given.keys() if isinstance(given, Mapping) else ()

@@ -1,0 +1,129 @@
+"""Linearisation of a simulator's steps about its present state: the linearising half of `Simulator`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.core import tables as T
+from vigym.core.advance import GAMMA
+from vigym.core.simd import LANES
+from vigym.mechanism.coordinates import Array
+from vigym.mechanism.linear_step import LinearStep
+from vigym.mechanism.loop_tangent import Knot
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.options import torques_of, whole
+from vigym.mechanism.reader import Reader
+
+AT_LIMIT = 1e-6  # [m or rad] a joint that is that near to a limit is held by it
+PARTS = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}  # of a step, by the order of the method
+TOUCHING = 1e-6  # [m] so is a contact that near to the ground
+
+
+class Linear(Reader):
+    """The linearising half of `Simulator`."""
+
+    state: Array
+    _order: int
+    _timestep: float
+
+    def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
+        raise NotImplementedError
+
+    @cached_property
+    def _linear(self) -> LinearStep:
+        return LinearStep(self.mechanism)
+
+    def linearize(self, torques: ArrayLike | None = None, substeps: int = 1) -> tuple[Array, Array]:
+        """Linearise the steps that follow about the present state, which stays as it is.
+
+        With x the deviation of a state, (displacement, velocity) along the freedoms of all joints in the order of
+        ``mechanism.velocity_names``, and u that of the torques, held over all steps,
+
+            x' = A x + B u.
+
+        Where coordinates are numbers x is the difference of (``joint_positions``, ``joint_velocities``); that of a
+        quaternion is the small rotation in the child's axes. Loops and couplings: A sees of x the motions they allow
+        and that are nearest in kinetic energy, columns of closing joints are zero; A x and B u stay on the loops.
+
+        A step is smooth without contact, limits, dry friction and motors. After a reset the first step of a damped
+        joint differs from the following ones by (timestep damping / inertia)^2: linearise after a step if that matters.
+
+        Args:
+            torques: (n_actuated,) or (batch, n_actuated) [N, N m] about which; None is zero.
+            substeps: number of steps.
+
+        Returns:
+            A (..., 2 n, 2 n) and B (..., 2 n, n_actuated) with n = len(``mechanism.velocity_names``).
+
+        Raises:
+            ValueError: torques of the wrong shape or beyond an effort, a mechanism with motors, dry friction, skates or
+                wheels, a contact that touches, a joint at its limit, a pose where loops leave more motions than
+                elsewhere.
+            RuntimeError: a step that does not converge, or only in halves.
+        """
+        _check_smooth(self.mechanism)
+        u = torques_of(torques, self._count, int(self._groups.plan[T.ACTUATORS]), self._single)
+        kept, n = self.state, len(self.mechanism.velocity_names)
+        A, B = np.tile(np.eye(2 * n), (self._count, 1, 1)), np.zeros((self._count, 2 * n, u.shape[1]))
+        try:
+            for part in PARTS[self._order] * whole(substeps, "substeps"):
+                F, G = self._one_step(u, part * self._timestep)
+                A, B = F @ A, F @ B + G
+        finally:
+            self.state = kept
+        return self._out(A), self._out(B)
+
+    def _one_step(self, u: Array, h: float) -> tuple[Array, Array]:
+        """Make a step of size h; its A (count, 2 n, 2 n) and B (count, 2 n, n_actuated)."""
+        before, start = np.atleast_2d(self.state)[:, T.H1 // LANES], self._knots()
+        self._advance(u, np.zeros((self._count, 0)), h, 2, 1)
+        self._check_step()
+        steps = zip(start, self._knots(), u, before, strict=True)
+        pairs = [self._linear.derivatives((first, last), torques, h, h1) for first, last, torques, h1 in steps]
+        return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+
+    def _knots(self) -> list[Knot]:
+        """The present knot of every environment, free of contacts and limits."""
+        self._check_free()
+        table, columns = self._read(), self._coordinates
+        q, rates = table[:, columns.positions], table[:, columns.velocities]
+        tree, moving = columns.tree_positions, columns.tree_velocities
+        return [Knot(*row) for row in zip(q[:, :tree], rates[:, :moving], q[:, tree:], strict=True)]
+
+    def _check_step(self) -> None:
+        converged, _, residual, halvings, clipped = self._status.T
+        if not converged.all() or halvings.any():
+            how = "that needed halves" if converged.all() else f"that left a residual of {residual.max():.3g}"
+            raise RuntimeError(f"linearize: found a step {how}, expected one that converges; use a smaller timestep")
+        if clipped.any():
+            raise ValueError("linearize: found torques beyond an effort, expected torques that are not clipped")
+
+    def _check_free(self) -> None:
+        """Raise ValueError where something holds that is not smooth."""
+        gaps = self.contacts.gap.reshape(self._count, -1).min(axis=0, initial=np.inf)
+        for name, gap in zip(self.mechanism.contact_names, gaps, strict=True):
+            if gap < TOUCHING:
+                raise ValueError(f"linearize: found contact {name!r} on the ground, expected contacts off the ground")
+        q, start = self._read()[:, self._coordinates.positions], 0
+        for joint in self.mechanism.ordered_joints:
+            stop = start + len(joint.prototype.positions)
+            if joint.limits is not None:
+                low, up = (q[:, start:stop] - joint.limits[:, 0]).min(), (joint.limits[:, 1] - q[:, start:stop]).min()
+                if min(low, up) < AT_LIMIT:
+                    raise ValueError(f"linearize: found joint {joint.name!r} at its limit, expected joints off limits")
+            start = stop
+
+
+def _check_smooth(mechanism: Mechanism) -> None:
+    """Raise ValueError for what a mechanism has that is not smooth, or not in the formulas."""
+    found = [f"the motor of joint {name!r}" for name in mechanism.motors]
+    found += [f"joint {joint.name!r} with friction" for joint in mechanism.ordered_joints if joint.friction > 0.0]
+    found += [f"skate {name!r}" for name in mechanism.skates] + [f"wheel {name!r}" for name in mechanism.wheels]
+    if found:
+        raise ValueError(
+            f"linearize: found {found[0]}, expected a mechanism without motors, dry friction, skates and wheels; "
+            "a copy of it without them has the same smooth motion"
+        )
