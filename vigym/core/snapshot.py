@@ -84,10 +84,9 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
 
 def _write(blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]) -> None:
     """Write (environments, rows, fields) into (groups, blocks, all fields, LANES)."""
-    for e, row in np.ndindex(rows.shape[:2]):
-        at = row + first
-        g, b, lane = (0, at // LANES, at % LANES) if single else (e // LANES, at, e % LANES)
-        blocks[g, b, fields, lane] = rows[e, row]
+    e, row = np.arange(rows.shape[0])[:, None, None], np.arange(first, first + rows.shape[1])[:, None]
+    g, b, lane = (0, row // LANES, row % LANES) if single else (e // LANES, row, e % LANES)
+    blocks[g, b, fields, lane] = rows
 
 
 def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
@@ -99,8 +98,7 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     widths = np.cumsum([*sizes, *[bodies * len(BEFORE)] * (BUFFERS - 1)])
     scalars, noted, acting, pressing, now, *before = np.split(values, widths, axis=1)[: len(widths)]
     environment[:, 0, PHASE // LANES] = 0.0
-    for e in range(count):
-        environment[e // LANES, 0, : PHASE // LANES, e % LANES] = scalars[e]
+    _write(environment, False, scalars[:, None], 0, list(range(PHASE // LANES)))
     _write(coordinates, single, noted.reshape(count, freedoms, COORDINATE), 0, list(range(COORDINATE)))
     _write(loops, single, acting.reshape(count, rows, 1), 0, [0])
     _write(touch, single, pressing.reshape(count, contacts, TOUCH), 0, list(range(TOUCH)))

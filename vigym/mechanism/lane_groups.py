@@ -62,14 +62,17 @@ class LaneGroups:
         if self.single:
             single(*self.tables, *arguments)
             return
-        spans = self._shared(lanes, max(1, steps)) if chosen is None else self._needed(chosen)
-        if spans == [(0, self.groups)]:
-            lanes(*self.tables, *arguments, *self._ends(self.groups, steps))
-        elif chosen is None:
-            side_by_side(lambda k: self._part(lanes, arguments, spans[k], self.work[k], steps), len(spans))
-        else:  # little, here and there: for one thread
+        everything = [(0, self.groups)]
+        spans = everything if chosen is None else self._needed(chosen)
+        if spans != everything:  # little, here and there: for one thread
             for span in spans:
                 self._part(lanes, arguments, span, self.work[0], steps)
+            return
+        spans = self._shared(lanes, max(1, steps))
+        if len(spans) == 1:
+            lanes(*self.tables, *arguments, *self._ends(self.groups, steps))
+        else:
+            side_by_side(lambda k: self._part(lanes, arguments, spans[k], self.work[k], steps), len(spans))
 
     def _part(self, kernel: Any, arguments: tuple[Any, ...], span: tuple[int, int], work: Array, steps: int) -> None:
         """Call a kernel on a span of groups, with scratch memory of its own."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.core import reaction, readings, readout
 from vigym.core.tables import Model
@@ -11,8 +12,10 @@ from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.outcome import Contacts, Energy
 from vigym.mechanism.parts import WORLD, Frame
+from vigym.mechanism.quaternions import cross, matrix, product
 from vigym.mechanism.reactions import least_norm
 
+_READ = readout.read_single, readout.read_lanes
 _POINT = readings.CONTACT_POINT, readings.CONTACT_SLIP
 
 
@@ -33,9 +36,15 @@ class Reader:
         """Readings (count, columns), computed once per state."""
         if self._reading is None:
             out = np.zeros((self._count, self._coordinates.columns))
-            self._groups.call((readout.read_single, readout.read_lanes), out)
+            self._groups.call(_READ, out)
             self._reading = out
         return self._reading
+
+    def _reread(self, chosen: NDArray[np.bool_]) -> None:
+        """Read the chosen environments again, which were placed anew; what was read of the others stays."""
+        if self._reading is not None and chosen.any():
+            self._reading = self._reading.copy()
+            self._groups.call(_READ, self._reading, chosen=chosen)
 
     def metrics(self) -> dict[str, Any]:
         """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
@@ -52,15 +61,17 @@ class Reader:
     @property
     def contacts(self) -> Contacts:
         """Contacts with the ground: gaps and velocities at the knot, forces of the last step."""
-        names = self.mechanism.contact_names
-        table = self._read()[:, self._coordinates.contacts].reshape(self._count, len(names), readings.READ_CONTACT)
-        ground = self.mechanism.ground
-        normal = np.zeros((self._count, len(names), 3)) + (0.0 if ground is None else np.asarray(ground.normal))
+        table, ground = self._touching(), self.mechanism.ground
+        normal = np.zeros((*table.shape[:2], 3)) + (0.0 if ground is None else np.asarray(ground.normal))
         force, point = slice(readings.CONTACT_FORCE, readings.CONTACT_POINT), slice(*_POINT)
         return Contacts(
             self._out(table[..., readings.CONTACT_GAP]), self._out(table[..., force]), self._out(table[..., point]),
             self._out(normal), self._out(table[..., readings.CONTACT_SLIP]),
         )  # fmt: skip
+
+    def _touching(self) -> Array:
+        """(count, n_contacts, READ_CONTACT) what is read of each contact."""
+        return self._read()[:, self._coordinates.contacts].reshape(self._count, -1, readings.READ_CONTACT)
 
     @property
     def actuator_torques(self) -> Array:
@@ -168,18 +179,17 @@ class Reader:
 
 def frame_states(frame: Frame, states: Array) -> Array:
     """States (count, 13) of a frame from those of the body that carries it."""
-    x, q, v, w = states[:, :3], states[:, 3:7], states[:, 7:10], states[:, 10:]
-    arm = _rotate(q, frame.position)
-    speed = v + _rotate(q, np.cross(w, frame.position))
-    back = frame.orientation * np.array([1.0, -1.0, -1.0, -1.0])
-    turned = _rotate(np.tile(back, (len(q), 1)), w)
-    a, u, b, r = q[:, :1], q[:, 1:], frame.orientation[0], frame.orientation[1:]
-    orientation = np.hstack([a * b - u @ r[:, None], a * r + b * u + np.cross(u, r)])
-    return np.hstack([x + arm, orientation, speed, turned])
-
-
-def _rotate(q: Array, vectors: Array) -> Array:
-    """Vectors (count, 3) or (3,) turned by unit quaternions (count, 4)."""
-    u = q[:, 1:]
-    t = 2.0 * np.cross(u, vectors)
-    return vectors + q[:, :1] * t + np.cross(u, t)
+    q, w = states[:, 3:7], states[:, 10:]
+    spokes = np.empty((len(states), 2, 3))  # the arm and its rate, in the body's axes
+    spokes[:, 0], spokes[:, 1] = frame.position, cross(w, frame.position)
+    u = q[:, None, 1:]
+    t = 2.0 * cross(u, spokes)
+    spokes = spokes + q[:, :1, None] * t + cross(u, t)
+    out: Array = states.copy()
+    out[:, 0:3] += spokes[:, 0]
+    out[:, 3:7] = product(q, frame.orientation)
+    out[:, 7:10] += spokes[:, 1]
+    # no matrix product: the order of its sums may depend on how many rows there are
+    x, y, z = matrix(frame.orientation)
+    out[:, 10:] = w[:, 0:1] * x + w[:, 1:2] * y + w[:, 2:3] * z
+    return out

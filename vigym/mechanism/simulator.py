@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.announce import announce
-from vigym.core import reset, snapshot, step
+from vigym.core import readings, reset, snapshot, step
 from vigym.core import tables as T
 from vigym.mechanism.check import one_of
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_of
@@ -19,7 +19,7 @@ from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, number, rows_of, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
-from vigym.mechanism.start import assembled, closing_first, on_ground, state_assembly
+from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 
@@ -62,7 +62,7 @@ class Simulator(Linear):
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
         self._friction_cone = one_of(friction_cone, ["cone", "pyramid"], "friction_cone")
         self._model = mechanism.compile(loops)
-        self._coordinates = Coordinates(mechanism)
+        self._coordinates, self._roots = Coordinates(mechanism), hanging(mechanism)
         state_assembly(self.mechanism, self._coordinates)
         self._groups = LaneGroups(self._model, batch, threads, self._friction_cone == "pyramid")
         self._single, self._count = self._groups.single, self._groups.count
@@ -150,9 +150,10 @@ class Simulator(Linear):
         chosen = chosen_of(mask, self._count)
         q, qd = self._start(positions, velocities, base, chosen)
         self._place(q, qd, chosen)
-        if lift and self.mechanism.contact_names:
-            gaps = np.reshape(self.contacts.gap, (self._count, -1))
-            self._place(on_ground(self.mechanism, self._coordinates, q, gaps), qd, chosen)
+        ground = self.mechanism.ground
+        if lift and ground is not None and self._roots:
+            gaps = self._touching()[..., readings.CONTACT_GAP]
+            self._place(on_ground(np.asarray(ground.normal), self._roots, self._coordinates, q, gaps), qd, chosen)
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
         self._start_energy = np.where(chosen, energy, self._start_energy)
@@ -162,7 +163,7 @@ class Simulator(Linear):
         rows = (q, qd) if self._single else (q, qd, chosen[:, None].astype(np.float64))
         if chosen.any():
             self._groups.call((reset.reset_single, reset.reset_lanes), *rows)
-        self._reading = None
+        self._reread(chosen)
 
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Complete coordinates and velocities from the given ones."""
@@ -242,4 +243,4 @@ class Simulator(Linear):
         snapshot.unpack(plan, groups.state, rows, self._single)
         self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
         groups.refresh()
-        self._reading = None
+        self._reread(chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,18 +85,8 @@ def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
         )
 
 
-def on_ground(mechanism: Mechanism, coordinates: Coordinates, positions: Array, gaps: Array) -> Array:
-    """Positions (count, n_positions), each floating body moved along the ground's normal until its tree just touches.
-
-    Args:
-        mechanism: with a ground.
-        coordinates: its coordinates.
-        positions: (count, n_positions), moved from.
-        gaps: (count, n_contacts) of every contact there [m].
-    """
-    assert mechanism.ground is not None
-    moved: Array = positions.copy()
-    normal = np.asarray(mechanism.ground.normal)
+def hanging(mechanism: Mechanism) -> dict[str, list[int]]:
+    """The floating bodies with the contacts, by number, that hang on each."""
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
     roots: dict[str, list[int]] = {}
     contacts = [c.body for c in mechanism.collisions.values() for _ in contact_names(c)]
@@ -105,6 +95,22 @@ def on_ground(mechanism: Mechanism, coordinates: Coordinates, positions: Array, 
             body = carriers[body].parent
         if carriers[body].type == "floating":
             roots.setdefault(body, []).append(index)
+    return roots
+
+
+def on_ground(
+    normal: Array, roots: Mapping[str, list[int]], coordinates: Coordinates, positions: Array, gaps: Array
+) -> Array:
+    """Positions (count, n_positions), each floating body moved along the ground's normal until its tree just touches.
+
+    Args:
+        normal: of the ground (3,).
+        roots: what hangs on each floating body, as `hanging` tells.
+        coordinates: of the mechanism.
+        positions: (count, n_positions), moved from.
+        gaps: (count, n_contacts) of every contact there [m].
+    """
+    moved: Array = positions.copy()
     for body, indices in roots.items():
         moved[:, coordinates.base_columns(body)] -= gaps[:, indices].min(axis=1)[:, None] * normal
     return moved
