@@ -30,8 +30,8 @@ def train(monkeypatch):
     return {"evaluation": evaluation, "hyperparameters": hyperparameters}
 
 
-def ppo(*arguments):
-    command = [sys.executable, str(TRAIN / "ppo.py"), *map(str, arguments)]
+def ppo(*arguments, script="ppo.py"):
+    command = [sys.executable, str(TRAIN / script), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
@@ -50,7 +50,14 @@ def test_train_then_resume(tmp_path):
     out = tmp_path / "run"
     first = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--episodes", 2, "--out", out)
     assert first.returncode == 0, first.stderr
-    for words in ("success rate", "energy balance", "constraint residual", "control steps/s", "4096/4,096"):
+    for words in (
+        "success rate",
+        "energy balance",
+        "constraint residual",
+        "control steps/s",
+        "4096/4,096",
+        "the learner took",
+    ):
         assert words in first.stdout.replace("4,096/4,096", "4096/4,096")
     results = json.loads((out / "results.json").read_text())
     assert (results["env"], results["timesteps"], results["episodes"]) == ("vigym/Pendulum-v0", 4096, 2)
@@ -74,6 +81,17 @@ def test_train_then_resume(tmp_path):
         assert [row["steps"] for row in csv.DictReader(file)] == ["4096", "8192"]
 
 
+def test_sac_resumes_with_its_replay_buffer(tmp_path):
+    options = ["--env", "vigym/Pendulum-v0", "--episodes", 2, "--out", tmp_path, "--no-video"]
+    first = ppo(*options, "--timesteps", 5120, script="sac.py")
+    assert first.returncode == 0, first.stderr
+    assert "the learner took" in first.stdout
+    more = ppo(*options, "--timesteps", 5440, "--resume", script="sac.py")
+    assert more.returncode == 0, more.stderr
+    assert json.loads((tmp_path / "results.json").read_text())["timesteps"] == 5440
+    assert (tmp_path / "replay.pkl").stat().st_size > 100_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -89,16 +107,17 @@ def test_wrong_command_lines_say_what_to_mend(arguments, error):
 
 
 def test_every_environment_has_settings_that_fit(train):
-    settings = train["hyperparameters"].PPO
+    settings, others = train["hyperparameters"].PPO, train["hyperparameters"].SAC
     assert set(settings) == {entry.id for entry in ENVIRONMENTS} - {"vigym/Urdf-v0"}  # that one has no task
-    for name, setting in settings.items():
+    for name, setting in [*settings.items(), *others.items()]:
         env = gym.make(name, **setting.training)
         _, info = env.reset(seed=0)
         assert setting.success.low <= setting.success.high
         assert np.ndim(info[setting.success.quantity]) == 0
         assert setting.success.seconds <= gym.make(name).spec.max_episode_steps * env.unwrapped.dt + 1e-9
-        rollout = setting.envs * setting.algorithm["n_steps"]
-        assert rollout % setting.algorithm["batch_size"] == 0
+        if "n_steps" in setting.algorithm:
+            rollout = setting.envs * setting.algorithm["n_steps"]
+            assert rollout % setting.algorithm["batch_size"] == 0
 
 
 def test_evaluation_tells_success_from_failure(train):

@@ -1,6 +1,6 @@
 """Hyper-parameters of the training scripts, one entry per environment."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import Any
 
@@ -41,15 +41,15 @@ class Settings:
 
     timesteps: int
     success: Success
-    envs: int = 16
+    envs: int = 64
     learning_rate: float = 1e-3
     training: dict[str, Any] = field(default_factory=dict)
     algorithm: dict[str, Any] = field(default_factory=dict)
 
 
-# Rollouts of 16 x 256 steps, few large batches: on one core the learner costs more than the environments.
+# Rollouts of 64 x 64 steps, few large batches: on one core the learner costs more than the environments.
 _PPO = {
-    "n_steps": 256,
+    "n_steps": 64,
     "batch_size": 512,
     "n_epochs": 10,
     "gamma": 0.99,
@@ -116,5 +116,23 @@ PPO = {
         timesteps=200_000,
         success=Success("travelled", 3.2, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
+    ),
+}
+
+# A gradient step for every four control steps: sixteen after each of the 64 environments' steps.
+_SAC = {
+    "buffer_size": 200_000,
+    "learning_starts": 5_000,
+    "batch_size": 256,
+    "train_freq": 1,
+    "gradient_steps": 16,
+    "gamma": 0.99,
+    "tau": 0.005,
+}
+
+SAC = {
+    "vigym/Pendulum-v0": replace(PPO["vigym/Pendulum-v0"], timesteps=60_000, algorithm=_SAC),
+    "vigym/InvertedDoublePendulum-v0": replace(
+        PPO["vigym/InvertedDoublePendulum-v0"], timesteps=60_000, algorithm=_SAC
     ),
 }
