@@ -37,7 +37,7 @@ LIBRARIES = {
     "metrics": {"numpy"},
     "mechanism": {"numpy"},
     "urdf": {"numpy", "pybullet"},
-    "render": {"numpy", "pybullet", "PIL"},
+    "render": {"numpy", "pybullet", "PIL", "trimesh", "viser"},
     "control": {"numpy"},
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3"},

@@ -130,7 +130,7 @@ def test_an_empty_mechanism_is_an_empty_picture():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "ansi"}, "render mode: found 'ansi', expected 'rgb_array' or 'human'"),
+        ({"mode": "ansi"}, "render mode: found 'ansi', expected one of .'rgb_array', 'human', 'browser'"),
         ({"width": 0}, "picture size: found 0 x 96, expected at least 1 x 1 pixels"),
         ({"rate": 0.0}, "render rate: found 0.0"),
         ({"rate": math.nan}, "render rate: found nan"),

@@ -24,7 +24,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
 
     Args:
         task: Task class, or where to find it as "module:class".
-        render_mode: None, "rgb_array" or "human".
+        render_mode: None, "rgb_array" (pictures), "human" (a window) or "browser" (a page for web browsers).
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
@@ -80,7 +80,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         return outcome.observation, float(outcome.reward), bool(outcome.terminated), False, _plain(outcome.info)
 
     def render(self) -> Picture | None:
-        """Return a picture (height, width, 3) in mode "rgb_array"; show it in mode "human"."""
+        """Return a picture (height, width, 3) in mode "rgb_array"; show it in the modes "human" and "browser"."""
         if self.render_mode is None:
             gymnasium.logger.warn('render() without a render mode: make the environment with render_mode="rgb_array"')
             return None
@@ -92,7 +92,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         self._free()
 
     def _show(self) -> None:
-        if self.render_mode == "human":
+        if self.render_mode in ("human", "browser"):
             self.render()
 
 

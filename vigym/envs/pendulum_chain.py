@@ -87,7 +87,7 @@ class PendulumChain(Task):
     | `timestep` | float | 0.01 | step of the integrator (s) |
     | `frame_skip` | int | 4 | integrator steps per control step |
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `render_mode` | str | None | "rgb_array" or "human" |
+    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
     | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
 

@@ -25,7 +25,7 @@ class Stage:
         observation_names: name of every entry of the observation.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array"], "render_fps": 20}
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "browser"], "render_fps": 20}
     _renderer: Any = None
 
     def _set(

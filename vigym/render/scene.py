@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.bullet import RenderError
 from vigym.render.camera import Array, Camera
 from vigym.render.framing import bounds, first_view, floor_of, light_view
 from vigym.render.marks import Marks
@@ -14,6 +15,7 @@ from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
 from vigym.render.reach import Reach, reach_of
 
+MODES = ("rgb_array", "human", "browser")
 CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
 
 
@@ -27,6 +29,7 @@ class Scene:
 
     Attributes:
         pieces: what is drawn.
+        bodies: number of bodies; also that of the world among the pieces' bodies.
         floor: the mechanism's ground; where it has none and hangs on the world under gravity, a floor below its reach;
             else None.
         centre: middle of the reach at assembly (3,) [m].
@@ -44,7 +47,7 @@ class Scene:
         if min(width, height) < 1:
             raise ValueError(f"picture size: found {width} x {height}, expected at least 1 x 1 pixels")
         self.pieces: list[Piece] = pieces_of(mechanism)
-        self._bodies = len(mechanism.bodies)
+        self.bodies = len(mechanism.bodies)
         self._carrier = np.array([piece.body for piece in self.pieces], dtype=np.intp)
         self._offset = np.array([piece.position for piece in self.pieces]).reshape(-1, 3)
         self._turn = np.array([piece.orientation for piece in self.pieces]).reshape(-1, 4)
@@ -91,7 +94,7 @@ class Scene:
         Raises:
             ValueError: a wrong shape or a number that is not finite.
         """
-        return _poses("positions", positions, self._bodies, 3), _poses("orientations", orientations, self._bodies, 4)
+        return _poses("positions", positions, self.bodies, 3), _poses("orientations", orientations, self.bodies, 4)
 
     def place(self, positions: Array, orientations: Array, world: ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
         """Return the poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for those of bodies and world."""
@@ -144,17 +147,18 @@ def make_renderer(
     Args:
         mechanism: what is drawn, as it is now.
         mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed; "human": `render`
-            shows a window and returns None.
+            shows a window, "browser": a page for web browsers, and returns None.
         width: of the picture or window [pixels].
         height: of the picture or window [pixels].
         camera: what is fixed of the view; by default the mechanism fills the picture.
-        rate: "human" only: pictures per second that `render` does not exceed; None does not wait.
+        rate: not for "rgb_array": pictures per second that `render` does not exceed; None does not wait.
 
     Raises:
         ValueError: an unknown mode, or a size or rate that is not positive.
+        RenderError: "browser" without viser.
     """
-    if mode not in ("rgb_array", "human"):
-        raise ValueError(f"render mode: found {mode!r}, expected 'rgb_array' or 'human'")
+    if mode not in MODES:
+        raise ValueError(f"render mode: found {mode!r}, expected one of {MODES}")
     if rate is not None and not 0.0 < rate < math.inf:
         raise ValueError(f"render rate: found {rate!r}, expected pictures per second > 0 or None")
     camera = camera or Camera()
@@ -162,6 +166,12 @@ def make_renderer(
         from vigym.render.window import WindowRenderer
 
         return WindowRenderer(mechanism, camera, width, height, rate)
+    if mode == "browser":
+        try:
+            from vigym.render.browser import BrowserRenderer
+        except ImportError as error:
+            raise RenderError(f"render mode 'browser' needs viser (pip install 'vigym[browser]'): {error}") from error
+        return BrowserRenderer(mechanism, camera, width, height, rate)
     scene = Scene(mechanism, camera, width, height)
     from vigym.render.software import SoftwareRenderer
 

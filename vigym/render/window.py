@@ -4,7 +4,6 @@ import ctypes
 import math
 import os
 import sys
-import time
 from dataclasses import replace
 from types import ModuleType
 
@@ -16,6 +15,7 @@ from vigym.render.bullet import RenderError, bullet
 from vigym.render.camera import Array, Camera
 from vigym.render.framing import Floor, plane_frame
 from vigym.render.marks import Marks
+from vigym.render.pace import Pace
 from vigym.render.pieces import Piece
 from vigym.render.scene import Scene
 from vigym.render.stage import Stage
@@ -45,8 +45,7 @@ class WindowRenderer:
         floor = self._scene.floor
         still = [] if floor is None else chequered(floor, len(mechanism.bodies), self._scene.centre)
         self._stage = Stage(self._scene.pieces, self._connect, still=still)
-        self._wait = 0.0 if rate is None else 1.0 / rate
-        self._due = 0.0
+        self._pace = Pace(rate)
         self._target: Array | None = None
 
     def render(self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None) -> None:
@@ -69,7 +68,7 @@ class WindowRenderer:
             raise RenderError("the window was closed; close the renderer to open another with the next picture")
         self._aim(p, client, self._scene.shifts(positions)[0])
         self._stage.pose(*self._scene.place(positions, orientations))
-        self._pace()
+        self._pace.wait()
 
     def close(self) -> None:
         """Close the window; may be called again."""
@@ -108,12 +107,6 @@ class WindowRenderer:
             *angles, distance, _ = p.getDebugVisualizerCamera(physicsClientId=client)[8:12]
         p.resetDebugVisualizerCamera(distance, *angles, target.tolist(), physicsClientId=client)
         self._target = target
-
-    def _pace(self) -> None:
-        now = time.monotonic()
-        if now < self._due:
-            time.sleep(self._due - now)
-        self._due = max(now, self._due) + self._wait
 
 
 def check_display() -> None:
