@@ -25,8 +25,10 @@ ARROWS = {
     "control": {"mechanism"},
     "envs": {"assets", "control", "mechanism", "metrics", "render", "urdf"},
     "wrappers": {"envs", "metrics"},
+    "evaluation": {"control", "envs"},
+    "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "urdf"},
     "__init__": {"envs", "mechanism", "urdf"},
-    "__main__": {"assets", "control", "envs", "mechanism", "metrics", "render", "urdf", "wrappers"},
+    "__main__": {"cli"},
 }
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
@@ -41,8 +43,10 @@ LIBRARIES = {
     "control": {"numpy"},
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3"},
+    "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "stable_baselines3"},
+    "cli": {"numpy", "click", "rich", "matplotlib"},
     "__init__": set(),
-    "__main__": {"numpy", "gymnasium"},
+    "__main__": set(),
 }
 TOP = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "vigym", "assets", "tests", "train", "examples"}
 PUBLIC = {"vigym", "vigym/wrappers"}  # a person imports from these

@@ -1,7 +1,8 @@
 """Hopping of a leg in swing and extension: push while the hop lacks height."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,17 @@ class Hop:
         contact: height of the foot below which the leg stands [m].
     """
 
+    batched: ClassVar[bool] = True  # works on arrays over leading dimensions
+
     apex: float = 0.45
     reserve: float = 0.04
     landing: float = 1.75
     push: float = 2.75
     contact: float = 0.004
 
-    def __call__(self, observation: Array, info: dict[str, Any]) -> NDArray[np.float32]:
-        """Return the action (2,) by `hip_height`, `foot_height` and `apex` of `info`."""
-        pushes = info["foot_height"] < self.contact and info["apex"] < self.apex + self.reserve
-        extension = np.array([self.push if pushes else self.landing])
-        return action_of(np.zeros(1), extension).clip(-1.0, 1.0).astype(np.float32)
+    def __call__(self, observation: Array, info: Mapping[str, Any]) -> NDArray[np.float32]:
+        """Return the action (..., 2) by `foot_height` and `apex` (...,) of `info`."""
+        stands = np.asarray(info["foot_height"]) < self.contact
+        pushes = stands & (np.asarray(info["apex"]) < self.apex + self.reserve)
+        extension = np.where(pushes, self.push, self.landing)[..., None]
+        return action_of(np.zeros_like(extension), extension).clip(-1.0, 1.0).astype(np.float32)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,8 @@ class Serpenoid:
         dorsal: wave of those that turn up and down, None: there are none.
         ramp: time in which the amplitudes grow from zero [s].
     """
+
+    batched: ClassVar[bool] = True  # works on arrays over leading dimensions
 
     joints: int
     reach: float

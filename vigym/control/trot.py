@@ -4,8 +4,9 @@ Extension e(t) = mean + lift cos(phase) and swing s(t) = -swing sin(phase), the 
 while the leg swings back, short while it swings forwards. The gaits differ in the phases of the legs alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ class Gait:
         ramp: time in which the amplitudes grow to their full size [s]; 0 starts with it.
     """
 
+    batched: ClassVar[bool] = True  # works on arrays over leading dimensions
+
     phases: tuple[float, ...]
     frequency: float = 2.0
     extension: float = 2.0
@@ -46,7 +49,7 @@ class Gait:
         grown = np.minimum(now / self.ramp, 1.0) if self.ramp > 0.0 else np.ones_like(now)
         return -grown * self.swing * np.sin(phase), self.extension + grown * self.lift * np.cos(phase)
 
-    def __call__(self, observation: Array, info: dict[str, Any]) -> NDArray[np.float32]:
+    def __call__(self, observation: Array, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the action (..., 8) of the time in `info`; the observation is not looked at."""
         return action_of(*self.legs(info["time"])).clip(-1.0, 1.0).astype(np.float32)
 

@@ -23,7 +23,7 @@ def summary(mech: "Mechanism") -> str:
     joints = [_joint_row(joint) for joint in mech.ordered_joints]
     springs = [_spring_row(spring) for spring in mech.springs.values()]
     motors = [_motor_row(motor) for motor in mech.motors.values()]
-    collisions = [_collision_row(collision) for collision in mech.collisions.values()]
+    collisions = [collision_row(collision) for collision in mech.collisions.values()]
     frames = [[frame.name, f"on {frame.body}"] for frame in mech.frames.values()]
     mass = sum(body.mass for body in mech.bodies.values())
     lines = [
@@ -33,10 +33,10 @@ def summary(mech: "Mechanism") -> str:
         *([_ground(mech)] if mech.ground is not None else []),
         *_table("bodies", bodies),
         *_table("joints", joints),
-        *_table("loops", _loop_rows(mech)),
+        *_table("loops", [[f"{name} closes a loop", rows] for name, rows in loop_rows(mech)]),
         *_table("springs", springs),
         *_table("motors", motors),
-        *_table("couplings", [_coupling_row(coupling) for coupling in mech.couplings.values()]),
+        *_table("couplings", [coupling_row(coupling) for coupling in mech.couplings.values()]),
         *_table("contacts", collisions),
         *_table("pairs", [[a, b] for a, b in mech.pairs]),
         *_table("skates", [_skate_row(skate) for skate in mech.skates.values()]),
@@ -58,12 +58,13 @@ def _freedoms(mech: "Mechanism") -> list[str]:
     ]
 
 
-def _loop_rows(mech: "Mechanism") -> list[list[str]]:
+def loop_rows(mech: "Mechanism") -> list[list[str]]:
+    """Return for every closing joint its name and how it closes its loop."""
     try:
         closures = mech.structure.closures
     except AssemblyError:
         closures = {}
-    return [[f"{joint.name} closes a loop", _closure(joint, closures.get(joint.name))] for joint in mech.closing_joints]
+    return [[joint.name, _closure(joint, closures.get(joint.name))] for joint in mech.closing_joints]
 
 
 def _closure(joint: Joint, rows: ClosureRows | None) -> str:
@@ -97,12 +98,14 @@ def _motor_row(motor: Motor) -> list[str]:
     return [motor.joint, kind, f"kp {motor.kp:g}", f"kd {motor.kd:g}", f"effort {motor.effort:g}", model]
 
 
-def _coupling_row(coupling: Coupling) -> list[str]:
+def coupling_row(coupling: Coupling) -> list[str]:
+    """Return name, type and equation of a coupling."""
     offset = f" + {coupling.offset:g}" if coupling.offset else ""
     return [coupling.name, coupling.type, f"{coupling.joint} = {coupling.ratio:g} {coupling.other}{offset}"]
 
 
-def _collision_row(collision: Collision) -> list[str]:
+def collision_row(collision: Collision) -> list[str]:
+    """Return name, kind and body, place, and surface of what touches."""
     kind = collision.shape.kind if collision.shape is not None else "ball" if collision.radius else "point"
     along, across, backward = collision.friction
     isotropic = along == across == backward

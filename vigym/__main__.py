@@ -1,0 +1,22 @@
+"""The command line: `vigym`, or `python -m vigym`."""
+
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("click", "rich")
+
+
+def main() -> int:
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 asked wrongly."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        found = " and ".join(missing)
+        print(f"vigym: found no {found}, which the command line needs: pip install 'vigym[cli]'", file=sys.stderr)
+        return 1
+    from vigym.cli.app import run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Commands by name, imported when they are asked for; errors of one line, exit codes that tell."""
+
+import sys
+from importlib import import_module
+
+import click
+
+import vigym
+from vigym.evaluation.environments import nearest
+
+# command: where it is, and its line in the list of commands
+COMMANDS = {
+    "list": ("vigym.cli.list_environments:command", "Environments and the controllers that drive them."),
+    "inspect": ("vigym.cli.inspect_file:command", "What a URDF file describes, and what the importer made of it."),
+    "evaluate": (
+        "vigym.cli.evaluate_controllers:command",
+        "Score controllers: compare, plot, film.",
+    ),
+    "record": ("vigym.cli.record_film:command", "Film an episode."),
+    "warmup": ("vigym.cli.warm_up:command", "Compile the kernels, once for this machine and version."),
+}
+EXPECTED = (ValueError, OSError, ImportError)  # those of mechanisms and files are ValueErrors
+
+
+class Commands(click.Group):
+    """Imports a command when it is used, so that others start at once."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names in the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return the command of a name, None where there is none."""
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        found: click.Command = getattr(import_module(module), attribute)
+        return found
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant, or say which one may be."""
+        if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+            raise click.UsageError(f"found {arguments[0]!r}, {nearest(arguments[0], list(COMMANDS))}", context)
+        return super().resolve_command(context, arguments)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, says) for name, (_, says) in COMMANDS.items()])
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(vigym.__version__, prog_name="vigym")
+@click.option("--traceback", is_flag=True, help="Show where in the program an error comes from.")
+@click.pass_context
+def app(context: click.Context, traceback: bool) -> None:
+    """Robots and mechanisms for Gymnasium, on physics that keeps its promises.
+
+    \b
+    vigym list                                          what is there
+    vigym inspect robot.urdf --plot robot.png           look at a file
+    vigym evaluate vigym/Minitaur-v0 -c trot -c bound   compare two gaits
+    vigym record vigym/Snake-v0 -c lateral_undulation   film one
+
+    Every command explains itself: vigym evaluate --help
+    """  # noqa: D301  \b is click's mark of a block
+    context.obj = traceback
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line; return 0 when done, 1 after an error, 2 when asked wrongly."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = app.main(arguments, prog_name="vigym", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "vigym"
+        mend = f" (vigym {'' if command == 'vigym' else command.removeprefix('vigym ') + ' '}--help)"
+        _complain(f"{command}: {error.format_message()}{mend if isinstance(error, click.UsageError) else ''}")
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _complain("vigym: stopped")
+        return 130
+    except EXPECTED as error:
+        if "--traceback" in arguments:
+            raise
+        _complain(f"vigym: {error}")
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _complain(text: str) -> None:
+    click.echo(" ".join(text.split()), err=True)

@@ -1,0 +1,113 @@
+"""Tables that fit the terminal, bars on what takes long, files for machines."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+Report = Callable[[float], None]  # told the part that is done, in [0, 1]
+ENDLESS = 10_000  # columns where no terminal folds lines
+PICTURES, FILMS = (".png", ".svg", ".pdf"), (".mp4",)  # what can be written
+STANDARD = "-"  # in place of a file: standard output
+
+json_option = click.option(
+    "--json", "json_file", metavar="F", help="Write JSON into a file, or '-' to standard output."
+)
+csv_option = click.option("--csv", "csv_file", metavar="F", help="Write CSV into a file, or '-' to standard output.")
+
+
+def console() -> Console:
+    """Return standard output, as wide as the terminal, or endless where there is none."""
+    return Console(width=None if sys.stdout.isatty() else ENDLESS, highlight=False)
+
+
+def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> None:
+    """Print a table; columns numbered in `right` are flush right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    out = console()
+    with out.capture() as capture:
+        out.print(table)
+    lines = [line.rstrip() for line in capture.get().splitlines()]
+    out.print(Text(title, style="bold"))
+    print("\n".join(line for line in lines if line))
+
+
+def to_standard(*files: str | None) -> bool:
+    """Whether one of the files is standard output, so that tables would be in the way.
+
+    Raises:
+        UsageError: more than one is.
+    """
+    count = sum(file == STANDARD for file in files)
+    if count > 1:
+        raise click.UsageError("--json and --csv: found '-' twice, expected a file for one of them")
+    return count == 1
+
+
+def write_json(file: str | None, content: Any) -> None:
+    """Write JSON to a file, or standard output; None writes nothing."""
+    if file is not None:
+        _write(file, json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows of the same keys to a file, or standard output; None writes nothing."""
+    if file is None:
+        return
+    with open(file, "w", newline="") if file != STANDARD else _kept(sys.stdout) as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def checked_picture(file: str | None, option: str, endings: tuple[str, ...]) -> None:
+    """Raise BadParameter, before the work is done, for a file that could not be written."""
+    if file is None:
+        return
+    if Path(file).suffix.lower() not in endings:
+        raise click.UsageError(f"{option}: found {file!r}, expected a name that ends in {' or '.join(endings)}")
+    if not Path(file).absolute().parent.is_dir():
+        raise click.UsageError(f"{option}: found no folder {str(Path(file).parent)!r}, expected one that is there")
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Report]:
+    """Yield what is to be told the part that is done; a bar shows it where there is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=1.0)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def _write(file: str, text: str) -> None:
+    if file == STANDARD:
+        sys.stdout.write(text)
+    else:
+        Path(file).write_text(text)
+
+
+@contextmanager
+def _kept(stream: Any) -> Iterator[Any]:
+    yield stream

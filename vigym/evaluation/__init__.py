@@ -1,0 +1,1 @@
+"""Scores of controllers: episodes played side by side, their figures, pictures and films."""

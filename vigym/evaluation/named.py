@@ -1,0 +1,86 @@
+"""Controllers by name: what suits which environment. `make` is given the stage and the named parameters."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vigym.control import hop, serpenoid, trot
+from vigym.envs import snake, snake_sidewinding
+from vigym.evaluation.episodes import Array
+from vigym.evaluation.stage import Controller, Stage
+
+MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
+SNAKE, SIDEWINDER = "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A controller that has a name.
+
+    Attributes:
+        name: as it is asked for.
+        make: what makes it for a stage, of parameters by name.
+        says: what it does, in a few words.
+        ids: of the environments it drives; none: any.
+    """
+
+    name: str
+    make: Callable[..., Controller]
+    says: str
+    ids: tuple[str, ...] = ()
+
+
+class Random:
+    """Uniform actions, a stream of its own for each episode: the yardstick of doing anything."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._streams = [np.random.default_rng(seed) for seed in stage.seeds]
+        self._actions = stage.actions
+
+    def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
+        """Return actions (n, n_actions) in [-1, 1]."""
+        return np.array([stream.uniform(-1.0, 1.0, self._actions) for stream in self._streams])
+
+
+class Zero:
+    """Actions of zero: the yardstick of doing nothing."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._actions = stage.actions
+
+    def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
+        """Return zeros (n, n_actions)."""
+        return np.zeros((len(observation), self._actions))
+
+
+def _hop(stage: Stage, **parameters: float) -> Controller:
+    return hop.Hop(**parameters)
+
+
+def _gait(make: Callable[..., trot.Gait]) -> Callable[..., Controller]:
+    return lambda stage, **parameters: make(**parameters)
+
+
+def _undulation(stage: Stage, **parameters: float) -> Controller:
+    return serpenoid.lateral_undulation(stage.actions, snake.REACH, **parameters)
+
+
+def _sidewinding(stage: Stage, **parameters: float) -> Controller:
+    return serpenoid.sidewinding(stage.actions, snake_sidewinding.REACH, **parameters)
+
+
+NAMED = {
+    entry.name: entry
+    for entry in (
+        Named("zero", Zero, "no action"),
+        Named("random", Random, "uniform actions"),
+        Named("hop", _hop, "stretch while the hop is too low", (LEG,)),
+        Named("trot", _gait(trot.trot), "diagonal legs together", (MINITAUR,)),
+        Named("bound", _gait(trot.bound), "front legs, then back legs", (MINITAUR,)),
+        Named("pronk", _gait(trot.pronk), "four legs together", (MINITAUR,)),
+        Named("lateral_undulation", _undulation, "waves from head to tail", (SNAKE,)),
+        Named("sidewinding", _sidewinding, "waves sideways and upwards", (SIDEWINDER,)),
+    )
+}
