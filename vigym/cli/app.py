@@ -6,7 +6,7 @@ from importlib import import_module
 import click
 
 import vigym
-from vigym.evaluation.environments import nearest
+from vigym.evaluation.nearest import nearest
 
 # command: where it is, and its line in the list of commands
 COMMANDS = {

@@ -9,7 +9,7 @@ from vigym.cli.output import (
     FILMS,
     PICTURES,
     bar,
-    checked_picture,
+    checked_file,
     csv_option,
     json_option,
     show,
@@ -77,9 +77,9 @@ def command(
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4
     vigym evaluate vigym/Acrobot-v0 -c mine:swing_up -n 100 --seed 1000 --json -
     """  # noqa: D301
-    quiet = to_standard(csv_file, json_file)
-    checked_picture(plot, "--plot", PICTURES)
-    checked_picture(video, "--video", FILMS)
+    quiet = to_standard(json_file, csv_file)
+    checked_file(plot, "--plot", PICTURES)
+    checked_file(video, "--video", FILMS)
     known_id(env_id)
     traces = _traced() if plot else ()
     scored = []

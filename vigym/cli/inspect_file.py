@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from vigym.cli.inspection import facts
-from vigym.cli.output import PICTURES, checked_picture, console, json_option, show, to_standard, write_json
+from vigym.cli.output import PICTURES, checked_file, console, json_option, show, to_standard, write_json
 from vigym.mechanism.errors import UrdfError
 from vigym.urdf.faults import inertia_faults
 from vigym.urdf.load import load_urdf
@@ -28,7 +28,7 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     vigym inspect robot.urdf --json - | jq '.report[].element'
     """  # noqa: D301
     quiet = to_standard(json_file)
-    checked_picture(plot, "--plot", PICTURES)
+    checked_file(plot, "--plot", PICTURES)
     try:
         mech = load_urdf(file, base=base)
     except UrdfError as error:

@@ -61,7 +61,8 @@ def _check(body: Body, moments: np.ndarray[Any, Any]) -> str:
     least, middle, largest = moments
     if least + middle - largest < FLAT * largest:
         return "flat: a plate or rod without thickness"
-    if largest - least < EVEN * largest and not all(isinstance(shape, Sphere) for shape in body.shapes):
+    ball = bool(body.shapes) and all(isinstance(shape, Sphere) for shape in body.shapes)
+    if largest - least < EVEN * largest and not ball:
         return "three equal moments: a ball or cube, or a guess"
     return "ok"
 

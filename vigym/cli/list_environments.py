@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from vigym.cli.output import csv_option, json_option, show, to_standard, write_csv, write_json
-from vigym.envs.base import task_class
 from vigym.envs.registry import ENVIRONMENTS, Entry
+from vigym.envs.stage import task_class
 from vigym.evaluation.controllers import fitting
 from vigym.evaluation.named import NAMED
 

@@ -46,13 +46,15 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: 
     print("\n".join(line for line in lines if line))
 
 
-def to_standard(*files: str | None) -> bool:
+def to_standard(json_file: str | None, csv_file: str | None = None) -> bool:
     """Whether one of the files is standard output, so that tables would be in the way.
 
     Raises:
-        UsageError: more than one is.
+        UsageError: both are, or one could not be written.
     """
-    count = sum(file == STANDARD for file in files)
+    checked_file(json_file, "--json")
+    checked_file(csv_file, "--csv")
+    count = [json_file, csv_file].count(STANDARD)
     if count > 1:
         raise click.UsageError("--json and --csv: found '-' twice, expected a file for one of them")
     return count == 1
@@ -74,11 +76,11 @@ def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-def checked_picture(file: str | None, option: str, endings: tuple[str, ...]) -> None:
-    """Raise BadParameter, before the work is done, for a file that could not be written."""
-    if file is None:
+def checked_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
+    """Raise UsageError, before the work is done, for a file that could not be written."""
+    if file is None or file == STANDARD and not endings:
         return
-    if Path(file).suffix.lower() not in endings:
+    if endings and Path(file).suffix.lower() not in endings:
         raise click.UsageError(f"{option}: found {file!r}, expected a name that ends in {' or '.join(endings)}")
     if not Path(file).absolute().parent.is_dir():
         raise click.UsageError(f"{option}: found no folder {str(Path(file).parent)!r}, expected one that is there")

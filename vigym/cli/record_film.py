@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from vigym.cli.evaluate_controllers import option_option
-from vigym.cli.output import FILMS, bar, checked_picture
+from vigym.cli.output import FILMS, bar, checked_file
 from vigym.evaluation.environments import known_id
 
 
@@ -24,7 +24,7 @@ def command(env_id: str, controller: str, file: str, seed: int, seconds: float |
     vigym record vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip -f up.mp4 --seed 7
     vigym record vigym/Urdf-v0 -o urdf=robot.urdf
     """  # noqa: D301
-    checked_picture(file, "--file", FILMS)
+    checked_file(file, "--file", FILMS)
     known_id(env_id)
     from vigym.evaluation.film import film
 

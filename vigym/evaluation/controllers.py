@@ -15,20 +15,20 @@ from os import getcwd
 from pathlib import Path
 from typing import Any
 
-from vigym.evaluation.environments import nearest
 from vigym.evaluation.episodes import Policy
 from vigym.evaluation.models import load_model
 from vigym.evaluation.named import NAMED
-from vigym.evaluation.stage import Controller, Each, Stage, Together
+from vigym.evaluation.nearest import nearest
+from vigym.evaluation.role import Controller, Each, Role, Together
 
 
-def policy_of(controller: str | Controller, stage: Stage) -> Policy:
-    """Return what plays the episodes of a stage.
+def policy_of(controller: str | Controller, role: Role) -> Policy:
+    """Return what plays the episodes of a role.
 
     Args:
         controller: a name of `vigym.evaluation.named`, "module:name" (the working directory counts), the path of a
             model.zip of stable-baselines3, or a callable.
-        stage: what it is made for.
+        role: what it is made for.
 
     Raises:
         ValueError: a controller that is not there, does not fit, or takes other parameters.
@@ -36,13 +36,13 @@ def policy_of(controller: str | Controller, stage: Stage) -> Policy:
     """
     name = name_of(controller)
     if not isinstance(controller, str):
-        return _policy(controller, {}, name, stage)
+        return _policy(controller, {}, name, role)
     base, parameters = _parsed(controller)
     if base.endswith(".zip"):
-        return Together(load_model(Path(base), stage.env), stage, name)
+        return Together(load_model(Path(base), role.env), role, name)
     if ":" in base:
-        return _policy(_imported(base), parameters, name, stage)
-    return Together(_made(_named(base, stage.id), (stage,), parameters, name), stage, name)
+        return _policy(_imported(base), parameters, name, role)
+    return Together(_made(_named(base, role.id), (role,), parameters, name), role, name)
 
 
 def name_of(controller: str | Controller) -> str:
@@ -77,7 +77,7 @@ def _named(name: str, env_id: str) -> Callable[..., Controller]:
     return entry.make
 
 
-def _policy(found: Any, parameters: dict[str, Any], name: str, stage: Stage) -> Policy:
+def _policy(found: Any, parameters: dict[str, Any], name: str, role: Role) -> Policy:
     """Return the policy of an object: a controller itself, or what makes controllers."""
     if not callable(found):
         raise ValueError(f"controller {name!r}: found {type(found).__name__}, expected a callable")
@@ -85,18 +85,18 @@ def _policy(found: Any, parameters: dict[str, Any], name: str, stage: Stage) -> 
     if len(needed) == 2 and not inspect.isclass(found):
         if parameters:
             raise ValueError(f"controller {name!r}: found parameters, expected none: it makes no controller, it is one")
-        controllers: list[Controller] = [found] * len(stage.seeds)
+        controllers: list[Controller] = [found] * len(role.seeds)
     elif len(needed) <= 1:
-        arguments = (stage.env,) if needed else ()
-        controllers = [_made(found, arguments, parameters, name) for _ in stage.seeds]
+        arguments = (role.env,) if needed else ()
+        controllers = [_made(found, arguments, parameters, name) for _ in role.seeds]
     else:
         raise ValueError(
             f"controller {name!r}: found parameters {', '.join(needed)}, expected observation, info; or a class or "
             "function that makes a controller, of the environment or of nothing"
         )
     if getattr(controllers[0], "batched", False):
-        return Together(controllers[0], stage, name)
-    return Each(controllers, stage, name)
+        return Together(controllers[0], role, name)
+    return Each(controllers, role, name)
 
 
 def _made(make: Callable[..., Any], arguments: tuple[Any, ...], parameters: dict[str, Any], name: str) -> Controller:

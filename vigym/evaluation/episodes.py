@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -131,20 +130,6 @@ class Tally:
             solver_iterations_most=int(self.most[row]),
             traces={name: np.array([now[row] for now in seen[: length + 1]]) for name, seen in self.traced.items()},
         )
-
-
-def reset(envs: gymnasium.vector.VectorEnv[Any, Any, Any], seeds: list[int]) -> tuple[Array, dict[str, Any]]:
-    """Return observations and `info` of fresh episodes.
-
-    Raises:
-        ValueError: environments whose `info` does not carry the physics.
-    """
-    observations, infos = envs.reset(seed=seeds)  # type: ignore[arg-type]
-    missing = {TIME, ENERGY, "energy_balance", "solver_iterations", "constraint_residual_max"} - set(infos)
-    if missing:
-        name = envs.spec.id if envs.spec else type(envs).__name__
-        raise ValueError(f"environment {name!r}: found no {sorted(missing)[0]!r} in info, expected one of vigym")
-    return observations, infos
 
 
 def _first_of(names: tuple[str, ...], infos: Mapping[str, Any]) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from vigym.evaluation.controllers import name_of, policy_of
 from vigym.evaluation.environments import make_single, weight_of
-from vigym.evaluation.episodes import Episode, Policy, Progress, Tally, reset
-from vigym.evaluation.stage import Stage
+from vigym.evaluation.episodes import Episode, Policy, Progress, Tally
+from vigym.evaluation.role import Role
 
 TOGETHER = 64  # episodes side by side at most
 
@@ -51,7 +51,7 @@ def evaluate(
     """Play episodes with the seeds seed, seed + 1, ... and return their figures.
 
     Args:
-        env_id: of a vigym environment, or of one whose `info` carries the same physics.
+        env_id: of a vigym environment; "module:id" imports what registers it.
         controller: a name, "module:name", a model.zip (see `vigym.evaluation.controllers`), or a callable.
         episodes: how many.
         seed: of the first.
@@ -75,7 +75,7 @@ def evaluate(
     try:
         for turn in range(rounds):
             seeds = [seed + len(rows) + lane for lane in range(envs.num_envs)]
-            policy = policy_of(controller, Stage(env_id, probe.unwrapped, seeds))
+            policy = policy_of(controller, Role(env_id, probe.unwrapped, seeds))
             played, spent = _play(envs, policy, seeds, traces, lambda part: progress((turn + part) / rounds))  # noqa: B023
             rows += [played.episode(lane, seeds[lane], weight) for lane in range(min(len(seeds), episodes - len(rows)))]
             busy += spent
@@ -89,7 +89,7 @@ def _play(
     envs: Any, policy: Policy, seeds: list[int], traces: tuple[str, ...], progress: Progress
 ) -> tuple[Tally, float]:
     """Play an episode in every lane; return what was counted and the time the environments took [s]."""
-    observations, infos = reset(envs, seeds)
+    observations, infos = envs.reset(seed=seeds)
     tally = Tally(infos, tuple(name for name in traces if name in infos))
     longest = envs.spec.max_episode_steps if envs.spec else None
     busy, steps = 0.0, 0

@@ -10,7 +10,7 @@ import numpy as np
 from vigym.evaluation.controllers import policy_of
 from vigym.evaluation.environments import make_single
 from vigym.evaluation.episodes import Policy, Progress
-from vigym.evaluation.stage import Stage
+from vigym.evaluation.role import Role
 
 SMOOTH = 50  # pictures per second that are enough for the eye
 
@@ -44,7 +44,7 @@ def film(
         raise ImportError("films need moviepy: pip install 'vigym[cli]'") from error
     env = make_single(env_id, options or {}, render_mode="rgb_array")
     try:
-        policy = policy_of(controller, Stage(env_id, env.unwrapped, [seed]))
+        policy = policy_of(controller, Role(env_id, env.unwrapped, [seed]))
         longest = (env.spec and env.spec.max_episode_steps) or inf
         every = max(1, round(env.metadata["render_fps"] / SMOOTH))
         observation, info = env.reset(seed=seed)
@@ -55,7 +55,7 @@ def film(
             for steps, now in enumerate(_episode(env, policy, observation, info, seconds), start=1):
                 if steps % every == 0:
                     writer.write_frame(env.render())
-                progress(max(now / seconds, steps / longest))
+                progress(min(1.0, max(now / seconds, steps / longest)))
     finally:
         env.close()
 

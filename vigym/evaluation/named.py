@@ -1,4 +1,4 @@
-"""Controllers by name: what suits which environment. `make` is given the stage and the named parameters."""
+"""Controllers by name: what suits which environment. `make` is given the role and the named parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from vigym.control import hop, serpenoid, trot
 from vigym.envs import snake, snake_sidewinding
 from vigym.evaluation.episodes import Array
-from vigym.evaluation.stage import Controller, Stage
+from vigym.evaluation.role import Controller, Role
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
 SNAKE, SIDEWINDER = "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"
@@ -21,7 +21,7 @@ class Named:
 
     Attributes:
         name: as it is asked for.
-        make: what makes it for a stage, of parameters by name.
+        make: what makes it for a role, of parameters by name.
         says: what it does, in a few words.
         ids: of the environments it drives; none: any.
     """
@@ -35,9 +35,9 @@ class Named:
 class Random:
     """Uniform actions, a stream of its own for each episode: the yardstick of doing anything."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._streams = [np.random.default_rng(seed) for seed in stage.seeds]
-        self._actions = stage.actions
+    def __init__(self, role: Role) -> None:
+        self._streams = [np.random.default_rng(seed) for seed in role.seeds]
+        self._actions = role.actions
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return actions (n, n_actions) in [-1, 1]."""
@@ -47,28 +47,28 @@ class Random:
 class Zero:
     """Actions of zero: the yardstick of doing nothing."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._actions = stage.actions
+    def __init__(self, role: Role) -> None:
+        self._actions = role.actions
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return zeros (n, n_actions)."""
         return np.zeros((len(observation), self._actions))
 
 
-def _hop(stage: Stage, **parameters: float) -> Controller:
+def _hop(role: Role, **parameters: float) -> Controller:
     return hop.Hop(**parameters)
 
 
 def _gait(make: Callable[..., trot.Gait]) -> Callable[..., Controller]:
-    return lambda stage, **parameters: make(**parameters)
+    return lambda role, **parameters: make(**parameters)
 
 
-def _undulation(stage: Stage, **parameters: float) -> Controller:
-    return serpenoid.lateral_undulation(stage.actions, snake.REACH, **parameters)
+def _undulation(role: Role, **parameters: float) -> Controller:
+    return serpenoid.lateral_undulation(role.actions, snake.REACH, **parameters)
 
 
-def _sidewinding(stage: Stage, **parameters: float) -> Controller:
-    return serpenoid.sidewinding(stage.actions, snake_sidewinding.REACH, **parameters)
+def _sidewinding(role: Role, **parameters: float) -> Controller:
+    return serpenoid.sidewinding(role.actions, snake_sidewinding.REACH, **parameters)
 
 
 NAMED = {

@@ -13,7 +13,7 @@ Controller = Callable[[Any, Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Role:
     """What a controller is made for: the id, one environment of it, and the seeds of the episodes side by side."""
 
     id: str
@@ -30,8 +30,8 @@ class Stage:
 class Together:
     """A controller that is called once for all episodes."""
 
-    def __init__(self, controller: Controller, stage: Stage, name: str) -> None:
-        self.controller, self.name, self.shape = controller, name, (len(stage.seeds), stage.actions)
+    def __init__(self, controller: Controller, role: Role, name: str) -> None:
+        self.controller, self.name, self.shape = controller, name, (len(role.seeds), role.actions)
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of all episodes."""
@@ -41,8 +41,8 @@ class Together:
 class Each:
     """Controllers that are called for one episode each, with `observation` and `info` as of a single environment."""
 
-    def __init__(self, controllers: list[Controller], stage: Stage, name: str) -> None:
-        self.controllers, self.name, self.shape = controllers, name, (len(stage.seeds), stage.actions)
+    def __init__(self, controllers: list[Controller], role: Role, name: str) -> None:
+        self.controllers, self.name, self.shape = controllers, name, (len(role.seeds), role.actions)
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of the episodes that are on, and zeros for the others."""

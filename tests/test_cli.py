@@ -1,0 +1,215 @@
+"""The command line as a person meets it: good and bad input, what it prints, writes and returns."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vigym import assets
+from vigym.cli.app import COMMANDS, run
+from vigym.envs.registry import ENVIRONMENTS
+
+ROOT = Path(__file__).resolve().parents[1]
+FOUR_BAR = str(assets.path("four_bar"))
+
+
+def said(capsys, *arguments):
+    """Run a command that has to go well; return what it printed."""
+    code = run([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out
+
+
+def fresh(*arguments, **settings):
+    """Run `python -m vigym` in a new process."""
+    command = [sys.executable, "-m", "vigym", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **settings)
+
+
+def table(out, title):
+    """Return the rows of a table as lists of cells, by the title above it."""
+    lines = out[out.index(title) :].splitlines()[3:]
+    rows = lines[: lines.index("")] if "" in lines else lines
+    return [[cell for cell in line.strip().split("  ") if cell] for line in rows]
+
+
+def test_list_names_every_environment(capsys):
+    out = said(capsys, "list")
+    for entry in ENVIRONMENTS:
+        assert entry.id in out
+    (minitaur,) = [line for line in out.splitlines() if line.strip().startswith("vigym/Minitaur-v0")]
+    assert minitaur.endswith("trot bound pronk")
+    rows = json.loads(said(capsys, "list", "--json", "-"))
+    assert [row["id"] for row in rows] == [entry.id for entry in ENVIRONMENTS]
+    assert rows[0]["steps"] == ENVIRONMENTS[0].max_episode_steps
+
+
+def test_inspect_tells_what_a_file_holds(capsys):
+    out = said(capsys, "inspect", FOUR_BAR)
+    assert out.startswith("four_bar: 0.81 kg, bodies 3, joints 4, loops 1, actuated 1\n")
+    assert "degrees of freedom 1, redundant constraints 3\n" in out
+    assert "3 of 5 rows implied by the tree and not imposed" in out
+    assert "its largest rate 30 is kept by a motor alone, and it has none" in out
+    found = json.loads(said(capsys, "inspect", FOUR_BAR, "--json", "-"))
+    assert (found["degrees_of_freedom"], found["redundant_constraints"]) == (1, 3)
+    assert [joint["name"] for joint in found["joints"] if joint["closes_loop"]] == ["tip"]
+    assert sum(body["mass"] for body in found["bodies"]) == pytest.approx(found["mass"])
+
+
+def link(name, moments, mass=1.0, size=""):
+    xx, yy, zz = moments
+    shape = f'<visual><geometry><box size="{size}"/></geometry></visual>' if size else ""
+    return (
+        f'<link name="{name}"><inertial><mass value="{mass}"/>'
+        f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/></inertial>{shape}</link>\n'
+    )
+
+
+def test_inspect_warns_of_inertias_that_are_odd(capsys, tmp_path):
+    file = tmp_path / "odd.urdf"
+    links = [
+        link("sound", (1e-3, 2e-3, 2.5e-3), size="0.1 0.1 0.1"),
+        link("large", (1, 2, 2.5), size="0.1 0.1 0.1"),
+        link("plate", (1, 1, 2)),
+        link("guess", (1, 1, 1)),
+    ]
+    joints = [
+        f'<joint name="to_{name}" type="continuous"><parent link="sound"/><child link="{name}"/></joint>\n'
+        for name in ("large", "plate", "guess")
+    ]
+    file.write_text(f'<robot name="odd">\n{"".join(links + joints)}</robot>\n')
+    found = json.loads(said(capsys, "inspect", file, "--json", "-"))
+    checks = {body["name"]: body["check"] for body in found["bodies"]}
+    assert checks == {
+        "sound": "ok",
+        "large": "too large: mass 1.7 m from its centre, shapes reach 0.087 m",
+        "plate": "flat: a plate or rod without thickness",
+        "guess": "three equal moments: a ball or cube, or a guess",
+    }
+
+
+def test_inspect_lists_every_impossible_inertia(capsys, tmp_path):
+    file = tmp_path / "wrong.urdf"
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    file.write_text(f'<robot name="wrong">\n{link("a", (1, 1, 9))}{link("b", (0, 0, 0))}{joint}\n</robot>\n')
+    assert run(["inspect", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert [row[0] for row in table(out, "inertias that no rigid body has")] == ["a", "b"]
+    assert err.count("\n") == 1
+    assert "expected none larger than the sum of the other two" in err
+
+
+def test_inspect_loads_neither_numba_nor_kernels_and_draws(tmp_path):
+    picture = tmp_path / "four_bar.png"
+    code = (
+        "import sys; from vigym.cli.app import run; "
+        f"code = run(['inspect', {FOUR_BAR!r}]); "
+        "print([name for name in ('numba', 'vigym.core', 'matplotlib') if name in sys.modules], code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[] 0", done.stderr
+    assert fresh("inspect", FOUR_BAR, "--plot", picture).returncode == 0
+    assert picture.stat().st_size > 20_000
+
+
+def test_evaluate_compares_and_writes(capsys, tmp_path):
+    files = {ending: tmp_path / f"scores.{ending}" for ending in ("csv", "json", "png")}
+    out = said(capsys, "evaluate", "vigym/Pendulum-v0", "-c", "random", "-c", "zero", "-n", 3, "--seed", 7,
+               "--csv", files["csv"], "--json", files["json"], "--plot", files["png"])  # fmt: skip
+    assert out.startswith("vigym/Pendulum-v0, seeds 7 to 9\n")
+    cells = {row[0].strip(): row[1:] for row in table(out, "vigym/Pendulum-v0")}
+    assert [cell.strip() for cell in cells["steps the solver could not make"]] == ["0", "0"]
+    rows = list(csv.DictReader(files["csv"].open()))
+    assert [(row["controller"], row["seed"]) for row in rows] == [(c, s) for c in ("random", "zero") for s in "789"]
+    content = json.loads(files["json"].read_text())
+    returns = [float(row["return"]) for row in rows[:3]]
+    assert content["controllers"][0]["summary"]["return"]["mean"] == pytest.approx(sum(returns) / 3)
+    assert [row["return"] for row in content["controllers"][0]["episodes"]] == returns
+    assert files["png"].stat().st_size > 20_000
+
+
+def test_evaluate_to_standard_output_prints_nothing_else(capsys):
+    out = said(capsys, "evaluate", "vigym/Snake-v0", "-c", "zero", "-n", 1, "-o", "links=3", "--json", "-")
+    assert json.loads(out)["options"] == {"links": 3}
+    out = said(capsys, "evaluate", "vigym/Snake-v0", "-c", "zero", "-n", 2, "--csv", "-")
+    assert len(list(csv.DictReader(out.splitlines()))) == 2
+
+
+def test_films_are_named_after_the_controllers(capsys, tmp_path):
+    small = "-o", "width=32", "-o", "height=32", "-o", "frame_skip=150"
+    said(capsys, "record", "vigym/Pendulum-v0", *small, "--file", tmp_path / "one.mp4")
+    said(capsys, "evaluate", "vigym/Pendulum-v0", *small, "-n", 1, "-c", "zero", "-c", "random",
+         "--video", tmp_path / "many.mp4")  # fmt: skip
+    assert {path.name for path in tmp_path.iterdir()} == {"one.mp4", "many-zero.mp4", "many-random.mp4"}
+
+
+def test_warmup_says_what_it_did(capsys):
+    out = said(capsys, "warmup")
+    kinds = [row[1].strip() for row in table(out, "kernels")[:5]]
+    assert kinds == ["assembly and reset", "step", "energy and metrics", "joint forces", "state"]
+    assert "kept in" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["inspct"], 2, "vigym: found 'inspct', did you mean 'inspect'? (vigym --help)"),
+        (["inspect"], 2, "vigym inspect: Missing argument 'FILE'. (vigym inspect --help)"),
+        (["inspect", "nowhere.urdf"], 2, "File 'nowhere.urdf' does not exist."),
+        (["inspect", str(ROOT / "README.md")], 1, "README.md: "),
+        (["inspect", FOUR_BAR, "--plot", "picture.gif"], 2, "expected a name that ends in .png or .svg or .pdf"),
+        (["inspect", FOUR_BAR, "--plot", "nowhere/p.png"], 2, "--plot: found no folder 'nowhere'"),
+        (["evaluate", "vigym/Snke-v0", "-c", "zero"], 1, "found 'vigym/Snke-v0', did you mean 'vigym/Snake-v0'?"),
+        (["evaluate", "vigym/Snake-v0"], 2, "Missing option '-c' / '--controller'."),
+        (["evaluate", "vigym/Snake-v0", "-c", "trott"], 1, "controller: found 'trott'"),
+        (["evaluate", "vigym/Snake-v0", "-c", "zero", "-n", "0"], 2, "0 is not in the range x>=1"),
+        (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links"], 2, "found 'links', expected name=value"),
+        (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links=1"], 1, "option links: found 1, expected"),
+        (["evaluate", "vigym/Urdf-v0", "-c", "zero"], 1, "urdf"),
+        (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "-", "--json", "-"], 2, "found '-' twice"),
+        (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"], 2, "--csv: found no folder 'nowhere'"),
+        (["record", "vigym/Snake-v0", "-f", "film.gif"], 2, "expected a name that ends in .mp4"),
+        (["record", "vigym/Snake-v0", "--seconds", "0"], 2, "0.0 is not in the range x>0"),
+    ],
+)
+def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):
+    assert run(arguments) == code
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err
+
+
+def test_traceback_shows_where_an_error_comes_from():
+    with pytest.raises(ValueError, match="did you mean"):
+        run(["--traceback", "evaluate", "vigym/Snke-v0", "-c", "zero"])
+
+
+def test_every_command_explains_itself_by_example(capsys):
+    out = said(capsys, "--help")
+    for name in COMMANDS:
+        assert f"  {name} " in out
+        assert f"vigym {name}" in said(capsys, name, "--help")
+    assert run([]) == 2
+    assert "Usage: vigym" in capsys.readouterr().err
+
+
+def test_python_m_vigym_and_its_exit_codes(tmp_path):
+    assert fresh("--version").stdout.startswith("vigym, version ")
+    wrong = fresh("evaluate", "vigym/Nothing-v0", "-c", "zero")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert fresh("lst").returncode == 2
+
+
+def test_without_its_libraries_it_says_what_to_install(tmp_path):
+    code = (
+        "import sys, importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *more: None if name in ('click', 'rich') else find(name, *more)\n"
+        "import vigym.__main__ as m; sys.exit(m.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "vigym: found no click and rich, which the command line needs: pip install 'vigym[cli]'\n"
