@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,32 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert space["envs"].num_envs == len(space["observations"]) == 64
     assert space["fall"].metrics()["penetration"] <= 1e-6
     assert (space["four_bar"].degrees_of_freedom, space["four_bar"].redundant_constraints) == (1, 3)
+
+
+def command(line: str) -> str:
+    """Run a command of the README in the checkout and return what it prints."""
+    words = [sys.executable, "-m", *line.split()]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def alike(found: str, shown: str) -> bool:
+    """Whether two words are the same, or numbers that are nearly so: machines round in their own ways."""
+    try:
+        return float(found) == pytest.approx(float(shown), rel=0.05, abs=0.01)
+    except ValueError:
+        return found == shown
+
+
+@pytest.mark.parametrize("transcript", re.findall(r"```console\n\$ (.*?)```", README, re.DOTALL))
+def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
+    line, _, shown = transcript.partition("\n")
+    found = command(line)
+    for now, then in zip(found.split("\n"), shown.split("\n"), strict=True):
+        if not then.lstrip().startswith("environment speed"):  # of the machine
+            pairs = list(zip(now.split(), then.split(), strict=True))
+            assert all(alike(*pair) for pair in pairs), (now, then)
 
 
 def test_its_table_has_every_environment_and_no_other() -> None:

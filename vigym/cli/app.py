@@ -1,5 +1,6 @@
 """Commands by name, imported when they are asked for; errors of one line, exit codes that tell."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -70,7 +71,7 @@ def app(context: click.Context, traceback: bool) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; return 0 when done, 1 after an error, 2 when asked wrongly."""
+    """Run the command line; return 0 when done, 1 after an error, 2 when asked wrongly, 130 when stopped."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = app.main(arguments, prog_name="vigym", standalone_mode=False)
@@ -85,6 +86,9 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _complain("vigym: stopped")
         return 130
+    except BrokenPipeError:  # who reads has seen enough: `vigym list | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        return 1
     except EXPECTED as error:
         if "--traceback" in arguments:
             raise

@@ -89,14 +89,14 @@ def command(
         scored.append(one)
     write_csv(csv_file, [{"controller": one.controller} | as_row(row) for one in scored for row in one.rows])
     write_json(json_file, _content(env_id, options, seed, scored))
-    if not quiet:
-        last = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
-        heads = ["", "", *controllers]
-        show(f"{env_id}, seeds {last}", heads, table_of(scored), right=range(2, len(heads)))
     if plot:
         from vigym.evaluation.plots import draw
 
         draw(scored, plot)
+    if not quiet:
+        last = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
+        heads = ["", "", *controllers]
+        show(f"{env_id}, seeds {last}", heads, table_of(scored), right=range(2, len(heads)))
     if video:
         for controller in controllers:
             _film(env_id, controller, seed, options, video, several=len(controllers) > 1)

@@ -36,12 +36,12 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
         raise
     found = facts(mech)
     write_json(json_file, found)
-    if not quiet:
-        _print(found)
     if plot:
         from vigym.cli.drawing import draw
 
         draw(mech, plot)
+    if not quiet:
+        _print(found)
 
 
 def _explain(file: str, error: str) -> None:

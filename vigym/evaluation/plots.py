@@ -85,8 +85,8 @@ def _size(ax: Axes, evaluations: list[Evaluation], quantity: str, title: str, un
     """The size of a quantity over the first episode, on a logarithmic axis."""
     for column, one in enumerate(evaluations):
         traces = one.rows[0].traces
-        sizes = np.maximum(np.abs(traces[quantity]), SMALLEST)
-        ax.semilogy(traces["time"], sizes, color=f"C{column}", linewidth=1.0, label=one.controller)
+        sizes = np.maximum(np.abs(traces[quantity][1:]), SMALLEST)  # at the start it is zero
+        ax.semilogy(traces["time"][1:], sizes, color=f"C{column}", linewidth=1.0, label=one.controller)
     ax.set(title=f"{title}, seed {evaluations[0].rows[0].seed}", xlabel="time [s]", ylabel=unit)
     ax.legend(fontsize="small")
 
