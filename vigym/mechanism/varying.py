@@ -1,0 +1,94 @@
+"""Environments that differ from the mechanism as built: the half of `Simulator` that makes them so."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.mechanism.coordinates import Array, Coordinates
+from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.options import chosen_of
+from vigym.mechanism.parameters import FactorTable, Parameters
+from vigym.mechanism.reader import Reader
+from vigym.mechanism.varied import varied
+
+
+class Varying(Reader):
+    """The half of `Simulator` by which its environments differ."""
+
+    _loops: str
+    _factors: Array | None = None  # (count, factors), None as long as all are as built
+
+    def reset(self, *, mask: ArrayLike | None = None) -> None:
+        raise NotImplementedError
+
+    @cached_property
+    def _factor_table(self) -> FactorTable:
+        return FactorTable(self.mechanism)
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Array]]:
+        """Quantity -> element -> factors (...,) by which the environments differ from the mechanism as built."""
+        rows = np.ones((self._count, self._factor_table.size)) if self._factors is None else self._factors
+        columns = self._factor_table.columns
+        return {q: {name: self._out(rows[:, k]) for name, k in names.items()} for q, names in columns.items()}
+
+    def set_parameters(self, parameters: Parameters, mask: ArrayLike | None = None) -> None:
+        """Multiply quantities of the mechanism by factors; the chosen environments then start afresh, as by `reset`.
+
+        What is not named is as built. Everything that follows from these quantities is found anew: assembly poses,
+        inertia seen by contacts and limits, the scales of forces and lengths that residuals are measured by. The
+        environment is that of a simulator of such a mechanism. ``mechanism`` and pictures stay as built.
+
+        Args:
+            parameters: quantity -> factor of all its elements, or element -> factor; a factor is a number > 0, in a
+                batch also (batch,). Quantities, see `vigym.mechanism.varied.QUANTITIES`: "gravity", "mass" and
+                "inertia" and "length" of bodies, "friction" of contacts, "joint_friction", "damping" and "stiffness" of
+                joints, "strength" of actuated joints and motors.
+            mask: (batch,) environments to change, all by default; (1,) without a batch.
+
+        Raises:
+            MechanismError: a name that is unknown or of something that is zero, a factor that is none, lengths that
+                leave a mechanism of another structure.
+            AssemblyError: lengths at which a loop cannot be closed; names the joint and the gap.
+            ValueError: a wrong mask. Nothing is changed then, as after every error here.
+        """
+        chosen = chosen_of(mask, self._count)
+        self._vary(self._factor_table.rows(parameters, self._count, self._single), chosen)
+        self.reset(mask=chosen)
+
+    def _vary(self, rows: Array, chosen: NDArray[np.bool_]) -> None:
+        """Give the chosen environments their rows of factors (count, factors)."""
+        now = np.ones_like(rows) if self._factors is None else self._factors
+        places = np.flatnonzero(chosen & (rows != now).any(axis=1))
+        self._install(places, [self._made(rows[e], e) for e in places])
+        if self._factors is not None or len(places):
+            self._factors = np.where(chosen[:, None], rows, now)
+
+    def _made(self, row: Array, environment: int) -> Mechanism:
+        try:
+            other = varied(self.mechanism, self._factor_table.factors(row))
+            _ = other.structure
+        except MechanismError as error:
+            where = "" if self._single else f" of environment {environment}"
+            raise type(error)(f"parameters{where}: {error}") from error
+        return other
+
+    def _install(self, places: NDArray[np.intp], mechanisms: list[Mechanism]) -> None:
+        """Let environments be those of mechanisms of the same structure."""
+        models = [mechanism.compile(self._loops) for mechanism in mechanisms]
+        for e, model in zip(places, models, strict=True):
+            if not np.array_equal(model.plan, self._model.plan):
+                where = "" if self._single else f" of environment {e}"
+                raise MechanismError(
+                    f"parameters{where}: found lengths that change which rows of a loop depend on others, expected a "
+                    "mechanism of the same structure"
+                )
+        for e, mechanism, model in zip(places, mechanisms, models, strict=True):
+            self._groups.install(int(e), model)
+            self._variants[int(e)] = mechanism
+            self._rest[e] = Coordinates.rest_pose(mechanism)
+        self._reading = None
