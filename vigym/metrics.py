@@ -53,10 +53,10 @@ def metrics(sim: Simulator) -> dict[str, Any]:
 def momentum(sim: Simulator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Linear momentum [N s] and angular momentum about the world's origin [N m s] at the knot, (..., 3) each."""
     states = sim.body_states
-    mass = np.array([body.mass for body in sim.mechanism.bodies.values()])[:, None]
-    inertia = np.array([body.inertia for body in sim.mechanism.bodies.values()])
+    mass, inertia = sim.body_inertias
     x, q, v, w = states[..., 0:3], states[..., 3:7], states[..., 7:10], states[..., 10:13]
-    spin = np.einsum("bij,...bj->...bi", inertia, w)
+    spin = np.einsum("...bij,...bj->...bi", inertia, w)
     u = q[..., 1:]
     turned = spin + 2.0 * np.cross(u, np.cross(u, spin) + q[..., :1] * spin)
-    return (mass * v).sum(axis=-2), (np.cross(x, mass * v) + turned).sum(axis=-2)
+    momentum = mass[..., None] * v
+    return momentum.sum(axis=-2), (np.cross(x, momentum) + turned).sum(axis=-2)

@@ -34,7 +34,7 @@ def across(axis: Array) -> Array:
 def heft(mobility: Mobility, body: str, point: Array, radius: float) -> float:
     """Least mass that a force moves at the points of a body that a ball or rim about a point touches with [kg]."""
     places = point + radius * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
-    return min(mobility.mass_at(body, place) for place in places)
+    return mobility.mass_at(body, places)
 
 
 def _row(mobility: Mobility, body: str, point: Array, radius: float, axis: Array, along: Array) -> Array:

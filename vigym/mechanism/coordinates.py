@@ -43,9 +43,7 @@ class Coordinates:
         self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], self.position_names)
         self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], self.velocity_names)
         self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
-        self.rest = self.assembly_pose(mechanism)
-        if mechanism.closing_joints or mechanism.couplings:
-            self.rest[: self.tree_positions] = mechanism.structure.assembly
+        self.rest = self.rest_pose(mechanism)
         tied = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
         looped = {*loop_joints(mechanism), *(joint.name for joint in tree if tied & joint.names)}
         apart = [joint.name for joint in tree if joint.name not in looped]
@@ -69,6 +67,14 @@ class Coordinates:
     def assembly_pose(mechanism: Mechanism) -> Array:
         """Coordinates (n_positions,) of the pose that the bodies were added at, loops as open as they are there."""
         return np.concatenate([np.zeros(0), *(_assembly(mechanism, joint) for joint in mechanism.ordered_joints)])
+
+    @staticmethod
+    def rest_pose(mechanism: Mechanism) -> Array:
+        """Coordinates (n_positions,) of the assembly pose, loops closed."""
+        rest = Coordinates.assembly_pose(mechanism)
+        if mechanism.closing_joints or mechanism.couplings:
+            rest[: len(mechanism.structure.assembly)] = mechanism.structure.assembly
+        return rest
 
     def body_index(self, name: str) -> int:
         """Index of a body in ``mechanism.bodies``.

@@ -86,6 +86,18 @@ class LaneGroups:
         """Last arguments: of a step its range of groups, too."""
         return (0, groups, self._stride, 0) if steps else (self._stride,)
 
+    def install(self, environment: int, model: Model) -> None:
+        """Give one environment the constants of another model of the same plan."""
+        if self.single:
+            self.table = T.model_table(model, True)
+            return
+        if not self._stride:  # from now on each group has constants of its own
+            shared, self._stride = self.table, self.table.size
+            self.table = T.aligned(self.groups * self._stride)
+            self.table.reshape(self.groups, -1)[:] = shared
+        lanes = self.table.reshape(self.groups, -1, LANES)
+        lanes[environment // LANES, :, environment % LANES] = T.model_table(model, False).reshape(-1, LANES)[:, 0]
+
     def refresh(self) -> None:
         """Rebuild what follows from poses that were written to the state."""
         reset.refresh(*self.tables, self.groups, self.single, self._stride)

@@ -37,9 +37,7 @@ def stretched(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanism:
         near = np.abs(parent - child).max() <= SAME * (1.0 + np.abs(parent).max())
         closed = bool((joint.position == joint.child_position).all()) and near
         joints[joint.name] = replace(joint, position=parent, child_position=parent if closed else child)
-    mechanism._bodies = {
-        body.name: replace(body, position=places.new[body.name]) for body in mechanism.bodies.values()
-    }
+    mechanism._bodies = {body.name: replace(body, position=places.new[body.name]) for body in mechanism.bodies.values()}
     mechanism._joints = joints
 
     def longer(element: Any, end: str, point: str, *sizes: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -31,10 +29,6 @@ class Linear(Reader):
 
     def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
         raise NotImplementedError
-
-    @cached_property
-    def _linear(self) -> LinearStep:
-        return LinearStep(self.mechanism)
 
     def linearize(self, torques: ArrayLike | None = None, substeps: int = 1) -> tuple[Array, Array]:
         """Linearise the steps that follow about the present state, which stays as it is.
@@ -66,24 +60,29 @@ class Linear(Reader):
         """
         _check_smooth(self.mechanism)
         u = torques_of(torques, self._count, int(self._groups.plan[T.ACTUATORS]), self._single)
-        kept, n = self.state, len(self.mechanism.velocity_names)
+        kept, n, linear = self.state, len(self.mechanism.velocity_names), self._linear_steps()
         A, B = np.tile(np.eye(2 * n), (self._count, 1, 1)), np.zeros((self._count, 2 * n, u.shape[1]))
         try:
             for part in PARTS[self._order] * whole(substeps, "substeps"):
-                F, G = self._one_step(u, part * self._timestep)
+                F, G = self._one_step(linear, u, part * self._timestep)
                 A, B = F @ A, F @ B + G
         finally:
             self.state = kept
         return self._out(A), self._out(B)
 
-    def _one_step(self, u: Array, h: float) -> tuple[Array, Array]:
+    def _one_step(self, linear: list[LinearStep], u: Array, h: float) -> tuple[Array, Array]:
         """Make a step of size h; its A (count, 2 n, 2 n) and B (count, 2 n, n_actuated)."""
         before, start = np.atleast_2d(self.state)[:, T.H1 // LANES], self._knots()
         self._advance(u, np.zeros((self._count, 0)), h, 2, 1)
         self._check_step()
-        steps = zip(start, self._knots(), u, before, strict=True)
-        pairs = [self._linear.derivatives((first, last), torques, h, h1) for first, last, torques, h1 in steps]
+        rows = zip(start, self._knots(), u, before, strict=True)
+        pairs = [linear[e].derivatives((a, b), torques, h, h1) for e, (a, b, torques, h1) in enumerate(rows)]
         return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+
+    def _linear_steps(self) -> list[LinearStep]:
+        """Formulas of every environment."""
+        built = LinearStep(self.mechanism)
+        return [LinearStep(self._variants[e]) if e in self._variants else built for e in range(self._count)]
 
     def _knots(self) -> list[Knot]:
         """The present knot of every environment, free of contacts and limits."""

@@ -50,18 +50,21 @@ class Mobility:
         armatures = [joint.armature for joint in mechanism.tree_joints for _ in joint.prototype.velocities]
         return M + np.diag(armatures)
 
-    def _moving(self, b: int, point: Array) -> tuple[Array, Array]:
-        """Velocity of a point of body b and its angular velocity, (3, freedoms) each, per rate of each freedom."""
+    def _moving(self, b: int, points: Array) -> tuple[Array, Array]:
+        """Velocities of points (..., 3) of body b, (..., 3, freedoms), and its angular velocity, (3, freedoms).
+
+        They are per rate of each freedom.
+        """
         screws = self._poses.screws[0]
         v, w = screws[:, :3], screws[:, 3:]
-        carried = self._tree.carried[b]
-        return ((v + cross(w, np.broadcast_to(point, w.shape))) * carried[:, None]).T, (w * carried[:, None]).T
+        carried = self._tree.carried[b][:, None]
+        return ((v + cross(w, points[..., None, :])) * carried).swapaxes(-1, -2), (w * carried).T
 
-    def mass_at(self, body: str, point: Array) -> float:
-        """Mass that a force at a point of a body (its frame) moves [kg], in the direction in which it is least."""
+    def mass_at(self, body: str, points: Array) -> float:
+        """Mass that a force at points (n, 3) of a body (its frame) moves [kg], least of all, in any direction."""
         b = self._numbers[body]
-        v, _ = self._moving(b, self._poses.x[0, b] + self._poses.R[0, b] @ point)
-        return _inverted(float(np.linalg.eigvalsh(v @ self._inverse @ v.T)[-1]))
+        v, _ = self._moving(b, self._poses.x[0, b] + points @ self._poses.R[0, b].T)
+        return _inverted(float(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
 
     def inertia_along(self, freedom: int) -> float:
         """Inertia that a force along a freedom of the tree moves [kg, kg m^2]."""

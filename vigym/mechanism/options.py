@@ -72,14 +72,22 @@ def targets_of(targets: ArrayLike | None, count: int, motors: int, single: bool)
     return np.ascontiguousarray(wanted.reshape(count, motors))
 
 
-def rows_of(state: ArrayLike, now: Array, single: bool) -> Array:
-    """(count, n_state) rows of states given for the simulator whose present rows are ``now``; one row serves all."""
+def rows_of(state: ArrayLike, count: int, widths: tuple[int, int], single: bool) -> Array:
+    """(count or 1, n_state) rows of states given for ``count`` environments, of one of the widths; one row serves all.
+
+    Args:
+        state: what was given.
+        count: number of environments.
+        widths: number of columns without and with factors.
+        single: whether there is one environment without a leading axis.
+    """
     given = floats(state, "state")
-    if given.shape not in (now.shape, now.shape[1:]):
-        raise ValueError(f"state: found shape {given.shape}, expected {now.shape[1:] if single else now.shape}")
+    if given.shape not in {shape for n in widths for shape in ((count, n), (n,))}:
+        found, n = given.shape, widths[given.ndim > 0 and given.shape[-1] == widths[1]]
+        raise ValueError(f"state: found shape {found}, expected {(n,) if single else (count, n)}")
     if not np.isfinite(given).all():
         raise ValueError(f"state: found {given[~np.isfinite(given)][0]}, expected finite numbers")
-    return given.reshape(-1, now.shape[1])
+    return given.reshape(-1, given.shape[-1])
 
 
 def check_options(

@@ -1,4 +1,4 @@
-"""Factors by which the environments of a simulator differ from the mechanism as built: names, checks, a row for each."""
+"""Factors by which environments differ from the mechanism as built: their names, checks, and a row for each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Joint forces where loops leave them undetermined."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vigym.mechanism.check import Array
@@ -9,14 +11,14 @@ from vigym.mechanism.listing import Listing
 from vigym.mechanism.quaternions import matrix
 
 
-def least_norm(mechanism: Listing, forces: Array, poses: Array) -> Array:
+def least_norm(mechanisms: Sequence[Listing], forces: Array, poses: Array) -> Array:
     """The least forces that hold the bodies as given ones do.
 
     Joints hold a body with G^T lam; joints that depend on each other can share that in many ways. Among these lam has
     the least norm.
 
     Args:
-        mechanism: with loops.
+        mechanisms: with loops, one for each row.
         forces: (count, n_joints, 6) force on the child [N] and moment about the joint's anchor on it [N m].
         poses: (count, n_bodies, 7) centre of mass and orientation of each body.
 
@@ -24,8 +26,8 @@ def least_norm(mechanism: Listing, forces: Array, poses: Array) -> Array:
         (count, n_joints, 6) as ``forces``.
     """
     # one memory layout, so that an environment of a batch rounds as it would alone
-    rows = zip(np.ascontiguousarray(forces), np.ascontiguousarray(poses), strict=True)
-    return np.array([_least(mechanism, wrenches, placed) for wrenches, placed in rows])
+    rows = zip(mechanisms, np.ascontiguousarray(forces), np.ascontiguousarray(poses), strict=True)
+    return np.array([_least(mechanism, wrenches, placed) for mechanism, wrenches, placed in rows])
 
 
 def _least(mechanism: Listing, forces: Array, poses: Array) -> Array:

@@ -31,6 +31,8 @@ class Reader:
     _status: Array
     _start_energy: Array
     _reading: Array | None
+    _rest: Array  # (count, n_positions) assembly poses
+    _variants: dict[int, Mechanism]  # of the environments that are not as built
 
     def _read(self) -> Array:
         """Readings (count, columns), computed once per state."""
@@ -45,6 +47,18 @@ class Reader:
         if self._reading is not None and chosen.any():
             self._reading = self._reading.copy()
             self._groups.call(_READ, self._reading, chosen=chosen)
+
+    @property
+    def _mechanisms(self) -> list[Mechanism]:
+        """The mechanism of every environment."""
+        return [self._variants.get(e, self.mechanism) for e in range(self._count)]
+
+    @property
+    def body_inertias(self) -> tuple[Array, Array]:
+        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2], ordered as `mechanism.bodies`."""
+        bodies = [list(mechanism.bodies.values()) for mechanism in self._mechanisms]
+        masses, inertias = [[b.mass for b in row] for row in bodies], [[b.inertia for b in row] for row in bodies]
+        return self._out(np.array(masses)), self._out(np.array(inertias))
 
     def metrics(self) -> dict[str, Any]:
         """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
@@ -173,7 +187,7 @@ class Reader:
         forces = out[:, : 6 * joints].reshape(self._count, -1, 6)[:, order]
         if closing:
             poses = out[:, 6 * joints :].reshape(self._count, -1, 7)[:, self._model.body_rows - 1]
-            forces = least_norm(self.mechanism, forces, poses)
+            forces = least_norm(self._mechanisms, forces, poses)
         return self._out(forces)
 
 

@@ -10,22 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.announce import announce
-from vigym.core import readings, reset, snapshot, step
+from vigym.core import readings, reset, step
 from vigym.core import tables as T
 from vigym.mechanism.check import one_of
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_of
 from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.options import check_options, chosen_of, number, rows_of, targets_of, torques_of, whole
+from vigym.mechanism.options import check_options, chosen_of, number, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
+from vigym.mechanism.saved import Saved
 from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 
 
-class Simulator(Linear):
-    """Steps a mechanism, or a batch of copies of it.
+class Simulator(Linear, Saved):
+    """Steps a mechanism, or a batch of copies of it, which `set_parameters` makes differ.
 
     Args:
         mechanism: what moves; compiled here, later changes to it are not seen.
@@ -69,6 +70,7 @@ class Simulator(Linear):
         self._status = np.zeros((self._count, len(Status._fields)))
         self._reading: Array | None = None
         self._start_energy = np.zeros(self._count)
+        self._rest, self._variants = np.tile(self._coordinates.rest, (self._count, 1)), {}
         announce()
         self.reset()
 
@@ -158,6 +160,9 @@ class Simulator(Linear):
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
         self._start_energy = np.where(chosen, energy, self._start_energy)
 
+    def _restart(self, chosen: NDArray[np.bool_]) -> None:
+        self.reset(mask=chosen)
+
     def _place(self, q: Array, qd: Array, chosen: NDArray[np.bool_]) -> None:
         """Start the chosen environments from all their coordinates and velocities."""
         rows = (q, qd) if self._single else (q, qd, chosen[:, None].astype(np.float64))
@@ -169,11 +174,13 @@ class Simulator(Linear):
         """Complete coordinates and velocities from the given ones."""
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
         if not (self.mechanism.closing_joints or self.mechanism.couplings):
-            return np.where(np.isnan(q), self._coordinates.rest, q), np.where(np.isnan(qd), 0.0, qd)
+            return np.where(np.isnan(q), self._rest, q), np.where(np.isnan(qd), 0.0, qd)
         names = {*names_of(positions), *names_of(velocities)}
         closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
         if closing:
             other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
+            variants = [closing_first(variant, closing, names) for variant in self._variants.values()]
+            other._install(list(self._variants), variants)
             other.reset(self._coordinates.without_turns(positions, closing), velocities, base, chosen)
             given = q
             q, qd = self._coordinates.translated(other.mechanism, other.joint_positions, other.joint_velocities)
@@ -182,7 +189,7 @@ class Simulator(Linear):
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan
-        return assembled(self.mechanism, self._coordinates, self._groups, (q, qd), rates, chosen)
+        return assembled(self.mechanism, self._coordinates, self._groups, self._rest, (q, qd), rates, chosen)
 
     def step(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None, substeps: int = 1) -> Status:
         """Move by ``substeps`` steps, torques and targets held.
@@ -213,34 +220,3 @@ class Simulator(Linear):
     def status(self) -> Status:
         """Outcome of the last step (after a reset: converged, nothing done)."""
         return status_of(self._status, self._single)
-
-    @property
-    def state(self) -> Array:
-        """Everything that the next step depends on (..., n_state): a copy. Setting it continues bit for bit."""
-        packed = snapshot.pack(self._groups.plan, self._groups.state, self._single, self._count)
-        return self._out(np.concatenate([packed, self._start_energy[:, None], self._status], axis=1))
-
-    @state.setter
-    def state(self, value: ArrayLike) -> None:
-        self.set_state(value)
-
-    def set_state(self, state: ArrayLike, mask: ArrayLike | None = None) -> None:
-        """Restore states (..., n_state) taken from ``state``, of the environments of ``mask`` (all by default).
-
-        Raises:
-            ValueError: the shape or a value cannot be a state of this mechanism.
-        """
-        now = np.atleast_2d(self.state)
-        given, chosen = rows_of(state, now, self._single), chosen_of(mask, self._count)
-        rows = np.where(chosen[:, None], given, now)
-        plan, groups = self._groups.plan, self._groups
-        lengths = np.linalg.norm(snapshot.quaternions(plan, rows), axis=-1)
-        if np.abs(lengths - 1.0).max(initial=0.0) > 1e-6:
-            raise ValueError(
-                f"state: found an orientation of length {lengths.flat[np.abs(lengths - 1.0).argmax()]:g}, expected 1"
-            )
-        columns = snapshot.columns(plan)
-        snapshot.unpack(plan, groups.state, rows, self._single)
-        self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
-        groups.refresh()
-        self._reread(chosen)

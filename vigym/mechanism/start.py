@@ -26,6 +26,7 @@ def assembled(
     mechanism: Mechanism,
     coordinates: Coordinates,
     groups: LaneGroups,
+    rest: Array,
     given: tuple[Array, Array],
     rates: Array,
     chosen: NDArray[np.bool_],
@@ -36,6 +37,7 @@ def assembled(
         mechanism: whose joints are named in errors.
         coordinates: its coordinates.
         groups: the simulator's arrays.
+        rest: (count, n_positions) of the assembly poses.
         given: positions and velocities that are held, NaN where they follow.
         rates: velocities to start from.
         chosen: (count,) environments that have to be closed.
@@ -43,7 +45,7 @@ def assembled(
     Raises:
         AssemblyError: the given values leave a loop open; names joints and gaps.
     """
-    start = np.tile(coordinates.rest, (len(rates), 1))
+    start = rest.copy()
     q, qd, tree = start.copy(), rates.copy(), slice(0, coordinates.tree_positions)
     held, held_rates = given[0].copy(), given[1].copy()
     held[:, tree.stop :] = np.nan

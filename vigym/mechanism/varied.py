@@ -36,8 +36,8 @@ def _with(name: str) -> Callable[[Mechanism], list[str]]:
     """Names of the joints and springs with a quantity that is not zero."""
 
     def names(mechanism: Mechanism) -> list[str]:
-        owners = [*mechanism.joints.values(), *mechanism.springs.values()]
-        return [owner.name for owner in owners if getattr(owner, name, 0.0)]
+        owners: dict[str, Any] = {**mechanism.joints, **mechanism.springs}
+        return [owner for owner, record in owners.items() if getattr(record, name, 0.0)]
 
     return names
 
@@ -97,7 +97,7 @@ def _friction(mechanism: Mechanism, collision: Collision) -> Any:
     return collision.friction if own is None else own
 
 
-def _times(element: Any, of: Factors, names: tuple[str, ...]) -> dict[str, float]:
+def _times(element: Any, of: Factors, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(element, name) * of[name].get(element.name, 1.0) for name in names}
 
 

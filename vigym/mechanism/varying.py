@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ class Varying(Reader):
     _loops: str
     _factors: Array | None = None  # (count, factors), None as long as all are as built
 
-    def reset(self, *, mask: ArrayLike | None = None) -> None:
+    def _restart(self, chosen: NDArray[np.bool_]) -> None:
         raise NotImplementedError
 
     @cached_property
@@ -58,12 +59,12 @@ class Varying(Reader):
         """
         chosen = chosen_of(mask, self._count)
         self._vary(self._factor_table.rows(parameters, self._count, self._single), chosen)
-        self.reset(mask=chosen)
+        self._restart(chosen)
 
     def _vary(self, rows: Array, chosen: NDArray[np.bool_]) -> None:
         """Give the chosen environments their rows of factors (count, factors)."""
         now = np.ones_like(rows) if self._factors is None else self._factors
-        places = np.flatnonzero(chosen & (rows != now).any(axis=1))
+        places = np.flatnonzero(chosen & (rows != now).any(axis=1)).tolist()
         self._install(places, [self._made(rows[e], e) for e in places])
         if self._factors is not None or len(places):
             self._factors = np.where(chosen[:, None], rows, now)
@@ -77,7 +78,7 @@ class Varying(Reader):
             raise type(error)(f"parameters{where}: {error}") from error
         return other
 
-    def _install(self, places: NDArray[np.intp], mechanisms: list[Mechanism]) -> None:
+    def _install(self, places: Sequence[int], mechanisms: list[Mechanism]) -> None:
         """Let environments be those of mechanisms of the same structure."""
         models = [mechanism.compile(self._loops) for mechanism in mechanisms]
         for e, model in zip(places, models, strict=True):
@@ -88,7 +89,7 @@ class Varying(Reader):
                     "mechanism of the same structure"
                 )
         for e, mechanism, model in zip(places, mechanisms, models, strict=True):
-            self._groups.install(int(e), model)
-            self._variants[int(e)] = mechanism
+            self._groups.install(e, model)
+            self._variants[e] = mechanism
             self._rest[e] = Coordinates.rest_pose(mechanism)
         self._reading = None
