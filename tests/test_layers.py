@@ -27,7 +27,7 @@ ARROWS = {
     "wrappers": {"envs", "metrics"},
     "evaluation": {"control", "envs"},
     "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "urdf"},
-    "__init__": {"envs", "mechanism", "urdf"},
+    "__init__": {"envs", "evaluation", "mechanism", "urdf"},
     "__main__": {"cli"},
 }
 # layer: the libraries it may import, beside Python's own
@@ -138,7 +138,7 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(path):
     if path.is_relative_to(ROOT / "tests"):
         allowed = {"core", *ARROWS}  # tests look into everything
     else:
-        allowed = {"envs", "mechanism", "metrics", "control", "wrappers", "assets", "urdf"}
+        allowed = {"envs", "mechanism", "metrics", "control", "wrappers", "assets", "urdf", "evaluation"}
         assert "pybullet" not in libraries(path)
     used = {name.split(".")[1] for name in imports_of(path) if name.startswith("vigym.")}
     modules = {layer for layer in used if (PACKAGE / layer).exists() or (PACKAGE / f"{layer}.py").exists()}

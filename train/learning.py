@@ -5,7 +5,6 @@ import csv
 import json
 import time
 from collections.abc import Mapping
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,24 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from evaluation import Figures, Policy, as_row, evaluate, plot_curve, record, show
+from evaluation import Figures, as_row, evaluate, plot_curve, show
 from hyperparameters import Settings
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
 import vigym  # noqa: F401  registers the environments
+from vigym.evaluation.film import film
+from vigym.evaluation.models import NORMALISATION
 from vigym.wrappers import SB3VecEnv
 
 EVALUATIONS = 10  # per run, while training
 JUDGES = 16  # environments and episodes of one
 FRESH = 1_000_000  # seeds of the last evaluation start here: no episode of it is seen in training
-MODEL, NORMALISATION, REPLAY = "model.zip", "normalisation.pkl", "replay.pkl"
+MODEL, REPLAY = "model.zip", "replay.pkl"
 
 
 def run(
@@ -50,9 +51,8 @@ def run(
     steps, busy = train(algorithm, options, settings)
     seconds = time.perf_counter() - start
     plot_curve(options.out / "curve.csv", options.out / "curve.png")
-    policy = policy_of(algorithm, options.env, options.out / "best")
-    make = partial(gym.make, options.env)
-    figures = evaluate(make, policy, settings.success, options.episodes, FRESH + options.seed * options.episodes)
+    best = str(options.out / "best" / MODEL)
+    figures = evaluate(options.env, best, settings.success, options.episodes, FRESH + options.seed * options.episodes)
     row: dict[str, Any] = {"env": options.env, "seed": options.seed, "timesteps": steps}
     row |= {"minutes": round(seconds / 60.0, 2), "learner_share": round(1.0 - busy / seconds, 3)}
     (options.out / "results.json").write_text(json.dumps(row | as_row(figures), indent=2) + "\n")
@@ -60,7 +60,8 @@ def run(
     print(f"the learner took {100.0 * row['learner_share']:.0f} % of the time, the environments the rest")
     print(f"results in {options.out}")
     if not options.no_video:
-        print("video", record(partial(make, render_mode="rgb_array"), policy, options.out / "video", FRESH))
+        film(options.env, best, options.out / "video.mp4", FRESH)
+        print(f"video {options.out / 'video.mp4'}")
     return figures
 
 
@@ -203,11 +204,3 @@ class Keep(BaseCallback):
             writer = csv.writer(file)
             writer.writerows([["steps", "return"]] * fresh + [[steps, score]])
         return True
-
-
-def policy_of(algorithm: type[BaseAlgorithm], name: str, folder: Path) -> Policy:
-    """Return the deterministic policy saved in `folder`."""
-    model = algorithm.load(folder / MODEL, device="cpu")
-    shape = DummyVecEnv([partial(gym.make, name)])
-    normalisation = VecNormalize.load(str(folder / NORMALISATION), shape)
-    return lambda observations: model.predict(normalisation.normalize_obs(observations), deterministic=True)[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.envs.registry import register_all
 
 if TYPE_CHECKING:
+    from vigym.evaluation.evaluate import evaluate
     from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
     from vigym.mechanism.mechanism import Mechanism
     from vigym.mechanism.motors import MINITAUR_MOTOR, DCMotor
@@ -28,6 +29,7 @@ __all__ = [
     "Simulator",
     "UrdfError",
     "__version__",
+    "evaluate",
     "load_urdf",
 ]
 
@@ -37,6 +39,7 @@ _HOME = {
     "MINITAUR_MOTOR": "vigym.mechanism.motors",
     "Mechanism": "vigym.mechanism.mechanism",
     "Simulator": "vigym.mechanism.simulator",
+    "evaluate": "vigym.evaluation.evaluate",
     "load_urdf": "vigym.urdf.load",
     "AssemblyError": "vigym.mechanism.errors",
     "MechanismError": "vigym.mechanism.errors",

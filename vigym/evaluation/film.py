@@ -28,7 +28,7 @@ def film(
 
     Args:
         env_id: of the environment.
-        controller: as of `vigym.evaluation.evaluate.evaluate`.
+        controller: as of `vigym.evaluate`.
         path: of the film, an .mp4.
         seed: of the episode.
         options: of the environment.
