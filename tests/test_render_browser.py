@@ -1,6 +1,8 @@
 """The scene in a browser: what is served, and what a real browser makes of it."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -143,7 +145,8 @@ def seen_by_a_browser(renderer, folder):
     if program is None:
         pytest.skip(f"needs a browser: one of {BROWSERS}")
     command = [program, *WEBGL, f"--user-data-dir={folder}", "--remote-debugging-port=0", renderer.address]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, start_new_session=True, **quiet)
     try:
         deadline, server = time.monotonic() + 60.0, renderer._page._server
         while not server.get_clients():
@@ -156,7 +159,7 @@ def seen_by_a_browser(renderer, folder):
             time.sleep(0.1)
         return client.get_render(height=120, width=160)[..., :3]
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGKILL)  # the program may be a script, and has children of its own
         process.wait(30)
 
 
