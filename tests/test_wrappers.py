@@ -1,4 +1,4 @@
-"""Reward wrappers: the term, its sum with the others, specs and pickles, the vector form in every autoreset mode."""
+"""Wrappers that add a reward term: its sum with the others, specs and pickles, the vector form in every mode."""
 
 import pickle
 
@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from vigym.wrappers import ConstraintReward, EnergyReward, vector
+from vigym.wrappers import ConstraintReward, CostOfTransportReward, EnergyReward, vector
 
 ID = "vigym/InvertedDoublePendulum-v0"
 KINDS = {"mechanical_power": "power_mech", "torque_squared": "torque_squared", "drift": "energy_balance"}
@@ -68,14 +68,28 @@ def test_specs_and_pickles_rebuild(single, many, arguments, name, source):
     assert data_equivalence(again.step(moves(1, 1)[0]), env.step(moves(1, 1)[0]), exact=True)
 
 
+def test_the_cost_of_transport_of_what_travels():
+    env = CostOfTransportReward(gym.make("vigym/Snake-v0"), 0.1)
+    env.reset(seed=0)
+    _, reward, *_, info = env.step(moves(1, 8)[0])
+    assert info["reward_cost_of_transport"] == -0.1 * info["cost_of_transport"] < 0.0
+    assert reward == pytest.approx(sum(terms(info).values()))
+    stays = CostOfTransportReward(gym.make(ID), 0.1)
+    stays.reset(seed=0)
+    with pytest.raises(KeyError, match=r"reward_cost_of_transport needs info\['cost_of_transport'\]"):
+        stays.step(moves(1, 1)[0])
+
+
 @every
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_vector_form_equals_single_form(single, many, arguments, name, source, mode):
+@pytest.mark.parametrize("native", [True, False])
+def test_vector_form_equals_single_form(single, many, arguments, name, source, mode, native):
     def short():
         return gym.make(ID, max_episode_steps=4)
 
     wrapped = SyncVectorEnv([lambda: single(short(), **arguments)] * 3, autoreset_mode=mode)
-    env = many(SyncVectorEnv([short] * 3, autoreset_mode=mode), **arguments)
+    plain = gym.make_vec(ID, 3, max_episode_steps=4, autoreset_mode=mode) if native else None
+    env = many(plain or SyncVectorEnv([short] * 3, autoreset_mode=mode), **arguments)
     expected, found = wrapped.reset(seed=0), env.reset(seed=0)
     assert data_equivalence(found, expected, exact=True)
     for move in moves(10, 3, 1):
@@ -84,8 +98,9 @@ def test_vector_form_equals_single_form(single, many, arguments, name, source, m
         assert infos_equal(found[4], expected[4])
         done = found[2] | found[3]
         if mode == AutoresetMode.DISABLED and done.any():
-            options = {"reset_mask": done}
-            assert data_equivalence(wrapped.reset(options=options)[0], env.reset(options=options)[0], exact=True)
+            expected = wrapped.reset(options={"reset_mask": done})
+            found = env.reset(options={"reset_mask": done})
+            assert data_equivalence(found, expected, exact=True)
 
 
 def infos_equal(found, expected):

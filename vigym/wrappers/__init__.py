@@ -6,7 +6,10 @@
 from typing import TYPE_CHECKING, Any
 
 from vigym.wrappers.single import ConstraintReward as ConstraintReward
+from vigym.wrappers.single import CostOfTransportReward as CostOfTransportReward
 from vigym.wrappers.single import EnergyReward as EnergyReward
+from vigym.wrappers.single import PhysicsCost as PhysicsCost
+from vigym.wrappers.single import PhysicsVectorReward as PhysicsVectorReward
 
 if TYPE_CHECKING:
     from vigym.wrappers.sb3 import SB3VecEnv as SB3VecEnv
