@@ -9,6 +9,7 @@ import pytest
 
 from vigym import assets
 from vigym.envs.base import task_class
+from vigym.envs.disturbances import Disturbances
 from vigym.envs.registry import ENVIRONMENTS
 
 HEADINGS = [
@@ -70,7 +71,7 @@ def test_arguments(entry):
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):
         listed |= dict(zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True))
-    options = {field.name: field.default for field in fields(task_class(entry.task))}
+    options = {field.name: field.default for owner in (task_class(entry.task), Disturbances) for field in fields(owner)}
     expected = {name: str(value) for name, value in options.items()} | shared
     if "urdf" in expected:
         expected["urdf"] = "required"

@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.envs.disturbances import split_options
 from vigym.envs.run import TaskRun
 from vigym.envs.stage import Picture, Stage, require_options, task_class
 from vigym.envs.task import Array, Task
@@ -28,7 +29,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
-        options: fields of the task.
+        options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
 
     Raises:
         ValueError: unknown render mode or overlay, or an option out of range.
@@ -46,8 +47,13 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         overlay: tuple[str, ...] | str = (),
         **options: Any,
     ) -> None:
-        self._set(TaskRun(task_class(task)(**options)), render_mode, (width, height), overlay)
+        how, options = split_options(options)
+        run = TaskRun(task_class(task)(**options), how=how, streams=self._streams)
+        self._set(run, render_mode, (width, height), overlay)
         self.observation_space, self.action_space = self._spaces()
+
+    def _streams(self) -> list[np.random.Generator]:
+        return [self.np_random]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start an episode.

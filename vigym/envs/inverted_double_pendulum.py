@@ -86,6 +86,8 @@ class InvertedDoublePendulum(Task):
     | `timestep` | float | 0.01 | step of the integrator (s) |
     | `frame_skip` | int | 2 | integrator steps per control step |
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (m, rad, per s) |
+    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.disturbances` |
+    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
     | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
     | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |

@@ -89,6 +89,8 @@ class MinitaurLeg(Task):
     | `timestep` | float | 0.002 | step of the integrator (s) |
     | `frame_skip` | int | 10 | integrator steps per control step |
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad), half the largest drop (m) |
+    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.disturbances` |
+    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
     | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
     | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |

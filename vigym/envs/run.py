@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.envs.disturbances import Disturbances
+from vigym.envs.disturbed import Disturbed, Streams
 from vigym.envs.starts import drawn
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.errors import MechanismError
@@ -43,19 +45,34 @@ class TaskRun:
         task: constants and hooks.
         batch: None for one environment, else how many the simulator holds.
         threads: of the simulator.
+        how: what disturbs, None for nothing.
+        streams: tells the random stream of every environment, where anything does.
 
     Raises:
-        MechanismError: a mechanism without an actuated joint, or with an unlimited one.
+        MechanismError: a mechanism without an actuated joint, or with an unlimited one; a quantity to be randomised
+            that it has not.
     """
 
-    def __init__(self, task: Task, batch: int | None = None, threads: int = 1) -> None:
+    def __init__(
+        self,
+        task: Task,
+        batch: int | None = None,
+        threads: int = 1,
+        how: Disturbances | None = None,
+        streams: Streams | None = None,
+    ) -> None:
         self.task = task
         self.mechanism = task.mechanism()
         self.efforts = efforts(self.mechanism)
         self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads)
-        self.bounds = np.array(list(task.observation(self.mechanism).values()), dtype=np.float64)
+        bounds = task.observation(self.mechanism)
+        self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self._lowest = -self.bounds
         self.action_shape = (*(() if batch is None else (batch,)), *self.efforts.shape)
+        self._disturbed: Disturbed | None = None
+        if how is not None and streams is not None and not how.off:
+            dt = task.timestep * task.frame_skip
+            self._disturbed = Disturbed(how, self.sim, self.efforts.size, bounds, dt, streams)
 
     def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> Array:
         """Return `action` as float64 (..., n_actuated), zero for the environments that are `idle` (batch,).
@@ -80,6 +97,8 @@ class TaskRun:
 
     def start(self, positions: Start, velocities: Start, chosen: Flags | None = None) -> None:
         """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
+        if self._disturbed is not None:
+            self._disturbed.start(np.ones(self.sim.batch or 1, dtype=np.bool_) if chosen is None else chosen)
         self.sim.reset(positions, velocities, mask=chosen, lift=self.task.grounded)
 
     def start_drawn(self, streams: Sequence[np.random.Generator], chosen: Flags, state: ArrayLike | None) -> None:
@@ -100,8 +119,10 @@ class TaskRun:
         wanted, sim = self.checked_action(action, idle), self.sim
         action = np.minimum(np.maximum(wanted, -1.0), 1.0)
         clipped = (wanted != action).any(axis=-1)
+        if self._disturbed is not None:
+            action = self._disturbed.act(action, idle)
         targets = self.task.targets(action)
-        torques = action * self.efforts if targets is None else None
+        torques = action * sim.actuator_efforts if targets is None else None
         sim.step(torques, targets, substeps=self.task.frame_skip)
         return Held(action, clipped, torques)
 
@@ -129,9 +150,13 @@ class TaskRun:
         now["time"] = np.asarray(sim.time)
         return now | self.task.quantities(sim)
 
-    def observe(self, now: Quantities) -> Array:
-        """Return the observation (..., n_observations), clipped to the space's bounds."""
-        return np.minimum(np.maximum(self.task.observe(now), self._lowest), self.bounds)
+    def observe(self, now: Quantities, chosen: Flags | None = None) -> Array:
+        """Return the observation (..., n_observations), clipped to the space's bounds.
+
+        Noise is drawn for the chosen environments (batch,), all by default.
+        """
+        exact = np.minimum(np.maximum(self.task.observe(now), self._lowest), self.bounds)
+        return exact if self._disturbed is None else self._disturbed.observe(exact, chosen)
 
     def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
         """Return quantities, weighted reward terms and the simulator's metrics."""
@@ -140,12 +165,15 @@ class TaskRun:
         info["torque_squared"] = (torques * torques).sum(axis=-1)
         return info
 
-    def first(self) -> tuple[Array, dict[str, Any]]:
-        """Return observation and info of a state no action led to: the same keys, reward terms zero."""
+    def first(self, chosen: Flags | None = None) -> tuple[Array, dict[str, Any]]:
+        """Return observation and info of a state no action led to: the same keys, reward terms zero.
+
+        Environments that are not `chosen` (batch,) have not been started, and are observed as they were.
+        """
         now, idle = self.quantities(), np.zeros(self.action_shape)
         info = self.info(now, dict.fromkeys(self.task.weights, idle[..., 0]), idle)
         info["action_clipped"] = np.zeros(self.action_shape[:-1], dtype=np.bool_)
-        return self.observe(now), info
+        return self.observe(now, chosen), info
 
 
 def efforts(mechanism: Mechanism) -> Array:

@@ -50,9 +50,9 @@ class Task(ABC):
         whole = isinstance(self.frame_skip, int | np.integer) and not isinstance(self.frame_skip, bool)
         require(whole and self.frame_skip >= 1, "frame_skip", self.frame_skip, "a whole number >= 1")
         noise = self.reset_noise_scale
-        require(_is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
+        require(is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
         for term, weight in self.weights.items():
-            require(_is_number(weight), term + _WEIGHT, weight, "a finite number")
+            require(is_number(weight), term + _WEIGHT, weight, "a finite number")
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -101,10 +101,11 @@ class Task(ABC):
 
 def require_positive(option: str, found: object, unit: str) -> None:
     """Raise ValueError unless an option is a finite number above zero."""
-    require(_is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
+    require(is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether an option is a finite real number."""
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from vigym.envs.disturbances import split_options
 from vigym.envs.run import Outcome, TaskRun
 from vigym.envs.seeds import Streams
 from vigym.envs.stage import Picture, Stage, require_options, task_class
@@ -38,7 +39,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
-        options: fields of the task.
+        options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
 
     Raises:
         ValueError: num_envs, max_episode_steps, autoreset_mode, threads, render mode, overlay or an option out of
@@ -66,7 +67,9 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self.num_envs = whole(num_envs, "num_envs")
         self._limit = None if max_episode_steps in (None, -1) else whole(max_episode_steps, "max_episode_steps")
         self._mode = _mode(autoreset_mode)
-        run = TaskRun(task_class(task)(**options), batch=self.num_envs, threads=threads)
+        how, options = split_options(options)
+        made = task_class(task)(**options)
+        run = TaskRun(made, batch=self.num_envs, threads=threads, how=how, streams=self._generators)
         self._set(run, render_mode, (width, height), overlay)
         self.metadata["autoreset_mode"] = self._mode
         self.single_observation_space, self.single_action_space = self._spaces()
@@ -76,6 +79,9 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the present episode
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._started = False
+
+    def _generators(self) -> tuple[np.random.Generator, ...]:
+        return self._streams.generators
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -110,7 +116,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._streams.seed(seed, chosen)
         self._restart(chosen, given.get("state"))
         self._started = True
-        observations, info = self._run.first()
+        observations, info = self._run.first(chosen)
         return observations, _infos(info, chosen)
 
     def step(self, actions: NDArray[np.float32]) -> Step:
@@ -155,7 +161,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         """Return what mode SAME_STEP does: environments that are done are reset, the others as they are."""
         done, last = self._done, outcome.observation
         self._restart(done)
-        observation, info = self._run.first()
+        observation, info = self._run.first(done)
         merged = {key: _where(done, info[key], value) for key, value in outcome.info.items()}
         infos = _infos(merged, np.ones(self.num_envs, dtype=np.bool_))
         final = np.full(self.num_envs, None, dtype=object)

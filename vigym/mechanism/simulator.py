@@ -17,7 +17,7 @@ from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_o
 from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.options import check_options, chosen_of, number, targets_of, torques_of, whole
+from vigym.mechanism.options import check_options, chosen_of, floats, number, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.saved import Saved
 from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
@@ -215,6 +215,27 @@ class Simulator(Linear, Saved):
         self._reading = None
         self._groups.call((step.step_single, step.step_lanes), torques, targets, *how, self._status, steps=steps)
         self._status[np.isnan(self._status[:, 2]), 2] = np.inf
+
+    def push(self, impulses: ArrayLike) -> None:
+        """Strike bodies at their centres of mass: impulses (..., n_bodies, 3) [N s], world axes, `mechanism.bodies`.
+
+        The next step's constraints pass them on. Energy given is not counted as work: the balance goes on from here.
+
+        Raises:
+            ValueError: the wrong shape, or numbers that are not finite. The state is then unchanged.
+        """
+        masses = self.body_inertias[0].reshape(self._count, -1)
+        given = floats(impulses, "impulses")
+        expected = (masses.shape[1], 3) if self._single else (*masses.shape, 3)
+        if given.shape != expected or not np.isfinite(given).all():
+            raise ValueError(f"impulses: found {given.tolist()}, expected finite numbers of shape {expected}")
+        before, rows = self._read()[:, self._coordinates.energies].sum(axis=1), self._model.body_rows
+        changes = np.zeros((self._count, len(rows), 3))
+        changes[:, rows - 1] = given.reshape(*masses.shape, 3) / masses[..., None]
+        self._groups.quicken(changes)
+        self._reading = None
+        gained = self._read()[:, self._coordinates.energies].sum(axis=1) - before
+        self._start_energy = self._start_energy + gained
 
     @property
     def status(self) -> Status:

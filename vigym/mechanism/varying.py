@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ class Varying(Reader):
 
     _loops: str
     _factors: Array | None = None  # (count, factors), None as long as all are as built
+    _efforts: Array | None = None  # (count, n_actuated), once asked for
 
     def _restart(self, chosen: NDArray[np.bool_]) -> None:
         raise NotImplementedError
@@ -31,11 +33,27 @@ class Varying(Reader):
         return FactorTable(self.mechanism)
 
     @property
-    def parameters(self) -> dict[str, dict[str, Array]]:
-        """Quantity -> element -> factors (...,) by which the environments differ from the mechanism as built."""
+    def parameters(self) -> dict[str, dict[str, Any]]:
+        """Quantity -> element -> factor, in a batch (batch,), by which environments differ from it as built."""
         rows = np.ones((self._count, self._factor_table.size)) if self._factors is None else self._factors
         columns = self._factor_table.columns
-        return {q: {name: self._out(rows[:, k]) for name, k in names.items()} for q, names in columns.items()}
+        return {q: {name: self._number(rows[:, k]) for name, k in names.items()} for q, names in columns.items()}
+
+    @property
+    def actuator_efforts(self) -> Array:
+        """Largest force of every actuator (..., n_actuated) [N or N m]."""
+        if self._efforts is None:
+            rows = [
+                [
+                    joint.effort or 0.0
+                    for joint in mechanism.tree_joints
+                    if joint.actuated
+                    for _ in joint.prototype.velocities
+                ]
+                for mechanism in (self._mechanisms if self._variants else [self.mechanism])
+            ]
+            self._efforts = np.broadcast_to(np.array(rows, np.float64), (self._count, len(rows[0])))
+        return self._out(self._efforts)
 
     def set_parameters(self, parameters: Parameters, mask: ArrayLike | None = None) -> None:
         """Multiply quantities of the mechanism by factors; the chosen environments then start afresh, as by `reset`.
@@ -92,4 +110,4 @@ class Varying(Reader):
             self._groups.install(e, model)
             self._variants[e] = mechanism
             self._rest[e] = Coordinates.rest_pose(mechanism)
-        self._reading = None
+        self._reading = self._efforts = None
