@@ -1,6 +1,7 @@
 """A mechanism as a scene: what is drawn, on which floor, seen from where; and the choice of who draws it."""
 
 import math
+import os
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from vigym.render.pieces import Piece, pieces_of
 from vigym.render.pose import matrix, product
 from vigym.render.reach import Reach, reach_of
 
+PAINTER = "VIGYM_RENDERER"  # environment variable: who draws pictures, "software" (default) or "egl"
 MODES = ("rgb_array", "human", "browser")
 CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
 
@@ -147,14 +149,15 @@ def make_renderer(
     Args:
         mechanism: what is drawn, as it is now.
         mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed; "human": `render`
-            shows a window, "browser": a page for web browsers, and returns None.
+            shows a window, "browser": a page for web browsers, and returns None. Pictures are drawn by OpenGL where the
+            environment variable VIGYM_RENDERER is "egl".
         width: of the picture or window [pixels].
         height: of the picture or window [pixels].
         camera: what is fixed of the view; by default the mechanism fills the picture.
         rate: not for "rgb_array": pictures per second that `render` does not exceed; None does not wait.
 
     Raises:
-        ValueError: an unknown mode, or a size or rate that is not positive.
+        ValueError: an unknown mode, a size or rate that is not positive, or another value of VIGYM_RENDERER.
         RenderError: "browser" without viser.
     """
     if mode not in MODES:
@@ -172,7 +175,14 @@ def make_renderer(
         except ImportError as error:
             raise RenderError(f"render mode 'browser' needs viser (pip install 'vigym[browser]'): {error}") from error
         return BrowserRenderer(mechanism, camera, width, height, rate)
+    painter = os.environ.get(PAINTER, "software")
+    if painter not in ("software", "egl"):
+        raise ValueError(f"variable {PAINTER}: found {painter!r}, expected 'software' or 'egl'")
     scene = Scene(mechanism, camera, width, height)
     from vigym.render.software import SoftwareRenderer
 
-    return SoftwareRenderer(scene)
+    if painter == "software":
+        return SoftwareRenderer(scene)
+    from vigym.render.egl import EglStage
+
+    return SoftwareRenderer(scene, EglStage(scene.pieces))

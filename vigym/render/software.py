@@ -32,11 +32,14 @@ class SoftwareRenderer:
 
     Args:
         scene: what is drawn and from where.
+        colours: where the pieces are photographed in colour, in place of the software rasteriser; shadows are its work
+            always: they are small, and it is quick to start.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, colours: Stage | None = None) -> None:
         self._scene = scene
-        self._stage = Stage(scene.pieces, _connect)
+        self._stage = Stage(scene.pieces, connect)
+        self._colours = colours or self._stage
         self._backdrop = Backdrop(scene.view, scene.floor)
         self._overlay: Overlay | None = None
 
@@ -57,7 +60,8 @@ class SoftwareRenderer:
         shift, light_shift = scene.shifts(positions)
         # the world moves past the camera: pybullet draws in single precision, far from the origin that shows
         placed, turned = scene.place(positions - shift, orientations, -shift)
-        self._stage.pose(placed, turned)
+        for stage in {self._stage, self._colours}:
+            stage.pose(placed, turned)
         picture = self._backdrop.picture(shift)
         if scene.floor is not None:
             light = scene.light if scene.follows else scene.light.moved(light_shift)
@@ -80,6 +84,7 @@ class SoftwareRenderer:
     def close(self) -> None:
         """Give pybullet's memory back; may be called again."""
         self._stage.close()
+        self._colours.close()
 
     def _lay_over(self, picture: Pixels, corners: Array, floor: Floor | None) -> None:
         """Draw the pieces into the rectangle of the picture that holds them."""
@@ -90,7 +95,7 @@ class SoftwareRenderer:
         n = SAMPLES if bullet().isNumpyEnabled() else 1  # tuples are slow to read
         part = view.cropped(left, top, width, height, n)
         sun = self._scene.light.view[2, :3].tolist()
-        colours, depth, mine = self._stage.photograph(part, lightDirection=sun, **LIGHT)
+        colours, depth, mine = self._colours.photograph(part, lightDirection=sun, **LIGHT)
         if floor is not None and (corners @ floor.normal).min() < floor.height:
             mine = mine & ~hidden(part, floor, depth)
         below = picture[top : top + height, left : left + width]
@@ -112,7 +117,8 @@ def rectangle(view: View, corners: Array) -> tuple[int, int, int, int]:
     return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
 
 
-def _connect(p: ModuleType) -> int:
+def connect(p: ModuleType) -> int:
+    """Return a client of pybullet that needs no display."""
     client: int = p.connect(p.DIRECT)
     return client
 

@@ -59,13 +59,16 @@ class Stage:
             client = self._connect(p)
         self._finalizer = weakref.finalize(self, _disconnect, client, os.getpid())
         try:
-            self._ids = [_placed(p, piece, client) for piece in self._pieces]
-            for piece in self._still:
-                _placed(p, piece, client)
+            numbers = [_placed(p, piece, visual, client) for piece, visual in self._visuals(p, client)]
+            self._ids = numbers[: len(self._pieces)]
         except RenderError:
             self._finalizer()
             raise
         return client
+
+    def _visuals(self, p: ModuleType, client: int) -> list[tuple[Piece, int]]:
+        """Return every piece, those that move first, and pybullet's number of what it looks like."""
+        return [(piece, _visual(p, piece, client)) for piece in (*self._pieces, *self._still)]
 
     def pose(self, positions: Array, orientations: Array) -> None:
         """Move the pieces to positions (n, 3) [m] and orientations (n, 4), (w, x, y, z)."""
@@ -78,6 +81,11 @@ class Stage:
         self, view: View, **options: Any
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_]]:
         """Return colours (h, w, 3), depth buffer (h, w) and which pixels show a piece (h, w)."""
+        colours, depth, mask = self._shot(view, renderer=bullet().ER_TINY_RENDERER, **options)
+        return colours, depth, np.asarray(mask).reshape(depth.shape) >= 0
+
+    def _shot(self, view: View, **options: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32], Any]:
+        """Return colours (h, w, 3), depth buffer (h, w) and pybullet's mask."""
         client, p = self.client(), bullet()
         width, height, colour, depth, mask = p.getCameraImage(
             view.width,
@@ -85,14 +93,13 @@ class Stage:
             view.view.T.ravel().tolist(),
             view.projection.T.ravel().tolist(),
             shadow=0,
-            renderer=p.ER_TINY_RENDERER,
             physicsClientId=client,
             **options,
         )
         # a pybullet built without numpy returns flat tuples
         shape = (height, width)
         colours = np.asarray(colour, dtype=np.uint8).reshape(*shape, 4)[..., :3]
-        return colours, np.asarray(depth, dtype=np.float32).reshape(shape), np.asarray(mask).reshape(shape) >= 0
+        return colours, np.asarray(depth, dtype=np.float32).reshape(shape), mask
 
     def close(self) -> None:
         """Disconnect; another use connects anew. May be called again and in a forked process."""
@@ -111,19 +118,27 @@ def _disconnect(client: int, process: int) -> None:
             p.disconnect(client)
 
 
-def _placed(p: ModuleType, piece: Piece, client: int) -> int:
-    """Put one piece on the stage and return its number."""
-    look = {"rgbaColor": piece.colour.tolist(), "specularColor": SHINE, "physicsClientId": client}
+def look(piece: Piece, client: int) -> dict[str, Any]:
+    """Return what pybullet is told of a piece's colours."""
+    return {"rgbaColor": piece.colour.tolist(), "specularColor": SHINE, "physicsClientId": client}
+
+
+def _visual(p: ModuleType, piece: Piece, client: int) -> int:
+    """Return the number of what a piece looks like."""
     if isinstance(piece.surface, MeshFile):
-        visual = read_mesh(piece.surface, p.createVisualShape, **look)
-    else:
-        visual = p.createVisualShape(
-            p.GEOM_MESH,
-            vertices=piece.surface.vertices.tolist(),
-            normals=piece.surface.normals.tolist(),
-            indices=piece.surface.triangles.ravel().tolist(),
-            **look,
-        )
+        return read_mesh(piece.surface, p.createVisualShape, **look(piece, client))
+    number: int = p.createVisualShape(
+        p.GEOM_MESH,
+        vertices=piece.surface.vertices.tolist(),
+        normals=piece.surface.normals.tolist(),
+        indices=piece.surface.triangles.ravel().tolist(),
+        **look(piece, client),
+    )
+    return number
+
+
+def _placed(p: ModuleType, piece: Piece, visual: int, client: int) -> int:
+    """Put one piece on the stage and return its number."""
     number: int = p.createMultiBody(baseMass=0.0, baseVisualShapeIndex=visual, physicsClientId=client)
     turn = np.roll(piece.orientation, -1).tolist()
     p.resetBasePositionAndOrientation(number, piece.position.tolist(), turn, physicsClientId=client)
