@@ -64,6 +64,32 @@ def check_minitaur_trot(module):
     assert result["upright"] > 0.97
 
 
+def check_leg_balance(module):
+    result = module.main()
+    assert result["balanced"] < 1e-5
+    assert result["alone"] > 1.0
+    assert result["gap"] <= 1e-10
+
+
+def check_double_pendulum_balance(module):
+    result = module.main()
+    assert result["fallen"] == 0
+    assert result["worst"] > 990.0
+
+
+def check_swing_up(module):
+    result = module.main()
+    assert result["standing"] == 100
+    assert result["pendulum_worst"] > 235.0
+    assert result["up"] == 100
+
+
+def check_pd_holding(module):
+    result = module.main()
+    assert abs(result["sag"]) > 0.1
+    assert abs(result["left"]) < 1e-6
+
+
 def check_snake_gait(module):
     isotropic, weak, strong, stronger = (row["speed"] for row in module.main())
     assert isotropic < 0.02

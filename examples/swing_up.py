@@ -1,0 +1,59 @@
+"""Swing up by energy: the pendulum, caught by a regulator, and the acrobot; many episodes of each side by side.
+
+python examples/swing_up.py
+"""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import vigym
+from vigym.control.energy_swing_up import EnergySwingUp, energy_swing_up
+from vigym.control.lqr import lqr
+
+
+def controller(env_id: str) -> EnergySwingUp:
+    """Return the controller of an environment."""
+    env: Any = gym.make(env_id).unwrapped
+    mech, task = env.mechanism, env.task
+    upright = vigym.Simulator(mech)
+    upright.reset(positions={mech.position_names[0]: np.pi})
+    energy = upright.energy().total
+    if "Acrobot" in env_id:  # the elbow's reaction drives the upper rod, so the torque goes against its rate
+        return energy_swing_up(mech, energy=energy + 5.0, swing="shoulder", push=-3.0)
+    costs = {"position_cost": 10.0, "velocity_cost": 1.0}
+    balance = lqr(mech, {"hinge": np.pi}, timestep=task.timestep, substeps=task.frame_skip, **costs)
+    return energy_swing_up(mech, energy=energy, balance=balance, catch=10.0)
+
+
+def play(env_id: str, steps: int, episodes: int) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Play an episode of each seed; return the returns, after how many steps each was over, and the last info."""
+    act, env = controller(env_id), gym.make_vec(env_id, num_envs=episodes)
+    observation, info = env.reset(seed=0)
+    returns, over = np.zeros(episodes), np.full(episodes, steps)
+    for step in range(1, steps):  # the last one would truncate
+        observation, reward, terminated, _, info = env.step(act(observation, info))
+        returns += np.where(step <= over, reward, 0.0)
+        over = np.where(terminated, np.minimum(over, step), over)
+    env.close()
+    return returns, over, info
+
+
+def main(episodes: int = 100) -> dict[str, float]:
+    """Print and return how many episodes come to what they are about."""
+    returns, _, info = play("vigym/Pendulum-v0", 300, episodes)
+    still = (np.abs(info["angle"]) < 1e-3) & (np.abs(info["angular_velocity"]) < 1e-3)
+    print(f"pendulum: {still.sum()} of {episodes} stand still upright, returns from {returns.min():.0f}")
+    result = {"standing": int(still.sum()), "pendulum_worst": float(returns.min())}
+    returns, over, _ = play("vigym/Acrobot-v0", 500, episodes)
+    up = over < 500
+    seconds = 0.05 * over
+    print(
+        f"acrobot: {up.sum()} of {episodes} get their feet up, in {seconds.mean():.1f} s, {seconds.max():.1f} at most"
+    )
+    return result | {"up": int(up.sum()), "longest": float(seconds.max()), "acrobot_mean": float(returns.mean())}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Swing up by energy: push along the motion while energy is missing, against it where there is too much.
+
+K. J. Åström and K. Furuta, Swinging up a pendulum by energy control, Automatica 36 (2000). There the motor turns what
+swings. A motor behind the swinging part, such as the acrobot's elbow, drives it by its reaction: its torque goes
+against the swing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.control.lqr import Lqr
+from vigym.mechanism.mechanism import Mechanism
+
+
+class EnergySwingUp:
+    """Torque = push sign(rate) clip(pump (wanted - energy)) of one actuator, until `balance` takes over.
+
+    The clip is to [-1, 1]; at rest the swing counts as forwards.
+
+    Args:
+        mechanism: of an environment with one action, a torque.
+        energy: wanted, as `energy_total` tells it: that of standing upright at rest, or some more [J].
+        swing: name of the joint that swings; None: the actuated one.
+        push: largest torque of the pump [N m]; negative: its reaction drives the swing; None: the effort.
+        pump: part of the push per energy that is missing [1/J].
+        balance: what takes over near a pose; None: nothing does.
+        catch: cost to come, as `balance` tells it, below which it takes over.
+
+    Raises:
+        MechanismError: the actuator has no coordinate, or no largest torque.
+        ValueError: more than one actuator, or an unknown joint.
+    """
+
+    batched = True
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        energy: float,
+        swing: str | None = None,
+        push: float | None = None,
+        pump: float = 1.0,
+        balance: Lqr | None = None,
+        catch: float = 10.0,
+    ) -> None:
+        self._actuators, names = Actuators(mechanism), mechanism.actuator_names
+        if len(names) != 1:
+            raise ValueError(f"energy_swing_up: found {len(names)} actuators, expected one")
+        swing = names[0] if swing is None else swing
+        if swing not in mechanism.velocity_names:
+            raise ValueError(f"swing: found {swing!r}, expected one of {', '.join(mechanism.velocity_names)}")
+        self._swing = mechanism.velocity_names.index(swing)
+        self.energy, self.pump, self.balance, self.catch = energy, pump, balance, catch
+        self.push = float(self._actuators.efforts[0]) if push is None else push
+
+    def torque(self, info: Info) -> Array:
+        """Return the torque (...,) of the pump [N m] by energy and joint velocities of `info`."""
+        _, velocities = coordinates(info)
+        part = np.clip(self.pump * (self.energy - np.asarray(info["energy_total"])), -1.0, 1.0)
+        return np.asarray(self.push * np.where(velocities[..., self._swing] < 0.0, -part, part))
+
+    def __call__(self, observation: Any, info: Info) -> NDArray[np.float32]:
+        """Return the action (..., 1) by energy, joint positions and velocities of `info`."""
+        pumped = self._actuators.action(self.torque(info)[..., None])
+        if self.balance is None:
+            return pumped
+        caught = (self.balance.cost(info) < self.catch)[..., None]
+        return np.where(caught, self.balance(observation, info), pumped)
+
+
+def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:
+    """Return the controller; `parameters` as of `EnergySwingUp`."""
+    return EnergySwingUp(mechanism, **parameters)

@@ -1,0 +1,96 @@
+"""The linear-quadratic regulator about a pose that torques can hold.
+
+R. E. Kalman, Contributions to the theory of optimal control, Boletin de la Sociedad Matematica Mexicana 5 (1960). The
+model is the derivative of the simulator's own step, with the torques held for as long as an action is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.control.holding import holding_torques
+from vigym.control.riccati import gain, riccati
+from vigym.mechanism.deviation import deviation
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.simulator import Simulator
+
+
+class Lqr:
+    """Torques = those that hold the pose - gain (deviation from it); as an action.
+
+    The deviation is that of `Simulator.linearize`: displacements, angles the shorter way round, then velocities, along
+    the freedoms of all joints. The gain makes the sum over all control steps of
+
+        position_cost |displacement|^2 + velocity_cost |velocity|^2 + control_cost |action|^2
+
+    the least, for small deviations and actions in their bounds.
+
+    Args:
+        mechanism: of an environment whose actions are torques.
+        positions: joint or coordinate name -> value at the pose; others are at the assembly pose, loops close.
+        timestep: step of the integrator [s].
+        substeps: integrator steps per control step.
+        position_cost: of squared displacements, one for all or (n_velocities,) [1/rad^2, 1/m^2].
+        velocity_cost: of squared velocities, likewise [s^2/rad^2, s^2/m^2].
+        control_cost: of the squared action, one for all or (n_actuated,).
+
+    Attributes:
+        gain: (n_actuated, 2 n_velocities) [N m/rad, ...].
+        torques: (n_actuated,) that hold the pose [N, N m].
+        positions: (n_positions,) the pose.
+        value: (2 n_velocities, 2 n_velocities) the cost to come is deviation' value deviation.
+
+    Raises:
+        AssemblyError: the pose leaves a loop open.
+        MechanismError: unknown names; actuators without coordinates or largest torques.
+        ValueError: no torques hold the pose, it cannot be stabilised, or steps there are not smooth.
+    """
+
+    batched = True
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        positions: Mapping[str, ArrayLike] | None = None,
+        *,
+        timestep: float = 0.01,
+        substeps: int = 1,
+        position_cost: ArrayLike = 1.0,
+        velocity_cost: ArrayLike = 0.1,
+        control_cost: ArrayLike = 0.1,
+    ) -> None:
+        self._mechanism, self._actuators = mechanism, Actuators(mechanism)
+        sim = Simulator(mechanism, timestep=timestep)
+        sim.reset(positions)
+        self.positions, self.torques = sim.joint_positions, holding_torques(sim)
+        n, efforts = len(mechanism.velocity_names), self._actuators.efforts
+        weights = [np.broadcast_to(np.asarray(cost, np.float64), (n,)) for cost in (position_cost, velocity_cost)]
+        A, B = sim.linearize(self.torques, substeps)
+        R = np.diag(np.broadcast_to(np.asarray(control_cost, np.float64), efforts.shape) / efforts**2)
+        self.value = riccati(A, B, np.diag(np.concatenate(weights)), R)
+        self.gain = gain(A, B, R, self.value)
+
+    def deviation(self, info: Info) -> Array:
+        """Return the deviation (..., 2 n_velocities) of the state in `info` from the pose at rest."""
+        positions, velocities = coordinates(info)
+        return np.concatenate((deviation(self._mechanism, positions, self.positions), velocities), axis=-1)
+
+    def cost(self, info: Info) -> Array:
+        """Return the cost to come (...,) that the linear model tells of the state in `info`."""
+        x = self.deviation(info)
+        result: Array = np.sum((x @ self.value) * x, axis=-1)
+        return result
+
+    def __call__(self, observation: Any, info: Info) -> NDArray[np.float32]:
+        """Return the action (..., n_actuated) by the joint positions and velocities of `info`."""
+        return self._actuators.action(self.torques - self.deviation(info) @ self.gain.T)
+
+
+def lqr(mechanism: Mechanism, positions: Mapping[str, ArrayLike] | None = None, **parameters: Any) -> Lqr:
+    """Return the controller; arguments as of `Lqr`."""
+    return Lqr(mechanism, positions, **parameters)

@@ -1,0 +1,67 @@
+"""Proportional-derivative control of the actuated joints.
+
+With the torques that hold the mechanism at the target this is the regulator of M. Takegaki and S. Arimoto, A new
+feedback method for dynamic control of manipulators, Journal of Dynamic Systems, Measurement, and Control 103 (1981).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.mechanism.mechanism import Mechanism
+
+
+class Pd:
+    """Torque = kp (target - position) - kd velocity + torques, of every actuated freedom; as an action.
+
+    Angles are not wrapped: a target a full turn ahead is a full turn away.
+
+    Args:
+        mechanism: of an environment whose actions are torques.
+        target: positions (n_actuated,), or one for all [rad, m].
+        kp: gains of the positions, likewise [N m/rad, N/m].
+        kd: gains of the velocities, likewise [N m s/rad, N s/m].
+        torques: (n_actuated,) added to that, such as those that carry the weight at the target [N m, N].
+
+    Raises:
+        MechanismError: the actuators have no coordinates, or no largest torques.
+        ValueError: values of the wrong shape.
+    """
+
+    batched = True
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        target: ArrayLike = 0.0,
+        kp: ArrayLike = 10.0,
+        kd: ArrayLike = 1.0,
+        torques: ArrayLike = 0.0,
+    ) -> None:
+        self._actuators = Actuators(mechanism)
+        given = {"target": target, "kp": kp, "kd": kd, "torques": torques}
+        values = {name: self._each(name, value) for name, value in given.items()}
+        self.target, self.kp, self.kd, self.torques = values.values()
+
+    def _each(self, name: str, value: ArrayLike) -> Array:
+        count, found = len(self._actuators.efforts), np.asarray(value, dtype=np.float64)
+        if found.shape not in ((), (count,)):
+            raise ValueError(f"{name}: found shape {found.shape}, expected one number or ({count},)")
+        return np.broadcast_to(found, (count,))
+
+    def __call__(self, observation: Any, info: Info) -> NDArray[np.float32]:
+        """Return the action (..., n_actuated) by the joint positions and velocities of `info`."""
+        positions, velocities = coordinates(info)
+        error = self.target - positions[..., self._actuators.positions]
+        torques = self.kp * error - self.kd * velocities[..., self._actuators.velocities] + self.torques
+        return self._actuators.action(torques)
+
+
+def pd(mechanism: Mechanism, **parameters: Any) -> Pd:
+    """Return the controller; `parameters` as of `Pd`."""
+    return Pd(mechanism, **parameters)
