@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-import vigym
-from vigym.control.energy_swing_up import EnergySwingUp, energy_swing_up
+import vigym  # noqa: F401  registers the environments
+from vigym.control.energy_swing_up import EnergySwingUp, energy_swing_up, resting_energy
 from vigym.control.lqr import lqr
 
 
@@ -17,9 +17,7 @@ def controller(env_id: str) -> EnergySwingUp:
     """Return the controller of an environment."""
     env: Any = gym.make(env_id).unwrapped
     mech, task = env.mechanism, env.task
-    upright = vigym.Simulator(mech)
-    upright.reset(positions={mech.position_names[0]: np.pi})
-    energy = upright.energy().total
+    energy = resting_energy(mech, {mech.position_names[0]: np.pi})  # upright
     if "Acrobot" in env_id:  # the elbow's reaction drives the upper rod, so the torque goes against its rate
         return energy_swing_up(mech, energy=energy + 5.0, swing="shoulder", push=-3.0)
     costs = {"position_cost": 10.0, "velocity_cost": 1.0}

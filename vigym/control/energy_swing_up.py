@@ -7,14 +7,16 @@ against the swing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.control.actuators import Actuators, Array, Info, coordinates
 from vigym.control.lqr import Lqr
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.simulator import Simulator
 
 
 class EnergySwingUp:
@@ -24,7 +26,7 @@ class EnergySwingUp:
 
     Args:
         mechanism: of an environment with one action, a torque.
-        energy: wanted, as `energy_total` tells it: that of standing upright at rest, or some more [J].
+        energy: wanted, as `energy_total` tells it: that of `resting_energy` upright, or some more [J].
         swing: name of the joint that swings; None: the actuated one.
         push: largest torque of the pump [N m]; negative: its reaction drives the swing; None: the effort.
         pump: part of the push per energy that is missing [1/J].
@@ -77,3 +79,10 @@ class EnergySwingUp:
 def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:
     """Return the controller; `parameters` as of `EnergySwingUp`."""
     return EnergySwingUp(mechanism, **parameters)
+
+
+def resting_energy(mechanism: Mechanism, positions: Mapping[str, ArrayLike]) -> float:
+    """Return the energy [J] of a mechanism at rest at a pose, joint or coordinate name -> value."""
+    sim = Simulator(mechanism)
+    sim.reset(positions)
+    return float(sim.energy().total)

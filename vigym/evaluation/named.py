@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from vigym.control import hop, serpenoid, trot
+from vigym.control import energy_swing_up, hop, lqr, pd, serpenoid, trot
 from vigym.envs import snake, snake_sidewinding
 from vigym.evaluation.episodes import Array
 from vigym.evaluation.role import Controller, Role
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
+PENDULUM, ACROBOT, BALANCED = "vigym/Pendulum-v0", "vigym/Acrobot-v0", "vigym/InvertedDoublePendulum-v0"
+TORQUES = (PENDULUM, "vigym/CartPole-v0", BALANCED, ACROBOT, "vigym/PendulumChain-v0", "vigym/FourBar-v0")
 SNAKE, SIDEWINDER = "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"
 
 
@@ -71,11 +73,41 @@ def _sidewinding(role: Role, **parameters: float) -> Controller:
     return serpenoid.sidewinding(role.actions, snake_sidewinding.REACH, **parameters)
 
 
+def _pd(role: Role, **parameters: Any) -> Controller:
+    return pd.pd(stage(role).mechanism, **parameters)
+
+
+def _lqr(role: Role, positions: Mapping[str, float] | None = None, **parameters: Any) -> lqr.Lqr:
+    task = stage(role).task
+    steps = {"timestep": task.timestep, "substeps": task.frame_skip}
+    return lqr.lqr(stage(role).mechanism, positions, **{**steps, **parameters})
+
+
+def _swing_up(role: Role, **parameters: Any) -> Controller:
+    """Up to standing still where the motor can, past it where only its reaction swings the upper rod."""
+    mechanism = stage(role).mechanism
+    upright = {mechanism.position_names[0]: np.pi}
+    energy = energy_swing_up.resting_energy(mechanism, upright)
+    if role.id == ACROBOT:
+        settings: dict[str, Any] = {"energy": energy + 5.0, "swing": mechanism.velocity_names[0], "push": -3.0}
+    else:
+        settings = {"energy": energy, "balance": _lqr(role, upright, position_cost=10.0, velocity_cost=1.0)}
+    return energy_swing_up.energy_swing_up(mechanism, **{**settings, **parameters})
+
+
+def stage(role: Role) -> Any:
+    """Return the environment itself, without wrappers."""
+    return role.env.unwrapped
+
+
 NAMED = {
     entry.name: entry
     for entry in (
         Named("zero", Zero, "no action"),
         Named("random", Random, "uniform actions"),
+        Named("pd", _pd, "actuated joints to a target", TORQUES),
+        Named("lqr", _lqr, "linear-quadratic, about upright", (BALANCED,)),
+        Named("energy_swing_up", _swing_up, "energy in, then balance", (PENDULUM, ACROBOT)),
         Named("hop", _hop, "stretch while the hop is too low", (LEG,)),
         Named("trot", _gait(trot.trot), "diagonal legs together", (MINITAUR,)),
         Named("bound", _gait(trot.bound), "front legs, then back legs", (MINITAUR,)),
