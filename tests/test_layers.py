@@ -26,7 +26,8 @@ ARROWS = {
     "envs": {"assets", "control", "mechanism", "metrics", "render", "urdf"},
     "wrappers": {"envs", "metrics"},
     "evaluation": {"control", "envs"},
-    "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "urdf"},
+    "bench": {"assets", "core", "envs"},
+    "cli": {"assets", "bench", "core", "envs", "evaluation", "mechanism", "render", "urdf"},
     "__init__": {"envs", "evaluation", "mechanism", "urdf"},
     "__main__": {"cli"},
 }
@@ -44,6 +45,7 @@ LIBRARIES = {
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3"},
     "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "stable_baselines3"},
+    "bench": {"numpy", "gymnasium"},
     "cli": {"numpy", "click", "rich", "matplotlib"},
     "__init__": set(),
     "__main__": set(),

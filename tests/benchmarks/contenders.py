@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from chain_models import mujoco_chain, vigym_chain
-from timing import Job
 
 import vigym
+from vigym.bench.timing import Job
 
 GAP = 1e-9  # [m, rad] joints that are further apart at the end were not solved
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from loop_models import Bar, Motion, absolute, chain, motion, mujoco_chain, vigym_chain
-from timing import Job
 
 import vigym
+from vigym.bench.timing import Job
 
 SOLVED = 1e-9  # [m] gap of a loop that was solved, for an engine that closes loops exactly
 APART = 0.05  # [m] loops further open came apart

@@ -31,8 +31,8 @@ from minitaur_contenders import (
     vigym_trot,
 )
 from minitaur_walk import Walk
-from timing import Cost, interleaved, machine, table
 
+from vigym.bench.timing import Cost, interleaved, machine, table
 from vigym.control.trot import bound, pronk, trot
 
 GAITS = {"trot": trot(), "published trot": trot(lift=PUBLISHED, ramp=0.0), "bound": bound(), "pronk": pronk()}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from minitaur_walk import Walk, judge
 from robot_models import Options, Softness, mujoco_robot
-from timing import Job, interleaved
 
 import vigym
 from vigym import assets
+from vigym.bench.timing import Job, interleaved
 from vigym.control.legs import hip_angles
 from vigym.control.trot import Gait, trot
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from snake_models import SOFT, mujoco_snake, mujoco_suspended
 from snake_plane import Plane, crawl
-from timing import machine, table
 
 from vigym import Mechanism, Simulator
+from vigym.bench.timing import machine, table
 from vigym.control.serpenoid import Serpenoid, lateral_undulation, sidewinding
 from vigym.envs import snake, snake_sidewinding
 

@@ -18,6 +18,7 @@ COMMANDS = {
         "Score controllers: compare, plot, film.",
     ),
     "record": ("vigym.cli.record_film:command", "Film an episode."),
+    "bench": ("vigym.cli.measure_speed:command", "How fast environments are on this machine."),
     "warmup": ("vigym.cli.warm_up:command", "Compile the kernels, once for this machine and version."),
 }
 EXPECTED = (ValueError, OSError, ImportError)  # those of mechanisms and files are ValueErrors

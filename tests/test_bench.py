@@ -1,0 +1,81 @@
+"""Benchmarks give whole rows whose figures agree; what they time is not asserted."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from vigym.bench import environments as bench
+from vigym.bench.starts import starts
+from vigym.cli.app import app
+
+PENDULUM = "vigym/Pendulum-v0"
+
+
+def test_rows_of_single_environments_and_vectors():
+    told: list[float] = []
+    rows = bench.environments([PENDULUM], [1, 9], [1, 2], repeats=1, report=told.append)
+    assert [(row["environments"], row["threads"]) for row in rows] == [(0, 1), (1, 1), (1, 2), (9, 1), (9, 2)]
+    assert told == [0.0, 1.0]
+    for row in rows:
+        assert row.keys() == rows[0].keys()
+        assert (row["id"], row["engine"], row["physics_steps"], row["clock"]) == (PENDULUM, "vigym", 5, "wall")
+        assert row["physics_steps_per_second"] == pytest.approx(5 * row["environment_steps_per_second"])
+        assert row["step_us"] == pytest.approx(1e6 / row["environment_steps_per_second"])
+        assert row["median_environment_steps_per_second"] <= row["environment_steps_per_second"]
+        assert 0.0 < row["physics_us"] < row["step_us"]
+        assert row["reset_us"] > 0.0
+        assert row["memory_kb"] > 0.0
+
+
+def test_peers_stand_beside_theirs():
+    pytest.importorskip("mujoco")
+    rows = bench.environments(["vigym/CartPole-v0"], [2], repeats=1)
+    assert [row["engine"] for row in rows] == ["vigym", "mujoco"] * 2
+    assert {row["clock"] for row in rows} == {"CPU"}
+    assert rows[1]["id"] == rows[3]["id"] == "InvertedPendulum-v5"
+    assert rows[1]["physics_us"] is rows[1]["memory_kb"] is None
+    assert len(bench.environments(["vigym/CartPole-v0"], [2], repeats=1, peers=False)) == 2
+
+
+def test_peers_that_are_not_installed_are_left_out(monkeypatch):
+    def missing(name, **options):
+        raise bench.gym.error.DependencyNotInstalled("no mujoco")
+
+    monkeypatch.setattr(bench.gym, "make", missing)
+    assert [subject for subject in bench.PEERS.values() if not bench._missing(subject)] == []
+
+
+def test_starts():
+    rows = starts(1)
+    assert [row["stage"] for row in rows][-1] == "all"
+    assert rows[-1]["seconds"] == pytest.approx(sum(row["seconds"] for row in rows[:-1]))
+    assert all(row["compiling_seconds"] is None for row in rows)
+
+
+def test_an_unknown_environment():
+    with pytest.raises(ValueError, match="bench: found 'vigym/Pendul-v0', expected ids among vigym/Pendulum-v0"):
+        bench.environments(["vigym/Pendul-v0"])
+
+
+def test_the_command_writes_for_people_and_machines(tmp_path):
+    files = tmp_path / "speed.json", tmp_path / "speed.csv"
+    arguments = ["bench", PENDULUM, "-n", "3", "--repeats", "1", "--json", str(files[0]), "--csv", str(files[1])]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "environment steps/s" in done.output
+    written = json.loads(files[0].read_text())
+    assert [row["environments"] for row in written["environments"]] == [0, 3]
+    assert written["start"][-1]["stage"] == "all"
+    with files[1].open() as stream:
+        assert [row["id"] for row in csv.DictReader(stream)] == [PENDULUM] * 2
+
+
+@pytest.mark.parametrize("counts", ["0", "-1", "a", "1,,2", ""])
+def test_numbers_of_environments_that_are_none(counts):
+    done = CliRunner().invoke(app, ["bench", "-n", counts])
+    assert done.exit_code == 2
+    assert "expected whole numbers above 0" in done.output

@@ -1,0 +1,1 @@
+"""What environments cost: rows of figures for `vigym bench` and tests/benchmarks."""

@@ -1,0 +1,58 @@
+"""What it costs to start: import, compilation, the first step of a new process."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+Row = dict[str, Any]
+CHILD = """
+import json, time
+marks = {"": time.perf_counter()}
+import vigym
+marks["import vigym"] = time.perf_counter()
+mech = vigym.Mechanism()
+mech.add_body("rod", 1.0, (0.002, 0.084, 0.084), position=(0.5, 0, 0))
+mech.add_joint("hinge", "revolute", "world", "rod", position=(0, 0, 0), axis=(0, 1, 0))
+sim = vigym.Simulator(mech)
+sim.reset(positions={"hinge": 0.3})
+marks["Simulator and reset"] = time.perf_counter()
+assert sim.step().converged
+sim.energy()
+marks["first step and energy"] = time.perf_counter()
+at = list(marks.values())
+print(json.dumps({name: b - a for name, a, b in zip(list(marks)[1:], at, at[1:])}))
+"""
+
+
+def starts(repeats: int = 5, cold: bool = False) -> list[Row]:
+    """Time new processes that step a pendulum once.
+
+    Args:
+        repeats: how many start from compiled kernels.
+        cold: whether one compiles them from nothing before, into a folder of its own: about a minute.
+
+    Returns:
+        Rows of the stages and of all: stage, seconds (median), compiling_seconds (None unless cold).
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        where = {**os.environ, "VIGYM_CACHE_DIR": folder} if cold else dict(os.environ)
+        first = _start(where)
+        later = [_start(where) for _ in range(repeats)]
+    return [
+        {
+            "stage": stage,
+            "seconds": statistics.median(one[stage] for one in later),
+            "compiling_seconds": seconds if cold else None,
+        }
+        for stage, seconds in first.items()
+    ]
+
+
+def _start(environment: dict[str, str]) -> dict[str, float]:
+    done = subprocess.run([sys.executable, "-c", CHILD], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    parts: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return {**parts, "all": sum(parts.values())}
