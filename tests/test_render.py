@@ -99,6 +99,28 @@ def test_a_free_body_without_shapes_is_the_box_of_its_inertia():
     assert np.allclose(np.ptp(piece.surface.vertices, axis=0), size)
 
 
+def test_a_body_without_shapes_shows_what_it_touches_with():
+    mech = Mechanism(ground=True)
+    mech.add_body("foot", 1.0, (0.1, 0.1, 0.1), position=(0.0, 0.0, 1.0))
+    mech.add_contact("toe", "foot", (0.2, 0.0, 0.0), radius=0.3)
+    mech.add_contact("heel", "foot", (-0.2, 0.0, 0.0))  # a bare point shows nothing
+    mech.add_collision("sole", "foot", Box((0.4, 0.2, 0.1), position=(0.0, 0.5, 0.0)))
+    toe, sole = Scene(mech, Camera(), 8, 8).pieces
+    assert np.allclose(toe.position, (0.2, 0.0, 0.0))
+    assert np.allclose(np.ptp(toe.corners, axis=0), 0.6)
+    assert np.allclose(sole.position, (0.0, 0.5, 0.0))
+    assert np.allclose(np.ptp(sole.corners, axis=0), (0.4, 0.2, 0.1))
+
+
+def test_a_body_that_turns_about_its_centre_is_the_box_of_its_inertia():
+    mech = Mechanism()
+    mech.add_body("wheel", 1.0, (0.01, 0.02, 0.01))
+    mech.add_joint("axle", "revolute", "world", "wheel", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    pin, box = Scene(mech, Camera(), 8, 8).pieces
+    assert len(box.surface.vertices) == 24
+    assert np.ptp(pin.corners) < np.ptp(box.corners)
+
+
 # Floor and shadow
 
 

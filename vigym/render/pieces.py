@@ -1,15 +1,17 @@
 """From a mechanism to the pieces that are drawn: its shapes, and stand-ins for bodies that have none."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.collisions import Collision
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Body
-from vigym.mechanism.shapes import Shape
+from vigym.mechanism.shapes import Shape, Sphere
 from vigym.render.bullet import mesh_bounds
 from vigym.render.pose import matrix, turning_z_to
 from vigym.render.surface import MeshFile, Surface, box, capsule, surface_of
@@ -59,24 +61,37 @@ def pieces_of(mech: Mechanism) -> list[Piece]:
     """
     bodies = list(mech.bodies.values())
     anchors = {body.name: _anchors(mech, body) for body in bodies}
-    link = _typical_link(list(anchors.values()))
+    link = _typical_link(bodies, list(anchors.values()))
     world = _drawn(len(bodies), mech.world_shapes)
     pieces = world or _mounts(mech, link)
     for index, body in enumerate(bodies):
+        touching = [_touching(collision) for collision in mech.collisions.values() if collision.body == body.name]
+        solid = [shape for shape in touching if shape is not None]
         if body.shapes:
             pieces += _drawn(index, body.shapes)
-        elif len(anchors[body.name]):
+        elif solid:
+            pieces += _drawn(index, solid, PALETTE[index % len(PALETTE)])
+        elif anchors[body.name].any():
             pieces += _stick_figure(index, anchors[body.name], link)
         else:
             pieces.append(_box_of_inertia(index, body))
     return pieces
 
 
-def _drawn(index: int, shapes: tuple[Shape, ...]) -> list[Piece]:
+def _touching(collision: Collision) -> Shape | None:
+    """Return what a collision looks like, None for a bare point."""
+    if collision.shape is not None or collision.radius == 0.0:
+        return collision.shape
+    return Sphere(radius=collision.radius, position=collision.position)
+
+
+def _drawn(index: int, shapes: Iterable[Shape], stand_in: Array | None = None) -> list[Piece]:
+    """Return shapes as pieces of a body, in the colour `stand_in` (4,) instead of their own where it is given."""
     pieces = []
     for shape in shapes:
         surface = surface_of(shape)
-        place, turn, colour = (np.asarray(value) for value in (shape.position, shape.orientation, shape.rgba))
+        look = shape.rgba if stand_in is None else stand_in
+        place, turn, colour = (np.asarray(value) for value in (shape.position, shape.orientation, look))
         if isinstance(surface, MeshFile):
             pieces.append(Piece(index, surface, place, turn, colour, _box_corners(*mesh_bounds(surface))))
         else:
@@ -96,11 +111,14 @@ def _ends(joint: Joint) -> tuple[str, str]:
     return joint.parent, joint.child
 
 
-def _typical_link(anchors: list[Array]) -> float:
-    """Return the median over the bodies of the distance to the farthest joint [m]; 1 where no body has any."""
-    lengths = [float(np.linalg.norm(places, axis=1).max()) for places in anchors if len(places)]
-    positive = [length for length in lengths if length > 0.0]
-    return float(np.median(positive)) if positive else 1.0
+def _typical_link(bodies: list[Body], anchors: list[Array]) -> float:
+    """Return the median over the bodies of the distance to the farthest joint [m].
+
+    Where none has any it is that of the radii of gyration; without bodies 1.
+    """
+    lengths = [float(np.linalg.norm(places, axis=1).max()) for places in anchors if places.any()]
+    radii = [math.sqrt(np.trace(body.inertia) / body.mass) for body in bodies]
+    return float(np.median(lengths or radii or [1.0]))
 
 
 def _stick_figure(index: int, anchors: Array, link: float) -> list[Piece]:
