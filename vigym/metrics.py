@@ -34,20 +34,21 @@ def metrics(sim: Simulator) -> dict[str, Any]:
         power_dissipated: loss in dampers and friction at the knot [W];
         penetration: deepest contact below the ground [m]; slip: fastest of those that carry a force [m/s].
     """
-    scalars = sim.readings
-    kinetic, potential = scalars[:, readout.READ_KINETIC], scalars[:, readout.READ_POTENTIAL]
-    work, lost = scalars[:, readout.READ_WORK], scalars[:, readout.READ_DISSIPATED]
-    total = kinetic + potential
-    status = sim.status_rows
+    rows: list[list[Any]] = [
+        table[0].tolist() if sim.batch is None else list(np.array(table.T, order="C"))  # one copy for all of a batch
+        for table in (sim.readings, sim.status_rows)
+    ]
+    scalars, (converged, iterations, residual, *_) = rows
+    start = sim.start_energy.item() if sim.batch is None else sim.start_energy
+    kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
+    work, lost, total = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED], kinetic + potential
     values = (
-        kinetic, potential, total, total - sim.start_energy - work + lost, work, lost,
-        scalars[:, readout.READ_GAP], scalars[:, readout.READ_SLIP], status[:, 1], status[:, 2], status[:, 0] > 0,
-        scalars[:, readout.READ_POWER], scalars[:, readout.READ_LOSS], scalars[:, readout.READ_DEPTH],
-        scalars[:, readout.READ_SLIDING],
+        kinetic, potential, total, total - start - work + lost, work, lost,
+        scalars[readout.READ_GAP], scalars[readout.READ_SLIP], iterations, residual, converged > 0,
+        scalars[readout.READ_POWER], scalars[readout.READ_LOSS], scalars[readout.READ_DEPTH],
+        scalars[readout.READ_SLIDING],
     )  # fmt: skip
-    if sim.batch is not None:
-        return {name: np.array(value) for name, value in zip(METRICS, values, strict=True)}
-    return {name: value[0].item() for name, value in zip(METRICS, values, strict=True)}
+    return dict(zip(METRICS, values, strict=True))
 
 
 def momentum(sim: Simulator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -74,8 +74,10 @@ class TaskRun:
             dt = task.timestep * task.frame_skip
             self._disturbed = Disturbed(how, self.sim, self.efforts.size, bounds, dt, streams)
 
-    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> Array:
-        """Return `action` as float64 (..., n_actuated), zero for the environments that are `idle` (batch,).
+    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> tuple[Array, NDArray[np.bool_]]:
+        """Return `action` as float64 (..., n_actuated), clipped to [-1, 1], and whether it was (...,).
+
+        That of the environments that are `idle` (batch,) counts as zero.
 
         Raises:
             ValueError: another shape, or numbers that are not finite.
@@ -88,12 +90,15 @@ class TaskRun:
             raise ValueError(f"action: found shape {values.shape}, expected {self.action_shape}")
         if idle is not None:
             values = np.where(idle[:, None], 0.0, values)
+        if np.abs(values).max(initial=0.0) <= 1.0:  # so is every action of most learners
+            return values, np.zeros(values.shape[:-1], dtype=np.bool_)
         finite = np.isfinite(values)
         if not finite.all():
             wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
             where = f" of environment {wrong[0]}" if wrong else ""
             raise ValueError(f"action{where}: found {values[wrong].tolist()}, expected finite numbers in [-1, 1]")
-        return values
+        clipped = np.minimum(np.maximum(values, -1.0), 1.0)
+        return clipped, (values != clipped).any(axis=-1)
 
     def start(self, positions: Start, velocities: Start, chosen: Flags | None = None) -> None:
         """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
@@ -116,14 +121,15 @@ class TaskRun:
 
         What environments that are `idle` are given is not looked at: theirs is the middle of every action.
         """
-        wanted, sim = self.checked_action(action, idle), self.sim
-        action = np.minimum(np.maximum(wanted, -1.0), 1.0)
-        clipped = (wanted != action).any(axis=-1)
+        action, clipped = self.checked_action(action, idle)
         if self._disturbed is not None:
             action = self._disturbed.act(action, idle)
         targets = self.task.targets(action)
-        torques = action * sim.actuator_efforts if targets is None else None
-        sim.step(torques, targets, substeps=self.task.frame_skip)
+        if targets is not None:
+            self.sim.step(targets=targets, substeps=self.task.frame_skip)
+            return Held(action, clipped, None)
+        torques = action * self.sim.actuator_efforts
+        self.sim.step_held(torques, self.task.frame_skip)
         return Held(action, clipped, torques)
 
     def outcome(self, held: Held, fresh: Flags | None = None) -> Outcome:

@@ -11,13 +11,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from vigym.envs.disturbances import split_options
+from vigym.envs.infos import Infos, masked, only, replaced
 from vigym.envs.run import Outcome, TaskRun
 from vigym.envs.seeds import Streams
 from vigym.envs.stage import Picture, Stage, require_options, task_class
 from vigym.envs.task import Array, Flags, Task
 from vigym.mechanism.options import whole
 
-Infos = dict[str, Any]
 Step = tuple[Array, Array, Flags, Flags, Infos]
 
 
@@ -117,7 +117,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._restart(chosen, given.get("state"))
         self._started = True
         observations, info = self._run.first(chosen)
-        return observations, _infos(info, chosen)
+        return observations, masked(info if chosen.all() else only(info, chosen), chosen)
 
     def step(self, actions: NDArray[np.float32]) -> Step:
         """Hold `actions` (num_envs, n_actuated) for one control step.
@@ -138,7 +138,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._done = outcome.terminated | truncated
         if self._mode == AutoresetMode.SAME_STEP and self._done.any():
             return self._restarted(outcome, truncated)
-        infos = _infos(outcome.info, np.ones(self.num_envs, dtype=np.bool_))
+        infos = masked(outcome.info, np.ones(self.num_envs, dtype=np.bool_))
         return outcome.observation, outcome.reward, outcome.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
@@ -159,17 +159,17 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
 
     def _restarted(self, outcome: Outcome, truncated: Flags) -> Step:
         """Return what mode SAME_STEP does: environments that are done are reset, the others as they are."""
-        done, last = self._done, outcome.observation
-        self._restart(done)
-        observation, info = self._run.first(done)
-        merged = {key: _where(done, info[key], value) for key, value in outcome.info.items()}
-        infos = _infos(merged, np.ones(self.num_envs, dtype=np.bool_))
+        done, lanes, observations = self._done, np.flatnonzero(self._done), outcome.observation
         final = np.full(self.num_envs, None, dtype=object)
-        for lane in np.flatnonzero(done):
-            final[lane] = last[lane].copy()
+        for lane in lanes:
+            final[lane] = observations[lane].copy()
+        self._restart(done)
+        fresh, info = self._run.first(done)
+        observations[lanes] = fresh[lanes]
+        infos = masked(replaced(outcome.info, info, done), np.ones(self.num_envs, dtype=np.bool_))
         infos |= {"final_obs": final, "_final_obs": done.copy()}
-        infos |= {"final_info": _infos(outcome.info, done), "_final_info": done.copy()}
-        return _where(done, observation, last), outcome.reward, outcome.terminated, truncated, infos
+        infos |= {"final_info": masked(only(outcome.info, done), done), "_final_info": done.copy()}
+        return observations, outcome.reward, outcome.terminated, truncated, infos
 
     def _require_reset(self) -> None:
         if not self._started:
@@ -203,19 +203,3 @@ def _mode(mode: AutoresetMode | str) -> AutoresetMode:
     except ValueError as error:
         expected = [known.value for known in AutoresetMode]
         raise ValueError(f"option autoreset_mode: found {mode!r}, expected one of {expected}") from error
-
-
-def _where(chosen: Flags, values: Array, others: Array) -> Array:
-    """Return rows of `values` (num_envs, ...) where chosen, of `others` elsewhere."""
-    picked: Array = np.where(chosen.reshape(-1, *(1,) * (values.ndim - 1)), values, others)
-    return picked
-
-
-def _infos(info: Infos, chosen: Flags) -> Infos:
-    """Return the info of the chosen environments, zero elsewhere, and for every key a mask `_key` of them."""
-    some = not chosen.all()
-    infos: Infos = {}
-    for (key, value), mask in zip(info.items(), np.tile(chosen, (len(info), 1)), strict=True):
-        infos[key] = _where(chosen, value, np.zeros_like(value)) if some else value
-        infos[f"_{key}"] = mask
-    return infos

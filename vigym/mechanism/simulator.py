@@ -209,6 +209,11 @@ class Simulator(Linear, Saved):
         self._advance(u, wanted, self.timestep, self.order, steps)
         return self.status
 
+    def step_held(self, torques: Array, substeps: int) -> None:
+        """Step as `step` does, motors idle, with torques (..., n_actuated) that are fine; `status` has the outcome."""
+        idle = targets_of(None, self._count, int(self._groups.plan[T.MOTORS]), self._single)
+        self._advance(torques.reshape(self._count, -1), idle, self.timestep, self.order, substeps)
+
     def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
         """Call the step kernel, with checked torques and targets of all environments."""
         how = h, order, steps, self.tolerance
