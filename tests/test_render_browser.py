@@ -22,6 +22,28 @@ from vigym.render.scene import make_renderer
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 WEBGL = ("--no-sandbox", "--headless", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+FORGET = """
+import gc
+import urllib.request
+import numpy as np
+from vigym.mechanism.mechanism import Mechanism
+from vigym.render.scene import make_renderer
+
+mech = Mechanism()
+mech.add_body("body", 1.0, (1.0, 1.0, 1.0))
+kept, forgotten = (make_renderer(mech, "browser", 64, 64) for _ in range(2))
+for renderer in (kept, forgotten):
+    renderer.render(np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]))
+address = forgotten.address
+del renderer, forgotten
+gc.collect()
+try:
+    urllib.request.urlopen(address, timeout=5)
+except OSError:
+    pass
+else:
+    raise AssertionError("it is still served")
+"""
 
 
 @pytest.fixture
@@ -48,6 +70,13 @@ def test_the_page_is_served_on_this_machine_and_the_address_is_told(show, capfd)
         assert b"<html" in answer.read()
     assert renderer._page._server.get_host() == "127.0.0.1"
     assert capfd.readouterr() == ("", f"vigym shows the scene at {renderer.address}\n")
+
+
+def test_a_forgotten_page_ends_and_nothing_is_said_at_the_end(show, tmp_path):
+    done = subprocess.run([sys.executable, "-c", FORGET], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, len(told)) == (0, "", 2), done.stdout + done.stderr
+    assert all(line.startswith("vigym shows the scene at http://localhost:") for line in told)
 
 
 def test_two_scenes_have_two_addresses(show):

@@ -150,7 +150,8 @@ def test_environments_have_the_option():
     assert coloured(env.render(), INSIDE).any()
     assert not coloured(plain.render(), INSIDE).any()
     env.close(), plain.close()
-    assert gym.make("vigym/Pendulum-v0", overlay="energy").unwrapped.overlay == ("energy",)
+    for given, kinds in (("energy", ("energy",)), ("energy,contacts", ("energy", "contacts")), ([], ())):
+        assert gym.make("vigym/Pendulum-v0", overlay=given).unwrapped.overlay == kinds
 
 
 def test_vectors_of_environments_have_the_option():
@@ -164,7 +165,7 @@ def test_vectors_of_environments_have_the_option():
     many.close(), one.close()
 
 
-@pytest.mark.parametrize("overlay", ["heat", ("contacts", "heat"), 3, None, (1,)])
+@pytest.mark.parametrize("overlay", ["heat", "", "energy,", ("contacts", "heat"), 3, None, (1,)])
 def test_unknown_overlays_are_refused(overlay):
     with pytest.raises(ValueError, match="option overlay: found .* expected a tuple of names out of"):
         gym.make("vigym/Pendulum-v0", overlay=overlay)

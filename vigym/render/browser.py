@@ -1,10 +1,12 @@
 """The scene in a web browser, live: viser serves it, and the mouse turns and zooms it there."""
 
+import atexit
 import contextlib
 import io
 import math
 import os
 import sys
+import weakref
 
 import numpy as np
 import trimesh
@@ -73,7 +75,7 @@ class BrowserRenderer:
 
     def close(self) -> None:
         """Stop serving; another `render` starts anew. May be called again, and in a forked process."""
-        if self._page is not None and self._page.process == os.getpid():
+        if self._page is not None:
             self._page.stop()
         self._page = None
 
@@ -98,6 +100,8 @@ class Page:
         meshes = [_triangles(piece) for piece in scene.pieces]
         with contextlib.redirect_stdout(io.StringIO()):  # it has a banner
             self._server = server = viser.ViserServer(HOST, PORT, label="vigym", verbose=False)
+        self._finalizer = weakref.finalize(self, _stop, server, os.getpid())
+        atexit.register(self._finalizer)  # before the one of viser, which says goodbye
         self.address = f"http://localhost:{server.get_port()}"
         server.gui.configure_theme(show_logo=False, show_share_button=False)
         server.scene.add_light_ambient("/ambient", intensity=AMBIENT)
@@ -130,9 +134,9 @@ class Page:
                 self._text.visible = True
 
     def stop(self) -> None:
-        """Stop serving."""
-        with contextlib.redirect_stdout(io.StringIO()):
-            self._server.stop()
+        """Stop serving; the same happens to a page that is forgotten."""
+        atexit.unregister(self._finalizer)
+        self._finalizer()
 
     def _added(self, name: str, piece: Piece, vertices: Array, faces: NDArray[np.int64]) -> viser.MeshHandle:
         colour, opacity = piece.colour[:3], float(piece.colour[3])
@@ -148,6 +152,13 @@ class Page:
             section_color=LINES, fade_distance=FADE * size, plane_color=GROUND, plane_opacity=1.0, shadow_opacity=0.3,
             wxyz=turning_z_to(floor.normal), position=floor.height * floor.normal,
         )  # fmt: skip
+
+
+def _stop(server: viser.ViserServer, process: int) -> None:
+    """Stop a server in the process that started it, without its last words."""
+    if os.getpid() == process:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()
 
 
 def _triangles(piece: Piece) -> tuple[Array, NDArray[np.int64]]:

@@ -28,12 +28,12 @@ class Marks:
 
 
 def overlay_kinds(value: object) -> tuple[str, ...]:
-    """Return the kinds that an option names, a tuple of names or one name.
+    """Return the kinds that an option names: a tuple of names, or a text with commas between them.
 
     Raises:
-        ValueError: an unknown name, or neither a name nor some.
+        ValueError: an unknown name, or neither a tuple nor a text.
     """
-    names = (value,) if isinstance(value, str) else value
+    names = tuple(value.split(",")) if isinstance(value, str) else value
     if not isinstance(names, tuple | list) or not all(isinstance(name, str) and name in KINDS for name in names):
         raise ValueError(f"option overlay: found {value!r}, expected a tuple of names out of {KINDS}")
     return tuple(dict.fromkeys(names))
