@@ -1,8 +1,10 @@
 """Every example runs, is short, and shows what it says."""
 
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
@@ -97,8 +99,48 @@ def check_snake_gait(module):
     assert strong > 5.0 * isotropic
 
 
+def check_runge_kutta(module):
+    steps = module.FOUR_BAR.run(0.0025), module.FOUR_BAR.run(0.005, every=2)
+    (coarse, wide), (fine, narrow) = (np.abs(np.array(list(islice(run, 800)))).T for run in steps[::-1])
+    order = np.log2(np.ptp(coarse) / np.ptp(fine)), np.log2(wide[-1] / narrow[-1])
+    assert min(order) > 3.0  # of energy and gap: of fourth order, and yet they drift
+    print("orders of energy and gap", order)
+
+
+def check_mujoco_rods(module):
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    loss, gap = module.main(seconds=10.0)
+    assert loss < -0.1
+    assert 1e-5 < gap < 1e-2
+
+
+def check_energy_story(module):
+    largest = module.main("energy_story.png", seconds=20.0)
+    for system in ("double pendulum", "four-bar"):
+        energy, gap = largest[system, "vigym"]
+        assert energy < 0.05
+        assert gap <= 1e-10
+        assert largest[system, "Runge-Kutta 4"][1] > 1e6 * gap
+    assert Path("energy_story.png").stat().st_size > 50_000
+
+
+def check_import_loops(module):
+    result = module.main()
+    assert result["gap"] <= 1e-10
+    assert abs(result["work"]) > 0.3  # it was pushed, and braked
+    assert abs(result["energy_balance"]) < 0.2
+
+
+def check_train_and_film(module):
+    returns = module.main("film.mp4", timesteps=20_480)
+    assert returns["trained"] > 3.0 * returns["doing nothing"]
+    assert Path("film.mp4").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_example(file, capsys):
+def test_example(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))  # as where a script lies
+    monkeypatch.chdir(tmp_path)
     assert len(file.read_text().splitlines()) <= 60
     globals()[f"check_{file.stem}"](load(file.stem))  # an example without a check fails here
     assert capsys.readouterr().out

@@ -21,7 +21,7 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
-    programs = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", README, re.DOTALL)
     assert len(programs) == 7
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
@@ -65,6 +65,26 @@ def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
         if not then.lstrip().startswith("environment speed"):  # of the machine
             pairs = list(zip(now.split(), then.split(), strict=True))
             assert all(alike(*pair) for pair in pairs), (now, then)
+
+
+def test_the_five_minutes_run(tmp_path: Path) -> None:
+    """Files are saved and commands run in their order, in a folder with `train` beside them; training is cut short."""
+    (section,) = re.findall(r"^## Five minutes\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
+    for name, text in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "train").symlink_to(ROOT / "train")
+    lines = "".join(re.findall(r"<!-- run -->\n```bash\n(.*?)```", section, re.DOTALL)).splitlines()
+    said = {}
+    for line in lines:
+        words = [sys.executable, *(["-m", "vigym"] if line.startswith("vigym ") else []), *line.split()[1:]]
+        words += ["--timesteps", "4096", "--episodes", "2", "--no-video"] if "train/" in line else []
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, (line, done.stderr)
+        said[line.partition(" -")[0]] = done.stdout
+    assert len(lines) == len(said) == 7
+    assert "degrees of freedom 1, redundant constraints 3" in said["vigym inspect arm.urdf"]
+    made = {"trot.mp4", "pendulum.png", "arm.png", "arm.mp4"}
+    assert made <= {file.name for file in tmp_path.iterdir() if file.stat().st_size > 5000}
 
 
 def test_its_table_has_every_environment_and_no_other() -> None:

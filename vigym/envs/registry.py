@@ -23,6 +23,18 @@ class Entry:
     max_episode_steps: int
     reward_threshold: float | None = None
 
+    def register(self) -> None:
+        """Register it with Gymnasium, single and vector; an id that is there already is left alone."""
+        if self.id not in gymnasium.registry:
+            gymnasium.register(
+                id=self.id,
+                entry_point=SINGLE,
+                vector_entry_point=VECTOR,
+                max_episode_steps=self.max_episode_steps,
+                reward_threshold=self.reward_threshold,
+                kwargs={"task": self.task},
+            )
+
 
 ENVIRONMENTS = (
     Entry("vigym/Pendulum-v0", "vigym.envs.pendulum:Pendulum", 300, 235.0),
@@ -40,14 +52,6 @@ ENVIRONMENTS = (
 
 
 def register_all() -> None:
-    """Register every environment of the table with Gymnasium; those already there are left alone."""
+    """Register every environment of the table with Gymnasium."""
     for entry in ENVIRONMENTS:
-        if entry.id not in gymnasium.registry:
-            gymnasium.register(
-                id=entry.id,
-                entry_point=SINGLE,
-                vector_entry_point=VECTOR,
-                max_episode_steps=entry.max_episode_steps,
-                reward_threshold=entry.reward_threshold,
-                kwargs={"task": entry.task},
-            )
+        entry.register()

@@ -7,16 +7,14 @@ or one for all of a batch, so that they may have state. Named parameters follow 
 """
 
 import inspect
-import sys
 from ast import literal_eval
 from collections.abc import Callable
-from importlib import import_module
-from os import getcwd
 from pathlib import Path
 from typing import Any
 
 from vigym.evaluation.episodes import Policy
 from vigym.evaluation.models import load_model
+from vigym.evaluation.modules import module_from_here
 from vigym.evaluation.named import NAMED
 from vigym.evaluation.nearest import nearest
 from vigym.evaluation.role import Controller, Each, Role, Together
@@ -118,10 +116,8 @@ def _required(found: Callable[..., Any]) -> list[str]:
 
 def _imported(base: str) -> Any:
     module, _, attribute = base.partition(":")
-    if getcwd() not in sys.path:
-        sys.path.insert(0, getcwd())
     try:
-        found = import_module(module)
+        found = module_from_here(module)
     except ImportError as error:
         raise ValueError(f"controller {base!r}: {error}; expected a module that can be imported from here") from error
     if not hasattr(found, attribute):

@@ -1,7 +1,6 @@
 """Environments by id, with an error that helps where there is none."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -9,6 +8,7 @@ import numpy as np
 
 from vigym.envs.base import TaskEnv
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.evaluation.modules import module_from_here
 from vigym.evaluation.nearest import nearest
 
 
@@ -34,7 +34,7 @@ def known_id(env_id: str) -> None:
     module, colon, name = env_id.rpartition(":")
     if colon:
         try:
-            import_module(module)
+            module_from_here(module)
         except ImportError as error:
             raise ValueError(f"environment {env_id!r}: {error}; expected a module that registers it") from error
     if name not in gymnasium.registry:
