@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym.control.serpenoid import Serpenoid, Wave, lateral_undulation, sidewinding
+from vigym.control.serpenoid import Serpenoid, Wave, lateral_undulation, linear_progression, rolling, sidewinding
 from vigym.envs import snake, snake_sidewinding
 
 BENCHMARKS = Path(__file__).resolve().parent / "benchmarks"
@@ -179,6 +179,31 @@ def test_mujoco_s_sidewinding_snake_is_as_fast(bench):
     theirs = bench.in_mujoco(bench.mujoco_snake(mech, bench.TIMESTEP), gait)
     assert ours.failures == 0
     assert np.linalg.norm(ours.velocity - theirs.velocity) < 0.25 * theirs.speed
+
+
+def moved(gait, steps=250):
+    """Way of the centre of mass (x, y) [m] after the gait has grown, and for how long [s]."""
+    env = gym.make("vigym/SnakeSidewinding-v0", reset_noise_scale=0.0)
+    infos = play(env, gait, steps)[50:]
+    first, last = infos[0], infos[-1]
+    way = [last[name] - first[name] for name in ("x_position", "y_position")]
+    assert max(info["penetration"] for info in infos) <= 1e-6
+    return np.array(way), last["time"] - first["time"]
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_rolling_goes_a_circumference_in_each_period(side):
+    way, seconds = moved(rolling(15, snake_sidewinding.REACH, lag=side * np.pi / 2.0))
+    circumference = np.pi * snake_sidewinding.DIAMETER
+    assert way[1] == pytest.approx(-side * 0.5 * seconds * circumference, rel=0.1)
+    assert abs(way[0]) < 0.02 * abs(way[1])
+
+
+@pytest.mark.parametrize("step", [-0.9, 0.9])
+def test_linear_progression_goes_where_its_wave_goes(step):
+    way, seconds = moved(linear_progression(15, snake_sidewinding.REACH, step=step))
+    assert -np.sign(step) * way[0] > 0.03 * seconds
+    assert abs(way[1]) < 0.1 * abs(way[0])
 
 
 @pytest.mark.parametrize("name", ["Snake", "SnakeSidewinding"])

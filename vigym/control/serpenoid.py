@@ -118,3 +118,59 @@ def sidewinding(
     lateral = Wave(amplitude=amplitude, frequency=frequency, step=step)
     dorsal = Wave(amplitude=lift, frequency=frequency, step=step, phase=-lag)
     return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)
+
+
+def rolling(
+    joints: int,
+    reach: float,
+    *,
+    amplitude: float = 0.2,
+    frequency: float = 0.5,
+    lag: float = -np.pi / 2.0,
+    ramp: float = 1.0,
+) -> Serpenoid:
+    """Return the gait of a snake of alternating axes that bends into an arc and rolls on its side like a wheel.
+
+    Both waves have no step: the plane of the arc turns about the snake, which rolls the other way, to its left, by its
+    circumference in each period.
+
+    Args:
+        joints: number of joints, the first of them turns sideways.
+        reach: angle that an action of 1 asks for [rad].
+        amplitude: of all angles [rad].
+        frequency: of both waves [Hz].
+        lag: phase of the wave up and down behind the other [rad]; positive: to the right.
+        ramp: time in which the amplitudes grow from zero [s].
+    """
+    lateral = Wave(amplitude=amplitude, frequency=frequency)
+    dorsal = Wave(amplitude=amplitude, frequency=frequency, phase=-lag)
+    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)
+
+
+def linear_progression(
+    joints: int,
+    reach: float,
+    *,
+    amplitude: float = 0.45,
+    frequency: float = 1.0,
+    step: float = -0.9,
+    bend: float = 0.35,
+    ramp: float = 1.0,
+) -> Serpenoid:
+    """Return the gait of a snake of alternating axes that goes straight on waves up and down, as a caterpillar does.
+
+    A round snake in one plane falls over: it lies in an S all the while, so that it stands on a base.
+
+    Args:
+        joints: number of joints, the first of them turns sideways.
+        reach: angle that an action of 1 asks for [rad].
+        amplitude: of the angles up and down [rad].
+        frequency: of the wave [Hz].
+        step: phase from joint to joint [rad]; the snake goes where the wave goes, negative: head first.
+        bend: largest angle sideways, in an S that stays as it is [rad].
+        ramp: time in which the amplitudes grow from zero [s].
+    """
+    bow = 2.0 * np.pi / joints
+    lateral = Wave(amplitude=bend, frequency=0.0, step=bow, phase=0.5 * (joints - 1) * bow)
+    dorsal = Wave(amplitude=amplitude, frequency=frequency, step=step)
+    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)

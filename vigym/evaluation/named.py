@@ -69,8 +69,8 @@ def _undulation(role: Role, **parameters: float) -> Controller:
     return serpenoid.lateral_undulation(role.actions, snake.REACH, **parameters)
 
 
-def _sidewinding(role: Role, **parameters: float) -> Controller:
-    return serpenoid.sidewinding(role.actions, snake_sidewinding.REACH, **parameters)
+def _on_ground(gait: Callable[..., serpenoid.Serpenoid]) -> Callable[..., Controller]:
+    return lambda role, **parameters: gait(role.actions, snake_sidewinding.REACH, **parameters)
 
 
 def _pd(role: Role, **parameters: Any) -> Controller:
@@ -113,6 +113,8 @@ NAMED = {
         Named("bound", _gait(trot.bound), "front legs, then back legs", (MINITAUR,)),
         Named("pronk", _gait(trot.pronk), "four legs together", (MINITAUR,)),
         Named("lateral_undulation", _undulation, "waves from head to tail", (SNAKE,)),
-        Named("sidewinding", _sidewinding, "waves sideways and upwards", (SIDEWINDER,)),
+        Named("sidewinding", _on_ground(serpenoid.sidewinding), "waves sideways and upwards", (SIDEWINDER,)),
+        Named("rolling", _on_ground(serpenoid.rolling), "an arc that rolls on its side", (SIDEWINDER,)),
+        Named("linear_progression", _on_ground(serpenoid.linear_progression), "waves upwards alone", (SIDEWINDER,)),
     )
 }
