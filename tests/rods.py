@@ -1,10 +1,12 @@
-"""A rod with everything that a factor can multiply."""
+"""Mechanisms to be varied, and random factors of what they have."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from vigym import Mechanism
+
+COUNT = 11  # more than a lane group, and not a multiple
 
 
 def rod(mass=1.2, inertia=0.1, anchor=0.5, gravity=9.81, damping=0.3, stiffness=2.0, effort=4.0, motor=True):
@@ -18,3 +20,25 @@ def rod(mass=1.2, inertia=0.1, anchor=0.5, gravity=9.81, damping=0.3, stiffness=
     if motor:
         mech.add_motor("pin", 3.0 * effort, 0.2 * effort)
     return mech
+
+
+def puck(friction=0.3, radius=0.05, ground=None):
+    mech = Mechanism(ground=True if ground is None else ground)
+    mech.add_body("puck", 1.0, (0.002, 0.002, 0.003), (0.0, 0.0, 0.5))
+    for k, (x, y) in enumerate(((0.1, 0.1), (0.1, -0.1), (-0.1, 0.0))):
+        mech.add_contact(f"foot{k}", "puck", (x, y, -0.05), radius, friction)
+    return mech
+
+
+def factors(sim, low, high, seed=0, leave=()):
+    """Random factors of everything but what is left."""
+    rng = np.random.default_rng(seed)
+    return {
+        quantity: {name: rng.uniform(low, high, COUNT) for name in names}
+        for quantity, names in sim.parameters.items()
+        if quantity not in leave
+    }
+
+
+def row(parameters, e):
+    return {q: {name: values[e] for name, values in names.items()} for q, names in parameters.items()}

@@ -9,35 +9,11 @@ import numpy as np
 import pytest
 from batches import starts
 from linkages import five_bar, four_bar
-from rods import rod
+from rods import COUNT, factors, puck, rod, row
 from trees import TYPES, random_tree
 
-from vigym import AssemblyError, Mechanism, Simulator
+from vigym import AssemblyError, Simulator
 from vigym.metrics import momentum
-
-COUNT = 11  # more than a lane group, and not a multiple
-
-
-def puck(friction=0.3, radius=0.05, ground=None):
-    mech = Mechanism(ground=True if ground is None else ground)
-    mech.add_body("puck", 1.0, (0.002, 0.002, 0.003), (0.0, 0.0, 0.5))
-    for k, (x, y) in enumerate(((0.1, 0.1), (0.1, -0.1), (-0.1, 0.0))):
-        mech.add_contact(f"foot{k}", "puck", (x, y, -0.05), radius, friction)
-    return mech
-
-
-def factors(sim, low, high, seed=0, leave=()):
-    """Random factors of everything but what is left."""
-    rng = np.random.default_rng(seed)
-    return {
-        quantity: {name: rng.uniform(low, high, COUNT) for name in names}
-        for quantity, names in sim.parameters.items()
-        if quantity not in leave
-    }
-
-
-def row(parameters, e):
-    return {q: {name: values[e] for name, values in names.items()} for q, names in parameters.items()}
 
 
 @pytest.mark.parametrize(

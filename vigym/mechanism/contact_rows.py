@@ -31,17 +31,16 @@ def across(axis: Array) -> Array:
     return unit
 
 
-def heft(mobility: Mobility, body: str, point: Array, radius: float) -> float:
-    """Least mass that a force moves at the points of a body that a ball or rim about a point touches with [kg]."""
-    places = point + radius * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
-    return mobility.mass_at(body, places)
+def touched(point: Array, radius: float) -> Array:
+    """Points (7, 3) of a body that a ball or rim about a point touches with."""
+    return point + radius * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
 
 
 def _row(mobility: Mobility, body: str, point: Array, radius: float, axis: Array, along: Array) -> Array:
     row = np.zeros(T.CONSTANT_TOUCH)
     row[_field(T.POINT, 3)], row[_field(T.RADIUS, 1)] = point, radius
     row[_field(T.RIM_AXIS, 3)], row[_field(T.RIM_SIDE, 3)] = axis, across(axis)
-    row[_field(T.ALONG, 3)], row[_field(T.HEFT, 1)] = along, heft(mobility, body, point, radius)
+    row[_field(T.ALONG, 3)], row[_field(T.HEFT, 1)] = along, mobility.mass_at(body, touched(point, radius))
     return row
 
 

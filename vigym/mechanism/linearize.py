@@ -82,7 +82,7 @@ class Linear(Reader):
     def _linear_steps(self) -> list[LinearStep]:
         """Formulas of every environment."""
         built = LinearStep(self.mechanism)
-        return [LinearStep(self._variants[e]) if e in self._variants else built for e in range(self._count)]
+        return [built if mechanism is self.mechanism else LinearStep(mechanism) for mechanism in self._mechanisms]
 
     def _knots(self) -> list[Knot]:
         """The present knot of every environment, free of contacts and limits."""

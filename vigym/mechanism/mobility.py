@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.closures import System
@@ -28,7 +30,7 @@ class Mobility:
         self._tree = tree = Tree(mechanism)
         self._poses = tree.poses(mechanism.structure.assembly[None])
         self._numbers = number_bodies(mechanism)
-        M, T = self._inertia(mechanism), tree.motions
+        self._motions = tree.motions
         closing = mechanism.closing_joints
         if closing:
             halves = [split(mechanism, joint) for joint in closing]
@@ -36,39 +38,47 @@ class Mobility:
             system = System(tree, halves, rows, np.ones(len(closing)))
             derivatives = system.evaluate(self._poses)[1][0]
             _, values, vectors = np.linalg.svd(derivatives)
-            T = T @ vectors[int((values > RANK * values.max(initial=0.0)).sum()) :].T
-        self._inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T) if T.size else np.zeros_like(M)
+            free = vectors[int((values > RANK * values.max(initial=0.0)).sum()) :].T
+            self._motions = self._motions @ free
+        names, bodies = list(mechanism.bodies), mechanism.bodies.values()
+        self._armatures = [joint.armature for joint in mechanism.tree_joints for _ in joint.prototype.velocities]
+        self._speeds = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
+        turning = self._tree.carried[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
+        self._turning = (turning @ self._poses.R[0, 1:]).swapaxes(-1, -2)
+        masses, inertias = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
+        self._inverse = self.inverse(masses, inertias)
 
-    def _inertia(self, mechanism: Listing) -> Array:
-        """Inertia of the tree's freedoms (freedoms, freedoms)."""
-        M = np.zeros((self._tree.freedoms, self._tree.freedoms))
-        for name, body in mechanism.bodies.items():
-            b = self._numbers[name]
-            R = self._poses.R[0, b]
-            v, w = self._moving(b, self._poses.x[0, b])
-            M += body.mass * v.T @ v + w.T @ (R @ body.inertia @ R.T) @ w
-        armatures = [joint.armature for joint in mechanism.tree_joints for _ in joint.prototype.velocities]
-        return M + np.diag(armatures)
+    def inverse(self, masses: Array, inertias: Array) -> Array:
+        """Rates of all freedoms that a unit impulse along each gives (freedoms, freedoms).
 
-    def _moving(self, b: int, points: Array) -> tuple[Array, Array]:
-        """Velocities of points (..., 3) of body b, (..., 3, freedoms), and its angular velocity, (3, freedoms).
-
-        They are per rate of each freedom.
+        Args:
+            masses: of the bodies (n,) [kg].
+            inertias: of the bodies (n, 3, 3) [kg m^2].
         """
+        v, w, n = self._speeds, self._turning, self._tree.freedoms
+        M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
+        M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
+        T = self._motions
+        inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T) if T.size else np.zeros_like(M)
+        return inverse
+
+    def velocities(self, bodies: Sequence[str], points: Array) -> Array:
+        """Velocities (n, k, 3, freedoms) of points (n, k, 3) in the frames of n bodies, per rate of each freedom."""
+        numbers = np.array([self._numbers[body] for body in bodies], np.intp)
+        places = self._poses.x[0, numbers, None] + points @ self._poses.R[0, numbers].swapaxes(-1, -2)
         screws = self._poses.screws[0]
-        v, w = screws[:, :3], screws[:, 3:]
-        carried = self._tree.carried[b][:, None]
-        return ((v + cross(w, points[..., None, :])) * carried).swapaxes(-1, -2), (w * carried).T
+        rates = screws[:, :3] + cross(np.broadcast_to(screws[:, 3:], (1, 1, *screws[:, 3:].shape)), places[:, :, None])
+        moved: Array = (rates * self._tree.carried[numbers][:, None, :, None]).swapaxes(-1, -2)
+        return moved
 
     def mass_at(self, body: str, points: Array) -> float:
         """Mass that a force at points (n, 3) of a body (its frame) moves [kg], least of all, in any direction."""
-        b = self._numbers[body]
-        v, _ = self._moving(b, self._poses.x[0, b] + points @ self._poses.R[0, b].T)
-        return _inverted(float(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
+        v = self.velocities([body], points[None])[0]
+        return float(inverted(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
 
     def inertia_along(self, freedom: int) -> float:
         """Inertia that a force along a freedom of the tree moves [kg, kg m^2]."""
-        return _inverted(float(self._inverse[freedom, freedom]))
+        return float(inverted(self._inverse[freedom, freedom]))
 
 
 def needs_mobility(mechanism: Listing) -> bool:
@@ -77,5 +87,7 @@ def needs_mobility(mechanism: Listing) -> bool:
     return bool(touching) or any(j.limits is not None or j.friction > 0 for j in mechanism.joints.values())
 
 
-def _inverted(mobility: float) -> float:
-    return 1.0 / mobility if mobility > 0.0 else 1.0
+def inverted(mobility: ArrayLike) -> Array:
+    """What is moved by mobilities (...,): their inverses, 1 for what does not move."""
+    rate = np.asarray(mobility, dtype=np.float64)
+    return np.divide(1.0, rate, out=np.ones_like(rate), where=rate > 0.0)

@@ -92,16 +92,16 @@ def _body_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndar
     return row
 
 
-def _scales(mechanism: Mechanism, bodies: np.ndarray) -> tuple[float, float]:
-    """Force and length [N, m] that residuals are measured by.
+def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
+    """Force and length [N, m] that residuals are measured by, from gravity (3,) and the rows of the bodies.
 
     The weight of all bodies, in 1 m/s^2 where there is no gravity; the longest arm from a centre of mass to the joint
     that carries it, or radius of gyration.
     """
-    gravity = float(np.linalg.norm(mechanism.gravity))
+    fall = float(np.linalg.norm(gravity))
     levers = np.linalg.norm(bodies[:, _field(T.ANCHOR_B, 3)], axis=1)
     gyration = np.sqrt(bodies[1:, _field(T.INERTIA, 3)].sum(axis=1) / bodies[1:, T.MASS // LANES])
-    return float(bodies[:, T.MASS // LANES].sum()) * (gravity or 1.0), float(max(levers.max(), gyration.max()))
+    return float(bodies[:, T.MASS // LANES].sum()) * (fall or 1.0), float(max(levers.max(), gyration.max()))
 
 
 def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[LoopRow]:
@@ -198,8 +198,8 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
     mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
     touching, contacts = contact_rows(mechanism, mobility, rows.body)
-    scales = _scales(mechanism, bodies[: len(rows.body)])
-    environment = np.array([*mechanism.gravity, *scales, *ground_constants(mechanism)])
+    measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
+    environment = np.array([*mechanism.gravity, *measures, *ground_constants(mechanism)])
     constants = np.array([row.constants for row in closed.rows]).reshape(-1, T.CONSTANT_ROW)
     body_rows = np.array([rows.body[name] for name in mechanism.bodies], np.int64)
     return Model(

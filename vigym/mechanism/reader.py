@@ -32,7 +32,7 @@ class Reader:
     _start_energy: Array
     _reading: Array | None
     _rest: Array  # (count, n_positions) assembly poses
-    _variants: dict[int, Mechanism]  # of the environments that are not as built
+    _variants: dict[int, Mechanism]  # of environments that are not as built, those that were made
 
     def _read(self) -> Array:
         """Readings (count, columns), computed once per state."""
@@ -48,17 +48,13 @@ class Reader:
             self._reading = self._reading.copy()
             self._groups.call(_READ, self._reading, chosen=chosen)
 
-    @property
-    def _mechanisms(self) -> list[Mechanism]:
-        """The mechanism of every environment."""
-        return [self._variants.get(e, self.mechanism) for e in range(self._count)]
+    def _mechanism_of(self, environment: int) -> Mechanism:
+        """The mechanism of an environment."""
+        return self.mechanism
 
     @property
-    def body_inertias(self) -> tuple[Array, Array]:
-        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2], ordered as `mechanism.bodies`."""
-        bodies = [list(mechanism.bodies.values()) for mechanism in self._mechanisms]
-        masses, inertias = [[b.mass for b in row] for row in bodies], [[b.inertia for b in row] for row in bodies]
-        return self._out(np.array(masses)), self._out(np.array(inertias))
+    def _mechanisms(self) -> list[Mechanism]:
+        return [self._mechanism_of(e) for e in range(self._count)]
 
     def metrics(self) -> dict[str, Any]:
         """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""

@@ -179,8 +179,8 @@ class Simulator(Linear, Saved):
         closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
         if closing:
             other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
-            variants = [closing_first(variant, closing, names) for variant in self._variants.values()]
-            other._install(list(self._variants), variants)
+            changed = self._changed()
+            other._adopt(changed, [closing_first(self._mechanism_of(e), closing, names) for e in changed])
             other.reset(self._coordinates.without_turns(positions, closing), velocities, base, chosen)
             given = q
             q, qd = self._coordinates.translated(other.mechanism, other.joint_positions, other.joint_velocities)

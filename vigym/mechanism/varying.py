@@ -15,6 +15,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import chosen_of
 from vigym.mechanism.parameters import FactorTable, Parameters
 from vigym.mechanism.reader import Reader
+from vigym.mechanism.scaled import Scaled
 from vigym.mechanism.varied import varied
 
 
@@ -43,17 +44,27 @@ class Varying(Reader):
     def actuator_efforts(self) -> Array:
         """Largest force of every actuator (..., n_actuated) [N or N m]."""
         if self._efforts is None:
-            rows = [
-                [
-                    joint.effort or 0.0
-                    for joint in mechanism.tree_joints
-                    if joint.actuated
-                    for _ in joint.prototype.velocities
-                ]
-                for mechanism in (self._mechanisms if self._variants else [self.mechanism])
+            driven = [
+                joint for joint in self.mechanism.tree_joints if joint.actuated for _ in joint.prototype.velocities
             ]
-            self._efforts = np.broadcast_to(np.array(rows, np.float64), (self._count, len(rows[0])))
+            factors = self._of("strength", [joint.name for joint in driven])
+            self._efforts = factors * np.array([joint.effort for joint in driven])
         return self._out(self._efforts)
+
+    @property
+    def body_inertias(self) -> tuple[Array, Array]:
+        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2], ordered as `mechanism.bodies`."""
+        bodies, names = self.mechanism.bodies.values(), list(self.mechanism.bodies)
+        mass, length, inertia = (self._of(quantity, names) for quantity in ("mass", "length", "inertia"))
+        inertias = np.array([body.inertia for body in bodies]) * (mass * length * length * inertia)[..., None, None]
+        return self._out(np.array([body.mass for body in bodies]) * mass), self._out(inertias)
+
+    def _of(self, quantity: str, names: list[str]) -> Array:
+        """Factors (count, n) of named elements, 1 of those without one."""
+        columns = self._factor_table.columns.get(quantity, {})
+        if self._factors is None or not columns:
+            return np.ones((self._count, len(names)))
+        return self._factors[:, [columns[name] for name in names]]
 
     def set_parameters(self, parameters: Parameters, mask: ArrayLike | None = None) -> None:
         """Multiply quantities of the mechanism by factors; the chosen environments then start afresh, as by `reset`.
@@ -83,11 +94,26 @@ class Varying(Reader):
         """Give the chosen environments their rows of factors (count, factors)."""
         now = np.ones_like(rows) if self._factors is None else self._factors
         places = np.flatnonzero(chosen & (rows != now).any(axis=1)).tolist()
-        self._install(places, [self._made(rows[e], e) for e in places])
-        if self._factors is not None or len(places):
+        lengths = list(self._factor_table.columns["length"].values())
+        long = [e for e in places if (rows[e, lengths] != 1.0).any()]
+        stretched = {e: self._made(rows[e], e) for e in long}
+        self._adopt(long, list(stretched.values()))
+        for e in places:
+            if e not in stretched:
+                built = (rows[e] == 1.0).all()
+                self._groups.install(e, self._model if built else self._scaled.model(rows[e]))
+                self._rest[e] = self._coordinates.rest
+                self._variants.pop(e, None)
+        if self._factors is not None or places:
             self._factors = np.where(chosen[:, None], rows, now)
+        self._reading = self._efforts = None
+
+    @cached_property
+    def _scaled(self) -> Scaled:
+        return Scaled(self.mechanism, self._model, self._factor_table)
 
     def _made(self, row: Array, environment: int) -> Mechanism:
+        """The mechanism with a row of factors."""
         try:
             other = varied(self.mechanism, self._factor_table.factors(row))
             _ = other.structure
@@ -96,7 +122,7 @@ class Varying(Reader):
             raise type(error)(f"parameters{where}: {error}") from error
         return other
 
-    def _install(self, places: Sequence[int], mechanisms: list[Mechanism]) -> None:
+    def _adopt(self, places: Sequence[int], mechanisms: Sequence[Mechanism]) -> None:
         """Let environments be those of mechanisms of the same structure."""
         models = [mechanism.compile(self._loops) for mechanism in mechanisms]
         for e, model in zip(places, models, strict=True):
@@ -110,4 +136,16 @@ class Varying(Reader):
             self._groups.install(e, model)
             self._variants[e] = mechanism
             self._rest[e] = Coordinates.rest_pose(mechanism)
-        self._reading = self._efforts = None
+        self._reading = None
+
+    def _changed(self) -> list[int]:
+        """Environments that are not as built."""
+        return [] if self._factors is None else np.flatnonzero((self._factors != 1.0).any(axis=1)).tolist()
+
+    def _mechanism_of(self, environment: int) -> Mechanism:
+        """The mechanism of an environment, made when first asked for where it is not as built."""
+        if environment not in self._variants:
+            if self._factors is None or (self._factors[environment] == 1.0).all():
+                return self.mechanism
+            self._variants[environment] = self._made(self._factors[environment], environment)
+        return self._variants[environment]

@@ -1,0 +1,140 @@
+"""Constant tables of a mechanism whose quantities are multiplied, without compiling it anew; lengths are as built."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.core import tables as T
+from vigym.core.simd import LANES
+from vigym.core.tables import Model
+from vigym.mechanism.check import Array
+from vigym.mechanism.contact_rows import touched
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.mobility import Mobility, inverted, needs_mobility
+from vigym.mechanism.model import scales
+from vigym.mechanism.parameters import FactorTable
+from vigym.mechanism.plan import Rows, starts
+from vigym.mechanism.touching import contact_names
+from vigym.mechanism.varied import WHOLE
+
+Index = NDArray[np.intp]
+TABLES = ("environment", "bodies", "freedoms", "contacts")
+
+
+class Product(NamedTuple):
+    """Entries of a table that a quantity's factors multiply.
+
+    Attributes:
+        table: name of the table in `Model`.
+        rows: (n,) rows, each once.
+        fields: their fields.
+        factors: (n,) columns of the factors.
+    """
+
+    table: str
+    rows: Index
+    fields: slice
+    factors: Index
+
+
+class Scaled:
+    """Models of a mechanism with factors of everything but lengths.
+
+    Args:
+        mechanism: as built.
+        model: its tables.
+        table: whose factors.
+    """
+
+    def __init__(self, mechanism: Mechanism, model: Model, table: FactorTable) -> None:
+        self._mechanism, self._model, self._columns, self._rows = mechanism, model, table.columns, Rows(mechanism)
+        self._products = [
+            self._product("environment", "gravity", {WHOLE: [0]}, T.GRAVITY, 3),
+            *self._of_bodies(), *self._of_freedoms(), self._of_contacts(),
+        ]  # fmt: skip
+        self._mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+        if self._mobility is not None:
+            names = {row: name for name, row in self._rows.body.items()}
+            plan = model.plan[model.plan[T.PLAN_CONTACTS] :][: len(model.contacts) * T.TOUCH_PLAN]
+            bodies = [names[row] for row in plan.reshape(-1, T.TOUCH_PLAN)[:, T.TOUCHES].tolist()]
+            places = [touched(c[T.POINT // LANES :][:3], c[T.RADIUS // LANES]) for c in model.contacts]
+            self._moved = self._mobility.velocities(bodies, np.array(places).reshape(-1, 7, 3))
+            self._eased = self._freedoms_of_tree()
+
+    def model(self, factors: Array) -> Model:
+        """Tables with a row of factors; scales and the inertia seen by contacts and limits are found anew."""
+        tables = {name: np.atleast_2d(getattr(self._model, name)).copy() for name in TABLES}
+        for table, rows, fields, columns in self._products:
+            tables[table][rows, fields] *= factors[columns, None]
+        bodies, environment = tables["bodies"], tables["environment"][0]
+        gravity = environment[T.GRAVITY // LANES :][:3]
+        environment[T.FORCE_SCALE // LANES :][:2] = scales(gravity, bodies[: len(self._rows.body)])
+        if self._mobility is not None:
+            inverse = self._mobility.inverse(*self._inertias(bodies))
+            easy = np.linalg.eigvalsh(self._moved @ inverse @ self._moved.swapaxes(-1, -2)).max(
+                axis=(1, 2), initial=0.0
+            )
+            tables["contacts"][:, T.HEFT // LANES] = inverted(easy)
+            rows, freedoms = self._eased
+            tables["freedoms"][rows, T.EASE // LANES] = inverted(np.diag(inverse)[freedoms])
+        return self._model._replace(**(tables | {"environment": environment}))
+
+    def _inertias(self, bodies: Array) -> tuple[Array, Array]:
+        """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
+        rows = bodies[self._model.body_rows]
+        moments = rows[:, T.INERTIA // LANES :][:, :6]
+        return rows[:, T.MASS // LANES], moments[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+
+    def _product(self, table: str, quantity: str, rows: dict[str, list[int]], field: int, width: int) -> Product:
+        """Entries of the elements that have the quantity; ``rows`` of each by name."""
+        pairs = [(row, k) for name, k in self._columns.get(quantity, {}).items() for row in rows.get(name, ())]
+        places = np.array(pairs, np.intp).reshape(-1, 2)
+        return Product(table, places[:, 0], slice(field // LANES, field // LANES + width), places[:, 1])
+
+    def _of_bodies(self) -> list[Product]:
+        rows = {name: [row] for name, row in self._rows.body.items()}
+        if self._rows.link:  # what fills the last body's block
+            last = self._rows.order[-1].child
+            rows[last] = [*range(self._rows.body[last], self._rows.first_link)]
+        mass, inertia = (T.MASS, 7), (T.INERTIA, 6)
+        return [self._product("bodies", "mass", rows, *mass), self._product("bodies", "inertia", rows, *inertia)]
+
+    def _of_freedoms(self) -> list[Product]:
+        joints = {
+            joint.name: [self._rows.freedom[joint.name] + j for j in range(len(joint.prototype.velocities))]
+            for joint in self._mechanism.ordered_joints
+        }
+        springs = {name: [self._rows.freedom[f"spring {name}"]] for name in self._mechanism.springs}
+        pulse = [name for name, motor in self._mechanism.motors.items() if motor.model is not None]
+        driven = {name: joints[name][:1] for name in self._mechanism.motors}
+        return [
+            self._product("freedoms", "damping", springs | joints, T.DAMPING, 1),
+            self._product("freedoms", "stiffness", springs | joints, T.STIFFNESS, 1),
+            self._product("freedoms", "joint_friction", joints, T.DRY, 1),
+            self._product("freedoms", "strength", joints, T.EFFORT, 1),
+            self._product("freedoms", "strength", driven, T.STRONGEST, 1),
+            self._product("freedoms", "strength", {n: driven[n] for n in driven if n not in pulse}, T.KP, 2),
+            self._product("freedoms", "strength", {name: driven[name] for name in pulse}, T.TORQUES, 8),
+        ]
+
+    def _of_contacts(self) -> Product:
+        rows, start = {}, 0
+        for collision in self._mechanism.collisions.values() if self._mechanism.ground is not None else ():
+            count = len(contact_names(collision))
+            rows[collision.name], start = [*range(start, start + count)], start + count
+        return self._product("contacts", "friction", rows, T.MU_ALONG, 3)
+
+    def _freedoms_of_tree(self) -> tuple[Index, Index]:
+        """Rows of the tree's freedoms, and their numbers in the order of the tree's joints."""
+        tree = self._mechanism.tree_joints
+        first = starts([joint.name for joint in tree], [len(joint.prototype.velocities) for joint in tree])
+        pairs = [
+            (self._rows.freedom[joint.name] + j, first[joint.name] + j)
+            for joint in tree
+            for j in range(len(joint.prototype.velocities))
+        ]
+        rows, freedoms = np.array(pairs, np.intp).reshape(-1, 2).T
+        return rows, freedoms
