@@ -137,6 +137,15 @@ def check_train_and_film(module):
     assert Path("film.mp4").stat().st_size > 10_000
 
 
+def check_snake_gaits_on_ground(module):
+    rows = module.main()
+    assert rows["sidewinding"]["left"] > 0.1
+    assert rows["rolling"]["left"] == pytest.approx(0.5 * np.pi * 0.051, rel=0.1)  # half a circumference a second
+    assert rows["linear progression"]["ahead"] > 0.03
+    assert rows["linear progression"]["upright"] > 0.9
+    assert rows["rolling"]["power"] < rows["sidewinding"]["power"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_example(file, capsys, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))  # as where a script lies

@@ -10,10 +10,12 @@ from deviations import Neighbours, differenced
 from linkages import ladder
 from loops_plane import five_bar
 from loops_space import closed_by, hanging_rope, minitaur
+from moving import whip
 from test_loop_twin import BUILDERS, CLOSING
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Mechanism, Simulator
+from vigym.mechanism.linear_step import LinearStep
 
 MOVING = [kind for kind in TYPES if kind != "fixed"]
 
@@ -205,6 +207,23 @@ def test_wrong_torques_and_poses():
         sim.linearize(substeps=0)
     with pytest.raises(ValueError, match="more motions than elsewhere"):
         Simulator(ladder(1, up=(1.0, 0.0, 0.0))).linearize()
+
+
+def test_steps_that_need_halves():
+    sim = Simulator(whip(), timestep=0.03)
+    with pytest.raises(RuntimeError, match="a step that"):
+        sim.linearize(40.0 * (-1.0) ** np.arange(12))
+    assert not sim.state[:3].any()  # time, and the sizes of steps: as before
+
+
+def test_forces_that_no_formula_has_are_noticed():
+    mech = scenes.pendulum(effort=1.0)
+    sim, weighted = Simulator(mech), scenes.pendulum(effort=1.0)
+    sim.reset({"pin": 1.0})
+    weighted.add_spring("tie", "world", "arm", (0, 0, 1), (0, 0, -0.5), 50.0, 0.1)
+    sim._linear_steps = lambda: [LinearStep(weighted)]  # the formulas of another mechanism
+    with pytest.raises(ValueError, match="no torque, spring or damper gave"):
+        sim.linearize()
 
 
 def test_nothing_that_moves():

@@ -1,0 +1,51 @@
+"""Three gaits of a snake that lifts parts of itself: sidewinding, rolling, and straight on like a caterpillar.
+
+python examples/snake_gaits_on_ground.py
+"""
+
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+
+import vigym  # noqa: F401  registers the environments
+from vigym.control.serpenoid import Serpenoid, linear_progression, rolling, sidewinding
+from vigym.envs.snake_sidewinding import REACH
+
+GAITS: dict[str, Callable[..., Serpenoid]] = {
+    "sidewinding": sidewinding,
+    "rolling": rolling,
+    "linear progression": linear_progression,
+}
+SETTLED = 2.0  # the waves have grown and the snake is under way [s]
+
+
+def travel(name: str, duration: float, seed: int = 0) -> dict[str, float]:
+    """Return speeds along and to the left of the snake at the start [m/s], power [W], and how level it stays."""
+    env = gym.make("vigym/SnakeSidewinding-v0")
+    gait = GAITS[name](joints=env.action_space.shape[0], reach=REACH)  # type: ignore[index]
+    observation, info = env.reset(seed=seed)
+    path, powers, upright = [], [], 1.0
+    while info["time"] < duration:
+        observation, _, _, _, info = env.step(gait(observation, info))
+        upright = min(upright, info["vertical"][2])
+        if info["time"] >= SETTLED:
+            path.append((info["time"], info["x_position"], info["y_position"]))
+            powers.append(info["power"])
+    env.close()
+    seconds, ahead, left = np.subtract(path[-1], path[0])
+    power = float(np.mean(powers))
+    return {"ahead": float(ahead / seconds), "left": float(left / seconds), "power": power, "upright": float(upright)}
+
+
+def main(duration: float = 12.0) -> dict[str, dict[str, float]]:
+    """Print and return how each gait gets on."""
+    print("gait                 ahead [m/s]   to the left [m/s]   power [W]")
+    rows = {name: travel(name, duration) for name in GAITS}
+    for name, row in rows.items():
+        print(f"{name:20} {row['ahead']:11.3f} {row['left']:19.3f} {row['power']:11.2f}")
+    return rows
+
+
+if __name__ == "__main__":
+    main()
