@@ -159,6 +159,14 @@ def test_wrong_arguments():
         energy_swing_up(scenes.double_pendulum(effort=1.0), energy=1.0)
     with pytest.raises(ValueError, match=r"kp: found shape \(2,\)"):
         pd(mech, kp=[1.0, 2.0])
+    with pytest.raises(ValueError, match="kd: found 'fast', expected numbers"):
+        pd(mech, kd="fast")
+    with pytest.raises(ValueError, match="control_cost: found 0, expected finite numbers of at least 1e-09"):
+        lqr(mech, control_cost=0)
+    with pytest.raises(ValueError, match=r"position_cost: found shape \(2,\), expected one number or \(3,\)"):
+        lqr(mech, position_cost=[1.0, 2.0])
+    with pytest.raises(MechanismError, match="found a motor"):
+        pd(scenes.fixed_leg())
     with pytest.raises(MechanismError, match="no largest torque"):
         pd(scenes.double_pendulum(effort=np.inf))
     ball = Mechanism()
@@ -166,3 +174,14 @@ def test_wrong_arguments():
     ball.add_joint("socket", "spherical", "world", "ball", (0, 0, 0.1), effort=1.0)
     with pytest.raises(MechanismError, match="found a free orientation"):
         pd(ball)
+
+
+def test_regulator_of_balls():
+    mech = Mechanism()
+    mech.add_body("rod", 1.0, (0.1, 0.1, 0.01), position=(0.0, 0.0, 0.5))
+    mech.add_joint("socket", "spherical", "world", "rod", (0, 0, 0), effort=5.0)
+    balance, sim = lqr(mech), Simulator(mech)
+    sim.reset({"socket": unit(np.array([1.0, 0.1, -0.05, 0.2]))}, {"socket": (0.3, 0.2, -0.5)})
+    for _ in range(1500):
+        sim.step(5.0 * balance(None, told(sim.joint_positions, sim.joint_velocities)).astype(float))
+    assert np.abs(balance.deviation(told(sim.joint_positions, sim.joint_velocities))).max() < 1e-4

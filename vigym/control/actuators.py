@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
@@ -16,32 +16,45 @@ Info = Mapping[str, Any]
 
 
 class Actuators:
-    """The actuated freedoms of a mechanism.
+    """The actuated freedoms of a mechanism whose actions are torques.
 
     Args:
-        mechanism: of an environment whose actions are torques.
+        mechanism: without motors: theirs are told targets.
 
     Attributes:
-        positions, velocities: columns of `joint_positions` and `joint_velocities`, a freedom each.
+        names: of the freedoms (n_actuated).
         efforts: (n_actuated,) largest torques [N, N m].
 
     Raises:
-        MechanismError: an actuator without an effort, or of a freedom without a coordinate of its own.
+        MechanismError: motors, or an actuator without a largest torque.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        names = mechanism.actuator_names
-        homeless = [name for name in names if name not in mechanism.position_names]
-        if homeless:
-            raise MechanismError(f"actuator {homeless[0]!r}: found a free orientation, expected a distance or an angle")
-        self.positions = np.array([mechanism.position_names.index(name) for name in names], np.int64)
-        self.velocities = np.array([mechanism.velocity_names.index(name) for name in names], np.int64)
+        self._mechanism, self.names = mechanism, mechanism.actuator_names
         joints = [joint for joint in mechanism.tree_joints if joint.actuated]
         self.efforts = np.array([joint.effort for joint in joints for _ in joint.prototype.velocities], np.float64)
-        if not np.isfinite(self.efforts).all():
+        if mechanism.motors:
             raise MechanismError(
-                f"actuator {names[int(np.argmin(np.isfinite(self.efforts)))]!r}: found no largest torque, expected one"
+                f"joint {mechanism.motor_names[0]!r}: found a motor, expected actions that are torques"
             )
+        if not np.isfinite(self.efforts).all():
+            name = self.names[int(np.argmin(np.isfinite(self.efforts)))]
+            raise MechanismError(f"actuator {name!r}: found no largest torque, expected one")
+
+    def positions(self) -> NDArray[np.int64]:
+        """Return the columns of `joint_positions` (n_actuated,).
+
+        Raises:
+            MechanismError: an actuator of a free orientation, which has no coordinate of its own.
+        """
+        homeless = [name for name in self.names if name not in self._mechanism.position_names]
+        if homeless:
+            raise MechanismError(f"actuator {homeless[0]!r}: found a free orientation, expected a distance or an angle")
+        return np.array([self._mechanism.position_names.index(name) for name in self.names], np.int64)
+
+    def velocities(self) -> NDArray[np.int64]:
+        """Return the columns of `joint_velocities` (n_actuated,)."""
+        return np.array([self._mechanism.velocity_names.index(name) for name in self.names], np.int64)
 
     def action(self, torques: Array) -> NDArray[np.float32]:
         """Return the action (..., n_actuated) in [-1, 1] that means torques, as far as the efforts reach."""
@@ -54,3 +67,21 @@ def coordinates(info: Info) -> tuple[Array, Array]:
         np.asarray(info["joint_positions"], dtype=np.float64),
         np.asarray(info["joint_velocities"], dtype=np.float64),
     )
+
+
+def each(name: str, value: ArrayLike, count: int, low: float = -np.inf) -> Array:
+    """Return the parameter `name`, one number for all or one of each, as an array (count,).
+
+    Raises:
+        ValueError: another shape, no finite numbers, or one below `low`.
+    """
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: found {value!r}, expected numbers") from error
+    if found.shape not in ((), (count,)):
+        raise ValueError(f"{name}: found shape {found.shape}, expected one number or ({count},)")
+    if not (np.isfinite(found) & (found >= low)).all():
+        least = "" if low == -np.inf else f" of at least {low:g}"
+        raise ValueError(f"{name}: found {value!r}, expected finite numbers{least}")
+    return np.broadcast_to(found, (count,))

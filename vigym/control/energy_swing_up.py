@@ -34,7 +34,7 @@ class EnergySwingUp:
         catch: cost to come, as `balance` tells it, below which it takes over.
 
     Raises:
-        MechanismError: the actuator has no coordinate, or no largest torque.
+        MechanismError: motors, or an actuator without a largest torque.
         ValueError: more than one actuator, or an unknown joint.
     """
 
@@ -51,7 +51,8 @@ class EnergySwingUp:
         balance: Lqr | None = None,
         catch: float = 10.0,
     ) -> None:
-        self._actuators, names = Actuators(mechanism), mechanism.actuator_names
+        self._actuators = Actuators(mechanism)
+        names = self._actuators.names
         if len(names) != 1:
             raise ValueError(f"energy_swing_up: found {len(names)} actuators, expected one")
         swing = names[0] if swing is None else swing

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.control.actuators import Actuators, Array, Info, coordinates, each
 from vigym.control.holding import holding_torques
 from vigym.control.riccati import gain, riccati
 from vigym.mechanism.deviation import deviation
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
+
+CHEAPEST = 1e-9  # cost of a squared action: the equation needs one
 
 
 class Lqr:
@@ -47,8 +49,9 @@ class Lqr:
 
     Raises:
         AssemblyError: the pose leaves a loop open.
-        MechanismError: unknown names; actuators without coordinates or largest torques.
-        ValueError: no torques hold the pose, it cannot be stabilised, or steps there are not smooth.
+        MechanismError: unknown names, motors, actuators without a largest torque.
+        ValueError: costs of the wrong shape or too low, no torques hold the pose, it cannot be stabilised, or steps
+            there are not smooth.
     """
 
     batched = True
@@ -69,9 +72,9 @@ class Lqr:
         sim.reset(positions)
         self.positions, self.torques = sim.joint_positions, holding_torques(sim)
         n, efforts = len(mechanism.velocity_names), self._actuators.efforts
-        weights = [np.broadcast_to(np.asarray(cost, np.float64), (n,)) for cost in (position_cost, velocity_cost)]
+        weights = each("position_cost", position_cost, n, 0.0), each("velocity_cost", velocity_cost, n, 0.0)
         A, B = sim.linearize(self.torques, substeps)
-        R = np.diag(np.broadcast_to(np.asarray(control_cost, np.float64), efforts.shape) / efforts**2)
+        R = np.diag(each("control_cost", control_cost, len(efforts), CHEAPEST) / efforts**2)
         self.value = riccati(A, B, np.diag(np.concatenate(weights)), R)
         self.gain = gain(A, B, R, self.value)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.control.actuators import Actuators, Info, coordinates, each
 from vigym.mechanism.mechanism import Mechanism
 
 
@@ -28,8 +28,8 @@ class Pd:
         torques: (n_actuated,) added to that, such as those that carry the weight at the target [N m, N].
 
     Raises:
-        MechanismError: the actuators have no coordinates, or no largest torques.
-        ValueError: values of the wrong shape.
+        MechanismError: motors, or actuators without a coordinate or a largest torque.
+        ValueError: values of the wrong shape, or not finite.
     """
 
     batched = True
@@ -43,22 +43,17 @@ class Pd:
         kd: ArrayLike = 1.0,
         torques: ArrayLike = 0.0,
     ) -> None:
-        self._actuators = Actuators(mechanism)
+        self._actuators = actuators = Actuators(mechanism)
+        self._positions, self._velocities = actuators.positions(), actuators.velocities()
         given = {"target": target, "kp": kp, "kd": kd, "torques": torques}
-        values = {name: self._each(name, value) for name, value in given.items()}
+        values = {name: each(name, value, len(actuators.names)) for name, value in given.items()}
         self.target, self.kp, self.kd, self.torques = values.values()
-
-    def _each(self, name: str, value: ArrayLike) -> Array:
-        count, found = len(self._actuators.efforts), np.asarray(value, dtype=np.float64)
-        if found.shape not in ((), (count,)):
-            raise ValueError(f"{name}: found shape {found.shape}, expected one number or ({count},)")
-        return np.broadcast_to(found, (count,))
 
     def __call__(self, observation: Any, info: Info) -> NDArray[np.float32]:
         """Return the action (..., n_actuated) by the joint positions and velocities of `info`."""
         positions, velocities = coordinates(info)
-        error = self.target - positions[..., self._actuators.positions]
-        torques = self.kp * error - self.kd * velocities[..., self._actuators.velocities] + self.torques
+        error = self.target - positions[..., self._positions]
+        torques = self.kp * error - self.kd * velocities[..., self._velocities] + self.torques
         return self._actuators.action(torques)
 
 

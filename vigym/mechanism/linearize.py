@@ -123,6 +123,6 @@ def _check_smooth(mechanism: Mechanism) -> None:
     found += [f"skate {name!r}" for name in mechanism.skates] + [f"wheel {name!r}" for name in mechanism.wheels]
     if found:
         raise ValueError(
-            f"linearize: found {found[0]}, expected a mechanism without motors, dry friction, skates and wheels; "
-            "a copy of it without them has the same smooth motion"
+            f"linearize: found {found[0]}, expected a mechanism without motors, dry friction, skates and wheels: their "
+            "steps are not linearised"
         )
