@@ -95,3 +95,24 @@ def test_efforts_named_in_the_action_table(entry):
     if stated:
         joints = make(entry).unwrapped.mechanism.joints.values()
         assert float(stated.group(1)) in [joint.effort for joint in joints]
+
+
+@numbered
+def test_what_info_tells_is_in_the_notes(entry):
+    env = make(entry)
+    env.reset(seed=0)
+    told = set(env.unwrapped.task.quantities(env.unwrapped.sim))
+    assert told
+    assert told - set(re.findall(r"`(\w+)`", section(entry, "Notes"))) == set()
+
+
+@numbered
+def test_every_row_has_a_unit(entry):
+    for heading in ("Action Space", "Observation Space"):
+        for row in rows(entry, heading):
+            assert re.fullmatch(r"\w+ \((\S.*)\)|ratio", row[5]), row
+
+
+@every
+def test_starting_state_names_its_noise(entry):
+    assert "`reset_noise_scale`" in section(entry, "Starting State")

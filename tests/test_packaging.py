@@ -47,6 +47,12 @@ def test_the_wheel_carries_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+def test_the_wheel_brings_the_command(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
+        assert archive.read(name).decode().split() == ["[console_scripts]", "vigym", "=", "vigym.__main__:main"]
+
+
 def test_an_unpacked_wheel_finds_its_own_assets(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")

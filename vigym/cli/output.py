@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from rich import box
@@ -33,16 +33,19 @@ def console() -> Console:
 
 def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> None:
     """Print a table; columns numbered in `right` are flush right."""
+    rows, out = [list(row) for row in rows], console()
+    whole = max([len(row[0]) for row in rows], default=0) < out.width // 2  # names are read best in one piece
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if column in right else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        table.add_column(Text(name), justify=justify, overflow="fold", no_wrap=whole and column == 0)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    out = console()
     with out.capture() as capture:
         out.print(table)
     lines = [line.rstrip() for line in capture.get().splitlines()]
-    out.print(Text(title, style="bold"))
+    if title:
+        out.print(Text(title, style="bold"))
     print("\n".join(line for line in lines if line))
 
 

@@ -29,7 +29,7 @@ class Pendulum(Task):
 
     ## Notes
 
-    `info["angle"]` is the angle from upright in [-pi, pi) [rad], `info["angular_velocity"]` the rate [rad/s].
+    `info` has `angle` from upright in [-pi, pi) [rad] and `angular_velocity` [rad/s].
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space

@@ -31,6 +31,8 @@ class Figure:
 def _spread(values: Array) -> str:
     """Return mean and standard deviation, to three digits of what matters."""
     mean, deviation = float(values.mean()), float(values.std())
+    if not values.any():
+        return "0"
     digits = max(0, 2 - int(np.floor(np.log10(max(abs(mean), deviation, 1e-12)))))
     if digits > 6:
         return f"{mean:.1e} ± {deviation:.0e}"
