@@ -212,4 +212,7 @@ def test_without_its_libraries_it_says_what_to_install(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert done.stderr == "vigym: found no click and rich, which the command line needs: pip install 'vigym[cli]'\n"
+    assert done.stderr.startswith(
+        "vigym: found no click and rich, which the command line needs: pip install click rich"
+    )
+    assert done.stderr.count("\n") == 1

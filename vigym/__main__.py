@@ -11,7 +11,8 @@ def main() -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         found = " and ".join(missing)
-        print(f"vigym: found no {found}, which the command line needs: pip install 'vigym[cli]'", file=sys.stderr)
+        mend = f"pip install {' '.join(missing)} (vigym's extra [cli] has all that commands need)"
+        print(f"vigym: found no {found}, which the command line needs: {mend}", file=sys.stderr)
         return 1
     from vigym.cli.app import run
 

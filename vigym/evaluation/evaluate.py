@@ -73,6 +73,8 @@ def evaluate(
     weight, busy = weight_of(probe), 0.0
     rows: list[Episode] = []
     try:
+        envs.reset(seed=seed)
+        envs.step(np.zeros(envs.action_space.shape))  # loads kernels, which is not timed
         for turn in range(rounds):
             seeds = [seed + len(rows) + lane for lane in range(envs.num_envs)]
             policy = policy_of(controller, Role(env_id, probe.unwrapped, seeds))

@@ -41,7 +41,7 @@ def film(
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:
-        raise ImportError("films need moviepy: pip install 'vigym[cli]'") from error
+        raise ImportError("films need moviepy: pip install moviepy") from error
     env = make_single(env_id, options or {}, render_mode="rgb_array")
     try:
         policy = policy_of(controller, Role(env_id, env.unwrapped, [seed]))

@@ -47,7 +47,9 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     try:
         import stable_baselines3
     except ImportError as error:
-        raise ImportError(f"{path}: a model needs stable-baselines3: pip install 'vigym[train]'") from error
+        raise ImportError(
+            f"{path}: this needs torch and stable-baselines3: pip install torch stable-baselines3"
+        ) from error
     model = getattr(stable_baselines3, algorithm).load(path, device="cpu")
     for what in ("observation_space", "action_space"):
         found, expected = getattr(model, what).shape, getattr(env, what).shape
