@@ -29,7 +29,7 @@ def everything():
     mech.add_body("fist", 0.2, (0.01, 0.01, 0.01), (0.0, 2.0, 1.4))
     mech.add_joint("wrist", "revolute", "arm", "fist", (0.0, 2.0, 1.2), (1, 0, 0), effort=1.0, limits=(-1.0, 1.0))
     mech.add_motor("wrist", 0.3, 0.1, model=MINITAUR_MOTOR)
-    mech.add_spring("band", "cart", "fist", (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), 20.0, 0.5, 0.4)
+    mech.add_spring("shoulder", "cart", "fist", (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), 20.0, 0.5, 0.4)
     return mech
 
 

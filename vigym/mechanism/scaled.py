@@ -108,11 +108,12 @@ class Scaled:
             for joint in self._mechanism.ordered_joints
         }
         springs = {name: [self._rows.freedom[f"spring {name}"]] for name in self._mechanism.springs}
+        both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
         pulse = [name for name, motor in self._mechanism.motors.items() if motor.model is not None]
         driven = {name: joints[name][:1] for name in self._mechanism.motors}
         return [
-            self._product("freedoms", "damping", springs | joints, T.DAMPING, 1),
-            self._product("freedoms", "stiffness", springs | joints, T.STIFFNESS, 1),
+            self._product("freedoms", "damping", both, T.DAMPING, 1),
+            self._product("freedoms", "stiffness", both, T.STIFFNESS, 1),
             self._product("freedoms", "joint_friction", joints, T.DRY, 1),
             self._product("freedoms", "strength", joints, T.EFFORT, 1),
             self._product("freedoms", "strength", driven, T.STRONGEST, 1),

@@ -33,11 +33,11 @@ class Quantity(NamedTuple):
 
 
 def _with(name: str) -> Callable[[Mechanism], list[str]]:
-    """Names of the joints and springs with a quantity that is not zero."""
+    """Names of the joints and springs with a quantity that is not zero; a name of both means both."""
 
     def names(mechanism: Mechanism) -> list[str]:
-        owners: dict[str, Any] = {**mechanism.joints, **mechanism.springs}
-        return [owner for owner, record in owners.items() if getattr(record, name, 0.0)]
+        owners: list[Any] = [*mechanism.joints.values(), *mechanism.springs.values()]
+        return list(dict.fromkeys(owner.name for owner in owners if getattr(owner, name, 0.0)))
 
     return names
 
