@@ -57,6 +57,14 @@ def check_minitaur_leg_hop(module):
     assert result["penetration"] <= 1e-6
 
 
+def check_robust_balance(module):
+    fallen = module.main(steps=200)
+    built, varied, struck, late, later = fallen.values()
+    assert built == struck == 0
+    assert varied < 8
+    assert 0 < late < later == 64
+
+
 def check_minitaur_trot(module):
     result = module.main()
     assert result["speed"] >= 0.30
