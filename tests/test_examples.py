@@ -94,6 +94,12 @@ def check_swing_up(module):
     assert result["up"] == 100
 
 
+def check_acrobot_stand(module):
+    result = module.main()
+    assert result["played"] == result["told"] < 25.0
+    assert result["left"] < 1e-3
+
+
 def check_pd_holding(module):
     result = module.main()
     assert abs(result["sag"]) > 0.1

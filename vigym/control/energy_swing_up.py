@@ -22,7 +22,8 @@ from vigym.mechanism.simulator import Simulator
 class EnergySwingUp:
     """Torque = push sign(rate) clip(pump (wanted - energy)) of one actuator, until `balance` takes over.
 
-    The clip is to [-1, 1]; at rest the swing counts as forwards.
+    The clip is to [-1, 1]; at rest the swing counts as forwards. Of a batch, each environment may have its own energy,
+    push and pump.
 
     Args:
         mechanism: of an environment with one action, a torque.
@@ -44,10 +45,10 @@ class EnergySwingUp:
         self,
         mechanism: Mechanism,
         *,
-        energy: float,
+        energy: ArrayLike,
         swing: str | None = None,
-        push: float | None = None,
-        pump: float = 1.0,
+        push: ArrayLike | None = None,
+        pump: ArrayLike = 1.0,
         balance: Lqr | None = None,
         catch: float = 10.0,
     ) -> None:
@@ -59,8 +60,9 @@ class EnergySwingUp:
         if swing not in mechanism.velocity_names:
             raise ValueError(f"swing: found {swing!r}, expected one of {', '.join(mechanism.velocity_names)}")
         self._swing = mechanism.velocity_names.index(swing)
-        self.energy, self.pump, self.balance, self.catch = energy, pump, balance, catch
-        self.push = float(self._actuators.efforts[0]) if push is None else push
+        self.balance, self.catch = balance, catch
+        self.energy, self.pump = np.asarray(energy, np.float64), np.asarray(pump, np.float64)
+        self.push = np.asarray(self._actuators.efforts[0] if push is None else push, np.float64)
 
     def torque(self, info: Info) -> Array:
         """Return the torque (...,) of the pump [N m] by energy and joint velocities of `info`."""
