@@ -47,7 +47,7 @@ class Settings:
     algorithm: dict[str, Any] = field(default_factory=dict)
 
 
-# Rollouts of 64 x 64 steps, few large batches: on one core the learner costs more than the environments.
+# Rollouts of 64 x 64 steps, few large batches: on one core the learner costs far more than the environments.
 _PPO = {
     "n_steps": 64,
     "batch_size": 512,
