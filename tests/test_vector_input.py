@@ -1,11 +1,17 @@
 """Bad input of the native vector environment: a clear error, and all environments are as they were."""
 
+from dataclasses import dataclass
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from env_cases import CASES, assert_same
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+
+from vigym.envs.base import TaskEnv
+from vigym.envs.pendulum import Pendulum
+from vigym.envs.vector import TaskVectorEnv
 
 ID = "vigym/CartPole-v0"
 
@@ -114,3 +120,33 @@ def test_seeds(many, seed):
     with pytest.raises(ValueError, match="seed: found"):
         many.reset(seed=seed)
     assert before == [stream.bit_generator.state for stream in many.np_random]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed(Pendulum):
+    """A pendulum whose hooks forget that there are many environments."""
+
+    fault: str = "none"
+
+    def quantities(self, sim):
+        mean = {"mean": sim.joint_positions.mean()} if self.fault == "quantity" else {}
+        return super().quantities(sim) | mean
+
+    def rewards(self, now, action):
+        found = super().rewards(now, action)
+        return found | ({"upright": found["upright"].sum()} if self.fault == "term" else {})
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("quantity", r"quantity 'mean': found shape \(\), expected \(3,\) or one more axis"),
+        ("term", r"reward term 'upright': found shape \(\), expected \(3,\): hooks"),
+    ],
+)
+def test_hooks_that_mix_environments_up(fault, error):
+    single, many = TaskEnv(Mixed, fault=fault), TaskVectorEnv(Mixed, 3, fault=fault)
+    single.reset(seed=0)
+    single.step(np.zeros(1))  # nothing to mix up
+    with pytest.raises(ValueError, match=error):
+        many.reset(seed=0), many.step(np.zeros((3, 1)))

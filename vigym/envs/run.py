@@ -139,6 +139,7 @@ class TaskRun:
         """
         now = self.quantities()
         terms = self.task.rewards(now, held.action)
+        require_rows(terms, "reward term", held.clipped.shape, 0)
         weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
         if fresh is not None:
             weighted = {name: np.where(fresh, 0.0, value) for name, value in weighted.items()}
@@ -154,7 +155,9 @@ class TaskRun:
         sim = self.sim
         now = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
         now["time"] = np.asarray(sim.time)
-        return now | self.task.quantities(sim)
+        own = self.task.quantities(sim)
+        require_rows(own, "quantity", now["time"].shape, 1)
+        return now | own
 
     def observe(self, now: Quantities, chosen: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the space's bounds.
@@ -180,6 +183,17 @@ class TaskRun:
         info = self.info(now, dict.fromkeys(self.task.weights, idle[..., 0]), idle)
         info["action_clipped"] = np.zeros(self.action_shape[:-1], dtype=np.bool_)
         return self.observe(now, chosen), info
+
+
+def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:
+    """Raise ValueError unless all values have a row for each environment: `shape`, at most `more` axes behind it."""
+    for name, value in values.items():
+        found = np.shape(value)
+        if found[: len(shape)] != shape or len(found) > len(shape) + more:
+            raise ValueError(
+                f"{what} {name!r}: found shape {found}, expected {shape}{' or one more axis' if more else ''}: "
+                "hooks of a task are array expressions, with a row for each environment"
+            )
 
 
 def efforts(mechanism: Mechanism) -> Array:
