@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -197,8 +199,11 @@ def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, singl
         _put(target, spans[name], value, f"{what} of {name!r}", single)
 
 
-def _put(target: Array, span: slice, value: ArrayLike, what: str, single: bool) -> None:
+def _put(target: Array, span: slice, value: Any, what: str, single: bool) -> None:
     width, count = span.stop - span.start, len(target)
+    if width == 1 and isinstance(value, float) and isfinite(value):  # the most frequent one, quickly
+        target[:, span.start] = value
+        return
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
