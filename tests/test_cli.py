@@ -169,7 +169,7 @@ def test_warmup_says_what_it_did(capsys):
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "-n", "0"], 2, "0 is not in the range x>=1"),
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links"], 2, "found 'links', expected name=value"),
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links=1"], 1, "option links: found 1, expected"),
-        (["evaluate", "vigym/Urdf-v0", "-c", "zero"], 1, "urdf"),
+        (["evaluate", "vigym/Urdf-v0", "-c", "zero"], 1, "environment 'vigym/Urdf-v0': expected the option 'urdf'"),
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "-", "--json", "-"], 2, "found '-' twice"),
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"], 2, "--csv: found no folder 'nowhere'"),
         (["record", "vigym/Snake-v0", "-f", "film.gif"], 2, "expected a name that ends in .mp4"),

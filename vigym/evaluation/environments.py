@@ -1,6 +1,8 @@
 """Environments by id, with an error that helps where there is none."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import gymnasium
@@ -8,6 +10,7 @@ import numpy as np
 
 from vigym.envs.base import TaskEnv
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.envs.stage import task_class
 from vigym.evaluation.modules import module_from_here
 from vigym.evaluation.nearest import nearest
 
@@ -22,11 +25,23 @@ def make_single(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasi
     try:
         env = gymnasium.make(env_id, **options, **more)
     except TypeError as error:
-        raise ValueError(f"environment {env_id!r}: {error}") from error
+        raise ValueError(f"environment {env_id!r}: {_option_fault(env_id, str(error))}") from error
     if not isinstance(env.unwrapped, TaskEnv):
         env.close()
         raise ValueError(f"environment {env_id!r}: found {type(env.unwrapped).__name__}, expected one of vigym")
     return env
+
+
+def _option_fault(env_id: str, message: str) -> str:
+    """Say what is wrong with the options of an environment, from what Python says of the call that makes it."""
+    missing = re.search(r"missing \d+ required .*?: (.*?)(?= was raised|$)", message)
+    if missing is not None:
+        return f"expected the option {missing[1]}"
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", message)
+    task = gymnasium.spec(env_id).kwargs.get("task")
+    if unknown is None or task is None:
+        return message
+    return f"found option {unknown[1]!r}, {nearest(unknown[1], [field.name for field in fields(task_class(task))])}"
 
 
 def known_id(env_id: str) -> None:
