@@ -145,6 +145,12 @@ def check_import_loops(module):
     assert abs(result["energy_balance"]) < 0.2
 
 
+def check_objectives(module):
+    forward, power, _ = module.main(steps=300).T
+    assert (np.diff(forward) > 0.0).all()  # quicker steps, more speed
+    assert (power < -5.0).all()
+
+
 def check_train_and_film(module):
     returns = module.main("film.mp4", timesteps=20_480)
     assert returns["trained"] > 3.0 * returns["doing nothing"]
