@@ -73,6 +73,18 @@ def test_loops_motors_and_contact(environment, eager):
     assert eager
 
 
+def test_environments_that_differ(eager):
+    mech, count = random_tree(4, TYPES, damping=0.1), 20
+    one, many = (batch_of(mech, starts(mech, count), threads=k) for k in (1, 3))
+    mass = np.linspace(0.5, 2.0, count)
+    for sim in (one, many):
+        sim.set_parameters({"mass": mass, "length": mass**0.2})
+        for torques in signals(mech, 5, count):
+            sim.step(torques, substeps=3)
+    assert_same(one, many)
+    assert len(set(one.energy().total)) == count
+
+
 def test_a_failed_environment_fails_alone(eager):
     mech, count = random_tree(2, TYPES), 20
     one, many = (batch_of(mech, starts(mech, count), threads=k) for k in (1, 3))
