@@ -26,7 +26,8 @@ def main() -> None:
     args = parser.parse_args()
     print(machine(), end="\n\n")
     rows = environments(args.ids or None, repeats=args.repeats)
-    heads = ["id", "physics steps", "single", *(f"{n}" for n in COUNTS), "physics at 512", "reset at 64 [us]"]
+    vectors = ["vector of 1", *map(str, COUNTS[1:])]
+    heads = ["id", "physics steps in one", "single", *vectors, "physics steps of 512 alone", "reset in 64 [us]"]
     print(*_markdown(heads, [_speeds(group) for group in _grouped(rows)]), sep="\n", end="\n\n")
     print(f"load {os.getloadavg()[0]:.2f}", end="\n\n")
     rows = environments(args.ids or None, [SHARED], [1, 2], args.repeats, peers=False)
@@ -42,14 +43,18 @@ def _speeds(rows: list[Row]) -> list[str]:
     steps = [f"{1e-3 * row['environment_steps_per_second']:.3g}" for row in rows]
     alone = rows[-1]["physics_us"]
     reset = next(row["reset_us"] for row in rows if row["environments"] == 64)
-    physics = "" if alone is None else f"{1e3 * rows[-1]['physics_steps'] / alone:.3g}"
-    return [f"`{rows[0]['id']}`", str(rows[0]["physics_steps"]), *steps, physics, f"{reset:.3g}"]
+    physics = "" if alone is None else f"{1e3 * rows[-1]['physics_steps'] / alone:.0f}"
+    return [_name(rows[0]), str(rows[0]["physics_steps"]), *steps, physics, f"{reset:.3g}"]
+
+
+def _name(row: Row) -> str:
+    return row["id"].removeprefix("vigym/") + (" (MuJoCo)" if row["engine"] == "mujoco" else "")
 
 
 def _scaling(rows: list[Row]) -> list[str]:
     one, two = (next(row for row in rows if row["environments"] and row["threads"] == k) for k in (1, 2))
     whole = two["environment_steps_per_second"] / one["environment_steps_per_second"]
-    return [f"`{one['id']}`", f"{whole:.2f}, the simulator alone {one['physics_us'] / two['physics_us']:.2f}"]
+    return [_name(one), f"{whole:.2f}, the simulator alone {one['physics_us'] / two['physics_us']:.2f}"]
 
 
 def _markdown(heads: list[str], lines: list[list[str]]) -> list[str]:
