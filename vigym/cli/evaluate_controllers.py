@@ -14,6 +14,7 @@ from vigym.cli.output import (
     json_option,
     show,
     to_standard,
+    waiting,
     write_csv,
     write_json,
 )
@@ -92,7 +93,8 @@ def command(
     if plot:
         from vigym.evaluation.plots import draw
 
-        draw(scored, plot)
+        with waiting(plot):
+            draw(scored, plot)
     if not quiet:
         last = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
         heads = ["", "", *controllers]

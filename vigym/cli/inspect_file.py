@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from vigym.cli.inspection import facts
-from vigym.cli.output import PICTURES, checked_file, console, json_option, show, to_standard, write_json
+from vigym.cli.output import PICTURES, checked_file, console, json_option, show, to_standard, waiting, write_json
 from vigym.mechanism.errors import UrdfError
 from vigym.urdf.faults import inertia_faults
 from vigym.urdf.load import load_urdf
@@ -39,7 +39,8 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     if plot:
         from vigym.cli.drawing import draw
 
-        draw(mech, plot)
+        with waiting(plot):
+            draw(mech, plot)
     if not quiet:
         _print(found)
 

@@ -106,6 +106,16 @@ def bar(title: str) -> Iterator[Report]:
         yield lambda done: progress.update(task, completed=done)
 
 
+@contextmanager
+def waiting(title: str) -> Iterator[None]:
+    """Show that something goes on, for what cannot tell how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(title):
+        yield
+
+
 def _write(file: str, text: str) -> None:
     if file == STANDARD:
         sys.stdout.write(text)
