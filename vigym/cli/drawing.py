@@ -79,7 +79,7 @@ def _graph(ax: Axes, mech: Mechanism, places: Places) -> None:
         curve = _curve(np.array(places[joint.parent]), np.array(places[joint.child]))
         ax.plot(*curve.T, "--", color=CLOSURE, linewidth=1.2)
         x, y = curve[len(curve) // 2]
-        ax.text(x, y, _label(joint), fontsize=7, color=CLOSURE, va="center")
+        ax.text(x, y, _label(joint), fontsize=7, color=CLOSURE, va="top")
     for name, (x, y) in places.items():
         ax.plot(x, y, "s" if name == WORLD else "o", color="0.3" if name == WORLD else "tab:blue", markersize=7)
         ax.annotate(name, (x, y), xytext=(0, -12), textcoords="offset points", fontsize=8, ha="center", weight="bold")
