@@ -102,6 +102,21 @@ def test_bars_of_other_lengths_close_their_loop():
     assert len(set(sim.joint_positions[:, 1])) == 3
 
 
+def test_bars_of_other_lengths_start_as_they_do_alone():
+    mech, draw = four_bar(), np.random.default_rng(0)
+    motor = mech.tree_joints[0]
+    for count in (1, 3, 11):  # never a whole group of lanes
+        for _ in range(5):
+            lengths, angles = draw.uniform(0.95, 1.05, count), draw.uniform(-0.5, 0.5, count)
+            rates = draw.normal(0.0, 10.0, count)
+            sim, alone = Simulator(mech, batch=count), Simulator(mech)
+            sim.set_parameters({"length": {motor.child: lengths}})
+            sim.reset({motor.name: angles}, {motor.name: rates})
+            alone.set_parameters({"length": {motor.child: lengths[-1]}})
+            alone.reset({motor.name: angles[-1]}, {motor.name: rates[-1]})
+            np.testing.assert_array_equal(sim.state[-1], alone.state)
+
+
 def test_bars_that_cannot_meet_change_nothing():
     mech = four_bar()
     sim = Simulator(mech, batch=3)

@@ -188,8 +188,8 @@ class TaskRun:
 def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:
     """Raise ValueError unless all values have a row for each environment: `shape`, at most `more` axes behind it."""
     for name, value in values.items():
-        found = np.shape(value)
-        if found[: len(shape)] != shape or len(found) > len(shape) + more:
+        found = value.shape if isinstance(value, np.ndarray | np.generic) else np.shape(value)  # slow
+        if found != shape and (found[: len(shape)] != shape or len(found) > len(shape) + more):
             raise ValueError(
                 f"{what} {name!r}: found shape {found}, expected {shape}{' or one more axis' if more else ''}: "
                 "hooks of a task are array expressions, with a row for each environment"

@@ -96,7 +96,10 @@ class LaneGroups:
             self.table = T.aligned(self.groups * self._stride)
             self.table.reshape(self.groups, -1)[:] = shared
         lanes = self.table.reshape(self.groups, -1, LANES)
-        lanes[environment // LANES, :, environment % LANES] = T.model_table(model, False).reshape(-1, LANES)[:, 0]
+        # lanes beyond the last environment repeat it, as their rows do: they must not be the ones that do not converge
+        last = environment == self.count - 1
+        at = slice(environment % LANES, LANES if last else environment % LANES + 1)
+        lanes[environment // LANES, :, at] = T.model_table(model, False).reshape(-1, LANES)[:, :1]
 
     def quicken(self, changes: Array) -> None:
         """Add (count, bodies, 3) to the half-step velocities that led to the present knot, bodies by row from 1 on."""
