@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from vigym import assets
 from vigym.cli.app import COMMANDS, run
@@ -186,6 +187,37 @@ def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):
 def test_traceback_shows_where_an_error_comes_from():
     with pytest.raises(ValueError, match="did you mean"):
         run(["--traceback", "evaluate", "vigym/Snke-v0", "-c", "zero"])
+
+
+def test_an_error_in_a_controller_of_ones_own_is_one_line_with_its_place(capsys, tmp_path, monkeypatch):
+    faulty = ["def breaks(observation, info):", "    raise RuntimeError('broken')", "", ""]
+    faulty += ["def adds(observation, info):", "    return observation + observation[:2]"]
+    (tmp_path / "faulty.py").write_text("\n".join(faulty) + "\n")
+    (tmp_path / "open_end.py").write_text("act = (\n")
+    monkeypatch.chdir(tmp_path)
+    for name, message in (
+        ("faulty:breaks", "vigym: RuntimeError: broken (faulty.py, line 2; vigym --traceback shows more)"),
+        ("faulty:adds", "(faulty.py, line 6; "),
+        ("open_end:act", "(open_end.py, line 1)"),
+    ):
+        assert run(["evaluate", "vigym/Pendulum-v0", "-c", name, "-n", "1"]) == 1
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert message in err
+    with pytest.raises(RuntimeError, match="broken"):
+        run(["--traceback", "evaluate", "vigym/Pendulum-v0", "-c", "faulty:breaks", "-n", "1"])
+
+
+@pytest.mark.parametrize("width", [80, 70, 60, 40])
+def test_tables_fit_a_terminal_and_keep_words_whole_where_there_is_room(width, capsys, monkeypatch):
+    monkeypatch.setattr("vigym.cli.output.console", lambda: Console(width=width, highlight=False))
+    for arguments in (["list"], ["inspect", str(assets.path("minitaur"))]):
+        out = said(capsys, *arguments)
+        rows = [line for line in out.splitlines() if line.startswith(" ")]
+        assert max(map(len, rows)) <= width
+        if width == 80:
+            assert "lateral_undulation" in out or "continuous" in out
+            assert "SnakeSidewinding-v0 " in out or " front_left_upper_front " in out
 
 
 def test_every_command_explains_itself_by_example(capsys):

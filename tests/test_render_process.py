@@ -132,6 +132,7 @@ def test_an_empty_mechanism_is_an_empty_picture():
     [
         ({"mode": "ansi"}, "render mode: found 'ansi', expected one of .'rgb_array', 'human', 'browser'"),
         ({"width": 0}, "picture size: found 0 x 96, expected at least 1 x 1 pixels"),
+        ({"height": 96.5}, "picture size: found 96 x 96.5, expected whole numbers of pixels"),
         ({"rate": 0.0}, "render rate: found 0.0"),
         ({"rate": math.nan}, "render rate: found nan"),
     ],

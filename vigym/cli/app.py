@@ -3,6 +3,9 @@
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
+from sysconfig import get_path
+from traceback import extract_tb
 
 import click
 
@@ -21,7 +24,8 @@ COMMANDS = {
     "bench": ("vigym.cli.measure_speed:command", "How fast environments are on this machine."),
     "warmup": ("vigym.cli.warm_up:command", "Compile the kernels, once for this machine and version."),
 }
-EXPECTED = (ValueError, OSError, ImportError)  # those of mechanisms and files are ValueErrors
+NOT_OWN = (str(Path(vigym.__file__).parent), *map(get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
+EXPECTED = (ValueError, OSError, ImportError, SyntaxError)  # those of mechanisms and files are ValueErrors
 
 
 class Commands(click.Group):
@@ -90,12 +94,20 @@ def run(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # who reads has seen enough: `vigym list | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
         return 1
-    except EXPECTED as error:
-        if "--traceback" in arguments:
+    except Exception as error:
+        place, expected = _place(error), isinstance(error, EXPECTED)
+        if "--traceback" in arguments or not (place or expected):  # an error of vigym's own is told in full
             raise
-        _complain(f"vigym: {error}")
+        _complain(f"vigym: {'' if expected else type(error).__name__ + ': '}{error}{place}")
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _place(error: Exception) -> str:
+    """Return where in a user's own module an error comes from, "" where it does not."""
+    frames = extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((*NOT_OWN, "<"))]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno}; vigym --traceback shows more)" if own else ""
 
 
 def _complain(text: str) -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 Report = Callable[[float], None]  # told the part that is done, in [0, 1]
 ENDLESS = 10_000  # columns where no terminal folds lines
+GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
 PICTURES, FILMS = (".png", ".svg", ".pdf"), (".mp4",)  # what can be written
 STANDARD = "-"  # in place of a file: standard output
 
@@ -34,11 +35,11 @@ def console() -> Console:
 def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> None:
     """Print a table; columns numbered in `right` are flush right."""
     rows, out = [list(row) for row in rows], console()
-    whole = max([len(row[0]) for row in rows], default=0) < out.width // 2  # names are read best in one piece
+    widths = _widths([head, *rows], out.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, name in enumerate(head):
         justify: Literal["left", "right"] = "right" if column in right else "left"
-        table.add_column(Text(name), justify=justify, overflow="fold", no_wrap=whole and column == 0)
+        table.add_column(Text(name), justify=justify, overflow="fold", width=widths[column])
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     with out.capture() as capture:
@@ -47,6 +48,22 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: 
     if title:
         out.print(Text(title, style="bold"))
     print("\n".join(line for line in lines if line))
+
+
+def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the widths of columns in so much room: words stay whole while they can, names in front the longest."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    first = widths[0] if widths[0] < room // 2 else min(words[0], room // 3)
+    room -= GAP * (len(columns) - 1) + EDGES
+    for least in ([first, *words[1:]], [first, *[1] * (len(words) - 1)], [1] * len(words)):
+        while sum(widths) > room:
+            spare = [width if width > few else 0 for width, few in zip(widths, least, strict=True)]
+            if not any(spare):
+                break
+            widths[spare.index(max(spare))] -= 1
+    return widths
 
 
 def to_standard(json_file: str | None, csv_file: str | None = None) -> bool:

@@ -42,12 +42,14 @@ class Scene:
         light: what the light sees then; square, it holds all that throws a shadow.
 
     Raises:
-        ValueError: a size that is not positive.
+        ValueError: a size that is not positive, or no whole number of pixels.
     """
 
     def __init__(self, mechanism: Mechanism, camera: Camera, width: int, height: int) -> None:
         if min(width, height) < 1:
             raise ValueError(f"picture size: found {width} x {height}, expected at least 1 x 1 pixels")
+        if not all(isinstance(pixels, (int, np.integer)) for pixels in (width, height)):
+            raise ValueError(f"picture size: found {width} x {height}, expected whole numbers of pixels")
         self.pieces: list[Piece] = pieces_of(mechanism)
         self.bodies = len(mechanism.bodies)
         self._carrier = np.array([piece.body for piece in self.pieces], dtype=np.intp)

@@ -144,7 +144,7 @@ def _strip(root: ET.Element) -> None:
 
 
 def _hint(data: bytes) -> str:
-    if b"<drake:" in data and b"xmlns:drake" not in data:
+    if b"<drake:" in data and b"xmlns:drake" not in data and data.lstrip().startswith(b"<"):
         return _DRAKE
     return _XACRO if b"xacro" in data else ""
 
