@@ -105,6 +105,7 @@ def test_without_autoreset_an_ended_episode_is_not_stepped():
         ({"reset_mask": np.ones(4)}, r"reset_mask: found float64 of shape \(4,\)"),
         ({"reset_mask": np.ones(3, dtype=bool)}, r"reset_mask: found bool of shape \(3,\)"),
         ({"reset_mask": np.zeros(4, dtype=bool)}, "reset_mask: found no environment"),
+        (7, "reset options: found 7, expected a dictionary"),
         ({"noise": 1}, r"reset options: found \['noise'\], expected only 'reset_mask' and 'state'"),
         ({"state": np.zeros(3)}, r"state: found shape \(3,\)"),
     ],

@@ -102,9 +102,11 @@ def require_options(options: dict[str, Any] | None, known: Sequence[str]) -> dic
     """Return the options of a reset, none for None.
 
     Raises:
-        ValueError: one that is not known.
+        ValueError: one that is not known, or no dictionary.
     """
-    given = options or {}
+    given = {} if options is None else options
+    if not isinstance(given, dict):
+        raise ValueError(f"reset options: found {given!r}, expected a dictionary")
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise ValueError(f"reset options: found {unknown}, expected only {' and '.join(map(repr, known))}")
