@@ -41,6 +41,7 @@ from .tables import (
     V,
     W,
 )  # fmt: skip
+from .touch import keep_apart
 from .velocity import coupling_rates, joint_rate
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
@@ -181,6 +182,7 @@ def assemble_group(t, positions, before, given, start, rates, given_rates, outco
     size, kept = t.plan[STATE_SIZE], t.b + t.plan[ASIDE_STATE]
     copy(t.work, kept, t.state, t.s, size)
     k = knots(t, 0)
+    keep_apart(t, token)
     to_rows(outcome, first, GAP_LEFT, assemble(t, k, positions, before, given, start, first, token, vectors))
     left, weak = closed_rates(t, k, rates, given_rates, first, token, vectors)
     to_rows(outcome, first, RATE_LEFT, left)

@@ -9,13 +9,13 @@ import math
 
 from .algebra import add, dot, load3, load4
 from .cone import spin_coefficient
-from .contact import touching_velocity
 from .coordinates import keep
 from .drives import bound_by
 from .forces import stretch_of, tension
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned
 from .lanes import above, both, row
+from .pair import touching_velocity
 from .rates import change_of, has_angle, rate_of
 from .simd import LANES, absolute, load, spread, where
 from .tables import (

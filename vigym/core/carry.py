@@ -24,7 +24,7 @@ from .jit import inline, phase
 from .joint import free_rotation, own_axis, planned, rotation_axis, translation_axis
 from .lanes import row
 from .links import row_plan
-from .rows import carry_plan, couples, coupling
+from .rows import all_sleep, carry_plan, couples, coupling, sleeps
 from .simd import LANES, absolute, load, spread, store, where
 from .tables import (
     ALONG_B,
@@ -62,6 +62,7 @@ from .tables import (
     ROW_PIVOT,
     ROW_T,
     ROWS,
+    TOUCHING_ROW,
     TRANSLATIONS,
     WEIGHT,
     WORK,
@@ -135,14 +136,21 @@ def carry_past(t, i, q, k2, k3, token):
 @phase
 def carry(t, i, k2, k3, token):
     """Carry the loop rows that pass body i past its freedoms, and couple them."""
+    if all_sleep(t, token):
+        return
     first, freedoms = planned(t, i, FIRST_CARRY), planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)
     end = first + planned(t, i, CARRIES)
     for q in range(first, end):
-        carry_past(t, i, q, k2, k3, token)
+        if not sleeps(t, carry_plan(t, q, CARRIED_ROW), token):
+            carry_past(t, i, q, k2, k3, token)
     for q in range(first, end):
         c, r = t.q + row(q, CARRIED, token), carry_plan(t, q, CARRIED_ROW)
+        if sleeps(t, r, token):
+            continue
         for other in range(first, end):
             d, m = t.q + row(other, CARRIED, token), carry_plan(t, other, CARRIED_ROW)
+            if sleeps(t, m, token):
+                continue
             s = spread(0.0, token)
             for j in range(freedoms):
                 s = s + load(t.work, c + ALONG_K + j * LANES, token) * load(t.work, d + ALONG_B + j * LANES, token)
@@ -158,12 +166,12 @@ def decouple(t, r, per_pivot, token):
     """S_mn <- S_mn - S_mr S_rn / S_rr for the rows behind r; S_mr / S_rr is kept in the place of S_mr."""
     end = row_plan(t, r, LAST) + 1
     for m in range(r + 1, end):
-        if couples(t, r, m):
+        if couples(t, r, m) and not sleeps(t, m, token):
             at = coupling(t, m, r, token)
             factor = load(t.work, at, token) * per_pivot
             store(t.work, at, factor)
             for n in range(r + 1, end):
-                if couples(t, r, n):
+                if couples(t, r, n) and not sleeps(t, n, token):
                     to = coupling(t, m, n, token)
                     store(t.work, to, load(t.work, to, token) - factor * load(t.work, coupling(t, r, n, token), token))
 
@@ -177,7 +185,7 @@ def eliminate_at(t, i, r, per_pivot, token):
     B_f, B_t = load3(t.work, c + B_F, token), load3(t.work, c + B_T, token)
     for other in range(q + 1, planned(t, i, FIRST_CARRY) + planned(t, i, CARRIES)):
         m = carry_plan(t, other, CARRIED_ROW)
-        if couples(t, r, m):
+        if couples(t, r, m) and not sleeps(t, m, token):
             d, factor = t.q + row(other, CARRIED, token), load(t.work, coupling(t, m, r, token), token)
             share = per_pivot * load(t.work, coupling(t, r, m, token), token)
             store3(t.work, d + K_F, axpy(-factor, K_f, load3(t.work, d + K_F, token)))
@@ -195,7 +203,7 @@ def eliminate_at(t, i, r, per_pivot, token):
 def largest_weight(t, r, token):
     """The largest pivot of the rows of one kind in row r's link, before other rows were eliminated."""
     g, largest = row_plan(t, r, LINK), absolute(load(t.work, t.r + row(r, LOOP_WORK, token) + WEIGHT, token))
-    if row_plan(t, r, KIND) == COUPLED:
+    if row_plan(t, r, KIND) in (COUPLED, TOUCHING_ROW):
         return largest
     for other in range(planned(t, g, FIRST_ROW), planned(t, g, FIRST_ROW) + planned(t, g, ROWS)):
         if row_plan(t, other, KIND) == row_plan(t, r, KIND):
@@ -215,7 +223,11 @@ def dual_shift(t, r, token):
 @phase
 def eliminate_rows(t, i, token):
     """Take out the loop rows whose apex is body i, or the world (0)."""
+    if all_sleep(t, token):
+        return
     for r in range(planned(t, i, FIRST_ROW), planned(t, i, FIRST_ROW) + planned(t, i, ROWS)):
+        if sleeps(t, r, token):
+            continue
         at = t.r + row(r, LOOP_WORK, token)
         pivot, shift = load(t.work, coupling(t, r, r, token), token), dual_shift(t, r, token)
         shift = where(pivot, shift, -shift)

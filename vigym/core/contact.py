@@ -7,19 +7,18 @@ point) or of the rim of a cylinder, whose other three points lie a quarter turn 
 
 p: the point of the body that touches at knot 2; t_k: tangents at knot 2, t_1 along the body's own direction where
 friction depends on it. ``wanted`` is h times the velocity of a rebound, or where a step starts below the ground what
-pushes out of it without energy. Skates and wheels are contacts that cannot slip and do not press.
+pushes out of it without energy. Contacts of two bodies: see ``pair``. Skates and wheels are contacts that cannot slip
+and do not press.
 """
 
 import math
 
-from .algebra import add, axpy, cross, dot, load3, load9, mul, store3
+from .algebra import add, axpy, cross, dot, load3, mul
 from .jit import inline
 from .lanes import row
 from .simd import load, where
 from .tables import (
     ALONG,
-    ARM,
-    ARM2,
     BALL_POINT,
     CONSTANT_TOUCH,
     DIRECTED,
@@ -36,16 +35,9 @@ from .tables import (
     RIM_SIDE,
     SKATE,
     TANGENT,
-    TANGENT_1,
-    TANGENT_2,
     TOUCH_KIND,
     TOUCH_PLAN,
-    TOUCH_WORK,
-    TOUCHES,
     WHEEL,
-    R,
-    V,
-    W,
     X,
 )  # fmt: skip
 
@@ -118,22 +110,3 @@ def tangents(t, c, R_b, n, token):
         return axle, on_ground(cross(axle, n), axle, flat)
     t1 = on_ground(along, n, flat) if touch_plan(t, c, DIRECTED) > 0 else flat
     return t1, cross(n, t1)
-
-
-@inline
-def set_tangents(t, c, a, R2, n, token):
-    """Tangents of contact c at knot 2, without their coefficients of friction."""
-    t1, t2 = tangents(t, c, R2, n, token)
-    store3(t.work, a + TANGENT_1, t1)
-    store3(t.work, a + TANGENT_2, t2)
-
-
-@inline
-def touching_velocity(t, c, k2, k, token):
-    """Velocity (normal, of the touching point, about the normal) of contact c at knot 2, in the step to buffer k."""
-    a, b, n = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES), ground_normal(t, token)
-    own, moving = k2 + row(b, KNOT, token), k + row(b, KNOT, token)
-    spin = mul(load9(t.state, own + R, token), load3(t.state, moving + W, token))
-    arm = add(load3(t.work, a + ARM2, token), load3(t.state, own + ARM, token))
-    v = add(load3(t.state, moving + V, token), cross(spin, arm))
-    return dot(n, v), v, dot(n, spin)

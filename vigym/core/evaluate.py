@@ -10,6 +10,7 @@ from .joint import planned
 from .lanes import any_lane, both, but_not, copy, over_bodies, row
 from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
+from .meeting import set_touching
 from .multipliers import rounding
 from .press import condense, follow_contacts, keep_forces, press, push, take_forces
 from .rows import forget_multipliers, keep_multipliers, set_rows
@@ -77,6 +78,7 @@ def renew(t, blocks, k2, k3, h, weight, others, token, vectors):
         condense(t, weight, 1.0 / h, token)
     if t.plan[LOOP_ROWS] > 0:
         set_rows(t, k2, k3, token)
+        set_touching(t, weight, 1.0 / h, token)
     factorise(t, k2, k3, token)
     if mixed:
         put_back_factors(t, spread(others, vectors), vectors)

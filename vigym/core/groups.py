@@ -3,6 +3,8 @@
 One environment is one group whose lanes are bodies; a batch is as many groups of LANES environments as it takes.
 """
 
+from typing import Any, NamedTuple
+
 from .algebra import load3
 from .jit import inline
 from .lanes import lane_count, with_lane
@@ -23,8 +25,32 @@ from .tables import (
     WORK_COUPLINGS,
     WORK_FREEDOMS,
     WORK_LOOPS,
-    Tables,
 )  # fmt: skip
+
+
+class Tables(NamedTuple):
+    """Pointers to the four arrays, and where the tables of one lane group start in them."""
+
+    plan: Any
+    model: Any
+    state: Any
+    work: Any
+    m: int  # model: bodies
+    f: int  # model: freedoms
+    l: int  # model: loop rows
+    n: int  # model: contacts
+    e: int  # model: environment row
+    s: int  # state: environment row
+    c: int  # state: coordinates
+    u: int  # state: multipliers
+    o: int  # state: contacts
+    k: int  # state: first knot buffer
+    b: int  # work: bodies
+    p: int  # work: freedoms
+    r: int  # work: loop rows
+    q: int  # work: carried rows
+    z: int  # work: couplings
+    w: int  # work: contacts
 
 
 @inline

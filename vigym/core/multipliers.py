@@ -5,7 +5,7 @@ from .jit import inline, phase
 from .joint import planned
 from .lanes import row
 from .links import row_plan
-from .rows import carry_plan, couples, coupling
+from .rows import all_sleep, carry_plan, couples, coupling, sleeps
 from .simd import LANES, absolute, load, maximum, spread, store
 from .tables import (
     ALONG_B,
@@ -53,6 +53,8 @@ GAP_ROUNDING = 1e-15  # of a gap, in length scales or rad
 @phase
 def take_back_shift(t, token):
     """Before a solve: residuals without the force that the dual shift takes from the present multipliers."""
+    if all_sleep(t, token):
+        return
     for r in range(t.plan[LOOP_ROWS]):
         at = t.r + row(r, LOOP_WORK, token)
         shift = load(t.work, at + DUAL_SHIFT, token) * load(t.work, at + MULTIPLIER, token)
@@ -63,8 +65,11 @@ def take_back_shift(t, token):
 def reduce_rows(t, i, token):
     """On the way to the root: what the freedoms of body i, just solved, leave of the rows it carries."""
     first, freedoms = planned(t, i, FIRST), planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)
-    for q in range(planned(t, i, FIRST_CARRY), planned(t, i, FIRST_CARRY) + planned(t, i, CARRIES)):
+    carries = 0 if all_sleep(t, token) else planned(t, i, CARRIES)
+    for q in range(planned(t, i, FIRST_CARRY), planned(t, i, FIRST_CARRY) + carries):
         c, at = t.q + row(q, CARRIED, token), t.r + row(carry_plan(t, q, CARRIED_ROW), LOOP_WORK, token) + GAP
+        if sleeps(t, carry_plan(t, q, CARRIED_ROW), token):
+            continue
         gap = load(t.work, at, token)
         for j in range(freedoms):
             s = load(t.work, t.p + row(first + j, ELIMINATION, token) + RESIDUAL, token)
@@ -75,12 +80,16 @@ def reduce_rows(t, i, token):
 @phase
 def solve_rows(t, i, token):
     """On the way to the root: residuals of the rows whose apex is body i, into its wrench and the later rows."""
+    if all_sleep(t, token):
+        return
     a = t.b + row(i, WORK, token)
     for r in range(planned(t, i, FIRST_ROW), planned(t, i, FIRST_ROW) + planned(t, i, ROWS)):
         at = t.r + row(r, LOOP_WORK, token)
+        if sleeps(t, r, token):
+            continue
         gap = load(t.work, at + GAP, token)
         for m in range(r + 1, row_plan(t, r, LAST) + 1):
-            if couples(t, r, m):
+            if couples(t, r, m) and not sleeps(t, m, token):
                 to = t.r + row(m, LOOP_WORK, token) + GAP
                 store(t.work, to, load(t.work, to, token) - gap * load(t.work, coupling(t, m, r, token), token))
         if i > 0:
@@ -98,11 +107,15 @@ def multipliers(t, i, token):
     """
     left, per_length = spread(0.0, token), 1.0 / load(t.model, t.e + LENGTH_SCALE, token)
     a, first = t.b + row(i, WORK, token), planned(t, i, FIRST_ROW)
+    if all_sleep(t, token):
+        return left
     for r in range(first + planned(t, i, ROWS) - 1, first - 1, -1):
         at = t.r + row(r, LOOP_WORK, token)
+        if sleeps(t, r, token):
+            continue
         gap = load(t.work, at + GAP, token)
         for m in range(r + 1, row_plan(t, r, LAST) + 1):
-            if couples(t, r, m):
+            if couples(t, r, m) and not sleeps(t, m, token):
                 lam = load(t.work, t.r + row(m, LOOP_WORK, token) + MULTIPLIER, token)
                 gap = gap + lam * load(t.work, coupling(t, r, m, token), token)
         if i > 0:
@@ -120,8 +133,10 @@ def multipliers(t, i, token):
 @inline
 def pushed(t, i, j, token):
     """Motion of freedom j of body i by the multipliers of the rows it carries."""
-    s = spread(0.0, token)
-    for q in range(planned(t, i, FIRST_CARRY), planned(t, i, FIRST_CARRY) + planned(t, i, CARRIES)):
+    s, carries = spread(0.0, token), 0 if all_sleep(t, token) else planned(t, i, CARRIES)
+    for q in range(planned(t, i, FIRST_CARRY), planned(t, i, FIRST_CARRY) + carries):
+        if sleeps(t, carry_plan(t, q, CARRIED_ROW), token):
+            continue
         lam = load(t.work, t.r + row(carry_plan(t, q, CARRIED_ROW), LOOP_WORK, token) + MULTIPLIER, token)
         s = s + lam * load(t.work, t.q + row(q, CARRIED, token) + ALONG_B + j * LANES, token)
     return s
@@ -141,6 +156,8 @@ def rounding(t, token):
     """
     length = load(t.model, t.e + LENGTH_SCALE, token)
     noise, per_length = spread(0.0, token), maximum(spread(1.0, token), 1.0 / length)
+    if all_sleep(t, token):
+        return noise
     for i in range(1, t.plan[BODIES]):
         for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
             s, p = spread(0.0, token), t.p + row(planned(t, i, FIRST) + j, ELIMINATION, token)

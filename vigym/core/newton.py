@@ -13,9 +13,9 @@ from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not
 from .ldu import solve_to_leaves
 from .links import follow_links
+from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
 from .tables import FORCE_SCALE, H1, LOOP_ROWS
-from .touch import overlooked, reanchor
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -29,12 +29,12 @@ ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their la
 
 
 @inline
-def arrived(t, k3, h, prox, finished, token):
+def arrived(t, k2, k3, h, prox, finished, token):
     """The finished lanes, but those where a contact that seemed far is below the ground or a body sinks too far.
 
     Their forces are kept.
     """
-    late = maximum(overlooked(t, k3, finished, token), reanchor(t, h, prox, finished, token))
+    late = maximum(overlooked(t, k2, k3, h, finished, token), reanchor(t, h, prox, finished, token))
     finished = but_not(finished, late)
     keep_found(t, finished, token)
     return finished
@@ -78,7 +78,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         stalls = both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)) if iteration > 0 else o
         asked = both(both(active, maximum(above(goal, now), stalls)), above(spread(SETTLED, token), moves))
         take(t, one, asked, token)
-        finished = arrived(t, k3, h, prox, asked, token)
+        finished = arrived(t, k2, k3, h, prox, asked, token)
         missed = but_not(asked, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
@@ -100,7 +100,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = arrived(t, k3, h, prox, but_not(finished, missed), token)
+        finished = arrived(t, k2, k3, h, prox, but_not(finished, missed), token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number

@@ -2,10 +2,11 @@
 
 from .algebra import add, axpy, cross, dot, load3, load4, load_block, minus_outer, scale, store3, store4, store_block
 from .cone import defect, set_law, spin_coefficient
-from .contact import ground_normal, touch_plan
+from .contact import touch_plan
 from .jit import inline, phase
 from .lanes import any_lane, row
 from .links import add_wrench
+from .pair import pairs, relative_motion
 from .simd import LANES, load, maximum, spread, store, where
 from .tables import (
     ARM2,
@@ -17,9 +18,15 @@ from .tables import (
     FACTS,
     FGIVES,
     FORCE_FOUND,
+    GAP,
     GUIDE_1,
     GUIDE_2,
+    LOOP_WORK,
     NEAR,
+    NORMAL_2,
+    NORMAL_3,
+    PARTNER_LOW,
+    PARTNER_TOUCH,
     PRESS_FOUND,
     RUB_1,
     RUB_2,
@@ -30,6 +37,7 @@ from .tables import (
     SLIP_SEEN,
     SPINS,
     TOUCH_KIND,
+    TOUCH_ROWS,
     TOUCH_WORK,
     TOUCHES,
     TURN,
@@ -40,8 +48,9 @@ from .tables import (
 
 
 @inline
-def contact_wrench(t, a, n, f, token):
-    """World force of contact row a with components f, and its torque about the joint anchor at knot 2."""
+def contact_wrench(t, a, f, token):
+    """World force of contact row a with components f, and its torque about the own joint anchor at knot 2."""
+    n = load3(t.work, a + NORMAL_2, token)
     t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
     force = axpy(f[2], t2, axpy(f[1], t1, scale(f[0], n)))
     return force, axpy(f[3], n, cross(load3(t.work, a + ARM2, token), force))
@@ -60,44 +69,64 @@ def press(t, per_h, prox, token):
 
 @phase
 def push(t, weight, token):
-    """Take the contacts' forces at no increment off the wrenches of their bodies."""
-    n = ground_normal(t, token)
+    """Take the contacts' forces at no increment off the wrenches of their bodies, or into their loop rows."""
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
-            s = spin_coefficient(t, c, token)
             g = load4(t.work, a + FGIVES, token)
-            force, torque = contact_wrench(t, a, n, (g[0], g[1], g[2], s * g[3]), token)
-            add_wrench(t, t.b + row(touch_plan(t, c, TOUCHES), WORK, token), -weight, force, torque, token)
+            if pairs(t, c):
+                for j in range(3):
+                    at = t.r + row(touch_plan(t, c, TOUCH_ROWS) + j, LOOP_WORK, token)
+                    store(t.work, at + GAP, -load(t.work, a + FGIVES + j * LANES, token))
+            else:
+                s = spin_coefficient(t, c, token)
+                force, torque = contact_wrench(t, a, (g[0], g[1], g[2], s * g[3]), token)
+                add_wrench(t, t.b + row(touch_plan(t, c, TOUCHES), WORK, token), -weight, force, torque, token)
+
+
+@inline
+def sloped(t, c, a, arms, token):
+    """Contact forces per motion of the body with these arms (of the lowest and touching point): three rows (f, m)."""
+    n = load3(t.work, a + NORMAL_3, token)
+    nn, n1, n2, k11 = load4(t.work, a + CONE, token)
+    k12, k22, _, _ = load4(t.work, a + CONE + 4 * LANES, token)
+    low, touch = load3(t.work, a + arms[0], token), load3(t.work, a + arms[1], token)
+    w1, w2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
+    m, m1, m2 = cross(low, n), cross(touch, w1), cross(touch, w2)
+    if touch_plan(t, c, TOUCH_KIND) >= SKATE:
+        w1, w2 = load3(t.work, a + GUIDE_1, token), load3(t.work, a + GUIDE_2, token)
+        m1 = add(cross(touch, w1), load3(t.work, a + TURN_1, token))
+        m2 = add(cross(touch, w2), load3(t.work, a + TURN_2, token))
+    return (
+        (scale(nn, n), scale(nn, m)),
+        (axpy(k12, w2, axpy(k11, w1, scale(n1, n))), axpy(k12, m2, axpy(k11, m1, scale(n1, m)))),
+        (axpy(k22, w2, axpy(k12, w1, scale(n2, n))), axpy(k22, m2, axpy(k12, m1, scale(n2, m)))),
+    )
 
 
 @phase
 def condense(t, weight, per_h, token):
-    """Add the contacts' slopes to the blocks of their bodies: wrenches at knot 2, motions at knot 3."""
-    n = ground_normal(t, token)
+    """Add the slopes of contacts with the ground to the blocks of their bodies: wrenches at knot 2, motions at knot 3.
+
+    Those of two bodies are loop rows, see ``meeting``.
+    """
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
-        if any_lane(load(t.work, a + NEAR, token)):
+        if any_lane(load(t.work, a + NEAR, token)) and not pairs(t, c):
             at = t.b + row(touch_plan(t, c, TOUCHES), WORK, token) + BLOCK
-            nn, n1, n2, k11 = load4(t.work, a + CONE, token)
-            k12, k22, ksn, kss = load4(t.work, a + CONE + 4 * LANES, token)
-            arm2, low = load3(t.work, a + ARM2, token), load3(t.work, a + ARM_LOW, token)
-            touch, s = load3(t.work, a + ARM_TOUCH, token), -weight * per_h
-            t1, t2 = load3(t.work, a + RUB_1, token), load3(t.work, a + RUB_2, token)
-            w1, w2, m, m1, m2 = t1, t2, cross(low, n), cross(touch, t1), cross(touch, t2)
-            if touch_plan(t, c, TOUCH_KIND) >= SKATE:
-                w1, w2 = load3(t.work, a + GUIDE_1, token), load3(t.work, a + GUIDE_2, token)
-                m1 = add(cross(touch, w1), load3(t.work, a + TURN_1, token))
-                m2 = add(cross(touch, w2), load3(t.work, a + TURN_2, token))
+            arm2, s = load3(t.work, a + ARM2, token), -weight * per_h
+            n, t1 = load3(t.work, a + NORMAL_2, token), load3(t.work, a + RUB_1, token)
+            t2 = load3(t.work, a + RUB_2, token)
+            fn, f1, f2 = sloped(t, c, a, (ARM_LOW, ARM_TOUCH), token)
             block = load_block(t.work, at, token)
-            block = add_row(block, s, n, cross(arm2, n), scale(nn, n), scale(nn, m))
-            f = axpy(k12, w2, axpy(k11, w1, scale(n1, n)))
-            block = add_row(block, s, t1, cross(arm2, t1), f, axpy(k12, m2, axpy(k11, m1, scale(n1, m))))
-            f = axpy(k22, w2, axpy(k12, w1, scale(n2, n)))
-            block = add_row(block, s, t2, cross(arm2, t2), f, axpy(k22, m2, axpy(k12, m1, scale(n2, m))))
+            block = add_row(block, s, n, cross(arm2, n), fn[0], fn[1])
+            block = add_row(block, s, t1, cross(arm2, t1), f1[0], f1[1])
+            block = add_row(block, s, t2, cross(arm2, t2), f2[0], f2[1])
             if touch_plan(t, c, SPINS) > 0:
+                _, _, ksn, kss = load4(t.work, a + CONE + 4 * LANES, token)
                 mu, o = spin_coefficient(t, c, token), spread(0.0, token)
-                f, m = scale(mu * ksn, n), axpy(mu * mu * kss, n, scale(mu * ksn, m))
+                f = scale(mu * ksn, n)
+                m = axpy(mu * mu * kss, n, scale(mu * ksn, cross(load3(t.work, a + ARM_LOW, token), n)))
                 block = add_row(block, s, (o, o, o), n, f, m)
             store_block(t.work, at, block[0], block[1], block[2], block[3])
 
@@ -121,13 +150,13 @@ def follow_contacts(t, per_h, prox, token):
 
     Returns how far they are from the projections, the largest [N].
     """
-    n, worst = ground_normal(t, token), spread(0.0, token)
+    worst = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a, b = t.w + row(c, TOUCH_WORK, token), t.b + row(touch_plan(t, c, TOUCHES), WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
-            shift, turn = load3(t.work, b + SHIFT, token), load3(t.work, b + TURN, token)
-            normal = per_h * dot(n, add(shift, cross(turn, load3(t.work, a + ARM_LOW, token))))
-            move = scale(per_h, add(shift, cross(turn, load3(t.work, a + ARM_TOUCH, token))))
+            n, turn = load3(t.work, a + NORMAL_3, token), load3(t.work, b + TURN, token)
+            normal = per_h * dot(n, relative_motion(t, c, a, ARM_LOW, PARTNER_LOW, SHIFT, TURN, token))
+            move = scale(per_h, relative_motion(t, c, a, ARM_TOUCH, PARTNER_TOUCH, SHIFT, TURN, token))
             spin = per_h * dot(n, turn)
             store(t.work, a + SLIP_NEXT, load(t.work, a + SLIP, token) + normal)
             store3(t.work, a + SLIP_NEXT + LANES, add(load3(t.work, a + SLIP + LANES, token), move))
@@ -173,12 +202,12 @@ def take_forces(t, size, mask, token):
 @phase
 def keep_forces(t, mask, token):
     """Contact forces of the solution, in the lanes of the mask: what others do later does not change them."""
-    n, o = ground_normal(t, token), spread(0.0, token)
+    o = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
         near, f = load(t.work, a + NEAR, token), load4(t.work, a + FACTS, token)
         f = where(near, f[0], o), where(near, f[1], o), where(near, f[2], o), where(near, f[3], o)
-        force, _ = contact_wrench(t, a, n, f, token)
+        force, _ = contact_wrench(t, a, f, token)
         force = where(near, force[0], o), where(near, force[1], o), where(near, force[2], o)
         then, before = load4(t.work, a + PRESS_FOUND, token), load3(t.work, a + FORCE_FOUND, token)
         f = (

@@ -1,9 +1,9 @@
 """Constraint forces of the last step, recovered from its motion: the multipliers that the elimination did not need."""
 
-from .algebra import add, axpy, cross, dot, load3, load4, load9, scale, store3, sub
+from .algebra import add, axpy, cross, dot, load3, load4, scale, store3, sub
 from .body import blocks6, histories, residuals
 from .cone import spin_coefficient
-from .contact import ground_normal, lowest, touch_plan
+from .contact import touch_plan
 from .groups import block_count, gravity, group
 from .jit import entry, inline, phase
 from .joint import constrained_rotation, joint_row, planned, translation_axis
@@ -11,6 +11,7 @@ from .knot import knots
 from .lanes import row, to_rows, write3
 from .ldu import close
 from .links import add_wrench, holding, pull
+from .pair import nearest, pairs
 from .quaternion import vector
 from .simd import LANES, absolute, load, spread, where, zero_lanes
 from .tables import (
@@ -24,6 +25,7 @@ from .tables import (
     KNOT,
     MOMENT,
     PARENT,
+    PARTNER,
     PRESS,
     REACTION,
     STATE_SIZE,
@@ -32,7 +34,6 @@ from .tables import (
     TRANSLATIONS,
     WORK,
     Q,
-    R,
     X,
     Y,
 )  # fmt: skip
@@ -60,13 +61,17 @@ def write_wrench(share, f, tau, out, first, column, token):
 @phase
 def pull_contacts(t, k2, h, h0, token):
     """Take the contacts' forces of the last step off the bodies' wrenches."""
-    n, weight = ground_normal(t, token), where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0 * h)
+    weight = where(absolute(h), 0.5 + 0.5 * h0 / h, 0.0 * h)
     for c in range(t.plan[CONTACTS]):
         b, s = touch_plan(t, c, TOUCHES), t.o + row(c, TOUCH, token)
-        own, force = k2 + row(b, KNOT, token), load3(t.state, s + REACTION, token)
-        arm = sub(lowest(t, c, load9(t.state, own + R, token), n, token), load3(t.state, own + ARM, token))
+        force, (_, n, arm, other) = load3(t.state, s + REACTION, token), nearest(t, c, k2, token)
+        arm = sub(arm, load3(t.state, k2 + row(b, KNOT, token) + ARM, token))
         spin = spin_coefficient(t, c, token) * load(t.state, s + PRESS + 3 * LANES, token)
         add_wrench(t, t.b + row(b, WORK, token), -weight, force, axpy(spin, n, cross(arm, force)), token)
+        if pairs(t, c):
+            b = touch_plan(t, c, PARTNER)
+            arm = sub(other, load3(t.state, k2 + row(b, KNOT, token) + ARM, token))
+            add_wrench(t, t.b + row(b, WORK, token), weight, force, cross(arm, force), token)
 
 
 @phase

@@ -2,20 +2,20 @@
 
 import math
 
-from .algebra import add, axpy, cross, dot, load3, load4
+from .algebra import add, axpy, dot, load3, load4
 from .cone import spin_coefficient
-from .contact import gap_of, ground_normal, touch_plan, touching_velocity
+from .contact import touch_plan
 from .coordinates import coordinate, keep
 from .drives import bound_by, three
 from .jit import inline, phase
 from .joint import first_spring, joint_row, kept_quaternion, last_link, planned, separation
 from .lanes import any_lane, row, to_rows, write3
 from .links import along, length, relative
+from .pair import nearest, relative_motion, touching_velocity
 from .press import contact_wrench
 from .quaternion import product, vector
 from .simd import absolute, load, maximum, spread, where
 from .tables import (
-    ARM,
     ARM2,
     ARMATURE,
     BODY,
@@ -32,6 +32,7 @@ from .tables import (
     JOINTS,
     KNOT,
     NEAR,
+    PARTNER_ARM2,
     POSITION,
     POSITIONS,
     PRESS,
@@ -56,8 +57,8 @@ from .tables import (
 )  # fmt: skip
 from .velocity import joint_rate
 
-# what is read of a contact: its gap, force, lowest point, tangential velocity
-CONTACT_GAP, CONTACT_FORCE, CONTACT_POINT, CONTACT_SLIP, READ_CONTACT = 0, 1, 4, 7, 8
+# what is read of a contact: its gap, force, own touching point, tangential velocity, normal
+CONTACT_GAP, CONTACT_FORCE, CONTACT_POINT, CONTACT_SLIP, CONTACT_NORMAL, READ_CONTACT = 0, 1, 4, 7, 8, 11
 
 
 @inline
@@ -139,27 +140,25 @@ def read_contacts(t, k, out, first, column, token):
     step up to the knot [J], and at it [W]).
     """
     depth, sliding, lost, power = spread(0.0, token), spread(0.0, token), spread(0.0, token), spread(0.0, token)
-    n, o = ground_normal(t, token), spread(0.0, token)
+    o = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a, b, s = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES), t.o + row(c, TOUCH, token)
-        own, body = k + row(b, KNOT, token), t.b + row(b, WORK, token)
-        arm, turn = load3(t.work, a + ARM2, token), load3(t.work, body + TURN, token)
-        move = add(load3(t.work, body + SHIFT, token), cross(turn, arm))
+        gap, n, arm, _ = nearest(t, c, k, token)
+        move = relative_motion(t, c, a, ARM2, PARTNER_ARM2, SHIFT, TURN, token)
         slide = axpy(-dot(n, move), n, move)
         slip, force = math.sqrt(dot(slide, slide)), load3(t.state, s + REACTION, token)
-        arm = add(arm, load3(t.state, own + ARM, token))
-        gap = gap_of(t, c, b, k, arm, token)
         to_rows(out, first, column + CONTACT_GAP, gap)
         write3(out, first, column + CONTACT_FORCE, force)
-        write3(out, first, column + CONTACT_POINT, add(load3(t.state, own + X, token), arm))
+        write3(out, first, column + CONTACT_POINT, add(load3(t.state, k + row(b, KNOT, token) + X, token), arm))
         to_rows(out, first, column + CONTACT_SLIP, slip)
+        write3(out, first, column + CONTACT_NORMAL, n)
         column += READ_CONTACT
         if touch_plan(t, c, TOUCH_KIND) < SKATE:
             depth = maximum(depth, -gap)
             sliding = maximum(sliding, where(load(t.state, s + PRESS, token), slip, o))
         if any_lane(load(t.work, a + NEAR, token)):
-            impulse = load4(t.work, a + FGIVES, token)
-            push, _ = contact_wrench(t, a, n, impulse, token)
+            impulse, turn = load4(t.work, a + FGIVES, token), load3(t.work, t.b + row(b, WORK, token) + TURN, token)
+            push, _ = contact_wrench(t, a, impulse, token)
             _, v1, spin1 = touching_velocity(t, c, k, k, token)
             work = dot(push, add(v1, move)) + spin_coefficient(t, c, token) * impulse[3] * (spin1 + dot(n, turn))
             lost = lost - where(load(t.work, a + NEAR, token), 0.5 * work, o)

@@ -3,7 +3,7 @@
 from .algebra import add, cross, scale, store3
 from .jit import inline, phase
 from .joint import last_link, planned
-from .lanes import row
+from .lanes import any_lane, row
 from .links import arms, direction, row_plan
 from .simd import load, spread, store, where
 from .tables import (
@@ -26,14 +26,20 @@ from .tables import (
     K_T,
     KEPT,
     KIND,
+    LINK,
     LOOP_ROWS,
     LOOP_WORK,
     MULTIPLIER,
+    NEAR,
     PLAN_CARRIED,
     ROW_FREEDOM,
     ROWS,
     TILT,
+    TOUCH_WORK,
+    TOUCHING_ROW,
+    TOUCHING_ROWS,
     WEIGHT,
+    WORK_AWAKE,
 )  # fmt: skip
 
 SHIFT_OF_DUAL = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
@@ -66,6 +72,21 @@ def store_end(t, q, sign, arm2, arm3, way2, way3, token):
         store3(t.work, c + B_T, scale(sign, add(m2, cross(arm2, f2))))
 
 
+@inline
+def sleeps(t, r, token):
+    """Whether loop row r is of a contact that is not near: it is left out of everything."""
+    if row_plan(t, r, KIND) != TOUCHING_ROW:
+        return False
+    return not any_lane(load(t.work, t.w + row(row_plan(t, r, LINK), TOUCH_WORK, token) + NEAR, token))
+
+
+@inline
+def all_sleep(t, token):
+    """Whether there are no loop rows but those of contacts, and none of them is near."""
+    awake = load(t.work, t.b + t.plan[WORK_AWAKE], token)
+    return t.plan[TOUCHING_ROWS] == t.plan[LOOP_ROWS] and not any_lane(awake)
+
+
 @phase
 def set_couplings(t, k2, k3, token):
     """No wrench on a body by the couplings of freedoms: those act where the freedoms are taken out."""
@@ -90,8 +111,13 @@ def set_rows(t, k2, k3, token):
 
     At one knot (k2 = k3) S is symmetric, and needs no shift but that against rounding.
     """
-    for at in range(2 * t.plan[COUPLINGS]):
-        store(t.work, t.z + row(at, 1, token), spread(0.0, token))
+    if all_sleep(t, token):
+        return
+    for r in range(t.plan[LOOP_ROWS]):
+        if not sleeps(t, r, token):
+            for m in range(row_plan(t, r, FROM), r + 1):
+                store(t.work, coupling(t, r, m, token), spread(0.0, token))
+                store(t.work, coupling(t, m, r, token), spread(0.0, token))
     set_couplings(t, k2, k3, token)
     for g in range(t.plan[FIRST_LINK], last_link(t)):
         (a2, b2), (a3, b3) = arms(t, g, k2, token), arms(t, g, k3, token)

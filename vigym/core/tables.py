@@ -8,7 +8,8 @@ plan      never      int64: header, a row per body (the elimination order) and l
 model     never      float64, per lane group: environment row, body rows, freedom rows, loop rows, contact rows
 state     each step  float64, per lane group: environment row, coordinate rows, multipliers, contacts, knot buffers
 work      scratch    float64: body rows, freedom rows, loop rows, carried rows and their couplings, once more the same
-                     to keep factors aside, contact rows, two knot buffers and a state kept aside
+                     to keep factors aside, contact rows, whether any of two bodies is near, two knot buffers and a
+                     state kept aside
 ========  =========  =================================================================================================
 
 Rows are bodies (row 0 is the world, a row without unknowns; row i hangs on row ``PARENT`` < i) or freedoms (the free
@@ -20,7 +21,7 @@ carried row for each. Every float table is laid out
 ``table + row(i, FIELDS, token) + FIELD``.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,9 +58,13 @@ MASS, INERTIA, ANCHOR_B, ANCHOR_A, AXIS_B, AXIS_A, OFFSET, FRAME, LEVER, ZERO, B
  BACK_EMF, CURRENTS, TORQUES, FREEDOM) = _offsets(*[1] * 16, 8, 8)  # fmt: skip
 # contact rows of the model: point in the body (from its centre of mass), radius, axis of a rim, a direction across it,
 # direction "along",
-# coefficients of friction along, backward and across, about the normal, of restitution, mass at the contact, for scale
-(POINT, RADIUS, RIM_AXIS, RIM_SIDE, ALONG, MU_ALONG, MU_BACKWARD, MU_ACROSS, MU_SPIN, BOUNCE, HEFT,
- CONSTANT_TOUCH) = _offsets(3, 1, 3, 3, 3, 1, 1, 1, 1, 1, 1)  # fmt: skip
+# coefficients of friction along, backward and across, about the normal, of restitution, mass at the contact, for scale;
+# of two bodies: from the middle to the end of the own segment; centre, axes, half sizes, radius of the partner's box;
+# distance of the middles beyond which they are apart
+(POINT, RADIUS, RIM_AXIS, RIM_SIDE, ALONG, MU_ALONG, MU_BACKWARD, MU_ACROSS, MU_SPIN, BOUNCE, HEFT, SEGMENT, CENTRE,
+ BOX_AXES, HALF, ROUND, REACH, CONSTANT_TOUCH) = _offsets(
+    3, 1, 3, 3, 3, 1, 1, 1, 1, 1, 1, 3, 3, 9, 3, 1, 1
+)  # fmt: skip
 # loop rows of the model: vector fixed in the parent, vector fixed in the child; of a coupling its ratio and offset
 FIXED_A, FIXED_B, RATIO, SHIFTED, CONSTANT_ROW = _offsets(3, 3, 1, 1)
 # environment row of the model
@@ -83,10 +88,12 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # stick and slip, and after the last increment; slopes nn, 1n, 2n, 11, 12, 22, sn, ss; tangents, the same times their
 # coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
 # point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation;
-# components and force [world] of the solution
+# components and force [world] of the solution; normals at both knots; of a partner its arms like the own ones, and the
+# touching point in it
 (NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
- ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, TOUCH_WORK) = _offsets(
-    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3
+ ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, NORMAL_2, NORMAL_3,
+ PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, TOUCH_WORK) = _offsets(
+    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3, *[3] * 6
 )  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift
@@ -98,8 +105,8 @@ K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
 (BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, JOINTS, LINKS, FIRST_LINK, LOOP_ROWS, CARRIED_ROWS,
  COUPLINGS, CONTACTS, MOTORS, LAWS, PYRAMID, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, MODEL_CONTACTS,
  STATE_COORDINATES, STATE_LOOPS, STATE_CONTACTS, STATE_KNOTS, KNOT_SIZE, STATE_SIZE, WORK_FREEDOMS, WORK_LOOPS,
- WORK_CARRIED, WORK_COUPLINGS, WORK_CONTACTS, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS, PLAN_RATED,
- PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, HEADER) = range(41)  # fmt: skip
+ WORK_CARRIED, WORK_COUPLINGS, WORK_CONTACTS, WORK_AWAKE, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS,
+ PLAN_RATED, PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, TOUCHING_ROWS, HEADER) = range(43)  # fmt: skip
 # row of a body or link in the plan. Loop rows: those eliminated at the body, those of the link; CARRY: carried rows
 (PARENT, CHILD, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, FIRST_ROW, ROWS,
  FIRST_CARRY, CARRIES, HAS_DRIVE, HAS_LIMIT, HAS_DRY, SEES, HAS_START, PLAN) = range(20)  # fmt: skip
@@ -113,12 +120,14 @@ ACTUATED, ACTUATED_FREEDOM, ACTUATED_ROW, ACTUATOR = range(4)
 # world); first and last loop row it couples with, and where its couplings start; of a coupling the other body, freedom
 (KIND, LINK, ROW_FREEDOM, END_A, END_B, AT_APEX, FROM, LAST, COUPLING, OTHER, OTHER_FREEDOM, LOOP_PLAN) = range(12)
 # kinds: a coupling of two freedoms (LINK is the body of the first), a constrained translation, a constrained rotation,
-# and what yields: a translation, a rotation, a length
-COUPLED, SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH = range(6)
-# contact in the plan: its body, its kind, whether its tangents turn with the body, whether it resists spin
-TOUCHES, TOUCH_KIND, DIRECTED, SPINS, TOUCH_PLAN = range(5)
-# kinds of contact: a ball (of no radius: a point), a rim's deepest point, those a quarter turn on, a skate, a wheel
-BALL_POINT, RIM, RIM_1, RIM_2, RIM_3, SKATE, WHEEL = range(7)
+# and what yields: a translation, a rotation, a length, a contact of two bodies (LINK is the contact)
+COUPLED, SLIDE, TILT, SOFT_SLIDE, SOFT_TURN, SOFT_LENGTH, TOUCHING_ROW = range(7)
+# contact in the plan: its body, its kind, whether its tangents turn with the body, whether it resists spin, the body
+# that it touches (0: the ground), the first of its three loop rows where that moves
+TOUCHES, TOUCH_KIND, DIRECTED, SPINS, PARTNER, TOUCH_ROWS, TOUCH_PLAN = range(7)
+# kinds of contact: a ball (of no radius: a point), a rim's deepest point, those a quarter turn on; a ball, the nearest
+# point of a segment, its ends with a rounded box of another body; a skate, a wheel
+BALL_POINT, RIM, RIM_1, RIM_2, RIM_3, PAIR_BALL, PAIR_NEAREST, PAIR_HEAD, PAIR_TAIL, SKATE, WHEEL = range(11)
 # carried row in the plan: its loop row, the carried row of the parent (-1: none), whether it is added to that one
 CARRIED_ROW, CARRY_TO, CARRY_ADDS, CARRIED_PLAN = range(4)
 BUFFERS = 4  # knot buffers that take turns: the present knot, the next, and the two before for the predictor
@@ -146,31 +155,6 @@ class Model(NamedTuple):
     loops: np.ndarray
     contacts: np.ndarray
     body_rows: np.ndarray
-
-
-class Tables(NamedTuple):
-    """Pointers to the four arrays, and where the tables of one lane group start in them."""
-
-    plan: Any
-    model: Any
-    state: Any
-    work: Any
-    m: int  # model: bodies
-    f: int  # model: freedoms
-    l: int  # model: loop rows
-    n: int  # model: contacts
-    e: int  # model: environment row
-    s: int  # state: environment row
-    c: int  # state: coordinates
-    u: int  # state: multipliers
-    o: int  # state: contacts
-    k: int  # state: first knot buffer
-    b: int  # work: bodies
-    p: int  # work: freedoms
-    r: int  # work: loop rows
-    q: int  # work: carried rows
-    z: int  # work: couplings
-    w: int  # work: contacts
 
 
 def padded(rows: int, single: bool) -> int:
@@ -206,7 +190,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     plan[WORK_COUPLINGS] = plan[WORK_CARRIED] + carried * CARRIED
     plan[WORK_SIZE] = plan[WORK_COUPLINGS] + couplings
     plan[WORK_CONTACTS] = 2 * plan[WORK_SIZE]
-    plan[ASIDE_STATE] = plan[WORK_CONTACTS] + contacts * TOUCH_WORK
+    plan[WORK_AWAKE] = plan[WORK_CONTACTS] + contacts * TOUCH_WORK
+    plan[ASIDE_STATE] = plan[WORK_AWAKE] + LANES
     plan[THREAD_SIZE] = plan[ASIDE_STATE] + 2 * plan[KNOT_SIZE] + plan[STATE_SIZE]
     return plan
 

@@ -3,9 +3,10 @@
 import math
 
 from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, store3, store4, sub, tmul
-from .contact import gap_of, ground_normal, lowest, set_tangents, tangents, touch_plan
+from .contact import gap_of, tangents, touch_plan
 from .jit import inline, phase
-from .lanes import above, any_lane, both, but_not, row
+from .lanes import above, any_lane, both, row
+from .pair import far_apart, nearest, pair_tangents, pairs, point_velocity, relative_motion
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
     ANCHOR,
@@ -19,10 +20,17 @@ from .tables import (
     GRAVITY,
     GUIDE_1,
     GUIDE_2,
-    HEFT,
     KNOT,
     NEAR,
+    NORMAL_2,
+    NORMAL_3,
+    PARTNER,
+    PARTNER_ARM2,
+    PARTNER_LOW,
+    PARTNER_TOUCH,
+    PARTNER_TOUCHING,
     PRESS,
+    REACH,
     REBOUND,
     REPAIR_R,
     REPAIR_X,
@@ -37,10 +45,12 @@ from .tables import (
     TOUCH_WORK,
     TOUCHES,
     TOUCHING,
+    TOUCHING_ROWS,
     TURN_1,
     TURN_2,
     WANTED,
     WORK,
+    WORK_AWAKE,
     R,
     V,
     W,
@@ -48,34 +58,81 @@ from .tables import (
 
 PUSH = 1e-6  # [m or rad] by which a step at most leads back from where a body should not be
 FAR = 4.0  # a contact is near when this many steps of its approach, and of a fall, reach the ground
-SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 SHUT = 1e-6  # [m] gap of a contact that touches at a knot
+
+
+@inline
+def set_arms(t, c, a, k, gap, arm, other, n, token):
+    """Normal, tangents (without their coefficients) and arms of contact c where it touches at knot 2, buffer k.
+
+    The forces on two bodies act at one point, halfway: angular momentum is kept though there still is a gap.
+    """
+    b = touch_plan(t, c, TOUCHES)
+    own = k + row(b, KNOT, token)
+    R2 = load9(t.state, own + R, token)
+    half = 0.5 * gap if pairs(t, c) else 0.0 * gap
+    store3(t.work, a + ARM2, sub(axpy(-half, n, arm), load3(t.state, own + ARM, token)))
+    store3(t.work, a + NORMAL_2, n)
+    t1, t2 = pair_tangents(t, c, R2, n, token) if pairs(t, c) else tangents(t, c, R2, n, token)
+    store3(t.work, a + TANGENT_1, t1)
+    store3(t.work, a + TANGENT_2, t2)
+    store3(t.work, a + TOUCHING, tmul(R2, arm))
+    if pairs(t, c):
+        own = k + row(touch_plan(t, c, PARTNER), KNOT, token)
+        store3(t.work, a + PARTNER_ARM2, sub(axpy(half, n, other), load3(t.state, own + ARM, token)))
+        store3(t.work, a + PARTNER_TOUCHING, tmul(load9(t.state, own + R, token), other))
+
+
+@inline
+def approach(t, c, k2, arm, other, n, token):
+    """Normal velocity of contact c, its points ``arm`` and ``other`` from the centres of mass, in the last step."""
+    v, _ = point_velocity(t, touch_plan(t, c, TOUCHES), k2, k2, arm, token)
+    if pairs(t, c):
+        v = sub(v, point_velocity(t, touch_plan(t, c, PARTNER), k2, k2, other, token)[0])
+    return dot(n, v)
+
+
+@inline
+def face(t, c, a, k2, h, token):
+    """Contact c at knot 2: its touching points and tangents; returns (gap, normal velocity in the last step)."""
+    gap, n, arm, other = nearest(t, c, k2, token)
+    rebound = load(t.state, t.o + row(c, TOUCH, token) + REBOUND, token)
+    out = where(gap + PUSH, 0.0 * gap, gap + PUSH)  # below the ground by more than a push: no further
+    store(t.work, a + WANTED, where(rebound, h * rebound, out))
+    set_arms(t, c, a, k2, gap, arm, other, n, token)
+    return gap, approach(t, c, k2, arm, other, n, token)
+
+
+@phase
+def note_awake(t, token):
+    """Note in which lanes a contact of two bodies is near: the others' loop rows need not be gone through."""
+    if t.plan[TOUCHING_ROWS] > 0:
+        awake = spread(0.0, token)
+        for c in range(t.plan[CONTACTS]):
+            if pairs(t, c):
+                awake = maximum(awake, load(t.work, t.w + row(c, TOUCH_WORK, token) + NEAR, token))
+        store(t.work, t.b + t.plan[WORK_AWAKE], awake)
 
 
 @phase
 def meet(t, k2, h, token):
-    """Every contact at knot 2: its touching point, tangents, whether it is near, its first forces: the last step's."""
-    n, g = ground_normal(t, token), load3(t.model, t.e + GRAVITY, token)
+    """Every contact at knot 2, whether it is near; its first forces: the last step's."""
+    g, o = load3(t.model, t.e + GRAVITY, token), spread(0.0, token)
     fall = math.sqrt(dot(g, g)) * h * h
     for c in range(t.plan[CONTACTS]):
-        a, s, b = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token), touch_plan(t, c, TOUCHES)
-        own = k2 + row(b, KNOT, token)
-        R2, w1 = load9(t.state, own + R, token), load3(t.state, own + W, token)
-        arm = lowest(t, c, R2, n, token)
-        gap, rebound = gap_of(t, c, b, k2, arm, token), load(t.state, s + REBOUND, token)
-        velocity = add(load3(t.state, own + V, token), cross(mul(R2, w1), arm))
-        last, o = load4(t.state, s + PRESS, token), spread(0.0, token)
-        near = where(last[0], o + 1.0, above(absolute(h * dot(n, velocity)) * FAR + FAR * fall, gap))
-        if touch_plan(t, c, TOUCH_KIND) >= SKATE:
-            near = o + 1.0
-        out = where(gap + PUSH, o, gap + PUSH)  # below the ground by more than a push: no further
-        store(t.work, a + NEAR, near)
-        store(t.work, a + WANTED, where(rebound, h * rebound, out))
+        a, last = t.w + row(c, TOUCH_WORK, token), load4(t.state, t.o + row(c, TOUCH, token) + PRESS, token)
+        around = o + 1.0
+        if pairs(t, c):  # what is no nearer than its own size is left to ``overlooked``
+            reach = load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + REACH, token)
+            around = where(last[0], around, above(reach, far_apart(t, c, k2, token)))
+        store(t.work, a + NEAR, o)
         store4(t.work, a + ANCHOR, last)
         store4(t.work, a + FACTS, last)
-        store3(t.work, a + TOUCHING, tmul(R2, arm))
-        store3(t.work, a + ARM2, sub(arm, load3(t.state, own + ARM, token)))
-        set_tangents(t, c, a, R2, n, token)
+        if any_lane(around):
+            gap, speed = face(t, c, a, k2, h, token)
+            near = where(last[0], around, both(around, above(absolute(h * speed) * FAR + FAR * fall, gap)))
+            store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
+    note_awake(t, token)
 
 
 @inline
@@ -100,50 +157,55 @@ def guide(t, c, a, R3, n, way, token):
     store3(t.work, a + TURN_2, scale(0.5, cross(t2, way)))
 
 
-@phase
-def reanchor(t, h, prox, mask, token):
-    """Lanes of the mask in which the proximal term lets a body sink by more than SINKS: its anchor is the force now.
+@inline
+def travelled(t, b, point, k2, k3, per_h, token):
+    """(velocity over the step of a point fixed in body b, where it is at knot 3 from the body's joint anchor)."""
+    own = k3 + row(b, KNOT, token)
+    R2, R3 = load9(t.state, k2 + row(b, KNOT, token) + R, token), load9(t.state, own + R, token)
+    at = mul(R3, point)
+    move = axpy(per_h, sub(at, mul(R2, point)), load3(t.state, own + V, token))
+    return move, sub(at, load3(t.state, own + ARM, token))
 
-    [method of multipliers; what is left falls by the factor ``prox``]
-    """
-    late = spread(0.0, token)
-    for c in range(t.plan[CONTACTS]):
-        a = t.w + row(c, TOUCH_WORK, token)
-        if touch_plan(t, c, TOUCH_KIND) < SKATE and any_lane(load(t.work, a + NEAR, token)):
-            change = absolute(load(t.work, a + FACTS, token) - load(t.work, a + ANCHOR, token))
-            sinks = prox * h * h * change / load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
-            moved = both(both(mask, load(t.work, a + NEAR, token)), above(sinks, spread(SINKS, token)))
-            for j in range(4):
-                f, f0 = load(t.work, a + FACTS + j * LANES, token), load(t.work, a + ANCHOR + j * LANES, token)
-                store(t.work, a + ANCHOR + j * LANES, where(moved, f, f0))
-            late = maximum(late, moved)
-    return late
+
+@inline
+def look_at(t, c, a, k2, k3, per_h, token):
+    """Velocities of contact c at the present guess of knot 3, the joints closed to first order."""
+    b, kind = touch_plan(t, c, TOUCHES), touch_plan(t, c, TOUCH_KIND)
+    own, body = k3 + row(b, KNOT, token), t.b + row(b, WORK, token)
+    move, touch = travelled(t, b, load3(t.work, a + TOUCHING, token), k2, k3, per_h, token)
+    R2, anchor = load9(t.state, k2 + row(b, KNOT, token) + R, token), load3(t.state, own + ARM, token)
+    n, low = load3(t.work, a + NORMAL_2, token), touch
+    gap = gap_of(t, c, b, k3, add(touch, anchor), token)
+    if kind <= RIM or pairs(t, c):
+        gap, n, low, other = nearest(t, c, k3, token)
+        low = sub(low, anchor)
+        if pairs(t, c):
+            p = touch_plan(t, c, PARTNER)
+            moved, there = travelled(t, p, load3(t.work, a + PARTNER_TOUCHING, token), k2, k3, per_h, token)
+            move = sub(move, moved)
+            anchor = load3(t.state, k3 + row(p, KNOT, token) + ARM, token)
+            store3(t.work, a + PARTNER_LOW, sub(other, anchor))
+            store3(t.work, a + PARTNER_TOUCH, there)
+    store3(t.work, a + NORMAL_3, n)
+    store3(t.work, a + ARM_LOW, low)
+    store3(t.work, a + ARM_TOUCH, touch)
+    repaired = relative_motion(t, c, a, ARM_TOUCH, PARTNER_TOUCH, REPAIR_X, REPAIR_R, token)
+    move = axpy(per_h, repaired, move)
+    gap = gap + dot(n, relative_motion(t, c, a, ARM_LOW, PARTNER_LOW, REPAIR_X, REPAIR_R, token))
+    turn = load3(t.work, body + REPAIR_R, token)
+    spin = dot(n, axpy(per_h, turn, mul(R2, load3(t.state, own + W, token))))
+    note_slip(t, a, per_h * (gap - load(t.work, a + WANTED, token)), move, spin)
+    if kind >= SKATE:
+        guide(t, c, a, load9(t.state, own + R, token), n, scale(1.0 / per_h, move), token)
 
 
 @phase
 def look(t, k2, k3, h, token):
-    """Velocities of the near contacts at the present guess of knot 3, the joints closed to first order."""
-    n, per_h = ground_normal(t, token), 1.0 / h
+    """Velocities of the near contacts at the present guess of knot 3."""
     for c in range(t.plan[CONTACTS]):
-        a, b = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES)
+        a = t.w + row(c, TOUCH_WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
-            own, body, kind = k3 + row(b, KNOT, token), t.b + row(b, WORK, token), touch_plan(t, c, TOUCH_KIND)
-            R2, R3 = load9(t.state, k2 + row(b, KNOT, token) + R, token), load9(t.state, own + R, token)
-            point = load3(t.work, a + TOUCHING, token)
-            touch = mul(R3, point)
-            low = lowest(t, c, R3, n, token) if kind <= RIM else touch
-            gap, anchor = gap_of(t, c, b, k3, low, token), load3(t.state, own + ARM, token)
-            move = axpy(per_h, sub(touch, mul(R2, point)), load3(t.state, own + V, token))
-            low, touch = sub(low, anchor), sub(touch, anchor)
-            shift, turn = load3(t.work, body + REPAIR_X, token), load3(t.work, body + REPAIR_R, token)
-            move = axpy(per_h, add(shift, cross(turn, touch)), move)
-            gap = gap + dot(n, add(shift, cross(turn, low)))
-            spin = dot(n, axpy(per_h, turn, mul(R2, load3(t.state, own + W, token))))
-            store3(t.work, a + ARM_LOW, low)
-            store3(t.work, a + ARM_TOUCH, touch)
-            note_slip(t, a, per_h * (gap - load(t.work, a + WANTED, token)), move, spin)
-            if kind >= SKATE:
-                guide(t, c, a, R3, n, scale(1.0 / per_h, move), token)
+            look_at(t, c, a, k2, k3, 1.0 / h, token)
 
 
 @phase
@@ -152,38 +214,33 @@ def stand(t, k, share, token):
 
     Their forces start as ``share`` of the last step's; before the first step there are none.
     """
-    n, o = ground_normal(t, token), spread(0.0, token)
+    o = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
-        a, b = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES)
-        s, own = t.o + row(c, TOUCH, token) + PRESS, k + row(b, KNOT, token)
-        R2 = load9(t.state, own + R, token)
-        arm = lowest(t, c, R2, n, token)
-        near = both(above(share, o), above(spread(SHUT, token), gap_of(t, c, b, k, arm, token)))
+        a, s = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token) + PRESS
+        gap, n, arm, other = nearest(t, c, k, token)
+        near = both(above(share, o), above(spread(SHUT, token), gap))
         store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
         f = load4(t.state, s, token)
         f = share * f[0], share * f[1], share * f[2], share * f[3]
         store4(t.work, a + ANCHOR, f)
         store4(t.work, a + FACTS, f)
-        arm = sub(arm, load3(t.state, own + ARM, token))
-        store3(t.work, a + ARM2, arm)
-        store3(t.work, a + ARM_LOW, arm)
-        store3(t.work, a + ARM_TOUCH, arm)
-        set_tangents(t, c, a, R2, n, token)
+        set_arms(t, c, a, k, gap, arm, other, n, token)
+        for to, at in ((ARM_LOW, ARM2), (ARM_TOUCH, ARM2), (NORMAL_3, NORMAL_2)):
+            store3(t.work, a + to, load3(t.work, a + at, token))
+        if pairs(t, c):
+            for to in (PARTNER_LOW, PARTNER_TOUCH):
+                store3(t.work, a + to, load3(t.work, a + PARTNER_ARM2, token))
         note_slip(t, a, o, (o, o, o), o)
         if touch_plan(t, c, TOUCH_KIND) >= SKATE:
+            R2 = load9(t.state, k + row(touch_plan(t, c, TOUCHES), KNOT, token) + R, token)
             guide(t, c, a, R2, n, (o, o, o), token)
+    note_awake(t, token)
 
 
 @phase
-def overlooked(t, k3, mask, token):
-    """Lanes of the mask in which a contact that seemed far is below the ground at knot buffer k3; it is near now."""
-    n, missed = ground_normal(t, token), spread(0.0, token)
+def keep_apart(t, token):
+    """No contact of two bodies is near."""
     for c in range(t.plan[CONTACTS]):
-        a, b = t.w + row(c, TOUCH_WORK, token), touch_plan(t, c, TOUCHES)
-        near = load(t.work, a + NEAR, token)
-        if touch_plan(t, c, TOUCH_KIND) < SKATE and any_lane(but_not(mask, near)):
-            arm = lowest(t, c, load9(t.state, k3 + row(b, KNOT, token) + R, token), n, token)
-            below = both(but_not(mask, near), above(spread(0.0, token), gap_of(t, c, b, k3, arm, token)))
-            store(t.work, a + NEAR, maximum(near, below))
-            missed = maximum(missed, below)
-    return missed
+        if pairs(t, c):
+            store(t.work, t.w + row(c, TOUCH_WORK, token) + NEAR, spread(0.0, token))
+    note_awake(t, token)

@@ -17,6 +17,7 @@ from .knot import load_inertia
 from .lanes import above, any_lane, both, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import move_links, rate_gaps, row_plan
+from .meeting import set_touching
 from .press import condense, follow_contacts, press, push, take_forces
 from .rows import forget_multipliers, set_rows
 from .simd import absolute, load, maximum, spread, store
@@ -104,6 +105,7 @@ def knot_factors(t, blocks, k, token, vectors):
         condense(t, spread(1.0, token), spread(1.0, token), token)
     if t.plan[LOOP_ROWS] > 0:
         set_rows(t, k, k, token)
+        set_touching(t, spread(1.0, token), spread(1.0, token), token)
     factorise(t, k, k, token)
 
 

@@ -1,5 +1,7 @@
 """The builder's half for what touches and rolls."""
 
+from itertools import product
+
 from numpy.typing import ArrayLike
 
 from vigym.mechanism import check
@@ -7,6 +9,7 @@ from vigym.mechanism.collisions import PAIRED, Collision, make_collision, make_c
 from vigym.mechanism.couplings import Skate, Wheel, make_skate, make_wheel
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.listing import Listing
+from vigym.mechanism.pairing import meet
 from vigym.mechanism.parts import Ground, Report
 from vigym.mechanism.shapes import Shape
 from vigym.mechanism.touching import contact_names
@@ -90,7 +93,7 @@ class AddContacts(Listing):
         )
         self._check_points(collision)
         if any(body in pair for pair in self._pairs):
-            _check_paired(collision)
+            self._check_partners(collision)
         self._lay_ground()
         if collision.cut:
             kept = f"{len(collision.corners)} corners of its convex hull are kept"
@@ -100,14 +103,19 @@ class AddContacts(Listing):
         return collision
 
     def add_pair(self, a: str, b: str) -> None:
-        """Let the collision shapes of two bodies touch each other: spheres, capsules and boxes.
+        """Let the collision shapes of two bodies touch each other: spheres and capsules each other and boxes.
+
+        A sphere and anything have one contact; a capsule and a capsule or box three: where they are nearest, and at the
+        ends of the part of the capsule that is over the other. Between bodies friction has no direction and there is no
+        torsion; friction and restitution are the geometric means of both.
 
         Args:
             a: body name.
             b: another one.
 
         Raises:
-            MechanismError: an unknown body, one body twice, a pair that is there, a body without shapes or with others.
+            MechanismError: an unknown body, one body twice, a pair that is there, a body without shapes or with others,
+                a box on both.
         """
         element = f"pair {a!r}, {b!r}"
         for body in (a, b):
@@ -122,7 +130,27 @@ class AddContacts(Listing):
                 raise MechanismError(f"{element}: found no collision shape on {body!r}, expected one")
             for collision in shapes:
                 _check_paired(collision)
+        self._check_boxes(a, b, element)
         self._pairs.append((a, b))
+
+    def _check_partners(self, collision: Collision) -> None:
+        """Raise MechanismError for a shape that cannot touch what its body is paired with."""
+        _check_paired(collision)
+        partners = {b if a == collision.body else a for a, b in self._pairs if collision.body in (a, b)}
+        for other in self._collisions.values():
+            if other.body in partners and not meet(collision, other):
+                raise MechanismError(
+                    f"collision {collision.name!r}: found a box, and its body paired with one that has a box, "
+                    f"{other.name!r}, expected a sphere or capsule on one side"
+                )
+
+    def _check_boxes(self, a: str, b: str, element: str) -> None:
+        for first, second in product(self._collisions.values(), self._collisions.values()):
+            if (first.body, second.body) == (a, b) and not meet(first, second):
+                raise MechanismError(
+                    f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not touch each other, "
+                    "expected a sphere or capsule on one side"
+                )
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
         """Keep a point of a body from moving along a direction fixed in it (non-holonomic), and return the record.

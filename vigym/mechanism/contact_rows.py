@@ -10,12 +10,25 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.mechanism.check import Array
 from vigym.mechanism.collisions import Collision
+from vigym.mechanism.loops import LoopRow
 from vigym.mechanism.mobility import Mobility
+from vigym.mechanism.pairing import (
+    BALL,
+    HEAD,
+    NEAREST,
+    TAIL,
+    PairTouch,
+    friction_of,
+    pair_touches,
+    rounded_box,
+    segment,
+)
 from vigym.mechanism.touching import touch_points
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
 
+PAIR_KINDS = {BALL: T.PAIR_BALL, NEAREST: T.PAIR_NEAREST, HEAD: T.PAIR_HEAD, TAIL: T.PAIR_TAIL}
 RIMS = (T.RIM, T.RIM_1, T.RIM_2, T.RIM_3)
 
 
@@ -60,30 +73,71 @@ def _touching(mechanism: Mechanism, mobility: Mobility, collision: Collision) ->
     return found
 
 
-def contact_rows(mechanism: Mechanism, mobility: Mobility | None, bodies: dict[str, int]) -> tuple[np.ndarray, Array]:
+def _reach(vector: Array, radius: float) -> float:
+    return float(np.linalg.norm(vector)) + radius
+
+
+def _pair_row(mobility: Mobility, touch: PairTouch) -> Array:
+    """Constants of a contact of two bodies."""
+    row, own, partner = np.zeros(T.CONSTANT_TOUCH), touch.own, touch.partner
+    (middle, half, radius), (centre, axes, sizes, rounded) = segment(own), rounded_box(partner)
+    row[_field(T.POINT, 3)], row[_field(T.RADIUS, 1)], row[_field(T.SEGMENT, 3)] = middle, radius, half
+    row[_field(T.CENTRE, 3)], row[_field(T.BOX_AXES, 9)], row[_field(T.HALF, 3)] = centre, axes.ravel(), sizes
+    row[_field(T.ROUND, 1)], row[_field(T.REACH, 1)] = rounded, _reach(half, radius) + _reach(sizes, rounded)
+    row[_field(T.MU_ALONG, 3)] = friction_of(own, partner)
+    row[_field(T.BOUNCE, 1)] = np.sqrt(own.restitution * partner.restitution)
+    masses = (
+        heft(mobility, own.body, middle, _reach(half, radius)),
+        heft(mobility, partner.body, centre, _reach(sizes, rounded)),
+    )
+    row[_field(T.HEFT, 1)] = 0.5 / (1.0 / masses[0] + 1.0 / masses[1])  # at least, however the two are connected
+    return row
+
+
+def pair_rows(mechanism: Mechanism, bodies: dict[str, int]) -> list[LoopRow]:
+    """The three loop rows of each contact of two bodies: along its normal and its tangents."""
+    first = len(mechanism.ground_contact_names)
+    return [
+        LoopRow(
+            T.TOUCHING_ROW, first + i, bodies[touch.partner.body], bodies[touch.own.body], -1, np.zeros(T.CONSTANT_ROW)
+        )
+        for i, touch in enumerate(pair_touches(mechanism))
+        for _ in range(3)
+    ]
+
+
+def contact_rows(
+    mechanism: Mechanism, mobility: Mobility | None, bodies: dict[str, int], loops: list[LoopRow]
+) -> tuple[np.ndarray, Array]:
     """Plan (n, TOUCH_PLAN) and constants (n, CONSTANT_TOUCH) of all contacts with the ground, skates and wheels last.
 
     Args:
         mechanism: what touches.
         mobility: of its bodies; None where nothing touches.
         bodies: row of each body.
+        loops: all loop rows in the order of their elimination.
     """
-    plan: list[tuple[int, int, bool, bool]] = []
+    plan: list[tuple[int, int, bool, bool, int, int]] = []
     rows: list[Array] = []
     if mobility is None:
         return np.zeros((0, T.TOUCH_PLAN), np.int64), np.zeros((0, T.CONSTANT_TOUCH))
     collisions = mechanism.collisions.values() if mechanism.ground is not None else ()
     for collision in collisions:
         for kind, directed, spins, row in _touching(mechanism, mobility, collision):
-            plan.append((bodies[collision.body], kind, directed, spins))
+            plan.append((bodies[collision.body], kind, directed, spins, 0, -1))
             rows.append(row)
+    held = [row.link if row.kind == T.TOUCHING_ROW else -1 for row in loops]
+    for touch in pair_touches(mechanism):
+        own, partner = bodies[touch.own.body], bodies[touch.partner.body]
+        plan.append((own, PAIR_KINDS[touch.kind], True, False, partner, held.index(len(plan))))
+        rows.append(_pair_row(mobility, touch))
     for skate in mechanism.skates.values():
         row = _row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction)
-        plan.append((bodies[skate.body], T.SKATE, True, False))
+        plan.append((bodies[skate.body], T.SKATE, True, False, 0, -1))
         rows.append(row)
     for wheel in mechanism.wheels.values():
         row = _row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
-        plan.append((bodies[wheel.body], T.WHEEL, True, False))
+        plan.append((bodies[wheel.body], T.WHEEL, True, False, 0, -1))
         rows.append(row)
     return np.array(plan, np.int64).reshape(-1, T.TOUCH_PLAN), np.array(rows).reshape(-1, T.CONSTANT_TOUCH)
 

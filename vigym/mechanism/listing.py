@@ -9,6 +9,7 @@ from vigym.mechanism.collisions import Collision
 from vigym.mechanism.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.joints import Joint, make_joint
 from vigym.mechanism.motors import Motor
+from vigym.mechanism.pairing import pair_touches
 from vigym.mechanism.parts import WORLD, Body, Frame, Ground, Report
 from vigym.mechanism.shapes import Shape
 from vigym.mechanism.springs import Spring
@@ -87,10 +88,16 @@ class Listing:
 
     @property
     def contact_names(self) -> list[str]:
-        """Names of the contact points with the ground: the collision's, for several points with `:0`, `:1`, ...
+        """Names of all contact points: first those with the ground, then those of paired bodies.
 
-        Without a ground there are none.
+        With the ground (without one there are none) the collision's name, for several points with `:0`, `:1`, ...;
+        of two shapes both names with a slash between.
         """
+        return [*self.ground_contact_names, *(touch.name for touch in pair_touches(self))]
+
+    @property
+    def ground_contact_names(self) -> list[str]:
+        """Names of the contact points with the ground."""
         touching = self._collisions.values() if self.ground is not None else ()
         return [name for collision in touching for name in contact_names(collision)]
 

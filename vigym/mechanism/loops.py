@@ -17,8 +17,8 @@ class LoopRow:
     """One equation of a link.
 
     Attributes:
-        kind: SLIDE, TILT, SOFT_SLIDE, SOFT_TURN or SOFT_LENGTH; COUPLED: two freedoms.
-        link: row of the link in the body tables; of a coupling that of body a.
+        kind: SLIDE, TILT, SOFT_SLIDE, SOFT_TURN or SOFT_LENGTH; COUPLED: two freedoms; TOUCHING_ROW: two bodies.
+        link: row of the link in the body tables; of a coupling that of body a; of two bodies that touch the contact.
         a, b: rows of the bodies it holds, 0 the world; of a coupling those that its two freedoms carry.
         freedom: its freedom row where it yields, or the first that it couples, else -1.
         constants: (CONSTANT_ROW,) vector fixed in a, vector fixed in b, or ratio and offset of a coupling.

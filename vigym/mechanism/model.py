@@ -9,7 +9,7 @@ import numpy as np
 from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
-from vigym.mechanism.contact_rows import contact_rows, ground_constants
+from vigym.mechanism.contact_rows import contact_rows, ground_constants, pair_rows
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.freedom_rows import freedom_rows
 from vigym.mechanism.joints import Joint, axis_frame
@@ -194,10 +194,12 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     if not rows.order:
         raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
     bodies = _tables(mechanism, rows)
-    local = loops == "local" or (loops == "auto" and len(rows.link) + len(mechanism.couplings) > TAIL)
-    closed = Loops(_loop_rows(mechanism, rows, bodies), rows.parents, local)
+    touching_rows = pair_rows(mechanism, rows.body)
+    links = len(rows.link) + len(mechanism.couplings) + len(touching_rows) // 3
+    local = loops == "local" or (loops == "auto" and links > TAIL)
+    closed = Loops([*_loop_rows(mechanism, rows, bodies), *touching_rows], rows.parents, local)
     mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
-    touching, contacts = contact_rows(mechanism, mobility, rows.body)
+    touching, contacts = contact_rows(mechanism, mobility, rows.body, closed.rows)
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment = np.array([*mechanism.gravity, *measures, *ground_constants(mechanism)])
     constants = np.array([row.constants for row in closed.rows]).reshape(-1, T.CONSTANT_ROW)

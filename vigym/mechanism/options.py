@@ -108,12 +108,6 @@ def check_options(
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
     if batch is not None:
         whole(batch, "batch")
-    if mechanism.pairs:
-        pair = " and ".join(map(repr, mechanism.pairs[0]))
-        raise ValueError(
-            f"pair {pair}: found bodies that touch each other, expected contacts with the ground only (those of two "
-            "bodies are not simulated yet)"
-        )
     _check_threads(threads, batch)
 
 

@@ -107,7 +107,7 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         plan[body, [T.FIRST_ROW, T.ROWS]] = loops.eliminated[body]
         plan[body, [T.FIRST_CARRY, T.CARRIES]] = loops.carries[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind != T.COUPLED:
+        if row.kind not in (T.COUPLED, T.TOUCHING_ROW):
             plan[row.link, T.FIRST_ROW] = r
             plan[row.link, T.ROWS] += 1
     return plan
@@ -132,6 +132,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header[[T.JOINTS, T.LINKS]] = len(rows.body) + len(mechanism.closing_joints), len(rows.link)
     header[[T.FIRST_LINK, T.LOOP_ROWS]] = rows.first_link, len(loops.rows)
     header[[T.CARRIED_ROWS, T.COUPLINGS]] = len(loops.carried), loops.couplings
+    header[T.TOUCHING_ROWS] = sum(row.kind == T.TOUCHING_ROW for row in loops.rows)
     header[[T.CONTACTS, T.MOTORS]] = len(contacts), len(motors)
     header[T.LAWS] = int((joints[:, [T.HAS_DRIVE, T.HAS_LIMIT, T.HAS_DRY]] > 0).any())
     tables = joints, actuators, rated, loops.plan, loops.carried, contacts, motors

@@ -70,13 +70,12 @@ class Reader:
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts with the ground: gaps and velocities at the knot, forces of the last step."""
-        table, ground = self._touching(), self.mechanism.ground
-        normal = np.zeros((*table.shape[:2], 3)) + (0.0 if ground is None else np.asarray(ground.normal))
+        """Contacts with the ground and of paired bodies: gaps and velocities at the knot, forces of the last step."""
+        table = self._touching()
         force, point = slice(readings.CONTACT_FORCE, readings.CONTACT_POINT), slice(*_POINT)
         return Contacts(
             self._out(table[..., readings.CONTACT_GAP]), self._out(table[..., force]), self._out(table[..., point]),
-            self._out(normal), self._out(table[..., readings.CONTACT_SLIP]),
+            self._out(table[..., readings.CONTACT_NORMAL :]), self._out(table[..., readings.CONTACT_SLIP]),
         )  # fmt: skip
 
     def _touching(self) -> Array:

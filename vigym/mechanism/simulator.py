@@ -154,7 +154,8 @@ class Simulator(Linear, Saved):
         self._place(q, qd, chosen)
         ground = self.mechanism.ground
         if lift and ground is not None and self._roots:
-            gaps = self._touching()[..., readings.CONTACT_GAP]
+            first = len(self.mechanism.ground_contact_names)  # those with the ground come first
+            gaps = self._touching()[:, :first, readings.CONTACT_GAP]
             self._place(on_ground(np.asarray(ground.normal), self._roots, self._coordinates, q, gaps), qd, chosen)
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)

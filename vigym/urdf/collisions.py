@@ -77,5 +77,10 @@ def add_pairs(mech: Mechanism) -> None:
     able = [name for name, kinds in shapes.items() if kinds and kinds <= set(PAIRED)]
     held = {frozenset((joint.parent, joint.child)) for joint in mech.joints.values()}
     for a, b in combinations(able, 2):
-        if frozenset((a, b)) not in held:
+        if frozenset((a, b)) in held:
+            continue
+        if "box" in shapes[a] & shapes[b]:
+            message = "both have boxes, which do not touch each other yet"
+            mech.report.append(Report("ignored", f"pair {a!r}, {b!r}", message))
+        else:
             mech.add_pair(a, b)
