@@ -55,12 +55,10 @@ def forces(sim, twin):
 
     How they share it is their own matter, where they are redundant.
     """
-    found, largest = 0.0, 1.0
-    for body in {contact.body for contact in twin.contacts}:
-        own = [i for i, contact in enumerate(twin.contacts) if contact.body == body]
-        places = np.array([rotate(twin.touching.q[body], twin.touching.arms[i]) for i in own])
-        here, there = sim.contacts.force[own], twin.touched[own]
-        off = here - there
-        found = max(found, np.abs(off.sum(axis=0)).max(), np.abs(np.cross(places, off).sum(axis=0)).max())
-        largest = max(largest, np.abs(there).max())
-    return found / largest
+    here, there = sim.contacts.force, twin.touched
+    off = np.zeros((twin.n + 1, 2, 3))
+    for force, ends in zip(here - there, twin.touching.ends, strict=True):
+        for end in ends:
+            place = rotate(twin.touching.q[end.body], end.press)
+            off[end.body] += end.sign * np.array([force, np.cross(place, force)])
+    return np.abs(off).max() / max(1.0, np.abs(there).max(initial=0.0))

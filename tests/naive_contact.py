@@ -14,6 +14,7 @@ from naive_drives import Drives, Freedoms, Rolling
 from naive_knot import knot_velocities
 from naive_laws import miss, solve
 from naive_linear import least_motion, newton_directions
+from naive_pairs import pair_contacts
 from naive_soft import PROX, Softness, masses
 from naive_touching import QUARTERS, Touching, TwinContact
 
@@ -23,17 +24,21 @@ RESTS = 2.0  # steps of free fall: what lands more slowly does not bounce
 PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a step [m, rad]
 
 
+PROBE = 1e-5  # step of the differences [m, rad]
+FINE = 1e-7  # where bodies touch each other: the nearest point of a level segment runs along it within 4e-6 rad
+
+
 def contacts_of(mech, index):
     found = []
-    for collision in mech.collisions.values():
+    for collision in mech.collisions.values() if mech.ground is not None else ():
         for touch in touch_points(collision):
             for quarter in QUARTERS if touch.kind == "rim" else [None]:
                 found.append(TwinContact(collision, touch, index[collision.body], mech.ground, quarter))
-    return found
+    return found + pair_contacts(mech, index)
 
 
 class TouchingTwin(Twin):
-    """One mechanism that touches the ground; `targets` of its motors (motors,)."""
+    """One mechanism that touches the ground and itself; `targets` of its motors (motors,)."""
 
     def __init__(self, mech, timestep=0.01, prox=PROX):
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
@@ -41,6 +46,7 @@ class TouchingTwin(Twin):
         self.contacts, self.drives = contacts_of(mech, index), Drives(self.freedoms)
         self.driven = [at for at, _, _ in self.freedoms.motors]
         self.targets, self.prox = np.zeros(len(self.driven)), prox
+        self.probe = FINE if mech.pairs else PROBE
         super().__init__(mech, timestep)
         G, J = Twin.rows(self)
         self.hefts = masses(self.contacts, self.inertia_matrix(J), G, self.q)
@@ -146,7 +152,7 @@ class TouchingTwin(Twin):
 
     def linear(self, V, u, h):
         """(gaps, balance, motion without and by the forces of the laws, quantities, their derivatives) around V."""
-        probe = 1e-5 / h * np.eye(6 * self.n)
+        probe = self.probe / h * np.eye(6 * self.n)
 
         def derivative(function, *rest):
             return (function(V + probe, *rest) - function(V - probe, *rest)).T / (2.0 * probe[0, 0])
@@ -174,7 +180,7 @@ class TouchingTwin(Twin):
         self.u = self.u - self.torques
 
     def approaching(self):
-        """Velocities away from the ground (contacts,) over the last step of what is lowest now [m/s]."""
+        """Velocities apart (contacts,) over the last step of what is lowest now [m/s]."""
         touching, V = Touching(self.contacts, self.x, self.q), np.hstack([self.v, self.w]).ravel()
         return touching.rows()[touching.starts] @ V
 

@@ -14,11 +14,11 @@ PROX = 1e-5
 SINKS = 5e-8  # [m]
 
 
-def lightest(contact, mobility):
-    """Least mass [kg] that a force moves where a contact may touch; `mobility` (6, 6) of its body in its own axes."""
+def lightest(point, radius, mobility):
+    """Least mass [kg] that a force moves at a distance from a point; `mobility` (6, 6) of the body in its own axes."""
     found = []
-    for point in contact.point + contact.radius * np.vstack([np.zeros(3), np.eye(3), -np.eye(3)]):
-        rows = np.hstack([np.eye(3), cross(point[None], np.eye(3))])
+    for place in point + radius * np.vstack([np.zeros(3), np.eye(3), -np.eye(3)]):
+        rows = np.hstack([np.eye(3), cross(place[None], np.eye(3))])
         found.append(1.0 / np.linalg.eigvalsh(rows @ mobility @ rows.T)[-1])
     return min(found)
 
@@ -26,12 +26,14 @@ def lightest(contact, mobility):
 def masses(contacts, M, G, q):
     """The least mass (contacts,) that a force at each contact moves; M, G: inertia and constraints at the assembly."""
     free = null_space(G, rcond=1e-9) if len(G) else np.eye(len(M))
-    mobility, found = free @ np.linalg.solve(free.T @ M @ free, free.T), []
-    for contact in contacts:
-        turn, own = np.eye(6), slice(6 * contact.body - 6, 6 * contact.body)
-        turn[:3, :3] = matrix(q[contact.body]).T
-        found.append(lightest(contact, turn @ mobility[own, own] @ turn.T))
-    return np.array(found)
+    mobility = free @ np.linalg.solve(free.T @ M @ free, free.T)
+
+    def lightest_of(body, point, radius):
+        turn, own = np.eye(6), slice(6 * body - 6, 6 * body)
+        turn[:3, :3] = matrix(q[body]).T
+        return lightest(point, radius, turn @ mobility[own, own] @ turn.T)
+
+    return np.array([contact.mass(lightest_of) for contact in contacts])
 
 
 class Softness:

@@ -1,4 +1,4 @@
-"""Contact points of bodies on the ground in the slow twin: gaps, slips, the directions in which forces act.
+"""Contact points in the slow twin: gaps, slips, the directions in which forces act; points of bodies on the ground.
 
 At the knot now every point has a frame: the ground's normal n, t1 along the body-fixed `direction` on the ground,
 t2 = n x t1, and an arm from the centre of mass to where it touches; both stay with the body over the step.
@@ -6,11 +6,22 @@ t2 = n x t1, and an arm from the centre of mass to where it touches; both stay w
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from naive_joints import conj, cross, dot, rotate
 from naive_laws import Drag, Slip, Stop
 
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))  # (cosine, sine) of the points of a rim
+
+
+class End(NamedTuple):
+    """What a contact does at one body: the sign of its force, and body-fixed points where it acts and which slips."""
+
+    sign: float
+    body: int
+    press: np.ndarray
+    slip: np.ndarray
 
 
 def unit(a):
@@ -52,19 +63,20 @@ class TwinContact:
         cosine, sine = self.quarter
         return self.point + self.radius * rotate(down, cosine * deep + sine * cross(axis, deep))
 
-    def lightest(self, mobility):
-        """Least mass [kg] that a force moves where it may touch; `mobility` (6, 6) of its body."""
-        found = []
-        for point in self.point + self.radius * np.vstack([np.zeros(3), np.eye(3), -np.eye(3)]):
-            rows = np.hstack([np.eye(3), cross(point[None], np.eye(3))])
-            found.append(1.0 / np.linalg.eigvalsh(rows @ mobility @ rows.T)[-1])
-        return min(found)
+    def ends(self, x, q):
+        """Where the force acts and what slips: one point of one body."""
+        arm = self.arm(x, q)
+        return [End(1.0, self.body, arm, arm)]
+
+    def mass(self, lightest):
+        """Least mass [kg] that a force moves where it may touch."""
+        return lightest(self.body, self.point, self.radius)
 
     def side(self):
         """A direction of the body across the axis."""
         return unit(cross(self.axis, np.eye(3)[np.abs(self.axis).argmin()]))
 
-    def frame(self, q):
+    def frame(self, x, q):
         """Rows n, t1, t2 (3, 3) at one pose, world axes."""
         along = rotate(q[self.body], self.direction)
         along = along - self.normal * dot(self.normal, along)
@@ -79,7 +91,7 @@ class Touching:
 
     def __init__(self, contacts, x, q):
         self.contacts, self.x, self.q = contacts, x, q
-        self.frames, self.arms = [c.frame(q) for c in contacts], [c.arm(x, q) for c in contacts]
+        self.frames, self.ends = [c.frame(x, q) for c in contacts], [c.ends(x, q) for c in contacts]
         self.gaps = np.array([c.gap(x, q) for c in contacts])
         sizes = [3 + (c.torsion > 0.0) for c in contacts]
         self.starts, self.size = np.cumsum([0, *sizes])[:-1], sum(sizes)
@@ -94,28 +106,31 @@ class Touching:
     def rows(self):
         """Directions of the forces over (x, th) of all bodies, (rows, 6 n)."""
         n, found = len(self.x) - 1, []
-        for c, frame, arm in zip(self.contacts, self.frames, self.arms, strict=True):
-            turned = rotate(conj(self.q[c.body]), frame)
-            block = np.hstack([frame, cross(arm[None], turned)])
-            if c.torsion > 0.0:
-                block = np.vstack([block, np.append(np.zeros(3), turned[0])])
-            wide = np.zeros((len(block), n + 1, 6))
-            wide[:, c.body] = block
-            found.append(wide[:, 1:].reshape(len(block), 6 * n))
+        for c, frame, ends in zip(self.contacts, self.frames, self.ends, strict=True):
+            wide = np.zeros((3 + (c.torsion > 0.0), n + 1, 6))
+            for end in ends:
+                turned = rotate(conj(self.q[end.body]), frame)
+                wide[:3, end.body] += end.sign * np.hstack([frame, cross(end.press[None], turned)])
+                wide[3:, end.body, 3:] = turned[0]
+            found.append(wide[:, 1:].reshape(len(wide), 6 * n))
         return np.vstack(found) if found else np.zeros((0, 6 * n))
 
     def quantities(self, x3, q3, w, h, floors):
         """Gap rates above the floors [m/s], slips [m/s] and spins [rad/s] over the step, (..., rows)."""
         found = [np.zeros((*x3.shape[:-2], 0))]
-        for c, frame, arm, floor in zip(self.contacts, self.frames, self.arms, floors, strict=True):
-            b = c.body
-            moved = x3[..., b, :] + rotate(q3[..., b, :], arm) - self.x[b] - rotate(self.q[b], arm)
+        for c, frame, ends, floor in zip(self.contacts, self.frames, self.ends, floors, strict=True):
+            moved = sum(end.sign * self.moved(x3, q3, end) for end in ends)
             found += [(c.gap(x3, q3) - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
-                found.append(w[..., b - 1, :] @ rotate(conj(self.q[b]), frame[0])[:, None])
+                found.append(w[..., c.body - 1, :] @ rotate(conj(self.q[c.body]), frame[0])[:, None])
         return np.concatenate(found, axis=-1)
 
+    def moved(self, x3, q3, end):
+        """Motion of a body-fixed point that slips, world (..., 3)."""
+        b = end.body
+        return x3[..., b, :] + rotate(q3[..., b, :], end.slip) - self.x[b] - rotate(self.q[b], end.slip)
+
     def forces(self, f):
-        """World forces (contacts, 3) from those of all rows."""
+        """World forces (contacts, 3) from those of all rows, on the first body of two."""
         pairs = zip(self.starts, self.frames, strict=True)
         return np.array([f[i : i + 3] @ frame for i, frame in pairs]).reshape(-1, 3)
