@@ -1,30 +1,42 @@
 """What is checked of contacts once Newton has converged: none was overlooked, and no body sinks."""
 
 from .contact import touch_plan
-from .jit import phase
+from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, row
-from .pair import far_apart, nearest, pairs
+from .pair import SLIDES, far_apart, note_awake, pairs, place_of, touching_at
 from .simd import LANES, absolute, load, maximum, spread, store, where
-from .tables import ANCHOR, CONSTANT_TOUCH, CONTACTS, FACTS, HEFT, NEAR, SKATE, TOUCH_KIND, TOUCH_WORK
-from .touch import face, note_awake
+from .tables import ANCHOR, CONSTANT_TOUCH, CONTACTS, FACTS, HEFT, NEAR, PLACE, SKATE, TOUCH_KIND, TOUCH_WORK
+from .touch import face
 
 SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 
 
+@inline
+def slid(t, c, a, s, near, token):
+    """Lanes in which contact c, at place s of the own segment, is farther from that of knot 2 than it may be."""
+    away = absolute(s - load(t.work, a + PLACE, token))
+    return both(near, above(away, spread(SLIDES, token)))
+
+
 @phase
 def overlooked(t, k2, k3, h, mask, token):
-    """Lanes of the mask in which a contact that seemed far overlaps at knot buffer k3; it is near now."""
+    """Lanes of the mask in which bodies overlap at knot buffer k3 by a contact that seemed far, or was elsewhere.
+
+    It is near now, and where they overlap.
+    """
     missed, o = spread(0.0, token), spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
-        near = load(t.work, a + NEAR, token)
+        near, place = load(t.work, a + NEAR, token), o
         unseen = but_not(mask, near) if touch_plan(t, c, TOUCH_KIND) < SKATE else o
         if pairs(t, c):
-            unseen = both(unseen, above(o, far_apart(t, c, k3, token)))
+            unseen, place = both(unseen, above(o, far_apart(t, c, k3, token))), place_of(t, c, k3, token)
+            unseen = maximum(unseen, both(mask, slid(t, c, a, place, near, token)))
         if any_lane(unseen):
-            below = both(unseen, above(o, nearest(t, c, k3, token)[0]))
+            gap = touching_at(t, c, k3, place, token)[0]
+            below = both(unseen, above(where(near, spread(-SINKS, token), o), gap))
             if pairs(t, c) and any_lane(below):
-                face(t, c, a, k2, h, token)
+                face(t, c, a, k2, h, where(below, place, load(t.work, a + PLACE, token)), token)
             store(t.work, a + NEAR, maximum(near, below))
             missed = maximum(missed, below)
     if any_lane(missed):

@@ -89,11 +89,11 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
 # point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation;
 # components and force [world] of the solution; normals at both knots; of a partner its arms like the own ones, and the
-# touching point in it
+# touching point in it; place on the own segment at knot 2
 (NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
  ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, NORMAL_2, NORMAL_3,
- PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, TOUCH_WORK) = _offsets(
-    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3, *[3] * 6
+ PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, PLACE, TOUCH_WORK) = _offsets(
+    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3, *[3] * 6, 1
 )  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift

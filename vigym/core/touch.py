@@ -6,8 +6,19 @@ from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, sto
 from .contact import gap_of, tangents, touch_plan
 from .jit import inline, phase
 from .lanes import above, any_lane, both, row
-from .pair import far_apart, nearest, pair_tangents, pairs, point_velocity, relative_motion
-from .simd import LANES, absolute, load, maximum, spread, store, where
+from .pair import (
+    close_to,
+    far_apart,
+    nearest,
+    note_awake,
+    pair_tangents,
+    pairs,
+    place_of,
+    point_velocity,
+    relative_motion,
+    touching_at,
+)
+from .simd import LANES, absolute, load, spread, store, where
 from .tables import (
     ANCHOR,
     ARM,
@@ -29,6 +40,7 @@ from .tables import (
     PARTNER_LOW,
     PARTNER_TOUCH,
     PARTNER_TOUCHING,
+    PLACE,
     PRESS,
     REACH,
     REBOUND,
@@ -45,12 +57,10 @@ from .tables import (
     TOUCH_WORK,
     TOUCHES,
     TOUCHING,
-    TOUCHING_ROWS,
     TURN_1,
     TURN_2,
     WANTED,
     WORK,
-    WORK_AWAKE,
     R,
     V,
     W,
@@ -93,25 +103,15 @@ def approach(t, c, k2, arm, other, n, token):
 
 
 @inline
-def face(t, c, a, k2, h, token):
-    """Contact c at knot 2: its touching points and tangents; returns (gap, normal velocity in the last step)."""
-    gap, n, arm, other = nearest(t, c, k2, token)
+def face(t, c, a, k2, h, place, token):
+    """Contact c at knot 2, at a place of the own segment; returns (gap, normal velocity in the last step)."""
+    store(t.work, a + PLACE, place)
+    gap, n, arm, other = touching_at(t, c, k2, place, token)
     rebound = load(t.state, t.o + row(c, TOUCH, token) + REBOUND, token)
     out = where(gap + PUSH, 0.0 * gap, gap + PUSH)  # below the ground by more than a push: no further
     store(t.work, a + WANTED, where(rebound, h * rebound, out))
     set_arms(t, c, a, k2, gap, arm, other, n, token)
     return gap, approach(t, c, k2, arm, other, n, token)
-
-
-@phase
-def note_awake(t, token):
-    """Note in which lanes a contact of two bodies is near: the others' loop rows need not be gone through."""
-    if t.plan[TOUCHING_ROWS] > 0:
-        awake = spread(0.0, token)
-        for c in range(t.plan[CONTACTS]):
-            if pairs(t, c):
-                awake = maximum(awake, load(t.work, t.w + row(c, TOUCH_WORK, token) + NEAR, token))
-        store(t.work, t.b + t.plan[WORK_AWAKE], awake)
 
 
 @phase
@@ -129,7 +129,7 @@ def meet(t, k2, h, token):
         store4(t.work, a + ANCHOR, last)
         store4(t.work, a + FACTS, last)
         if any_lane(around):
-            gap, speed = face(t, c, a, k2, h, token)
+            gap, speed = face(t, c, a, k2, h, place_of(t, c, k2, token), token)
             near = where(last[0], around, both(around, above(absolute(h * speed) * FAR + FAR * fall, gap)))
             store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
     note_awake(t, token)
@@ -177,7 +177,8 @@ def look_at(t, c, a, k2, k3, per_h, token):
     n, low = load3(t.work, a + NORMAL_2, token), touch
     gap = gap_of(t, c, b, k3, add(touch, anchor), token)
     if kind <= RIM or pairs(t, c):
-        gap, n, low, other = nearest(t, c, k3, token)
+        place = close_to(place_of(t, c, k3, token), load(t.work, a + PLACE, token))
+        gap, n, low, other = touching_at(t, c, k3, place, token)
         low = sub(low, anchor)
         if pairs(t, c):
             p = touch_plan(t, c, PARTNER)
