@@ -14,8 +14,8 @@ from naive_drives import Drives, Freedoms, Rolling
 from naive_knot import knot_velocities
 from naive_laws import miss, solve
 from naive_linear import least_motion, newton_directions
-from naive_pairs import pair_contacts
-from naive_soft import PROX, Softness, masses
+from naive_pairs import SLIDES, pair_contacts
+from naive_soft import PROX, SINKS, Softness, masses
 from naive_touching import QUARTERS, Touching, TwinContact
 
 from vigym.mechanism.touching import touch_points
@@ -25,7 +25,7 @@ PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a s
 
 
 PROBE = 1e-5  # step of the differences [m, rad]
-FINE = 1e-7  # where bodies touch each other: the nearest point of a level segment runs along it within 4e-6 rad
+FINE = 1e-7  # where bodies touch each other: the nearest point of a level segment runs along it within 4e-5 rad
 
 
 def contacts_of(mech, index):
@@ -90,13 +90,29 @@ class TouchingTwin(Twin):
     def prepare(self, h, torques):
         """Laws, rows and floors at the knot now."""
         last, self.weight, self.torques = self.forces / self.weight, 0.5 * (1.0 + self.h1 / h), torques
-        self.touching = Touching(self.contacts, self.x, self.q)
+        self.face(h, None)
         self.laws = self.touching.laws() + self.drives.laws(self.touching.size, self.weight)
-        self.B, self.A = np.vstack([self.touching.rows(), self.drives.rows(self.J)]), self.rolling.rows(self.q, self.n)
-        gaps, bounce = self.touching.gaps, h * np.array([c.restitution for c in self.contacts]) * self.approach
-        self.floors = np.where(bounce > 0.0, bounce, np.minimum(0.0, gaps + PUSH))
+        self.A = self.rolling.rows(self.q, self.n)
         self.stop_floors = np.minimum(0.0, self.drives.stops(self.now) + PUSH)
         self.soft = Softness(self.touching, self.hefts, h / self.weight, self.weight * last, self.prox)
+
+    def face(self, h, places):
+        """Contacts at the knot now, of two bodies at these places of their segments or where they are nearest."""
+        self.touching = Touching(self.contacts, self.x, self.q, places)
+        self.B = np.vstack([self.touching.rows(), self.drives.rows(self.J)])
+        bounce = h * np.array([c.restitution for c in self.contacts]) * self.approach
+        self.floors = np.where(bounce > 0.0, bounce, np.minimum(0.0, self.touching.gaps + PUSH))
+
+    def face_anew(self, V, h):
+        """Whether bodies overlap away from where a contact was; it is there from now on."""
+        parts = V.reshape(self.n, 6)
+        x3, q3 = self.ahead(parts[:, :3], parts[:, 3:], h)
+        there, held = [c.place(x3, q3) for c in self.contacts], self.touching.places
+        off = [c.guards and abs(new - old) > SLIDES and c.gap(x3, q3) < -SINKS
+               for c, new, old in zip(self.contacts, there, held, strict=True)]  # fmt: skip
+        if any(off):
+            self.face(h, [new if away else old for new, old, away in zip(there, held, off, strict=True)])
+        return any(off)
 
     def quantities(self, V, h):
         """What the laws relate to the forces, over the step with velocities V (..., 6 n)."""
@@ -122,7 +138,7 @@ class TouchingTwin(Twin):
         self.prepare(h, torques)
         while True:
             V, lam = self.newton(u - torques, h, tolerance)
-            if not self.soft.count_anew(self.forces, h):
+            if not self.face_anew(V, h) and not self.soft.count_anew(self.forces, h):
                 return V, lam[: len(self.G)]
 
     def newton(self, u, h, tolerance):

@@ -12,9 +12,10 @@ from naive_touching import End, unit
 
 from vigym.mechanism.shapes import Box, Capsule, Sphere
 
-LEVEL = 1e-6  # part of its length squared that pulls the nearest point of a level segment to its middle
+LEVEL = 1e-5  # part of its length squared that pulls the nearest point of a level segment to its middle
 STEEP = 1e-9  # of a box's half size: a segment no steeper than that does not leave a slab
 INSIDE = 1e-12  # [m]
+SLIDES = 0.25  # of half the segment: over a step the place stays so near that of the knot before it
 
 
 def outside(p, half):
@@ -77,43 +78,55 @@ class TwinPair:
     torsion = 0.0
 
     def __init__(self, first, second, body, partner, which):
-        self.body, self.partner, self.which = body, partner, which
+        self.body, self.partner, self.which, self.guards = body, partner, which, which == "nearest"
         self.middle, self.half, self.radius = np.asarray(first.shape.position), segment_of(first.shape), 0.0
         self.radius, (self.size, self.round) = first.shape.radius, box_of(second.shape)
         self.centre, self.turn = np.asarray(second.shape.position), np.asarray(second.shape.orientation, float)
         mu = np.sqrt(np.mean(first.friction) * np.mean(second.friction))
         self.friction, self.restitution = np.full(3, mu), np.sqrt(first.restitution * second.restitution)
 
-    def meeting(self, x, q):
-        """(gap, normal from the partner to the own body, nearest points of both surfaces) at one pose, world."""
+    def in_box_axes(self, x, q):
+        """(axes of the partner's box, middle and half of the own segment in them) at one pose."""
         b, c = self.body, self.partner
         axes = matrix(q[c]) @ matrix(self.turn)
-        centre = x[c] + rotate(q[c], self.centre)
-        middle, half = x[b] + rotate(q[b], self.middle), rotate(q[b], self.half)
-        p, d, s = axes.T @ (middle - centre), axes.T @ half, 0.0
-        if np.any(self.half):
-            s = nearest(p, d, self.size)
-            if self.which != "nearest":
-                s = part_over(s, p, d, self.size)[self.which == "head"]
+        middle = x[b] + rotate(q[b], self.middle) - x[c] - rotate(q[c], self.centre)
+        return axes, axes.T @ middle, axes.T @ rotate(q[b], self.half)
+
+    def place(self, x, q):
+        """Where on the own segment it is at one pose, from -1 to 1."""
+        _, p, d = self.in_box_axes(x, q)
+        if not np.any(self.half):
+            return 0.0
+        s = nearest(p, d, self.size)
+        return s if self.which == "nearest" else part_over(s, p, d, self.size)[self.which == "head"]
+
+    def meeting(self, x, q, s):
+        """(gap, normal from the partner to the own body, points of both surfaces) at one pose and place, world."""
+        axes, p, d = self.in_box_axes(x, q)
         distance, n = towards(p + s * d, self.size)
-        n, own = axes @ n, middle + s * half
+        n, own = axes @ n, x[self.partner] + rotate(q[self.partner], self.centre) + axes @ (p + s * d)
         return distance - self.radius - self.round, n, own - self.radius * n, own - (distance - self.round) * n
 
-    def gap(self, x, q):
-        """Distance of both (...,) [m]; negative where they overlap."""
+    def gap(self, x, q, near=None):
+        """Distance of both (...,) [m], negative where they overlap; near a place of the segment if there is one."""
         shape = np.broadcast_shapes(x.shape[:-2], q.shape[:-2])
         x, q = np.broadcast_to(x, (*shape, *x.shape[-2:])), np.broadcast_to(q, (*shape, *q.shape[-2:]))
-        return np.array([self.meeting(x[i], q[i])[0] for i in np.ndindex(shape)]).reshape(shape)
+        found = np.zeros(shape)
+        for i in np.ndindex(shape):
+            s = self.place(x[i], q[i])
+            s = s if near is None else np.clip(s, near - SLIDES, near + SLIDES)
+            found[i] = self.meeting(x[i], q[i], s)[0]
+        return found
 
-    def frame(self, x, q):
-        """Rows n, t1, t2 (3, 3) at one pose, world axes."""
-        _, n, _, _ = self.meeting(x, q)
+    def frame(self, x, q, s):
+        """Rows n, t1, t2 (3, 3) at one pose and place, world axes."""
+        _, n, _, _ = self.meeting(x, q, s)
         t1 = unit(cross(n, np.eye(3)[np.abs(n).argmin()]))
         return np.array([n, t1, cross(n, t1)])
 
-    def ends(self, x, q):
+    def ends(self, x, q, s):
         """Forces act on both at one point, halfway; what slips are the points of both surfaces."""
-        _, _, own, other = self.meeting(x, q)
+        _, _, own, other = self.meeting(x, q, s)
         half, found = 0.5 * (own + other), []
         for sign, body, point in ((1.0, self.body, own), (-1.0, self.partner, other)):
             press, slip = (rotate(conj(q[body]), place - x[body]) for place in (half, point))

@@ -31,6 +31,8 @@ def unit(a):
 class TwinContact:
     """One point of a collision: a ball of `radius` about `point`, or one of four points of a circle (`quarter`)."""
 
+    guards = False  # whether it has to be looked for elsewhere on its body
+
     def __init__(self, collision, touch, body, ground, quarter=None):
         self.body, self.point, self.radius, self.quarter = body, touch.point, touch.radius, quarter
         self.axis = touch.axis if quarter is not None else None
@@ -39,7 +41,11 @@ class TwinContact:
         self.friction, self.torsion = np.asarray(given, float), collision.torsion
         self.restitution, self.direction = collision.restitution, collision.direction
 
-    def gap(self, x, q):
+    def place(self, x, q):
+        """A point stays where it is on its body."""
+        return 0.0
+
+    def gap(self, x, q, near=None):
         """Distance to the ground (...,) [m] at poses of all bodies."""
         centre = x[..., self.body, :] + rotate(q[..., self.body, :], self.point)
         low = self.radius
@@ -63,7 +69,7 @@ class TwinContact:
         cosine, sine = self.quarter
         return self.point + self.radius * rotate(down, cosine * deep + sine * cross(axis, deep))
 
-    def ends(self, x, q):
+    def ends(self, x, q, place):
         """Where the force acts and what slips: one point of one body."""
         arm = self.arm(x, q)
         return [End(1.0, self.body, arm, arm)]
@@ -76,7 +82,7 @@ class TwinContact:
         """A direction of the body across the axis."""
         return unit(cross(self.axis, np.eye(3)[np.abs(self.axis).argmin()]))
 
-    def frame(self, x, q):
+    def frame(self, x, q, place):
         """Rows n, t1, t2 (3, 3) at one pose, world axes."""
         along = rotate(q[self.body], self.direction)
         along = along - self.normal * dot(self.normal, along)
@@ -89,10 +95,12 @@ class TwinContact:
 class Touching:
     """Contact points at one knot; forces and quantities in groups of normal, along, across and, with torsion, spin."""
 
-    def __init__(self, contacts, x, q):
+    def __init__(self, contacts, x, q, places=None):
         self.contacts, self.x, self.q = contacts, x, q
-        self.frames, self.ends = [c.frame(x, q) for c in contacts], [c.ends(x, q) for c in contacts]
-        self.gaps = np.array([c.gap(x, q) for c in contacts])
+        self.places = [c.place(x, q) for c in contacts] if places is None else places
+        held = list(zip(contacts, self.places, strict=True))
+        self.frames, self.ends = [c.frame(x, q, s) for c, s in held], [c.ends(x, q, s) for c, s in held]
+        self.gaps = np.array([c.gap(x, q, s) for c, s in held])
         sizes = [3 + (c.torsion > 0.0) for c in contacts]
         self.starts, self.size = np.cumsum([0, *sizes])[:-1], sum(sizes)
 
@@ -118,9 +126,10 @@ class Touching:
     def quantities(self, x3, q3, w, h, floors):
         """Gap rates above the floors [m/s], slips [m/s] and spins [rad/s] over the step, (..., rows)."""
         found = [np.zeros((*x3.shape[:-2], 0))]
-        for c, frame, ends, floor in zip(self.contacts, self.frames, self.ends, floors, strict=True):
+        held = zip(self.contacts, self.frames, self.ends, self.places, floors, strict=True)
+        for c, frame, ends, place, floor in held:
             moved = sum(end.sign * self.moved(x3, q3, end) for end in ends)
-            found += [(c.gap(x3, q3) - floor)[..., None] / h, moved @ frame[1:].T / h]
+            found += [(c.gap(x3, q3, place) - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
                 found.append(w[..., c.body - 1, :] @ rotate(conj(self.q[c.body]), frame[0])[:, None])
         return np.concatenate(found, axis=-1)

@@ -5,7 +5,19 @@ from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, row
 from .pair import SLIDES, far_apart, note_awake, pairs, place_of, touching_at
 from .simd import LANES, absolute, load, maximum, spread, store, where
-from .tables import ANCHOR, CONSTANT_TOUCH, CONTACTS, FACTS, HEFT, NEAR, PLACE, SKATE, TOUCH_KIND, TOUCH_WORK
+from .tables import (
+    ANCHOR,
+    CONSTANT_TOUCH,
+    CONTACTS,
+    FACTS,
+    HEFT,
+    NEAR,
+    PAIR_NEAREST,
+    PLACE,
+    SKATE,
+    TOUCH_KIND,
+    TOUCH_WORK,
+)
 from .touch import face
 
 SINKS = 5e-8  # [m] by which the proximal term may let a body sink
@@ -13,7 +25,12 @@ SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 
 @inline
 def slid(t, c, a, s, near, token):
-    """Lanes in which contact c, at place s of the own segment, is farther from that of knot 2 than it may be."""
+    """Lanes in which contact c, at place s of the own segment, is farther from that of knot 2 than it may be.
+
+    Ends of what is over the partner may jump; nothing overlaps that does not at the nearest point.
+    """
+    if touch_plan(t, c, TOUCH_KIND) != PAIR_NEAREST:
+        return 0.0 * near
     away = absolute(s - load(t.work, a + PLACE, token))
     return both(near, above(away, spread(SLIDES, token)))
 
