@@ -134,7 +134,7 @@ def squeezed(force=20.0, friction=0.5):
     return mech
 
 
-def coil(links, effort=20.0, kp=20.0, kd=1.0):
+def coil(links, effort=20.0, kp=20.0, kd=1.0, touching=True):
     """A chain of rods in free space on hinges about z with motors; all that do not hang on each other touch."""
     mech, rod = space(), Capsule(radius=0.05, length=0.3)
     for i in range(links):
@@ -143,7 +143,7 @@ def coil(links, effort=20.0, kp=20.0, kd=1.0):
             place, values = (0.5 * i - 0.25, 0.0, 0.0), {"effort": effort}
             mech.add_joint(f"bend{i}", "revolute", f"link{i - 1}", f"link{i}", place, (0, 0, 1), **values)
             mech.add_motor(f"bend{i}", kp, kd)
-        for j in range(i - 1):
+        for j in range(i - 1 if touching else 0):
             mech.add_pair(f"link{j}", f"link{i}")
     return mech
 
