@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linkages import five_bar, four_bar
+from pair_scenes import stack
 from rods import COUNT, factors, puck, rod, row
 
 from vigym import MINITAUR_MOTOR, Simulator
@@ -34,7 +35,7 @@ def everything():
 
 
 @pytest.mark.parametrize(
-    "mech", [rod(), four_bar(), puck(), everything()], ids=["rod", "four_bar", "puck", "everything"]
+    "mech", [rod(), four_bar(), puck(), everything(), stack()], ids=["rod", "four_bar", "puck", "everything", "stack"]
 )
 def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     sim = Simulator(mech, batch=COUNT)

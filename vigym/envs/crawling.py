@@ -4,6 +4,7 @@ import numpy as np
 
 from vigym.envs.expressions import cost_of_transport
 from vigym.envs.task import Array, Quantities, require
+from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 
 SLOWEST = 0.01  # a speed that is less than this counts as this in the cost of transport [m/s]
@@ -62,6 +63,14 @@ def lying(name: str, joints: int, scale: float, rng: np.random.Generator) -> tup
     pose = np.array([0.0, 0.0, 0.0, np.cos(half), 0.0, 0.0, np.sin(half)])
     angles, rates = ({f"joint{k + 1}": row[k] for k in range(joints)} for row in noise)
     return {name: pose} | angles, rates
+
+
+def pair_links(mechanism: Mechanism) -> None:
+    """Let all links of a chain touch each other that no joint holds together."""
+    links = list(mechanism.bodies)
+    for i, link in enumerate(links):
+        for other in links[i + 2 :]:
+            mechanism.add_pair(link, other)
 
 
 def require_links(links: object) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.crawling import crawl, lying, require_links
+from vigym.envs.crawling import crawl, lying, pair_links, require_links
 from vigym.envs.expressions import columns
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.mechanism import Mechanism
@@ -27,6 +27,13 @@ QUICK, WHIRL, BENT, FAST = 5.0, 30.0, 1.6, 60.0  # bounds of observed velocity [
 COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the links, in turn
 HEAD, HINGE = (0.95, 0.55, 0.15, 1.0), (0.35, 0.38, 0.42, 1.0)
 LYING = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # turns the axis of a capsule across the link
+CLEAR = 2e-3  # what touches other links is so high above the ground [m]
+FLANK = Capsule(
+    radius=WIDTH / 2.0,
+    length=LENGTH - WIDTH,
+    position=(0.0, 0.0, (WIDTH - HEIGHT) / 2.0 + CLEAR),
+    orientation=(0.5**0.5, 0.0, 0.5**0.5, 0.0),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +54,8 @@ class Snake(Task):
     ## Notes
 
     A link is a solid box of 0.1 m x 0.05 m x 0.03 m with the density of water, 0.15 kg. It touches the ground with
-    two points half-way along, at its left and right edge. Joints end at +-pi/2. Links pass through each other.
+    two points half-way along, at its left and right edge. Joints end at +-pi/2. With `self_collision` links that no
+    joint holds together touch each other, by a capsule of their length and width; else they pass through each other.
 
     `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
     `travelled` and `speed`, those along the x axis [m, m/s], `heading` of the links on average, from the x axis [rad],
@@ -101,6 +109,7 @@ class Snake(Task):
     | `friction_along` | float | 0.04 | coefficient along the links |
     | `friction_across` | float | 0.4 | coefficient across the links |
     | `skates` | bool | False | whether no link slips sideways |
+    | `self_collision` | bool | False | whether links touch each other; steps cost several times as much |
     | `drive` | str | "position" | what actions are: "position" (targets) or "torque" |
     | `forward_weight` | float | 1.0 | weight of the speed |
     | `power_weight` | float | 0.02 | weight of the power |
@@ -124,6 +133,7 @@ class Snake(Task):
     friction_along: float = 0.04
     friction_across: float = 0.4
     skates: bool = False
+    self_collision: bool = False
     drive: str = "position"
     frame_skip: int = 4
     forward_weight: float = 1.0
@@ -133,13 +143,15 @@ class Snake(Task):
         super().__post_init__()
         require_links(self.links)
         require(self.drive in DRIVES, "drive", self.drive, f"one of {DRIVES}")
-        require(isinstance(self.skates, bool), "skates", self.skates, "True or False")
+        for name in ("skates", "self_collision"):
+            require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
         for name in ("friction_along", "friction_across"):
             require_positive(name, getattr(self, name), "a coefficient")
 
     def mechanism(self) -> Mechanism:
         """Build the straight snake."""
-        return planar_snake(self.links, (self.friction_along, self.friction_across), self.skates)
+        friction = self.friction_along, self.friction_across
+        return planar_snake(self.links, friction, self.skates, self.self_collision)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Lie straight, with noise."""
@@ -170,7 +182,7 @@ class Snake(Task):
         return {"forward": now["speed"], "power": -now["power"]}
 
 
-def planar_snake(links: int, friction: tuple[float, float], skates: bool) -> Mechanism:
+def planar_snake(links: int, friction: tuple[float, float], skates: bool, self_collision: bool = False) -> Mechanism:
     """Return a straight chain of links along x, the head in front, the middle of the first link at the origin."""
     mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake")
     inertia = [MASS * (a * a + b * b) / 12.0 for a, b in ((WIDTH, HEIGHT), (LENGTH, HEIGHT), (LENGTH, WIDTH))]
@@ -182,8 +194,13 @@ def planar_snake(links: int, friction: tuple[float, float], skates: bool) -> Mec
         hinge = Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front)
         mechanism.add_body(name, MASS, inertia, centre, shapes=[body, hinge])
         along, across = friction
-        # What a skate holds needs no friction.
-        mechanism.add_collision(f"belly{link}", name, belly, friction=(along, along if skates else across))
+        surface = along, along if skates else across  # what a skate holds needs no friction
+        if self_collision:
+            for side, place in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
+                mechanism.add_contact(f"belly{link} {side}", name, (0.0, place, 0.0), HEIGHT / 2.0, surface)
+            mechanism.add_collision(f"flank{link}", name, FLANK, surface)
+        else:
+            mechanism.add_collision(f"belly{link}", name, belly, surface)
         if skates:
             mechanism.add_skate(f"skate{link}", name, (0.0, 0.0, -HEIGHT / 2.0), (0.0, 1.0, 0.0))
         if link > 1:
@@ -201,4 +218,6 @@ def planar_snake(links: int, friction: tuple[float, float], skates: bool) -> Mec
                 armature=ARMATURE,
             )
             mechanism.add_motor(joint, STIFFNESS, DAMPING)
+    if self_collision:
+        pair_links(mechanism)
     return mechanism

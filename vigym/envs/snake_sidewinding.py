@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.crawling import crawl, lying, require_links
+from vigym.envs.crawling import crawl, lying, pair_links, require_links
 from vigym.envs.expressions import columns, into_body
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.mechanism import Mechanism
@@ -45,7 +45,8 @@ class SnakeSidewinding(Task):
 
     A module is 64 mm long, 51 mm thick and has 0.205 kg, as those of a published robot; inertias are those of a solid
     cylinder. It touches the ground with a ball of its thickness about its middle. Joints end at +-pi/2 and turn with
-    33 rpm at most. Modules pass through each other.
+    33 rpm at most. With `self_collision` these balls touch each other, but for those of neighbours, and two modules are
+    too close for a third to pass between them; else modules pass through each other.
 
     `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
     `travelled` and `speed`, those along the way [m, m/s], and `sideways`, the speed to the left of it [m/s], `heading`,
@@ -98,6 +99,7 @@ class SnakeSidewinding(Task):
     |---|---|---|---|
     | `links` | int | 16 | number of modules, at least 2 |
     | `friction` | float | 0.5 | coefficient between snake and ground |
+    | `self_collision` | bool | False | whether modules touch each other; steps cost several times as much |
     | `way` | float | 1.5 | direction of travel, from the x axis anticlockwise (rad) |
     | `forward_weight` | float | 1.0 | weight of the speed |
     | `power_weight` | float | 0.002 | weight of the power |
@@ -119,6 +121,7 @@ class SnakeSidewinding(Task):
 
     links: int = 16
     friction: float = 0.5
+    self_collision: bool = False
     way: float = 1.5
     frame_skip: int = 4
     forward_weight: float = 1.0
@@ -128,11 +131,12 @@ class SnakeSidewinding(Task):
         super().__post_init__()
         require_links(self.links)
         require_positive("friction", self.friction, "a coefficient")
+        require(isinstance(self.self_collision, bool), "self_collision", self.self_collision, "True or False")
         require(bool(np.isfinite(self.way)), "way", self.way, "a finite angle [rad]")
 
     def mechanism(self) -> Mechanism:
         """Build the straight snake."""
-        return alternating_snake(self.links, self.friction)
+        return alternating_snake(self.links, self.friction, self.self_collision)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Lie straight, with noise."""
@@ -169,7 +173,7 @@ class SnakeSidewinding(Task):
         return {"forward": now["speed"], "power": -now["power"]}
 
 
-def alternating_snake(links: int, friction: float) -> Mechanism:
+def alternating_snake(links: int, friction: float, self_collision: bool = False) -> Mechanism:
     """Return a straight chain of modules along x, the head in front; the first joint turns sideways."""
     mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake_sidewinding")
     spin, tilt = MASS * RADIUS**2 / 2.0, MASS * (3.0 * RADIUS**2 + LENGTH**2) / 12.0
@@ -181,7 +185,10 @@ def alternating_snake(links: int, friction: float) -> Mechanism:
         knuckle = Sphere(radius=0.8 * RADIUS, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front)
         shapes: list[Shape] = [tube, knuckle]
         mechanism.add_body(name, MASS, (spin, tilt, tilt), centre, shapes=shapes)
-        mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
+        if self_collision:
+            mechanism.add_collision(f"belly{link}", name, Sphere(radius=RADIUS), friction)
+        else:
+            mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
         if link > 1:
             joint, anchor = f"joint{link - 1}", centre + (LENGTH / 2.0, 0.0, 0.0)
             mechanism.add_joint(
@@ -189,4 +196,6 @@ def alternating_snake(links: int, friction: float) -> Mechanism:
                 (-LIMIT, LIMIT), effort=EFFORT, velocity=RATE, armature=ARMATURE,
             )  # fmt: skip
             mechanism.add_motor(joint, STIFFNESS, DAMPING)
+    if self_collision:
+        pair_links(mechanism)
     return mechanism

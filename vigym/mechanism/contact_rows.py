@@ -73,8 +73,11 @@ def _touching(mechanism: Mechanism, mobility: Mobility, collision: Collision) ->
     return found
 
 
-def _reach(vector: Array, radius: float) -> float:
-    return float(np.linalg.norm(vector)) + radius
+def sides(row: Array) -> tuple[Array, Array]:
+    """Points (7, 3) that the own body of a contact, and (7, 3) that its partner's touch with, from its constants."""
+    point, segment, centre, half = (row[_field(at, 3)] for at in (T.POINT, T.SEGMENT, T.CENTRE, T.HALF))
+    radius, rounded = row[_field(T.RADIUS, 1)], row[_field(T.ROUND, 1)]
+    return touched(point, radius + np.linalg.norm(segment)), touched(centre, rounded + np.linalg.norm(half))
 
 
 def _pair_row(mobility: Mobility, touch: PairTouch) -> Array:
@@ -83,13 +86,12 @@ def _pair_row(mobility: Mobility, touch: PairTouch) -> Array:
     (middle, half, radius), (centre, axes, sizes, rounded) = segment(own), rounded_box(partner)
     row[_field(T.POINT, 3)], row[_field(T.RADIUS, 1)], row[_field(T.SEGMENT, 3)] = middle, radius, half
     row[_field(T.CENTRE, 3)], row[_field(T.BOX_AXES, 9)], row[_field(T.HALF, 3)] = centre, axes.ravel(), sizes
-    row[_field(T.ROUND, 1)], row[_field(T.REACH, 1)] = rounded, _reach(half, radius) + _reach(sizes, rounded)
+    row[_field(T.ROUND, 1)] = rounded
+    row[_field(T.REACH, 1)] = np.linalg.norm(half) + radius + np.linalg.norm(sizes) + rounded
     row[_field(T.MU_ALONG, 3)] = friction_of(own, partner)
     row[_field(T.BOUNCE, 1)] = np.sqrt(own.restitution * partner.restitution)
-    masses = (
-        heft(mobility, own.body, middle, _reach(half, radius)),
-        heft(mobility, partner.body, centre, _reach(sizes, rounded)),
-    )
+    places = sides(row)
+    masses = mobility.mass_at(own.body, places[0]), mobility.mass_at(partner.body, places[1])
     row[_field(T.HEFT, 1)] = 0.5 / (1.0 / masses[0] + 1.0 / masses[1])  # at least, however the two are connected
     return row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.check import Array
-from vigym.mechanism.contact_rows import touched
+from vigym.mechanism.contact_rows import sides
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.mobility import Mobility, inverted, needs_mobility
 from vigym.mechanism.model import scales
+from vigym.mechanism.pairing import pair_touches
 from vigym.mechanism.parameters import FactorTable
 from vigym.mechanism.plan import Rows, starts
 from vigym.mechanism.touching import contact_names
@@ -32,12 +34,14 @@ class Product(NamedTuple):
         rows: (n,) rows, each once.
         fields: their fields.
         factors: (n,) columns of the factors.
+        power: of the factors.
     """
 
     table: str
     rows: Index
     fields: slice
     factors: Index
+    power: float = 1.0
 
 
 class Scaled:
@@ -53,34 +57,39 @@ class Scaled:
         self._mechanism, self._model, self._columns, self._rows = mechanism, model, table.columns, Rows(mechanism)
         self._products = [
             self._product("environment", "gravity", {WHOLE: [0]}, T.GRAVITY, 3),
-            *self._of_bodies(), *self._of_freedoms(), self._of_contacts(),
+            *self._of_bodies(), *self._of_freedoms(), *self._of_contacts(),
         ]  # fmt: skip
         self._mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
         if self._mobility is not None:
-            names = {row: name for name, row in self._rows.body.items()}
-            plan = model.plan[model.plan[T.PLAN_CONTACTS] :][: len(model.contacts) * T.TOUCH_PLAN]
-            bodies = [names[row] for row in plan.reshape(-1, T.TOUCH_PLAN)[:, T.TOUCHES].tolist()]
-            places = [touched(c[T.POINT // LANES :][:3], c[T.RADIUS // LANES]) for c in model.contacts]
-            self._moved = self._mobility.velocities(bodies, np.array(places).reshape(-1, 7, 3))
+            self._moved, self._moved_partners, self._paired = self._touching(self._mobility, model)
             self._eased = self._freedoms_of_tree()
 
     def model(self, factors: Array) -> Model:
         """Tables with a row of factors; scales and the inertia seen by contacts and limits are found anew."""
         tables = {name: np.atleast_2d(getattr(self._model, name)).copy() for name in TABLES}
-        for table, rows, fields, columns in self._products:
-            tables[table][rows, fields] *= factors[columns, None]
+        for table, rows, fields, columns, power in self._products:
+            tables[table][rows, fields] *= factors[columns, None] ** power
         bodies, environment = tables["bodies"], tables["environment"][0]
         gravity = environment[T.GRAVITY // LANES :][:3]
         environment[T.FORCE_SCALE // LANES :][:2] = scales(gravity, bodies[: len(self._rows.body)])
         if self._mobility is not None:
             inverse = self._mobility.inverse(*self._inertias(bodies))
-            easy = np.linalg.eigvalsh(self._moved @ inverse @ self._moved.swapaxes(-1, -2)).max(
-                axis=(1, 2), initial=0.0
-            )
+            easy = _easiest(self._moved, inverse)
+            easy[self._paired] = 2.0 * (easy[self._paired] + _easiest(self._moved_partners, inverse))
             tables["contacts"][:, T.HEFT // LANES] = inverted(easy)
             rows, freedoms = self._eased
             tables["freedoms"][rows, T.EASE // LANES] = inverted(np.diag(inverse)[freedoms])
         return self._model._replace(**(tables | {"environment": environment}))
+
+    def _touching(self, mobility: Mobility, model: Model) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """How contacts' own bodies move (n, 7, 3, freedoms), and partners of those of two bodies; which these are."""
+        names = {row: name for name, row in self._rows.body.items()}
+        plan = model.plan[model.plan[T.PLAN_CONTACTS] :][: len(model.contacts) * T.TOUCH_PLAN].reshape(-1, T.TOUCH_PLAN)
+        paired = (plan[:, T.TOUCH_KIND] >= T.PAIR_BALL) & (plan[:, T.TOUCH_KIND] <= T.PAIR_TAIL)
+        places = np.array([sides(row) for row in model.contacts]).reshape(-1, 2, 7, 3)
+        moved = mobility.velocities([names[row] for row in plan[:, T.TOUCHES].tolist()], places[:, 0])
+        partners = [names[row] for row in plan[paired, T.PARTNER].tolist()]
+        return moved, mobility.velocities(partners, places[paired, 1]), paired
 
     def _inertias(self, bodies: Array) -> tuple[Array, Array]:
         """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
@@ -121,12 +130,22 @@ class Scaled:
             self._product("freedoms", "strength", {name: driven[name] for name in pulse}, T.TORQUES, 8),
         ]
 
-    def _of_contacts(self) -> Product:
+    def _of_contacts(self) -> list[Product]:
+        """Friction with the ground, and between bodies: the geometric mean of both."""
         rows, start = {}, 0
         for collision in self._mechanism.collisions.values() if self._mechanism.ground is not None else ():
             count = len(contact_names(collision))
             rows[collision.name], start = [*range(start, start + count)], start + count
-        return self._product("contacts", "friction", rows, T.MU_ALONG, 3)
+        own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+        for row, touch in enumerate(pair_touches(self._mechanism), start):
+            own[touch.own.name].append(row)
+            partner[touch.partner.name].append(row)
+        friction = "contacts", "friction"
+        return [
+            self._product(*friction, rows, T.MU_ALONG, 3),
+            self._product(*friction, own, T.MU_ALONG, 3)._replace(power=0.5),
+            self._product(*friction, partner, T.MU_ALONG, 3)._replace(power=0.5),
+        ]
 
     def _freedoms_of_tree(self) -> tuple[Index, Index]:
         """Rows of the tree's freedoms, and their numbers in the order of the tree's joints."""
@@ -139,3 +158,10 @@ class Scaled:
         ]
         rows, freedoms = np.array(pairs, np.intp).reshape(-1, 2).T
         return rows, freedoms
+
+
+def _easiest(moved: Array, inverse: Array) -> Array:
+    """Largest mobility (n,) of places that move by (n, 7, 3, freedoms), in any direction."""
+    mobility = np.linalg.eigvalsh(moved @ inverse @ moved.swapaxes(-1, -2))
+    easiest: Array = mobility.max(axis=(1, 2), initial=0.0)
+    return easiest

@@ -80,7 +80,7 @@ def add_pairs(mech: Mechanism) -> None:
         if frozenset((a, b)) in held:
             continue
         if "box" in shapes[a] & shapes[b]:
-            message = "both have boxes, which do not touch each other yet"
+            message = "both have boxes, which do not touch each other"
             mech.report.append(Report("ignored", f"pair {a!r}, {b!r}", message))
         else:
             mech.add_pair(a, b)
