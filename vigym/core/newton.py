@@ -7,7 +7,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 """
 
 from .body import update
-from .evaluate import CAREFUL_PROX, PROX, begin, evaluate, keep_found, take
+from .evaluate import CAREFUL_PROX, PROX, begin, closes_loops, evaluate, keep_found, take
 from .groups import block_count
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not
@@ -15,7 +15,7 @@ from .ldu import solve_to_leaves
 from .links import follow_links
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, H1, LOOP_ROWS
+from .tables import FORCE_SCALE, H1
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -59,7 +59,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
 
     Returns (lanes that converged, iterations, scaled residual).
     """
-    blocks, o, looped = block_count(t, token), spread(0.0, token), t.plan[LOOP_ROWS] > 0
+    blocks, o, looped = block_count(t, token), spread(0.0, token), closes_loops(t)
     rho, one = load(t.state, t.s + H1, token) / h, spread(1.0, token)
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     # forces are not asked for beyond their rounding; gaps are
