@@ -10,7 +10,7 @@ import math
 from .algebra import add, dot, load3, load4
 from .cone import spin_coefficient
 from .coordinates import keep
-from .drives import bound_by
+from .drives import IDLE, bound_by, three
 from .forces import stretch_of, tension
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned
@@ -24,6 +24,7 @@ from .tables import (
     ACTUATED_ROW,
     ACTUATOR,
     ACTUATORS,
+    AIM,
     APPLIED,
     BOUNCE,
     CONSTANT_TOUCH,
@@ -38,7 +39,6 @@ from .tables import (
     FOUND,
     FREEDOM,
     FREEDOMS,
-    GAIN,
     GRAVITY,
     HAS_SPRING,
     KEPT,
@@ -58,6 +58,7 @@ from .tables import (
     SPEED,
     STIFFNESS,
     STOP,
+    TARGET,
     TORQUE,
     TOUCH,
     TOUCH_WORK,
@@ -81,10 +82,11 @@ def book_joint(t, i, k3, h, mask, token):
         keep(t, c + RATE, now, mask, token)
         keep(t, c + SPEED, rate, mask, token)
         if bound_by(t, i):
-            drive, stop, dry, gain = load4(t.work, at + FOUND, token)
+            drive, stop, dry = three(t, at + FOUND, token)
             lost, given = lost - (stop + dry) * mean, given + drive * mean
             keep(t, c + DRIVE, drive, mask, token)
-            keep(t, c + GAIN, gain, mask, token)
+            aim = load(t.work, at + TARGET, token)
+            keep(t, c + AIM, where(absolute(aim) + 1.0, aim, 0.0 * drive + 10.0 * IDLE), mask, token)
             keep(t, c + STOP, stop, mask, token)
             keep(t, c + RUB, dry, mask, token)
         if planned(t, i, HAS_SPRING) > 0 and has_angle(t, i, j):

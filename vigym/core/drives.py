@@ -1,16 +1,19 @@
 """Drives, limits and dry friction in the equations of a step: loads on the freedoms, forces after an increment."""
 
-from .algebra import load4, store4
+import math
+
 from .jit import inline, phase
 from .joint import planned
-from .lanes import row
-from .laws import command, drive_law, dry_law, stop_law
+from .lanes import above, both, row
+from .laws import HARD, command, drive_law, dry_law, stop_law
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
     ACTS,
+    AIM,
+    ANCHORS,
+    APPLIED,
     COMPLIANCE,
     COORDINATE,
-    DRIVE,
     DRY,
     EASE,
     ELIMINATION,
@@ -18,7 +21,6 @@ from .tables import (
     FIRST,
     FOUND,
     FREEDOM,
-    GAIN,
     GIVES,
     HAS_DRIVE,
     HAS_DRY,
@@ -31,18 +33,19 @@ from .tables import (
     PLAN_RATED,
     RATED,
     ROTATIONS,
-    RUB,
     SEEN,
     SLOPES,
-    SPEED,
     START,
-    STOP,
     STRONGEST,
+    TARGET,
+    TORQUE,
     TRANSLATIONS,
     UPPER,
 )  # fmt: skip
 from .touch import PUSH
 
+GIVES_WAY = 5e-9  # [m or rad] by which the proximal term may let a step go past a limit, or what holds a rate slip
+IDLE = 1e29  # size of a kept target that is none: its motor idles
 SHUT = 1e-7  # [m or rad] distance from a limit at which it holds a knot velocity
 
 
@@ -73,27 +76,23 @@ def see(t, i, p, rate, slope, change, per_h, token):
 
 @inline
 def see_knot(t, i, p, share, token):
-    """The same of a knot velocity, nothing moving yet: drives give what they gave, less what the rate changes."""
+    """The same of a knot velocity: what a drive is told at it, at the coordinate of the knot."""
     at, f, c = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token), t.c + row(p, COORDINATE, token)
     start, o, one = load(t.work, at + START, token), spread(0.0, token), spread(1.0, token)
-    gain = load(t.state, c + GAIN, token)
-    told = load(t.state, c + DRIVE, token) + gain * load(t.state, c + SPEED, token)
+    told, by_rate = o, o
+    if planned(t, i, HAS_DRIVE) > 0:
+        aim, rate = load(t.state, c + AIM, token), load(t.work, at + MOVED, token)
+        store(t.work, at + TARGET, where(above(absolute(aim), IDLE * one), math.nan * one, aim))
+        store(t.work, at + APPLIED, load(t.state, c + TORQUE, token))
+        told, stiff = command(t, i, p, start, rate, one, token)
+        _, by_place = command(t, i, p, start, rate, o, token)
+        by_rate = stiff - by_place
+        told = told + by_rate * rate
     low, up = start - load(t.model, f + LOWER, token), load(t.model, f + UPPER, token) - start
     open_ = one * 1e30
     low, up = where(share, low, open_), where(share, up, open_)  # before the first step there was no force
     low, up = where(low - SHUT, open_, o), where(up - SHUT, open_, o)
-    store_seen(t, at, o, one, share * told, share * gain, low, up)
-
-
-@inline
-def gain_of(t, i, p, token):
-    """By how much the force of a drive fell with the rate in the step just accepted."""
-    at = t.p + row(p, ELIMINATION, token)
-    rate, slope = load(t.work, at + SEEN, token), load(t.work, at + SEEN + LANES, token)
-    o, steep = spread(0.0, token), load(t.work, at + SLOPES, token)
-    _, by_place = command(t, i, p, load(t.work, at + START, token) + rate / slope, rate, o, token)
-    gain = (steep - by_place) / slope
-    return where(steep, where(gain, gain, o), o)
+    store_seen(t, at, o, one, share * told, share * by_rate, low, up)
 
 
 @phase
@@ -105,11 +104,9 @@ def keep_laws(t, mask, token):
             for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
                 p = planned(t, i, FIRST) + j
                 at = t.p + row(p, ELIMINATION, token)
-                drive, stop, dry = three(t, at + ACTS, token)
-                gain = gain_of(t, i, p, token) if planned(t, i, HAS_DRIVE) > 0 else 0.0 * drive
-                then = load4(t.work, at + FOUND, token)
-                drive, stop = where(mask, drive, then[0]), where(mask, stop, then[1])
-                store4(t.work, at + FOUND, (drive, stop, where(mask, dry, then[2]), where(mask, gain, then[3])))
+                now, then = three(t, at + ACTS, token), three(t, at + FOUND, token)
+                for k in range(3):
+                    store(t.work, at + FOUND + k * LANES, where(mask, now[k], then[k]))
 
 
 @inline
@@ -127,24 +124,24 @@ def store_seen(t, at, rate, slope, told, stiff, low, up):
 def laws_of(t, i, p, share, per_h, moved, f, token):
     """The three laws of freedom p with forces ``f`` and ``moved`` along it.
 
-    Returns (projected forces, forces at no increment, slopes); ``share`` of the kept forces anchors them, and of the
-    bounds holds.
+    Returns (projected forces, forces at no increment, slopes); ``share`` of the bounds holds.
     """
-    at, c, m = t.p + row(p, ELIMINATION, token), t.c + row(p, COORDINATE, token), t.f + row(p, FREEDOM, token)
+    at, m = t.p + row(p, ELIMINATION, token), t.f + row(p, FREEDOM, token)
+    anchors = three(t, at + ANCHORS, token)
     rate, slope = load(t.work, at + SEEN, token), load(t.work, at + SEEN + LANES, token)
     told, stiff = load(t.work, at + SEEN + 2 * LANES, token), load(t.work, at + SEEN + 3 * LANES, token)
     low, up = load(t.work, at + SEEN + 4 * LANES, token), load(t.work, at + SEEN + 5 * LANES, token)
     rho, later, o = per_h * load(t.model, m + EASE, token), rate + slope * moved, spread(0.0, token)
     drive, stop, dry = (o, o, o), (o, o, o), (o, o, o)
     if planned(t, i, HAS_DRIVE) > 0:
-        f0, most = share * load(t.state, c + DRIVE, token), share * load(t.model, m + STRONGEST, token)
+        f0, most = anchors[0], share * load(t.model, m + STRONGEST, token)
         fastest = load(t.model, m + FASTEST, token)
         drive = drive_law(f[0], f0, told, stiff, rate, later, slope, rho, most, fastest, token)
     if planned(t, i, HAS_LIMIT) > 0:
-        f0, by = share * load(t.state, c + STOP, token), per_h * moved
+        f0, by = anchors[1], per_h * moved
         stop = stop_law(f[1], f0, low, up, low + by, up - by, per_h, rho, token)
     if planned(t, i, HAS_DRY) > 0:
-        f0, most = share * load(t.state, c + RUB, token), share * load(t.model, m + DRY, token)
+        f0, most = anchors[2], share * load(t.model, m + DRY, token)
         dry = dry_law(f[2], f0, rate, later, slope, rho, most, token)
     return (drive[0], stop[0], dry[0]), (drive[1], stop[1], dry[1]), (drive[2], stop[2], dry[2])
 
@@ -220,3 +217,24 @@ def take_laws(t, size, mask, token):
                     store(t.work, at + ACTS + k * LANES, where(mask, f + size * (g - f), f))
                 moved, now = load(t.work, at + MOVED, token), load(t.work, at + INCREMENT, token)
                 store(t.work, at + MOVED, where(mask, moved + size * (now - moved), moved))
+
+
+@phase
+def reanchor_laws(t, h, mask, token):
+    """Lanes of the mask in which the proximal term lets a freedom give way: its anchors are the forces now."""
+    late = spread(0.0, token)
+    for r in range(t.plan[RATED]):
+        i = t.plan[t.plan[PLAN_RATED] + r]
+        if bound_by(t, i):
+            for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
+                p = planned(t, i, FIRST) + j
+                at = t.p + row(p, ELIMINATION, token)
+                softness = HARD * h / load(t.model, t.f + row(p, FREEDOM, token) + EASE, token)  # rate per force
+                for k in range(3):
+                    f, f0 = load(t.work, at + ACTS + k * LANES, token), load(t.work, at + ANCHORS + k * LANES, token)
+                    held = above(2.0 * softness * load(t.work, at + SLOPES + k * LANES, token) * h, spread(1.0, token))
+                    gives = above(absolute(h * softness * (f - f0)), spread(GIVES_WAY, token))
+                    moved = both(both(mask, held), gives)
+                    store(t.work, at + ANCHORS + k * LANES, where(moved, f, f0))
+                    late = maximum(late, moved)
+    return late

@@ -22,6 +22,7 @@ from .rates import change_of, has_angle, rate_of
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
     ACTS,
+    ANCHORS,
     APPLIED,
     ARMATURE,
     COMPLIANCE,
@@ -91,12 +92,13 @@ def constant_loads(t, applied, last, spring, token):
 
 @phase
 def start_laws(t, share, token):
-    """Forces of drives, limits and dry friction start as ``share`` of the last step's."""
+    """Forces of drives, limits and dry friction, and what anchors them, start as ``share`` of the last step's."""
     for p in range(t.plan[FREEDOMS]):
-        at, c = t.p + row(p, ELIMINATION, token) + ACTS, t.c + row(p, COORDINATE, token)
-        store(t.work, at, share * load(t.state, c + DRIVE, token))
-        store(t.work, at + LANES, share * load(t.state, c + STOP, token))
-        store(t.work, at + 2 * LANES, share * load(t.state, c + RUB, token))
+        at, c = t.p + row(p, ELIMINATION, token), t.c + row(p, COORDINATE, token)
+        for k, field in enumerate((DRIVE, STOP, RUB)):
+            f = share * load(t.state, c + field, token)
+            store(t.work, at + ACTS + k * LANES, f)
+            store(t.work, at + ANCHORS + k * LANES, f)
 
 
 @phase

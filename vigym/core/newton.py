@@ -7,6 +7,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 """
 
 from .body import update
+from .drives import reanchor_laws
 from .evaluate import CAREFUL_PROX, PROX, begin, closes_loops, evaluate, keep_found, take
 from .groups import block_count
 from .jit import inline, phase
@@ -15,7 +16,7 @@ from .ldu import solve_to_leaves
 from .links import follow_links
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, H1
+from .tables import FORCE_SCALE, H1, LAWS, LOOP_ROWS
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -30,11 +31,13 @@ ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their la
 
 @inline
 def arrived(t, k2, k3, h, prox, finished, token):
-    """The finished lanes, but those where a contact that seemed far is below the ground or a body sinks too far.
+    """The finished lanes, but those where a contact that seemed far is below the ground, or what holds gives way.
 
     Their forces are kept.
     """
     late = maximum(overlooked(t, k2, k3, h, finished, token), reanchor(t, h, prox, finished, token))
+    if t.plan[LAWS] > 0:
+        late = maximum(late, reanchor_laws(t, h, finished, token))
     finished = but_not(finished, late)
     keep_found(t, finished, token)
     return finished

@@ -13,6 +13,7 @@ from .links import follow_links, note_lengths
 from .quaternion import conjugate, product, rotation
 from .simd import LANES, absolute, spread, store, where, zero_lanes
 from .tables import (
+    AIM,
     ANCHOR_A,
     ANCHOR_B,
     ARM,
@@ -28,7 +29,6 @@ from .tables import (
     FIRST,
     FRAME,
     FREEDOMS,
-    GAIN,
     JOINTS,
     KNOT,
     LOOP_ROWS,
@@ -130,7 +130,7 @@ def clear(t, velocities, first, token):
     for at in range(TIME, PHASE, LANES):
         store(t.state, t.s + at, o)
     for p in range(t.plan[FREEDOMS]):
-        for field in (TORQUE, SPEED, PULL, DRIVE, STOP, RUB, GAIN):
+        for field in (TORQUE, SPEED, PULL, DRIVE, STOP, RUB, AIM):
             store(t.state, t.c + row(p, COORDINATE, token) + field, o)
     for r in range(t.plan[LOOP_ROWS]):
         store(t.state, t.u + row(r, 1, token), o)

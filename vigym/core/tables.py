@@ -37,9 +37,8 @@ def _offsets(*widths: int) -> tuple[int, ...]:
 # knot rows of the state: the pose at a knot, what follows from it, and the half-step velocity that led to it
 X, Q, R, Y, ARM, AXIS, V, W, C, KNOT = _offsets(3, 4, 9, 3, 3, 3, 3, 3, 1)
 # coordinate rows of the state: torque of the last step, (cos, sin) of the coordinate, full turns; of the last step:
-# momentum rate sin(angle change) / h, rate, forces of spring, drive, limit and dry friction, and by how much the
-# drive's falls with the rate
-TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, GAIN, COORDINATE = _offsets(*[1] * 11)
+# momentum rate sin(angle change) / h, rate, forces of spring, drive, limit and dry friction, target of the drive
+TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, AIM, COORDINATE = _offsets(*[1] * 11)
 # contact rows of the state: force of the last step along the normal and the two tangents (in units of their
 # coefficients of friction), torque about the normal in units of its own, normal velocity of a rebound, force [world]
 PRESS, REBOUND, REACTION, TOUCH = _offsets(4, 1, 3)
@@ -77,11 +76,11 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # freedom rows of the work: applied torque, target of the drive, constant and current generalised force, its stiffness,
 # residual over the pivot, 1 / pivot, column u, row w over the pivot, increment, the one that the laws choose by,
 # coordinate at knot 2; of the laws of drive, limit and dry friction: what they see (rate, its slope, command, its
-# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), their slopes; forces and
-# the drive's gain of the solution
+# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), slopes, what anchors them;
+# forces of the solution
 (APPLIED, TARGET, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, INCREMENT, MOVED,
- START, SEEN, ACTS, GIVES, SLOPES, FOUND, ELIMINATION) = _offsets(
-    *[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3, 4
+ START, SEEN, ACTS, GIVES, SLOPES, ANCHORS, FOUND, ELIMINATION) = _offsets(
+    *[1] * 7, 3, 3, 3, 3, 1, 1, 1, 6, 3, 3, 3, 3, 3
 )  # fmt: skip
 # contact rows of the work: whether it is near; target of the normal's gap; force that anchors it, as it is, and at no
 # increment (then after it); velocities (normal, of the touching point, spin) as they are, that choose between open,

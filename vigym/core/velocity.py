@@ -27,6 +27,7 @@ from .tables import (
     BODY,
     CONSTANT_ROW,
     CONTACTS,
+    COORDINATE,
     COUPLED,
     ELIMINATION,
     FORCE,
@@ -46,6 +47,7 @@ from .tables import (
     PARENT,
     RATIO,
     SHIFT,
+    SPEED,
     TRANSLATIONS,
     TURN,
     WORK,
@@ -139,7 +141,7 @@ def solve_velocities(t, k, token, vectors):
     lawful = t.plan[LAWS] + t.plan[CONTACTS] > 0
     if t.plan[LAWS] > 0:
         start_laws(t, 0.5 * h1, token)
-        forget_increments(t, token)
+        guess_rates(t, token)
     if t.plan[CONTACTS] > 0:
         stand(t, k, 0.5 * h1, token)
     goal = KNOT_TOLERANCE * load(t.model, t.e + FORCE_SCALE, token) * maximum(h1, spread(KNOT_TOLERANCE, token))
@@ -160,10 +162,11 @@ def solve_velocities(t, k, token, vectors):
 
 
 @phase
-def forget_increments(t, token):
-    """No motion along any freedom."""
+def guess_rates(t, token):
+    """Rates that the laws choose by at first: those of the last step."""
     for p in range(t.plan[FREEDOMS]):
-        store(t.work, t.p + row(p, ELIMINATION, token) + MOVED, spread(0.0, token))
+        rate = load(t.state, t.c + row(p, COORDINATE, token) + SPEED, token)
+        store(t.work, t.p + row(p, ELIMINATION, token) + MOVED, rate)
 
 
 @phase
