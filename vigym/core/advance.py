@@ -13,7 +13,7 @@ from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
-from .tables import ASIDE_STATE, BUFFERS, CONTACTS, H0, H1, HISTORY, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
+from .tables import ASIDE_STATE, BUFFERS, CONTACTS, H0, H1, HISTORY, INTERIOR, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's turn from step to step that smooth motion does not have
@@ -22,11 +22,14 @@ GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order
 
 
 @phase
-def retry(t, k2, k3, h, failed, tolerance, token, vectors):
-    """A damped full-Newton attempt in the failed lanes; the others' new knots are kept aside meanwhile."""
+def retry(t, k2, k3, h, failed, inside, tolerance, token, vectors):
+    """A damped full-Newton attempt in the failed lanes; the others' new knots are kept aside meanwhile.
+
+    ``inside``: with the contacts by the interior point.
+    """
     size, aside = t.plan[KNOT_SIZE], t.b + t.plan[ASIDE_STATE]
     copy(t.work, aside, t.state, k3, size)
-    done, iterations, residual = attempt(t, k2, k3, h, failed, True, tolerance, token, vectors)
+    done, iterations, residual = attempt(t, k2, k3, h, failed, True, inside, tolerance, token, vectors)
     blend(t.state, k3, t.work, aside, size, spread(1.0, vectors) - spread(failed, vectors), vectors)
     return done, iterations, residual
 
@@ -101,13 +104,17 @@ def advance(t, dt, lanes, tolerance, token, vectors):
             return alive, iterations, worst, halvings
         k2, k3 = knots(t, 0), knots(t, -1)
         keep_last_knot(t, k3, todo, token)
-        done, n, residual = attempt(t, k2, k3, h, todo, False, tolerance, token, vectors)
+        inside = t.plan[INTERIOR] > 0
+        done, n, residual = attempt(t, k2, k3, h, todo, inside, inside, tolerance, token, vectors)
         iterations = iterations + n
         failed = but_not(todo, done)
-        if any_lane(failed):
-            again, n, second = retry(t, k2, k3, h, failed, tolerance, token, vectors)
-            residual = where(failed, second, residual)
-            done, failed, iterations = maximum(done, again), but_not(failed, again), iterations + n
+        tries = 2 if t.plan[CONTACTS] > 0 and not inside else 1
+        for turn in range(tries):  # damped, then the interior point; or the other way round where that came first
+            if any_lane(failed):
+                last = turn == 1
+                again, n, second = retry(t, k2, k3, h, failed, last, tolerance, token, vectors)
+                residual = where(failed, second, residual)
+                done, failed, iterations = maximum(done, again), but_not(failed, again), iterations + n
         worst = where(done, maximum(worst, residual), worst)
         accept(t, k3, h, done, failed, token, vectors)
         left = left - where(done, part, o)

@@ -1,10 +1,12 @@
 """One evaluation of the equations of a step: from a guess of knot 3 to its residual and the increment."""
 
+from .algebra import load3
 from .body import blocks6, predict, pressing, residuals
 from .couple import coupling_gaps
 from .drives import follow_laws, keep_laws, take_laws
 from .forces import constant_loads, rate_loads, rate_terms, spring_loads, start_laws
 from .groups import blend, gravity
+from .interior import fall
 from .jit import inline, phase
 from .joint import planned
 from .lanes import any_lane, both, but_not, copy, over_bodies, row
@@ -12,7 +14,8 @@ from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
 from .meeting import set_touching
 from .multipliers import rounding
-from .press import condense, follow_contacts, keep_forces, press, push, take_forces
+from .press import condense, press, press_inside, push
+from .pressed import follow_contacts, follow_inside, keep_forces, take_duals, take_forces
 from .rows import forget_multipliers, keep_multipliers, set_rows
 from .simd import LANES, absolute, load, maximum, spread, where
 from .tables import (
@@ -21,6 +24,7 @@ from .tables import (
     BODIES,
     CONTACTS,
     FORCE_SCALE,
+    GRAVITY,
     H0,
     H1,
     HISTORY,
@@ -130,7 +134,7 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
 
 
 @inline
-def look_around(t, k2, k3, h, rho, prox, slack, token):
+def look_around(t, k2, k3, h, rho, prox, slack, inside, kappa, token):
     """All that the present guess of knot 3 sets but the bodies' own wrenches.
 
     Returns (largest gap of joints and loops, scaled; lanes in which a contact presses, or a drive, limit or dry
@@ -144,34 +148,46 @@ def look_around(t, k2, k3, h, rho, prox, slack, token):
         gap = maximum(gap, maximum(gaps(t, k3, token), coupling_gaps(t, k3, h, token)))
     if t.plan[CONTACTS] > 0:
         look(t, k2, k3, h, token)
-        held = maximum(held, press(t, 1.0 / h, prox, token))
+        if inside:
+            speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
+            held = maximum(held, press_inside(t, 1.0 / h, prox, kappa, speed, token))
+        else:
+            held = maximum(held, press(t, 1.0 / h, prox, token))
     return gap * slack, held
 
 
 @inline
-def follow_forces(t, blocks, k3, h, prox, token, vectors):
+def follow_forces(t, blocks, k3, h, prox, inside, kappa, token, vectors):
     """Forces of contacts, drives, limits and dry friction after the increment.
 
-    Returns (what the increment is worth as a force, how far the forces are from what their laws project them to), both
-    scaled.
+    Returns (what the increment is worth as a force, how far the forces are from their laws, both scaled, the part of it
+    that stays inside the cones).
     """
     length, off, one = load(t.model, t.e + LENGTH_SCALE, token), spread(0.0, token), spread(1.0, token)
+    size = one
     worth = over_bodies(pressing(t, blocks, k3, spread(h, vectors), spread(length, vectors), vectors), token)
     if t.plan[LAWS] > 0:
         off = follow_laws(t, one, 1.0 / h, token)
     if t.plan[CONTACTS] > 0:
-        off = maximum(off, follow_contacts(t, 1.0 / h, prox, token))
+        if inside:
+            speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
+            size, law = follow_inside(t, 1.0 / h, prox, kappa, speed, token)
+        else:
+            law = follow_contacts(t, 1.0 / h, prox, token)
+        off = maximum(off, law)
     scale = 1.0 / load(t.model, t.e + FORCE_SCALE, token)
-    return worth * scale, off * scale
+    return worth * scale, off * scale, size
 
 
 @inline
-def take(t, size, mask, token):
+def take(t, size, mask, inside, token):
     """The forces of laws and contacts move ``size`` of their way in the lanes of the mask."""
     if t.plan[LAWS] > 0:
         take_laws(t, size, mask, token)
     if t.plan[CONTACTS] > 0:
         take_forces(t, size, mask, token)
+        if inside:
+            take_duals(t, size, mask, token)
 
 
 @inline
@@ -184,16 +200,16 @@ def keep_found(t, mask, token):
 
 
 @inline
-def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, token, vectors):
+def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, kappa, slack, token, vectors):
     """Residual at the present guess of knot 3, and where multipliers or held forces count the increment with them.
 
     The lanes ``wants`` factorise anew, and those that hold a force: contacts, limits and the like change their slopes.
     Returns (scaled residual, largest rotation of the increment, gap it leaves, lanes that hold a force, how far the
-    forces are from their laws).
+    forces are from their laws, part of the increment that stays inside their cones).
     """
     looped, o, weight = closes_loops(t), spread(0.0, token), 0.5 + 0.5 * rho
     prox = CAREFUL_PROX if careful else PROX
-    gap, now_held = look_around(t, k2, k3, h, rho, prox, slack, token)
+    gap, now_held = look_around(t, k2, k3, h, rho, prox, slack, inside, kappa, token)
     held = maximum(held, both(now_held, active))
     wants = maximum(wants, both(held, active))
     if any_lane(wants):
@@ -201,12 +217,12 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, tok
     residuals(t, blocks, k2, k3, spread(h, vectors), vectors)
     if t.plan[CONTACTS] > 0:
         push(t, weight, token)
-    now, turn, left, off = maximum(gap, solve_to_root(t, k2, token)), o, o, o
+    now, turn, left, off, part = maximum(gap, solve_to_root(t, k2, token)), o, o, o, o + 1.0
     holding = any_lane(held)
     if looped or holding:
         turn, force, moment, left = solve_to_leaves(t, k3, token)
         if holding:
-            worth, off = follow_forces(t, blocks, k3, h, prox, token, vectors)
+            worth, off, part = follow_forces(t, blocks, k3, h, prox, inside, kappa, token, vectors)
             now, off = where(held, maximum(gap, worth), now), where(held, off, o)
         unbalanced = scaled(t, force, moment, token)
         if careful and looped:
@@ -214,4 +230,4 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, tok
         now = maximum(now, unbalanced)
         if t.plan[LOOP_ROWS] > 0:
             keep_multipliers(t, active, token)
-    return now, turn, left, held, off
+    return now, turn, left, held, off, part

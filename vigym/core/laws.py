@@ -30,7 +30,7 @@ from .tables import (
     VOLTAGE,
 )  # fmt: skip
 
-HARD = 1e-6  # proximal part: one freedom's own pivot bears more than a body's block
+HARD = 1e-4  # proximal part: one freedom's own pivot bears more than a body's block
 
 
 @inline

@@ -6,17 +6,20 @@ residual is below the tolerance, measured, or bounded from the measured contract
 (residual)^2 / (last residual). Damped full Newton, the second attempt, factorises in every iteration.
 """
 
+from .algebra import load3
 from .body import update
 from .drives import reanchor_laws
 from .evaluate import CAREFUL_PROX, PROX, begin, closes_loops, evaluate, keep_found, take
 from .groups import block_count
+from .interior import fall, first_kappa, next_kappa
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not
 from .ldu import solve_to_leaves
 from .links import follow_links
+from .pressed import forget_duals
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, H1, LAWS, LOOP_ROWS
+from .tables import FORCE_SCALE, GRAVITY, H1, LAWS, LOOP_ROWS
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -30,12 +33,14 @@ ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their la
 
 
 @inline
-def arrived(t, k2, k3, h, prox, finished, token):
+def arrived(t, k2, k3, h, prox, finished, inside, token):
     """The finished lanes, but those where a contact that seemed far is below the ground, or what holds gives way.
 
     Their forces are kept.
     """
-    late = maximum(overlooked(t, k2, k3, h, finished, token), reanchor(t, h, prox, finished, token))
+    late = overlooked(t, k2, k3, h, finished, token)
+    if not inside:
+        late = maximum(late, reanchor(t, h, prox, finished, token))
     if t.plan[LAWS] > 0:
         late = maximum(late, reanchor_laws(t, h, finished, token))
     finished = but_not(finished, late)
@@ -57,22 +62,29 @@ def stride(turn, held, careful, iteration, token):
 
 
 @phase
-def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
+def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
     """One step of size ``h`` in the lanes of ``todo``, from knot buffer k2 into k3.
+
+    ``careful``: damped full Newton; ``inside``: contacts by the interior point.
 
     Returns (lanes that converged, iterations, scaled residual).
     """
     blocks, o, looped = block_count(t, token), spread(0.0, token), closes_loops(t)
     rho, one = load(t.state, t.s + H1, token) / h, spread(1.0, token)
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
+    speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
+    kappa = first_kappa(t, speed, token)
+    tight = next_kappa(t, o, one, speed, token)
+    if inside:
+        forget_duals(t, token)
     # forces are not asked for beyond their rounding; gaps are
     slack = maximum(one, ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
     goal, held, prox = tolerance * slack, o, CAREFUL_PROX if careful else PROX
     active, wants, previous = todo, todo, one
     done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
-        now, turn, left, held, off = evaluate(
-            t, blocks, k2, k3, h, rho, active, wants, held, careful, slack, token, vectors
+        now, turn, left, held, off, part = evaluate(
+            t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, kappa, slack, token, vectors
         )
         now = maximum(now, off)
         residual = where(active, now, residual)
@@ -80,8 +92,10 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
         theta = now / previous
         stalls = both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)) if iteration > 0 else o
         asked = both(both(active, maximum(above(goal, now), stalls)), above(spread(SETTLED, token), moves))
-        take(t, one, asked, token)
-        finished = arrived(t, k2, k3, h, prox, asked, token)
+        if inside:  # not before the relaxation is down
+            asked = but_not(asked, both(held, above(kappa, 1.001 * tight)))
+        take(t, one, asked, inside, token)
+        finished = arrived(t, k2, k3, h, prox, asked, inside, token)
         missed = but_not(asked, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
@@ -92,10 +106,12 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             astray = both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn))
             active = but_not(active, but_not(astray, held))
             last_turn = turn
-        size = stride(turn, held, careful, iteration, token)
+        size = stride(turn, held, careful and not inside, iteration, token)
+        size = where(size - part, part, size)
         moving = but_not(active, missed)  # what was seen only now is in no equation yet
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(moving, vectors), vectors)
-        take(t, size, moving, token)
+        take(t, size, moving, inside, token)
+        kappa = next_kappa(t, kappa, size, speed, token)
         iterations = iterations + active
         bound = maximum(SAFETY * theta * now if iteration > 0 else now, off)
         if looped:
@@ -103,7 +119,7 @@ def attempt(t, k2, k3, h, todo, careful, tolerance, token, vectors):
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
         finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = arrived(t, k2, k3, h, prox, but_not(finished, missed), token)
+        finished = arrived(t, k2, k3, h, prox, but_not(finished, missed), inside, token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number

@@ -76,7 +76,7 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # freedom rows of the work: applied torque, target of the drive, constant and current generalised force, its stiffness,
 # residual over the pivot, 1 / pivot, column u, row w over the pivot, increment, the one that the laws choose by,
 # coordinate at knot 2; of the laws of drive, limit and dry friction: what they see (rate, its slope, command, its
-# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), slopes, what anchors them;
+# stiffness, velocity to both limits), the forces as they are, at no increment (then after it), slopes, their anchors;
 # forces of the solution
 (APPLIED, TARGET, CONSTANT, LOAD, COMPLIANCE, RESIDUAL, PIVOT, COLUMN_F, COLUMN_T, ROW_F, ROW_T, INCREMENT, MOVED,
  START, SEEN, ACTS, GIVES, SLOPES, ANCHORS, FOUND, ELIMINATION) = _offsets(
@@ -88,11 +88,13 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
 # point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation;
 # components and force [world] of the solution; normals at both knots; of a partner its arms like the own ones, and the
-# touching point in it; place on the own segment at knot 2
+# touching point in it; place on the own segment at knot 2; slope 21; of the interior point its dual (s, psi), that after
+# the increment, psi's slopes
 (NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
  ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, NORMAL_2, NORMAL_3,
- PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, PLACE, TOUCH_WORK) = _offsets(
-    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3, *[3] * 6, 1
+ PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, PLACE, CONE_21, DUAL, DUAL_NEXT, DUAL_LAW,
+ TOUCH_WORK) = _offsets(
+    1, 1, 4, 4, 4, 5, 5, 5, 8, *[3] * 12, 4, 3, *[3] * 6, 1, 1, 2, 2, 4
 )  # fmt: skip
 # loop rows of the work: residual, multiplier, the same of the last iteration that counts, 1 / pivot, the pivot before
 # other rows were eliminated, its shift
@@ -102,10 +104,10 @@ K_F, K_T, B_F, B_T, ALONG_K, ALONG_B, CARRIED = _offsets(3, 3, 3, 3, 6, 6)
 
 # header of the plan
 (BODIES, FREEDOMS, POSITIONS, VELOCITIES, ACTUATORS, RATED, JOINTS, LINKS, FIRST_LINK, LOOP_ROWS, CARRIED_ROWS,
- COUPLINGS, CONTACTS, MOTORS, LAWS, PYRAMID, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, MODEL_CONTACTS,
+ COUPLINGS, CONTACTS, MOTORS, LAWS, PYRAMID, INTERIOR, MODEL_BODIES, MODEL_FREEDOMS, MODEL_LOOPS, MODEL_CONTACTS,
  STATE_COORDINATES, STATE_LOOPS, STATE_CONTACTS, STATE_KNOTS, KNOT_SIZE, STATE_SIZE, WORK_FREEDOMS, WORK_LOOPS,
  WORK_CARRIED, WORK_COUPLINGS, WORK_CONTACTS, WORK_AWAKE, WORK_SIZE, ASIDE_STATE, THREAD_SIZE, PLAN_ACTUATORS,
- PLAN_RATED, PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, TOUCHING_ROWS, HEADER) = range(43)  # fmt: skip
+ PLAN_RATED, PLAN_LOOPS, PLAN_CARRIED, PLAN_CONTACTS, PLAN_MOTORS, TOUCHING_ROWS, HEADER) = range(44)  # fmt: skip
 # row of a body or link in the plan. Loop rows: those eliminated at the body, those of the link; CARRY: carried rows
 (PARENT, CHILD, FIRST, TRANSLATIONS, ROTATIONS, POSITION, VELOCITY, HAS_RATE, HAS_SPRING, PIVOTS, FIRST_ROW, ROWS,
  FIRST_CARRY, CARRIES, HAS_DRIVE, HAS_LIMIT, HAS_DRY, SEES, HAS_START, PLAN) = range(20)  # fmt: skip

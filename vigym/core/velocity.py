@@ -18,7 +18,8 @@ from .lanes import above, any_lane, both, row
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import move_links, rate_gaps, row_plan
 from .meeting import set_touching
-from .press import condense, follow_contacts, press, push, take_forces
+from .press import condense, press, push
+from .pressed import follow_contacts, take_forces
 from .rows import forget_multipliers, set_rows
 from .simd import absolute, load, maximum, spread, store
 from .tables import (

@@ -26,6 +26,7 @@ class LaneGroups:
         batch: number of environments, None for one without lanes.
         threads: largest number of threads that a call is shared by.
         pyramid: whether friction has the four-sided cone.
+        inside: whether contacts are solved by the interior point.
 
     Attributes:
         plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread.
@@ -34,11 +35,11 @@ class LaneGroups:
         groups: number of lane groups.
     """
 
-    def __init__(self, model: Model, batch: int | None, threads: int, pyramid: bool) -> None:
+    def __init__(self, model: Model, batch: int | None, threads: int, pyramid: bool, inside: bool) -> None:
         self.single, self.count = batch is None, 1 if batch is None else batch
         self.groups = 1 if self.single else -(-self.count // LANES)
         self.plan: NDArray[np.int64] = T.lay_out(model.plan, self.single)
-        self.plan[T.PYRAMID] = pyramid
+        self.plan[[T.PYRAMID, T.INTERIOR]] = pyramid, inside
         self.table: Array = T.model_table(model, self.single)
         self.state: Array = T.initial_state(self.plan, self.groups)
         self.work: list[Array] = [T.aligned(int(self.plan[T.THREAD_SIZE])) for _ in shares(self.groups, threads)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.mechanism.check import one_of
 from vigym.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -88,6 +89,15 @@ def rows_of(state: ArrayLike, count: int, widths: tuple[int, int], single: bool)
     if not np.isfinite(given).all():
         raise ValueError(f"state: found {given[~np.isfinite(given)][0]}, expected finite numbers")
     return given.reshape(-1, given.shape[-1])
+
+
+def cone_of(friction_cone: str, contact_solver: str) -> tuple[str, str]:
+    """Cone of friction and solver of contacts, which fit together."""
+    cone = one_of(friction_cone, ["cone", "pyramid"], "friction_cone")
+    solver = one_of(contact_solver, ["newton", "interior_point"], "contact_solver")
+    if (cone, solver) == ("pyramid", "interior_point"):
+        raise ValueError('contact_solver: found "interior_point" with friction_cone="pyramid", expected "newton"')
+    return cone, solver
 
 
 def check_options(

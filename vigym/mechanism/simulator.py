@@ -13,11 +13,12 @@ from vigym.announce import announce
 from vigym.core import readings, reset, step
 from vigym.core import tables as T
 from vigym.mechanism.check import one_of
+from vigym.mechanism.chosen import OPTIONS, Chosen
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_of
 from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.options import check_options, chosen_of, floats, number, targets_of, torques_of, whole
+from vigym.mechanism.options import check_options, chosen_of, cone_of, floats, number, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.saved import Saved
 from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
@@ -25,7 +26,7 @@ from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, 
 __all__ = ["Energy", "Simulator", "Status"]
 
 
-class Simulator(Linear, Saved):
+class Simulator(Linear, Saved, Chosen):
     """Steps a mechanism, or a batch of copies of it, which `set_parameters` makes differ.
 
     Args:
@@ -39,6 +40,8 @@ class Simulator(Linear, Saved):
         batch: number of environments, or None for one without a leading axis.
         threads: by how many a batch is stepped at most; a call with little work takes fewer. Results are the same.
         friction_cone: "cone", or "pyramid": the four-sided one of [SIM 3.4].
+        contact_solver: "newton": semi-smooth, the interior point where that fails; or "interior_point" from the start,
+            which takes many more iterations and leaves small gaps: a reference. It knows the true cone only.
 
     Raises:
         ValueError: a value out of range, or order 4 with what dissipates, motors, limits or contact.
@@ -55,17 +58,18 @@ class Simulator(Linear, Saved):
         threads: int = 1,
         *,
         friction_cone: str = "cone",
+        contact_solver: str = "newton",
     ) -> None:
         self.mechanism, self._order = copy.deepcopy(mechanism), order
         self._batch, self._threads = batch, threads
         self._timestep, self._tolerance = number(timestep, "timestep [s]"), number(tolerance, "tolerance")
         check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
-        self._friction_cone = one_of(friction_cone, ["cone", "pyramid"], "friction_cone")
+        self._cone = cone_of(friction_cone, contact_solver)
         self._model = mechanism.compile(loops)
         self._coordinates, self._roots = Coordinates(mechanism), hanging(mechanism)
         state_assembly(self.mechanism, self._coordinates)
-        self._groups = LaneGroups(self._model, batch, threads, self._friction_cone == "pyramid")
+        self._groups = LaneGroups(self._model, batch, threads, friction_cone == "pyramid", contact_solver != "newton")
         self._single, self._count = self._groups.single, self._groups.count
         self._status = np.zeros((self._count, len(Status._fields)))
         self._reading: Array | None = None
@@ -74,50 +78,11 @@ class Simulator(Linear, Saved):
         announce()
         self.reset()
 
-    @property
-    def timestep(self) -> float:
-        """Size of a step [s]; fixed, as are the other options: they were checked against each other."""
-        return self._timestep
-
-    @property
-    def order(self) -> int:
-        """Order of the method, 2 or 4."""
-        return self._order
-
-    @property
-    def loops(self) -> str:
-        """Where loops are eliminated: "auto", "tail" or "local"."""
-        return self._loops
-
-    @property
-    def friction_cone(self) -> str:
-        """Which forces friction may give: "cone" or "pyramid"."""
-        return self._friction_cone
-
-    @property
-    def tolerance(self) -> float:
-        """Largest scaled residual of an accepted step."""
-        return self._tolerance
-
-    @property
-    def threads(self) -> int:
-        """Largest number of threads that a call is shared by."""
-        return self._threads
-
-    @property
-    def batch(self) -> int | None:
-        """Number of environments, or None for one without a leading axis."""
-        return self._batch
-
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "threads", "friction_cone", "state")
-        return {name: getattr(self, name) for name in kept}
+        return {name: getattr(self, name) for name in ("mechanism", *OPTIONS, "state")}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        options = (
-            values[name] for name in ("mechanism", "timestep", "order", "loops", "tolerance", "batch", "threads")
-        )
-        self.__init__(*options, friction_cone=values["friction_cone"])  # type: ignore[misc]
+        self.__init__(values["mechanism"], **{name: values[name] for name in OPTIONS})  # type: ignore[misc]
         self.state = values["state"]
 
     def reset(
