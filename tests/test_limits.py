@@ -126,3 +126,17 @@ def test_energy_of_a_pendulum_that_never_meets_its_limits_is_kept():
     found = energies(moving(scenes.pendulum(limits=(-1.0, 1.0)), 0.01, {"pin": 1.0}), 300)
     free = energies(moving(scenes.pendulum(), 0.01, {"pin": 1.0}), 300)
     np.testing.assert_allclose(found, free, atol=1e-9)
+
+
+@pytest.mark.parametrize("effort", [1.0, 3.0, 5.0, 20.0])
+@pytest.mark.parametrize("h", [0.01, 0.005, 0.002, 0.001])
+def test_limits_on_both_hips_of_a_closed_leg(h, effort):
+    """Strong motors drive all that moves against its limits: nothing is left to give way to rounding."""
+    sim = Simulator(scenes.fixed_leg(kp=50.0, kd=0.1, effort=effort, limits=(-0.3, 0.3)), timestep=h)
+    hips = [sim.mechanism.position_names.index(name) for name in sim.mechanism.motor_names]
+    for k in range(round(0.6 / h)):
+        status = sim.step(targets=(0.5, 0.5) if k * h < 0.3 else (-0.6, 0.2))
+        assert status.converged, k
+        assert status.halvings == 0, k
+        assert np.abs(sim.joint_positions[hips]).max() <= 0.3 + OVER, k
+        assert sim.constraint_residual() <= 1e-9

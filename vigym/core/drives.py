@@ -121,7 +121,7 @@ def store_seen(t, at, rate, slope, told, stiff, low, up):
 
 
 @inline
-def laws_of(t, i, p, share, per_h, moved, f, token):
+def laws_of(t, i, p, share, per_h, hard, moved, f, token):
     """The three laws of freedom p with forces ``f`` and ``moved`` along it.
 
     Returns (projected forces, forces at no increment, slopes); ``share`` of the bounds holds.
@@ -136,13 +136,13 @@ def laws_of(t, i, p, share, per_h, moved, f, token):
     if planned(t, i, HAS_DRIVE) > 0:
         f0, most = anchors[0], share * load(t.model, m + STRONGEST, token)
         fastest = load(t.model, m + FASTEST, token)
-        drive = drive_law(f[0], f0, told, stiff, rate, later, slope, rho, most, fastest, token)
+        drive = drive_law(f[0], f0, told, stiff, rate, later, slope, rho, most, fastest, hard, token)
     if planned(t, i, HAS_LIMIT) > 0:
         f0, by = anchors[1], per_h * moved
-        stop = stop_law(f[1], f0, low, up, low + by, up - by, per_h, rho, token)
+        stop = stop_law(f[1], f0, low, up, low + by, up - by, per_h, rho, hard, token)
     if planned(t, i, HAS_DRY) > 0:
         f0, most = anchors[2], share * load(t.model, m + DRY, token)
-        dry = dry_law(f[2], f0, rate, later, slope, rho, most, token)
+        dry = dry_law(f[2], f0, rate, later, slope, rho, most, hard, token)
     return (drive[0], stop[0], dry[0]), (drive[1], stop[1], dry[1]), (drive[2], stop[2], dry[2])
 
 
@@ -153,26 +153,26 @@ def three(t, at, token):
 
 
 @inline
-def set_laws(t, i, p, share, weight, per_h, moved, token):
+def set_laws(t, i, p, share, weight, per_h, hard, moved, token):
     """Add the three forces of freedom p to its load, and their slopes; returns the lanes in which one acts."""
     at = t.p + row(p, ELIMINATION, token)
     f = three(t, at + ACTS, token)
-    _, gives, slopes = laws_of(t, i, p, share, per_h, moved, f, token)
-    for_each = gives[0] + gives[1] + gives[2], slopes[0] + slopes[1] + slopes[2]
+    _, gives, slopes = laws_of(t, i, p, share, per_h, hard, moved, f, token)
+    force, steep = gives[0] + gives[1] + gives[2], slopes[0] + slopes[1] + slopes[2]
     store(t.work, at + GIVES, gives[0])
     store(t.work, at + GIVES + LANES, gives[1])
     store(t.work, at + GIVES + 2 * LANES, gives[2])
     store(t.work, at + SLOPES, slopes[0])
     store(t.work, at + SLOPES + LANES, slopes[1])
     store(t.work, at + SLOPES + 2 * LANES, slopes[2])
-    store(t.work, at + LOAD, load(t.work, at + LOAD, token) - weight * for_each[0])
-    store(t.work, at + COMPLIANCE, load(t.work, at + COMPLIANCE, token) + weight * for_each[1])
+    store(t.work, at + LOAD, load(t.work, at + LOAD, token) - weight * force)
+    store(t.work, at + COMPLIANCE, load(t.work, at + COMPLIANCE, token) + weight * steep)
     one = spread(1.0, token)
     return where(slopes[1], one, one if planned(t, i, HAS_DRIVE) + planned(t, i, HAS_DRY) > 0 else 0.0 * one)
 
 
 @phase
-def follow_laws(t, share, per_h, token):
+def follow_laws(t, share, per_h, hard, token):
     """Forces of the laws after the increment just solved for.
 
     Returns how far they are from the projections, the largest, a moment over the length scale [N].
@@ -193,7 +193,7 @@ def follow_laws(t, share, per_h, token):
                 store(t.work, at + GIVES, f[0])
                 store(t.work, at + GIVES + LANES, f[1])
                 store(t.work, at + GIVES + 2 * LANES, f[2])
-                to, _, _ = laws_of(t, i, p, share, per_h, moved, f, token)
+                to, _, _ = laws_of(t, i, p, share, per_h, hard, moved, f, token)
                 off = maximum(absolute(f[0] - to[0]), maximum(absolute(f[1] - to[1]), absolute(f[2] - to[2])))
                 if j >= planned(t, i, TRANSLATIONS):
                     off = off / load(t.model, t.e + LENGTH_SCALE, token)

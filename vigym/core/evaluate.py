@@ -1,6 +1,5 @@
 """One evaluation of the equations of a step: from a guess of knot 3 to its residual and the increment."""
 
-from .algebra import load3
 from .body import blocks6, predict, pressing, residuals
 from .couple import coupling_gaps
 from .drives import follow_laws, keep_laws, take_laws
@@ -10,6 +9,7 @@ from .interior import fall
 from .jit import inline, phase
 from .joint import planned
 from .lanes import any_lane, both, but_not, copy, over_bodies, row
+from .laws import HARD
 from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
 from .meeting import set_touching
@@ -24,7 +24,6 @@ from .tables import (
     BODIES,
     CONTACTS,
     FORCE_SCALE,
-    GRAVITY,
     H0,
     H1,
     HISTORY,
@@ -149,8 +148,7 @@ def look_around(t, k2, k3, h, rho, prox, slack, inside, kappa, token):
     if t.plan[CONTACTS] > 0:
         look(t, k2, k3, h, token)
         if inside:
-            speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
-            held = maximum(held, press_inside(t, 1.0 / h, prox, kappa, speed, token))
+            held = maximum(held, press_inside(t, 1.0 / h, prox, kappa, fall(t, 1.0 / h, token), token))
         else:
             held = maximum(held, press(t, 1.0 / h, prox, token))
     return gap * slack, held
@@ -167,11 +165,10 @@ def follow_forces(t, blocks, k3, h, prox, inside, kappa, token, vectors):
     size = one
     worth = over_bodies(pressing(t, blocks, k3, spread(h, vectors), spread(length, vectors), vectors), token)
     if t.plan[LAWS] > 0:
-        off = follow_laws(t, one, 1.0 / h, token)
+        off = follow_laws(t, one, 1.0 / h, HARD, token)
     if t.plan[CONTACTS] > 0:
         if inside:
-            speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
-            size, law = follow_inside(t, 1.0 / h, prox, kappa, speed, token)
+            size, law = follow_inside(t, 1.0 / h, prox, kappa, fall(t, 1.0 / h, token), token)
         else:
             law = follow_contacts(t, 1.0 / h, prox, token)
         off = maximum(off, law)
@@ -230,4 +227,4 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, ka
         now = maximum(now, unbalanced)
         if t.plan[LOOP_ROWS] > 0:
             keep_multipliers(t, active, token)
-    return now, turn, left, held, off, part
+    return maximum(now, off), turn, left, held, off, part

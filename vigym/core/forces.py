@@ -17,6 +17,7 @@ from .drives import bound_by, see, see_knot, set_laws
 from .jit import inline, phase
 from .joint import first_spring, last_link, planned
 from .lanes import row
+from .laws import HARD, KNOT_HARD
 from .links import length
 from .rates import change_of, has_angle, rate_of
 from .simd import LANES, absolute, load, maximum, spread, store, where
@@ -143,7 +144,7 @@ def rate_loads(t, k3, h, rho, token):
                 add_spring(t, p, 0.5 * stretch_of(t, p, change, token), token)
                 if bound_by(t, i):
                     see(t, i, p, rate, slope, change, per_h, token)
-                    held = maximum(held, set_laws(t, i, p, spread(1.0, token), weight, per_h, 0.0 * rate, token))
+                    held = maximum(held, set_laws(t, i, p, spread(1.0, token), weight, per_h, HARD, 0.0 * rate, token))
     return held
 
 
@@ -210,7 +211,7 @@ def momentum_loads(t, h1, token):
             if bound_by(t, i):
                 see_knot(t, i, p, 0.5 * h1, token)
                 moved = load(t.work, at + MOVED, token)
-                set_laws(t, i, p, 0.5 * h1, spread(1.0, token), spread(1.0, token), moved, token)
+                set_laws(t, i, p, 0.5 * h1, spread(1.0, token), spread(1.0, token), KNOT_HARD, moved, token)
     for g in range(first_spring(t), last_link(t)):
         at, f = planned(t, g, FIRST), t.f + row(planned(t, g, FIRST), FREEDOM, token)
         at = t.p + row(at, ELIMINATION, token)

@@ -29,6 +29,7 @@ from .tables import (
     FACTS,
     FGIVES,
     FORCE_SCALE,
+    GRAVITY,
     HEFT,
     NEAR,
     RUB_1,
@@ -46,8 +47,9 @@ CENTRED = 0.2  # by which kappa falls where the last increment was not cut by mo
 
 
 @inline
-def fall(t, per_h, gravity, token):
+def fall(t, per_h, token):
     """Velocity that one step of free fall adds [m/s], the scale of a contact's velocities."""
+    gravity = load3(t.model, t.e + GRAVITY, token)
     g = math.sqrt(dot(gravity, gravity))
     return where(g, g, spread(1.0, token)) / per_h
 
@@ -157,17 +159,16 @@ def follow_interior(t, c, a, u, per_h, kappa, speed, token):
 
 
 @inline
-def first_kappa(t, speed, token):
-    """Relaxation that an attempt starts with [N m/s]."""
-    return RELAXED * load(t.model, t.e + FORCE_SCALE, token) * speed
+def relaxation(t, per_h, token):
+    """Relaxation that an attempt starts with, and that it ends with [N m/s]."""
+    scale = load(t.model, t.e + FORCE_SCALE, token) * fall(t, per_h, token)
+    return RELAXED * scale, TIGHT * scale
 
 
 @inline
-def next_kappa(t, kappa, size, speed, token):
+def next_relaxation(kappa, size, tight):
     """Relaxation of the next iteration, after an increment of which ``size`` was taken."""
-    least = TIGHT * load(t.model, t.e + FORCE_SCALE, token) * speed
-    smaller = maximum(least, CENTRED * kappa)
-    return where(size - 0.5, smaller, kappa)
+    return where(size - 0.5, maximum(tight, CENTRED * kappa), kappa)
 
 
 @inline

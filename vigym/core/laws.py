@@ -30,7 +30,7 @@ from .tables import (
     VOLTAGE,
 )  # fmt: skip
 
-HARD = 1e-4  # proximal part: one freedom's own pivot bears more than a body's block
+HARD, KNOT_HARD = 1e-4, 1e-8  # proximal part in a step, whose anchors move; at a knot, where they do not
 
 
 @inline
@@ -75,15 +75,15 @@ def command(t, i, p, s, rate, slope, token):
 
 
 @inline
-def anchored(f, f0):
+def anchored(f, f0, hard):
     """(1 - d) f + d f0."""
-    return (1.0 - HARD) * f + HARD * f0
+    return (1.0 - hard) * f + hard * f0
 
 
 @inline
-def drive_law(f, f0, told, stiff, rate, next_rate, slope, rho, most, fastest, token):
+def drive_law(f, f0, told, stiff, rate, next_rate, slope, rho, most, fastest, hard, token):
     """(projected force, force at no increment, slope along the freedom) of a drive."""
-    o, z, scale = spread(0.0, token), anchored(f, f0), rho * slope
+    o, z, scale = spread(0.0, token), anchored(f, f0, hard), rho * slope
     later = told - stiff * (next_rate - rate) / slope
     part = scale / (scale + stiff)  # weighs the present force: a stiff motor is told by it what it can hold
     free, plus, minus = (
@@ -97,27 +97,27 @@ def drive_law(f, f0, told, stiff, rate, next_rate, slope, rho, most, fastest, to
     bound = where(free - plus, fastest, -fastest)
     clipped = between(value, -most, most)
     beyond = above(absolute(value), most)
-    brake, per = f0 - rho / HARD * (rate - bound), rho / HARD * slope
+    brake, per = f0 - rho / hard * (rate - bound), rho / hard * slope
     brake = where(held, brake, o)  # not beyond an infinite bound
     gives = where(beyond, clipped, where(held, brake, told))
     return clipped, gives, where(beyond, o, where(held, per, stiff))
 
 
 @inline
-def stop_law(f, f0, low, up, next_low, next_up, per_h, rho, token):
+def stop_law(f, f0, low, up, next_low, next_up, per_h, rho, hard, token):
     """The same of two hard limits; ``low``, ``up``: distances to them over the step."""
-    o, z = spread(0.0, token), anchored(f, f0)
+    o, z = spread(0.0, token), anchored(f, f0, hard)
     z_low, z_up = z - rho * next_low, z + rho * next_up
     at_low, at_up = above(z_low, o), above(o, z_up)
     at_up = where(at_low, o, at_up)
-    per = rho / HARD
+    per = rho / hard
     gives = where(at_low, f0 - per * low, where(at_up, f0 + per * up, o))
     return where(at_low, z_low, where(at_up, z_up, o)), gives, where(maximum(at_low, at_up), per * per_h, o)
 
 
 @inline
-def dry_law(f, f0, rate, next_rate, slope, rho, most, token):
+def dry_law(f, f0, rate, next_rate, slope, rho, most, hard, token):
     """The same of dry friction."""
-    o, z = spread(0.0, token), anchored(f, f0) - rho * next_rate
+    o, z = spread(0.0, token), anchored(f, f0, hard) - rho * next_rate
     slips, value = above(absolute(z), most), between(z, -most, most)
-    return value, where(slips, value, f0 - rho / HARD * rate), where(slips, o, rho / HARD * slope)
+    return value, where(slips, value, f0 - rho / hard * rate), where(slips, o, rho / hard * slope)

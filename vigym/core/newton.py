@@ -6,12 +6,11 @@ residual is below the tolerance, measured, or bounded from the measured contract
 (residual)^2 / (last residual). Damped full Newton, the second attempt, factorises in every iteration.
 """
 
-from .algebra import load3
 from .body import update
 from .drives import reanchor_laws
 from .evaluate import CAREFUL_PROX, PROX, begin, closes_loops, evaluate, keep_found, take
 from .groups import block_count
-from .interior import fall, first_kappa, next_kappa
+from .interior import next_relaxation, relaxation
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not
 from .ldu import solve_to_leaves
@@ -19,7 +18,7 @@ from .links import follow_links
 from .pressed import forget_duals
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, GRAVITY, H1, LAWS, LOOP_ROWS
+from .tables import FORCE_SCALE, H1, LAWS, LOOP_ROWS
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -49,34 +48,61 @@ def arrived(t, k2, k3, h, prox, finished, inside, token):
 
 
 @inline
-def stride(turn, held, careful, iteration, token):
-    """Part of an increment that is taken: no body turns too far, and held forces are damped at first where careful.
+def stride(turn, part, held, careful, iteration, token):
+    """Size of what is taken of an increment: no more than ``part``, and no body turns too far.
 
-    Full steps may flip between slipping one way and another for ever.
+    Held forces are damped at first where careful: full steps may flip between slipping one way and another for ever.
     """
     limit = spread(CAREFUL_LIMIT if careful else STEP_LIMIT, token)
     size = limit / maximum(turn, limit)
+    size = where(size - part, part, size)
     if careful and iteration < DAMPED:
         return where(held, 0.5 * size, size)
     return size
+
+
+@inline
+def begin_inside(t, inside, h, token):
+    """Relaxation of contacts at the start and at the end; none but of the interior point, whose duals are forgotten."""
+    kappa, tight = relaxation(t, 1.0 / h, token)
+    if inside:
+        forget_duals(t, token)
+        return kappa, tight
+    return tight, tight
+
+
+@inline
+def settled(now, theta, moves, held, goal, iteration, token):
+    """Lanes whose residual is small, or where forces hold as small as it becomes, and that hardly move any more."""
+    small = above(goal, now)
+    if iteration > 0:
+        small = maximum(small, both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)))
+    return both(small, above(spread(SETTLED, token), moves))
+
+
+@inline
+def foreseen(now, theta, off, iteration):
+    """What the residual will be after the increment just taken."""
+    return maximum(SAFETY * theta * now if iteration > 0 else now, off)
+
+
+@inline
+def astray(turn, last_turn, token):
+    """Lanes in which Newton leads away: loops have other roots."""
+    return both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn))
 
 
 @phase
 def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
     """One step of size ``h`` in the lanes of ``todo``, from knot buffer k2 into k3.
 
-    ``careful``: damped full Newton; ``inside``: contacts by the interior point.
-
-    Returns (lanes that converged, iterations, scaled residual).
+    ``careful``: damped full Newton; ``inside``: contacts by the interior point. Returns (lanes that converged,
+    iterations, scaled residual).
     """
     blocks, o, looped = block_count(t, token), spread(0.0, token), closes_loops(t)
     rho, one = load(t.state, t.s + H1, token) / h, spread(1.0, token)
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
-    speed = fall(t, 1.0 / h, load3(t.model, t.e + GRAVITY, token), token)
-    kappa = first_kappa(t, speed, token)
-    tight = next_kappa(t, o, one, speed, token)
-    if inside:
-        forget_duals(t, token)
+    kappa, tight = begin_inside(t, inside, h, token)
     # forces are not asked for beyond their rounding; gaps are
     slack = maximum(one, ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
     goal, held, prox = tolerance * slack, o, CAREFUL_PROX if careful else PROX
@@ -86,14 +112,11 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
         now, turn, left, held, off, part = evaluate(
             t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, kappa, slack, token, vectors
         )
-        now = maximum(now, off)
         residual = where(active, now, residual)
-        moves = turn if looped else where(held, turn, o)
         theta = now / previous
-        stalls = both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)) if iteration > 0 else o
-        asked = both(both(active, maximum(above(goal, now), stalls)), above(spread(SETTLED, token), moves))
-        if inside:  # not before the relaxation is down
-            asked = but_not(asked, both(held, above(kappa, 1.001 * tight)))
+        moves = turn if looped else where(held, turn, o)
+        asked = both(active, settled(now, theta, moves, held, goal, iteration, token))
+        asked = but_not(asked, both(held, above(kappa, tight)))
         take(t, one, asked, inside, token)
         finished = arrived(t, k2, k3, h, prox, asked, inside, token)
         missed = but_not(asked, finished)
@@ -103,17 +126,14 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
         if not (looped or any_lane(held)):
             turn, _, _, _ = solve_to_leaves(t, k3, token)
         elif looped and not careful:  # the careful attempt starts from the last velocities, next to the right root
-            astray = both(above(turn, spread(WANDERS, token)), above(turn, 0.5 * last_turn))
-            active = but_not(active, but_not(astray, held))
+            active = but_not(active, but_not(astray(turn, last_turn, token), held))
             last_turn = turn
-        size = stride(turn, held, careful and not inside, iteration, token)
-        size = where(size - part, part, size)
+        size = stride(turn, part, held, careful and not inside, iteration, token)
         moving = but_not(active, missed)  # what was seen only now is in no equation yet
         update(t, blocks, k2, k3, spread(h, vectors), spread(size, vectors), spread(moving, vectors), vectors)
         take(t, size, moving, inside, token)
-        kappa = next_kappa(t, kappa, size, speed, token)
-        iterations = iterations + active
-        bound = maximum(SAFETY * theta * now if iteration > 0 else now, off)
+        kappa, iterations = next_relaxation(kappa, size, tight), iterations + active
+        bound = foreseen(now, theta, off, iteration)
         if looped:
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature

@@ -15,6 +15,7 @@ from .jit import inline, phase
 from .joint import planned, rotation_axis, translation_axis
 from .knot import load_inertia
 from .lanes import above, any_lane, both, row
+from .laws import KNOT_HARD
 from .ldu import close, factorise, solve_to_leaves, solve_to_root
 from .links import move_links, rate_gaps, row_plan
 from .meeting import set_touching
@@ -152,7 +153,7 @@ def solve_velocities(t, k, token, vectors):
         knot_factors(t, blocks, k, token, vectors)
         knot_motion(t, blocks, k, h1, token, vectors)
         if lawful:
-            off = maximum(follow_laws(t, 0.5 * h1, one, token), follow_contacts(t, one, PROX, token))
+            off = maximum(follow_laws(t, 0.5 * h1, one, KNOT_HARD, token), follow_contacts(t, one, PROX, token))
             active = both(active, above(off, goal))
             if not any_lane(active):
                 break
