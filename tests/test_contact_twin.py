@@ -42,7 +42,6 @@ SCENES = {
                        lambda k: (1.0,), lambda k: (np.sin(k),)),
     "saturates": (lambda: motors(scenes.wheel_drive(effort=2.0), axle=(20.0, 1.0)), 0.02, 30, None,
                   lambda k: (1.0,), None),
-    "voltage motor": (scenes.dc_drive, 0.01, 40, None, lambda k: (2.0,), None),
     "limited leg": (lambda: scenes.fixed_leg(50.0, 0.1, 3.0, (-0.3, 0.3)), 0.01, 60, None,
                     lambda k: (0.5, 0.5) if k < 30 else (-0.6, 0.2), None),
     "hopper": (lambda: scenes.hopper(clearance=0.02), 0.01, 40, None,

@@ -32,7 +32,7 @@ def pair(name, h, **options):
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("h", [0.01, 0.002])
 def test_it_moves_as_newton_does(name, h):
-    """Both take the same steps from the same states: a step of the reference is off by the gap it leaves."""
+    """Both take the same steps from the same states: the reference is off by what it leaves of slip and gaps."""
     newton, inside, targets = pair(name, h)
     for k in range(round(0.3 / h)):
         n = newton.state.shape[0]
@@ -42,7 +42,7 @@ def test_it_moves_as_newton_does(name, h):
         status = inside.step(targets=targets)
         assert status.converged, k
         assert status.halvings == 0, k
-        assert np.abs(newton.body_states[:, :7] - inside.body_states[:, :7]).max() <= 1e-5, k
+        assert np.abs(newton.body_states[:, :7] - inside.body_states[:, :7]).max() <= 5e-5, k
 
 
 @pytest.mark.parametrize("name", ["drop", "slide", "quadruped"])

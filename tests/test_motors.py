@@ -196,3 +196,23 @@ def test_motor_pushes_into_a_stop_with_its_effort():
     assert abs(sim.joint_velocities[0]) <= 1e-8
     assert sim.metrics()["work_actuator"] == pytest.approx(1.0, rel=1e-3)
     assert abs(sim.metrics()["energy_balance"]) <= 1e-9
+
+
+def test_voltage_motor_at_a_knot():
+    """The read-out solves the motor's law at the knot, I rate = I sin(change)/h + h/2 torque(angle, rate).
+
+    The law is a straight line there, through the rate of the step before: exact where the motor's curve does not bend.
+    """
+    inertia, h, motor, off = 0.01, 0.01, MINITAUR_MOTOR, []
+    sim = Simulator(scenes.dc_drive(kp=1.0, kd=0.02, inertia=inertia), timestep=h)
+    for k in range(60):
+        before = sim.joint_positions[0]
+        assert sim.step(targets=[2.0 * np.cos(0.1 * k)]).converged
+        angle, rate = sim.joint_positions[0], sim.joint_velocities[0]
+        pulse = np.clip(2.0 * np.cos(0.1 * k) - angle - 0.02 * rate, -1.0, 1.0)
+        current = (motor.voltage * pulse - (motor.torque_constant + motor.viscous) * rate) / motor.resistance
+        torque = np.sign(current) * np.interp(abs(current), motor.currents, motor.torques)
+        momentum = inertia * np.sin(angle - before) / h
+        off.append(abs(inertia * rate - momentum - 0.5 * h * torque))
+    assert np.median(off) <= 1e-9
+    assert max(off) <= 5e-4

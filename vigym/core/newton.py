@@ -18,7 +18,7 @@ from .links import follow_links
 from .pressed import forget_duals
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, H1, LAWS, LOOP_ROWS
+from .tables import FORCE_SCALE, H1, LAWS
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed

@@ -17,7 +17,7 @@ from .tables import (
     SKATE,
     TOUCH_KIND,
     TOUCH_WORK,
-)
+)  # fmt: skip
 from .touch import face
 
 SINKS = 5e-8  # [m] by which the proximal term may let a body sink

@@ -88,8 +88,8 @@ HISTORY_F, HISTORY_T, FORCE, MOMENT, BLOCK, OWN, REPAIR_X, REPAIR_R, LEVER2, LEV
 # coefficients; arms from the joint anchor at knot 2, and at knot 3 of the lowest and of the touching point; touching
 # point in the body; of skates and wheels the directions they keep to, and what their turning adds to a rotation;
 # components and force [world] of the solution; normals at both knots; of a partner its arms like the own ones, and the
-# touching point in it; place on the own segment at knot 2; slope 21; of the interior point its dual (s, psi), that after
-# the increment, psi's slopes
+# touching point in it; place on the own segment at knot 2; slope 21; of the interior point its dual (s, psi), the same
+# after the increment, psi's slopes
 (NEAR, WANTED, ANCHOR, FACTS, FGIVES, SLIP, SLIP_SEEN, SLIP_NEXT, CONE, TANGENT_1, TANGENT_2, RUB_1, RUB_2, ARM2,
  ARM_LOW, ARM_TOUCH, TOUCHING, GUIDE_1, GUIDE_2, TURN_1, TURN_2, PRESS_FOUND, FORCE_FOUND, NORMAL_2, NORMAL_3,
  PARTNER_ARM2, PARTNER_LOW, PARTNER_TOUCH, PARTNER_TOUCHING, PLACE, CONE_21, DUAL, DUAL_NEXT, DUAL_LAW,

@@ -17,7 +17,7 @@ from .pair import (
     point_velocity,
     relative_motion,
     touching_at,
-)
+)  # fmt: skip
 from .simd import LANES, absolute, load, spread, store, where
 from .tables import (
     ANCHOR,

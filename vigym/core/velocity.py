@@ -22,7 +22,7 @@ from .meeting import set_touching
 from .press import condense, press, push
 from .pressed import follow_contacts, take_forces
 from .rows import forget_multipliers, set_rows
-from .simd import absolute, load, maximum, spread, store
+from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
     ARM,
     BODIES,
@@ -32,10 +32,12 @@ from .tables import (
     COORDINATE,
     COUPLED,
     ELIMINATION,
+    FGIVES,
     FORCE,
     FORCE_SCALE,
     FREEDOMS,
     GAP,
+    GIVES,
     H1,
     KIND,
     KNOT,
@@ -50,6 +52,7 @@ from .tables import (
     RATIO,
     SHIFT,
     SPEED,
+    TOUCH_WORK,
     TRANSLATIONS,
     TURN,
     WORK,
@@ -60,6 +63,7 @@ from .tables import (
 )  # fmt: skip
 from .touch import stand
 
+UNSETTLED = 1e-3  # of the weight's impulse: forces at a knot that are farther off than that tell nothing
 KNOT_TOLERANCE = 1e-11  # of the weight's impulse: what forces at a knot may be off their laws
 
 
@@ -147,7 +151,7 @@ def solve_velocities(t, k, token, vectors):
     if t.plan[CONTACTS] > 0:
         stand(t, k, 0.5 * h1, token)
     goal = KNOT_TOLERANCE * load(t.model, t.e + FORCE_SCALE, token) * maximum(h1, spread(KNOT_TOLERANCE, token))
-    active = one
+    active, off = one, o
     for sweep in range(SWEEPS if lawful else 1):
         knot_forces(t, h1, token)
         knot_factors(t, blocks, k, token, vectors)
@@ -160,7 +164,33 @@ def solve_velocities(t, k, token, vectors):
             size = one if sweep < WHOLE else 0.5 * one
             take_laws(t, size, active, token)  # of the others nothing changes: their next solve is the same once more
             take_forces(t, size, active, token)
+    lost = above(off, UNSETTLED / KNOT_TOLERANCE * goal)
+    if any_lane(lost):
+        coast(t, k, lost, token)
     move_links(t, k, token)
+
+
+@phase
+def coast(t, k, mask, token):
+    """Where forces at a knot do not settle, its velocities are those of the step that led to it: nothing acts."""
+    for i in range(1, t.plan[BODIES]):
+        a, own = t.b + row(i, WORK, token), k + row(i, KNOT, token)
+        omega = mul(load9(t.state, own + R, token), load3(t.state, own + W, token))
+        v = add(load3(t.state, own + V, token), cross(omega, load3(t.state, own + ARM, token)))
+        for field, motion in ((SHIFT, v), (TURN, omega)):
+            now = load3(t.work, a + field, token)
+            now = where(mask, motion[0], now[0]), where(mask, motion[1], now[1]), where(mask, motion[2], now[2])
+            store3(t.work, a + field, now)
+    for p in range(t.plan[FREEDOMS] if t.plan[LAWS] > 0 else 0):
+        at = t.p + row(p, ELIMINATION, token) + GIVES
+        for j in range(3):
+            f = load(t.work, at + j * LANES, token)
+            store(t.work, at + j * LANES, where(mask, spread(0.0, token), f))
+    for c in range(t.plan[CONTACTS]):
+        at = t.w + row(c, TOUCH_WORK, token) + FGIVES
+        for j in range(4):
+            f = load(t.work, at + j * LANES, token)
+            store(t.work, at + j * LANES, where(mask, spread(0.0, token), f))
 
 
 @phase
