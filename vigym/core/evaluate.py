@@ -33,7 +33,6 @@ from .tables import (
     OWN,
     PIVOTS,
     RATED,
-    TOUCHING_ROWS,
     WORK,
     WORK_FREEDOMS,
     WORK_SIZE,
@@ -69,12 +68,6 @@ def put_back_factors(t, mask, token):
         if planned(t, i, PIVOTS) == BALL:
             block = t.b + row(i, WORK, token) + BLOCK
             blend(t.work, block, t.work, block + size, 36 * LANES, mask, token)
-
-
-@inline
-def closes_loops(t):
-    """Whether there are loop rows but those of contacts, which ask no more of a step than contacts with the ground."""
-    return t.plan[LOOP_ROWS] > t.plan[TOUCHING_ROWS]
 
 
 @phase
@@ -204,7 +197,7 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, ka
     Returns (scaled residual, largest rotation of the increment, gap it leaves, lanes that hold a force, how far the
     forces are from their laws, part of the increment that stays inside their cones).
     """
-    looped, o, weight = closes_loops(t), spread(0.0, token), 0.5 + 0.5 * rho
+    looped, o, weight = t.plan[LOOP_ROWS] > 0, spread(0.0, token), 0.5 + 0.5 * rho
     prox = CAREFUL_PROX if careful else PROX
     gap, now_held = look_around(t, k2, k3, h, rho, prox, slack, inside, kappa, token)
     held = maximum(held, both(now_held, active))
@@ -225,6 +218,6 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, ka
         if careful and looped:
             unbalanced = maximum(unbalanced - rounding(t, token), o)
         now = maximum(now, unbalanced)
-        if t.plan[LOOP_ROWS] > 0:
+        if looped:
             keep_multipliers(t, active, token)
     return maximum(now, off), turn, left, held, off, part

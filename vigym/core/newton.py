@@ -8,7 +8,7 @@ residual is below the tolerance, measured, or bounded from the measured contract
 
 from .body import update
 from .drives import reanchor_laws
-from .evaluate import CAREFUL_PROX, PROX, begin, closes_loops, evaluate, keep_found, take
+from .evaluate import CAREFUL_PROX, PROX, begin, evaluate, keep_found, take
 from .groups import block_count
 from .interior import next_relaxation, relaxation
 from .jit import inline, phase
@@ -18,7 +18,7 @@ from .links import follow_links
 from .pressed import forget_duals
 from .recheck import overlooked, reanchor
 from .simd import load, maximum, spread, where
-from .tables import FORCE_SCALE, H1, LAWS
+from .tables import FORCE_SCALE, H1, LAWS, LOOP_ROWS
 
 ITERATIONS, CAREFUL_ITERATIONS = 12, 60  # chord attempt, damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
@@ -99,7 +99,7 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
     ``careful``: damped full Newton; ``inside``: contacts by the interior point. Returns (lanes that converged,
     iterations, scaled residual).
     """
-    blocks, o, looped = block_count(t, token), spread(0.0, token), closes_loops(t)
+    blocks, o, looped = block_count(t, token), spread(0.0, token), t.plan[LOOP_ROWS] > 0
     rho, one = load(t.state, t.s + H1, token) / h, spread(1.0, token)
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     kappa, tight = begin_inside(t, inside, h, token)
