@@ -63,14 +63,15 @@ def test_without_ground_what_touches_is_kept_and_wheels_are_errors():
     mech.add_collision("rod", "c", Capsule(0.1, 1))
     mech.add_pair("b", "c")
     assert mech.ground is None
-    assert mech.contact_names == []
+    assert mech.ground_contact_names == []
+    assert mech.contact_names == ["ball/rod"]
     assert mech.pairs == (("b", "c"),)
     with pytest.raises(vigym.MechanismError, match="wheel 'w': found a mechanism made without ground"):
         mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
     assert not mech.wheels
     mech.ground = vigym.Ground()
     mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
-    assert mech.contact_names == ["foot", "ball", "rod:0", "rod:1"]
+    assert mech.contact_names == ["foot", "ball", "rod:0", "rod:1", "ball/rod"]
 
 
 SURFACES = {
