@@ -9,8 +9,7 @@ from naive_joints import rotate
 
 from vigym import Simulator
 
-G, DEEPEST = 9.81, 1e-6
-STEPS = (0.1, 0.02, 0.005)
+G, DEEPEST, STEPS = 9.81, 1e-6, (0.1, 0.02, 0.005)
 
 
 def momenta(sim):

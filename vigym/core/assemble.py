@@ -132,7 +132,8 @@ def project(t, k, rates, given, held, active, first, token, vectors):
         set_motion(t, k, token)
         left = maximum(rate_gaps(t, k, token), coupling_rates(t, k, token))
         least = where(least - left, left, least)
-        if not any_lane(both(active, above(left, spread(CLOSED, token)))):
+        active = both(active, above(left, spread(CLOSED, token)))  # those that are closed wait for no neighbour
+        if not any_lane(active):
             break
         hold(t, given, True, held, first, token)
         close_loops(t, k, token, vectors)
