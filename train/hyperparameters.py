@@ -41,15 +41,15 @@ class Settings:
 
     timesteps: int
     success: Success
-    envs: int = 64
+    envs: int = 16
     learning_rate: float = 1e-3
     training: dict[str, Any] = field(default_factory=dict)
     algorithm: dict[str, Any] = field(default_factory=dict)
 
 
-# Rollouts of 64 x 64 steps, few large batches: on one core the learner costs far more than the environments.
+# Rollouts of 16 x 256 steps, few large batches: on one core the learner costs more than the environments.
 _PPO = {
-    "n_steps": 64,
+    "n_steps": 256,
     "batch_size": 512,
     "n_epochs": 10,
     "gamma": 0.99,
@@ -57,13 +57,15 @@ _PPO = {
     "clip_range": 0.2,
     "ent_coef": 0.0,
 }
+_WIDE = _PPO | {"n_steps": 64}  # as long rollouts from 64 environments: less time for more control steps
 
 PPO = {
     "vigym/Pendulum-v0": Settings(
-        timesteps=300_000,
+        timesteps=400_000,
+        envs=64,
         success=Success("angle", -0.1, 0.1, seconds=5.0),
         training={"reset_noise_scale": pi},
-        algorithm=_PPO,
+        algorithm=_WIDE,
     ),
     "vigym/CartPole-v0": Settings(
         timesteps=500_000,
@@ -73,9 +75,10 @@ PPO = {
     ),
     "vigym/InvertedDoublePendulum-v0": Settings(
         timesteps=600_000,
+        envs=64,
         success=Success("tip_height", 0.9, inf, seconds=20.0),
         training={"reset_noise_scale": 0.3, "max_episode_steps": 300},
-        algorithm=_PPO,
+        algorithm=_WIDE,
     ),
     "vigym/Acrobot-v0": Settings(
         timesteps=500_000,
@@ -96,9 +99,10 @@ PPO = {
     ),
     # In flight and just after landing: half a second tells what an action is worth.
     "vigym/MinitaurLeg-v0": Settings(
-        timesteps=400_000,
+        timesteps=800_000,
+        envs=64,
         success=Success("apex", 0.42, 0.48, seconds=4.0, share=0.6),
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -0.7}},
+        algorithm=_WIDE | {"policy_kwargs": {"log_std_init": -0.7}},
     ),
     # 0.8 of what the scripted trot walks in ten seconds.
     "vigym/Minitaur-v0": Settings(
@@ -108,9 +112,10 @@ PPO = {
     ),
     # A snake that does not yet crawl pays for every motion: large motions at first, or it learns to lie still.
     "vigym/Snake-v0": Settings(
-        timesteps=300_000,
+        timesteps=600_000,
+        envs=64,
         success=Success("travelled", 8.0, inf, seconds=0.0),
-        algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
+        algorithm=_WIDE | {"policy_kwargs": {"log_std_init": 0.0}},
     ),
     "vigym/SnakeSidewinding-v0": Settings(
         timesteps=200_000,
