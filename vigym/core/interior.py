@@ -101,9 +101,9 @@ def set_interior_law(t, c, a, per_h, kappa, speed, prox, token):
     f, s, psi = first_iterate(
         f0, u, load(t.work, a + DUAL, token), load(t.work, a + DUAL + LANES, token), rho, kappa, speed
     )
-    store4(t.work, a + FACTS, (f[0], f[1], f[2], f0[3]))
-    store(t.work, a + DUAL, s)
-    store(t.work, a + DUAL + LANES, psi)
+    store4(t.work, a + FACTS, (where(near, f[0], f0[0]), where(near, f[1], f0[1]), where(near, f[2], f0[2]), f0[3]))
+    store(t.work, a + DUAL, where(near, s, o))
+    store(t.work, a + DUAL + LANES, where(near, psi, o))
     forces, k, dual = interior_law(f, u, s, psi, kappa)
     gs, ksn, kss = o, o, o
     if touch_plan(t, c, SPINS) > 0:

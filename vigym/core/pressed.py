@@ -5,7 +5,7 @@ from .cone import defect, spin_coefficient
 from .contact import touch_plan
 from .interior import follow_interior, holds
 from .jit import inline, phase
-from .lanes import any_lane, row
+from .lanes import any_lane, both, row
 from .pair import relative_motion
 from .press import contact_wrench
 from .simd import LANES, load, maximum, spread, store, where
@@ -114,9 +114,10 @@ def take_duals(t, size, mask, token):
     """Duals of the contacts move ``size`` of their way in the lanes of the mask."""
     for c in range(t.plan[CONTACTS]):
         a = t.w + row(c, TOUCH_WORK, token)
+        taken = both(mask, load(t.work, a + NEAR, token))  # of lanes that are not near there are none yet
         for j in range(2):
             s, later = load(t.work, a + DUAL + j * LANES, token), load(t.work, a + DUAL_NEXT + j * LANES, token)
-            store(t.work, a + DUAL + j * LANES, where(mask, s + size * (later - s), s))
+            store(t.work, a + DUAL + j * LANES, where(taken, s + size * (later - s), s))
 
 
 @phase
