@@ -93,15 +93,49 @@ def test_inspect_warns_of_inertias_that_are_odd(capsys, tmp_path):
     }
 
 
-def test_inspect_lists_every_impossible_inertia(capsys, tmp_path):
+def hinged(name, parent, child, more="", type="continuous"):
+    return f'<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>{more}</joint>\n'
+
+
+def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(capsys, tmp_path):
     file = tmp_path / "wrong.urdf"
-    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
-    file.write_text(f'<robot name="wrong">\n{link("a", (1, 1, 9))}{link("b", (0, 0, 0))}{joint}\n</robot>\n')
+    limit = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
+    point, huge = link("point", (0, 0, 0)), link("huge", (1, 1, 9), mass=2.5)
+    parts = [
+        link("a", (1, 1, 1)), link("b", (0, 0, 0)), point, huge, link("c", ("x", 1, 1)),
+        hinged("swing", "a", "b", limit, "revolute"), hinged("weld", "a", "point", type="fixed"),
+        hinged("turn", "a", "huge"), hinged("lost", "b", "c", '<axis xyz="0 1"/>'),
+        '<loop_joint name="shut" type="spherical"><link1 link="b"/><link2 link="huge"/></loop_joint>\n',
+    ]  # fmt: skip
+    file.write_text(f'<robot name="wrong">\n{"".join(parts)}</robot>\n')
     assert run(["inspect", str(file)]) == 1
     out, err = capsys.readouterr()
-    assert [row[0] for row in table(out, "inertias that no rigid body has")] == ["a", "b"]
+    assert out.startswith("wrong: faults 4; what can be read: 5.5 kg, links 4, joints 4, loops 1\n")
+    places = [row[0].strip() for row in table(out, "faults\n")]
+    inertia = "<inertial> <inertia>"
+    assert places == [f"link 'c' {inertia}", "joint 'lost' <axis>", f"link 'b' {inertia}", f"link 'huge' {inertia}"]
+    assert "expected none larger than the sum of the other two" in out
+    assert [row[0].strip() for row in table(out, "links, as written")] == ["a", "b", "point", "huge"]
+    joints = {row[0].strip(): " ".join(row[1:]) for row in table(out, "joints, as written")}
+    assert list(joints) == ["swing", "weld", "turn", "shut"]
+    assert "-1 to 2" in joints["swing"]
+    assert "closes a loop" in joints["shut"]
     assert err.count("\n") == 1
-    assert "expected none larger than the sum of the other two" in err
+    assert "link 'c' <inertial> <inertia>: found ixx=" in err
+    assert run(["inspect", str(file), "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["element"] for one in found["faults"]] == places
+    assert [one["mass"] for one in found["links"]] == [1.0, 1.0, 1.0, 2.5]
+
+
+def test_inspect_shows_the_fault_of_a_file_whose_elements_are_sound(capsys, tmp_path):
+    file = tmp_path / "roots.urdf"
+    file.write_text(f'<robot name="roots">\n{link("a", (1, 1, 1))}{link("b", (1, 1, 1))}</robot>\n')
+    assert run(["inspect", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("roots: faults 1; what can be read: 2 kg, links 2, joints 0, loops 0\n")
+    assert [row[0].strip() for row in table(out, "faults\n")] == ["tree"]
+    assert "2 roots" in err
 
 
 def test_inspect_loads_neither_numba_nor_kernels_and_draws(tmp_path):

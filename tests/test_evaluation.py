@@ -155,11 +155,25 @@ def test_a_model_with_its_normalisation(tmp_path):
         ("CartPole-v1", "zero", {}, "environment 'CartPole-v1': found CartPoleEnv, expected one of vigym"),
         ("vigym/Pendulum-v0", "zeros", {}, "controller: found 'zeros', did you mean 'zero'?"),
         ("vigym/Pendulum-v0", "trot", {}, "expected vigym/Minitaur-v0; for vigym/Pendulum-v0 there are: zero, random"),
-        ("vigym/Minitaur-v0", "trot,speed=2", {}, "unexpected keyword argument 'speed'"),
+        (
+            "vigym/Minitaur-v0",
+            "trot,speed=2",
+            {},
+            "found parameter 'speed', expected one of: frequency, extension, lift, swing, ramp",
+        ),
+        ("vigym/Minitaur-v0", "trot,phases=1", {}, "found parameter 'phases', expected one of: frequency, "),
+        ("vigym/Minitaur-v0", "trot,frequncy=1", {}, "found parameter 'frequncy', did you mean 'frequency'?"),
+        ("vigym/Pendulum-v0", "pd,foo=1", {}, "found parameter 'foo', expected one of: target, kp, kd, torques"),
+        ("vigym/Pendulum-v0", "zero,foo=1", {}, "found parameter 'foo', expected none"),
+        ("vigym/Acrobot-v0", "energy_swing_up,foo=1", {}, "expected one of: energy, swing, push, pump, balance, catch"),
         ("vigym/Minitaur-v0", "trot,2", {}, "found '2', expected parameter=value"),
         ("vigym/Pendulum-v0", "nowhere:push", {}, "No module named 'nowhere'"),
         ("vigym/Pendulum-v0", "math:sine", {}, "math has no 'sine', did you mean 'sin'?"),
         ("vigym/Pendulum-v0", "math:pi", {}, "found float, expected a callable"),
+        ("vigym/Pendulum-v0", "math:sin", {}, "'math:sin': must be real number, not TaskEnv; expected a callable of"),
+        ("vigym/Pendulum-v0", "math:sin,foo=1", {}, "'math:sin,foo=1': found parameter 'foo', expected none"),
+        ("vigym/Pendulum-v0", "math:atan2", {}, "expected a callable of observation, info that returns an action"),
+        ("vigym/Pendulum-v0", "builtins:int", {}, "expected a callable of observation, info"),
         ("vigym/Pendulum-v0", "nothing/model.zip", {}, "no such file"),
         (
             "vigym/Pendulum-v0",
@@ -171,7 +185,12 @@ def test_a_model_with_its_normalisation(tmp_path):
         ("vigym/Pendulum-v0", "zero", {"seed": -1}, "seed: found -1, expected a whole number >= 0"),
         ("vigym/Pendulum-v0", lambda observation, info: [0.0, 0.0], {}, "returned shape (2,), expected actions of"),
         ("vigym/Pendulum-v0", lambda observation, info: None, {}, "returned NoneType, expected actions of shape (1,)"),
-        ("vigym/Pendulum-v0", lambda a, b, c: 0, {}, "found parameters a, b, c, expected observation, info"),
+        (
+            "vigym/Pendulum-v0",
+            lambda a, b, c: 0,
+            {},
+            "found parameters a, b, c, expected a callable of observation, info",
+        ),
         ("vigym/Pendulum-v0", lambda: 3, {}, "made int, expected a callable"),
     ],
 )
@@ -189,9 +208,9 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
 def test_tables_leave_out_what_nobody_has():
     walks, stands = (evaluate(name, "zero", 2) for name in ("vigym/Snake-v0", "vigym/Pendulum-v0"))
     labels = {line[0] for line in table_of([stands])}
-    assert "speed" not in labels
+    assert "speed along the task's way" not in labels
     assert {"return", "constraint residual, largest", "steps the solver could not make"} <= labels
-    assert "speed" in {line[0] for line in table_of([walks])}
+    assert "speed along the task's way" in {line[0] for line in table_of([walks])}
     summary = summary_of(stands)
     assert summary["speed"]["mean"] is None
     assert summary["return"]["mean"] == pytest.approx(stands.column("return_").mean())

@@ -5,11 +5,13 @@ from typing import Any
 
 import click
 
+from vigym.cli.faulty import readable
 from vigym.cli.inspection import facts
 from vigym.cli.output import PICTURES, checked_file, console, json_option, show, to_standard, waiting, write_json
-from vigym.mechanism.errors import UrdfError
-from vigym.urdf.faults import inertia_faults
+from vigym.mechanism.errors import AssemblyError, UrdfError
 from vigym.urdf.load import load_urdf
+
+JOINTS = ["joint", "type", "parent -> child", "limits", "effort", "more"]  # heads of the table
 
 
 @click.command()
@@ -20,7 +22,8 @@ from vigym.urdf.load import load_urdf
 def command(file: str, base: str | None, json_file: str | None, plot: str | None) -> None:
     """Bodies, joints, loops, freedoms and contacts of the URDF FILE, and what the importer kept, changed or dropped.
 
-    No kernel is compiled. A file that cannot be simulated truthfully is refused, with the reason.
+    No kernel is compiled. A file that cannot be simulated truthfully is refused with exit code 1: what can be read of
+    it is shown as written, with all faults that are found.
 
     \b
     vigym inspect robot.urdf
@@ -31,8 +34,11 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     checked_file(plot, "--plot", PICTURES)
     try:
         mech = load_urdf(file, base=base)
-    except UrdfError as error:
-        _explain(file, str(error))
+    except (UrdfError, AssemblyError) as error:
+        told = readable(file, base, error)
+        write_json(json_file, told)
+        if not quiet:
+            _print_readable(told)
         raise
     found = facts(mech)
     write_json(json_file, found)
@@ -45,12 +51,16 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
         _print(found)
 
 
-def _explain(file: str, error: str) -> None:
-    """Where the importer stopped at an inertia, list all that are wrong."""
-    faults = inertia_faults(file) if "<inertia>" in error else {}
-    if len(faults) > 1:
-        show("inertias that no rigid body has", ["link", "fault"], faults.items())
-        print()
+def _print_readable(found: dict[str, Any]) -> None:
+    """Print what there is of a file that makes no mechanism; the importer's error comes after it."""
+    counts = ", ".join(f"{what} {len(found[what])}" for what in ("links", "joints", "loops"))
+    text = f"{found['name']}: faults {len(found['faults'])}; what can be read: {found['mass']:.6g} kg, {counts}"
+    console().print(text, style="bold", markup=False)
+    _section("faults", ["element", "fault"], [list(one.values()) for one in found["faults"]])
+    _section("links, as written", ["link", "mass [kg]", "centre of mass in the link [m]", "moments [kg m²]"],
+             [_link_line(link) for link in found["links"]], right=[1])  # fmt: skip
+    _section("joints, as written", JOINTS, [_joint_line(joint) for joint in found["joints"]], right=[4])
+    print()
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -60,8 +70,7 @@ def _print(found: dict[str, Any]) -> None:
     print(f"degrees of freedom {freedoms}, redundant constraints {redundant}")
     _section("bodies", ["body", "mass [kg]", "centre of mass [m]", "moments [kg m²]", "inertia"],
              [_body_line(body) for body in found["bodies"]], right=[1])  # fmt: skip
-    _section("joints", ["joint", "type", "parent -> child", "limits", "effort", "more"],
-             [_joint_line(joint) for joint in found["joints"]], right=[4])  # fmt: skip
+    _section("joints", JOINTS, [_joint_line(joint) for joint in found["joints"]], right=[4])
     _section("loops", ["closing joint", "rows"], [[loop["joint"], loop["rows"]] for loop in found["loops"]])
     _section("couplings", ["coupling", "type", "equation"], [list(one.values()) for one in found["couplings"]])
     _section("contacts", ["contact", "shape", "place", "surface"], [list(one.values()) for one in found["contacts"]])
@@ -77,8 +86,13 @@ def _section(title: str, head: list[str], rows: Iterable[Any], right: Iterable[i
 
 
 def _body_line(body: dict[str, Any]) -> list[str]:
-    return [body["name"], f"{body['mass']:.4g}", _list(body["position"]), _list(body["principal_moments"], 3),
-            body["check"]]  # fmt: skip
+    return [*_link_line(body), body["check"]]
+
+
+def _link_line(link: dict[str, Any]) -> list[str]:
+    if not link["mass"]:
+        return [link["name"], "0", "", ""]
+    return [link["name"], f"{link['mass']:.4g}", _list(link["position"]), _list(link["principal_moments"], 3)]
 
 
 def _joint_line(joint: dict[str, Any]) -> list[str]:

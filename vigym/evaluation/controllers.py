@@ -15,9 +15,10 @@ from typing import Any
 from vigym.evaluation.episodes import Policy
 from vigym.evaluation.models import load_model
 from vigym.evaluation.modules import module_from_here
-from vigym.evaluation.named import NAMED
+from vigym.evaluation.named import NAMED, Named
 from vigym.evaluation.nearest import nearest
-from vigym.evaluation.role import Controller, Each, Role, Together
+from vigym.evaluation.role import EXPECTED, Controller, Each, Role, Together, misses
+from vigym.evaluation.signatures import free, needed
 
 
 def policy_of(controller: str | Controller, role: Role) -> Policy:
@@ -40,7 +41,9 @@ def policy_of(controller: str | Controller, role: Role) -> Policy:
         return Together(load_model(Path(base), role.env), role, name)
     if ":" in base:
         return _policy(_imported(base), parameters, name, role)
-    return Together(_made(_named(base, role.id), (role,), parameters, name), role, name)
+    entry = _named(base, role.id)
+    _check_parameters(entry.parameters, parameters, name)
+    return Together(_made(entry.make, (role,), parameters, name), role, name)
 
 
 def name_of(controller: str | Controller) -> str:
@@ -63,8 +66,8 @@ def value_of(text: str) -> Any:
         return text
 
 
-def _named(name: str, env_id: str) -> Callable[..., Controller]:
-    """Return what makes the controller of a name."""
+def _named(name: str, env_id: str) -> Named:
+    """Return the controller of a name."""
     if name not in NAMED:
         other = "; or give module:name or a model.zip"
         raise ValueError(f"controller: found {name!r}, {nearest(name, fitting(env_id))}{other}")
@@ -72,26 +75,26 @@ def _named(name: str, env_id: str) -> Callable[..., Controller]:
     if env_id not in (entry.ids or (env_id,)):
         there = f"for {env_id} there are: {', '.join(fitting(env_id))}"
         raise ValueError(f"controller {name!r}: found {env_id}, expected {' or '.join(entry.ids)}; {there}")
-    return entry.make
+    return entry
 
 
 def _policy(found: Any, parameters: dict[str, Any], name: str, role: Role) -> Policy:
     """Return the policy of an object: a controller itself, or what makes controllers."""
     if not callable(found):
-        raise ValueError(f"controller {name!r}: found {type(found).__name__}, expected a callable")
-    needed = _required(found)
-    if len(needed) == 2 and not inspect.isclass(found):
+        raise ValueError(f"controller {name!r}: found {type(found).__name__}, expected {EXPECTED}")
+    try:
+        arguments = needed(found)
+    except ValueError as error:
+        raise ValueError(f"controller {name!r}: {error}; expected {EXPECTED}") from error
+    if len(arguments) == 2 and not inspect.isclass(found):
         if parameters:
             raise ValueError(f"controller {name!r}: found parameters, expected none: it makes no controller, it is one")
         controllers: list[Controller] = [found] * len(role.seeds)
-    elif len(needed) <= 1:
-        arguments = (role.env,) if needed else ()
-        controllers = [_made(found, arguments, parameters, name) for _ in role.seeds]
+    elif len(arguments) <= 1:
+        _check_parameters(free(found), parameters, name)
+        controllers = [_made(found, (role.env,) if arguments else (), parameters, name) for _ in role.seeds]
     else:
-        raise ValueError(
-            f"controller {name!r}: found parameters {', '.join(needed)}, expected observation, info; or a class or "
-            "function that makes a controller, of the environment or of nothing"
-        )
+        raise ValueError(f"controller {name!r}: found parameters {', '.join(arguments)}, expected {EXPECTED}")
     if getattr(controllers[0], "batched", False):
         return Together(controllers[0], role, name)
     return Each(controllers, role, name)
@@ -101,17 +104,19 @@ def _made(make: Callable[..., Any], arguments: tuple[Any, ...], parameters: dict
     try:
         controller: Controller = make(*arguments, **parameters)
     except TypeError as error:
-        raise ValueError(f"controller {name!r}: {error}") from error
+        expected = f"; expected {EXPECTED}" if misses(error) else ""
+        raise ValueError(f"controller {name!r}: {error}{expected}") from error
     if not callable(controller):
         raise ValueError(f"controller {name!r}: made {type(controller).__name__}, expected a callable")
     return controller
 
 
-def _required(found: Callable[..., Any]) -> list[str]:
-    """Return the names of the positional parameters without default."""
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(found).parameters.values()
-    return [one.name for one in parameters if one.kind in plain and one.default is one.empty]
+def _check_parameters(names: list[str] | None, given: dict[str, Any], name: str) -> None:
+    """Raise ValueError for a parameter that is not one of `names`."""
+    for parameter in given:
+        if names is not None and parameter not in names:
+            mend = nearest(parameter, names) if names else "expected none"
+            raise ValueError(f"controller {name!r}: found parameter {parameter!r}, {mend}")
 
 
 def _imported(base: str) -> Any:

@@ -32,7 +32,7 @@ class Episode:
         return_: sum of its rewards.
         length: control steps.
         seconds: of simulated time [s].
-        terminated: whether it ended before its time was up.
+        terminated: whether it ended before its time was up: failed, or done.
         failures: steps the solver could not make.
         distance: along the way, `travelled` or else x [m]; nan where `info` tells neither.
         speed: distance over time [m/s].

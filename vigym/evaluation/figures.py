@@ -50,8 +50,8 @@ def _count(values: Array) -> str:
 FIGURES = (
     Figure("return", "return_", "", _spread),
     Figure("length", "length", "steps", _spread),
-    Figure("ended early", "terminated", "episodes", _count),
-    Figure("speed", "speed", "m/s", _spread),
+    Figure("terminated: failed or done", "terminated", "episodes", _count),
+    Figure("speed along the task's way", "speed", "m/s", _spread),
     Figure("power of the motors", "power", "W", _spread),
     Figure("cost of transport", "cost_of_transport", "", _spread),
     Figure("energy, largest change", "energy_change", "J", _most),

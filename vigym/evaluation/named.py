@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from vigym.control import energy_swing_up, hop, lqr, pd, serpenoid, trot
+from vigym.control.energy_swing_up import EnergySwingUp
+from vigym.control.serpenoid import lateral_undulation
 from vigym.envs import snake, snake_sidewinding
 from vigym.evaluation.episodes import Array
 from vigym.evaluation.role import Controller, Role
+from vigym.evaluation.signatures import free
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
 PENDULUM, ACROBOT, BALANCED = "vigym/Pendulum-v0", "vigym/Acrobot-v0", "vigym/InvertedDoublePendulum-v0"
@@ -24,12 +27,14 @@ class Named:
     Attributes:
         name: as it is asked for.
         make: what makes it for a role, of parameters by name.
+        parameters: the names of these.
         says: what it does, in a few words.
         ids: of the environments it drives; none: any.
     """
 
     name: str
     make: Callable[..., Controller]
+    parameters: list[str] | None
     says: str
     ids: tuple[str, ...] = ()
 
@@ -61,16 +66,20 @@ def _hop(role: Role, **parameters: float) -> Controller:
     return hop.Hop(**parameters)
 
 
-def _gait(make: Callable[..., trot.Gait]) -> Callable[..., Controller]:
-    return lambda role, **parameters: make(**parameters)
+def _gait(make: Callable[..., trot.Gait], says: str) -> Named:
+    free_ones = free(trot.Gait, but="phases")  # which make the gait
+    return Named(make.__name__, lambda role, **parameters: make(**parameters), free_ones, says, (MINITAUR,))
 
 
 def _undulation(role: Role, **parameters: float) -> Controller:
-    return serpenoid.lateral_undulation(role.actions, snake.REACH, **parameters)
+    return lateral_undulation(role.actions, snake.REACH, **parameters)
 
 
-def _on_ground(gait: Callable[..., serpenoid.Serpenoid]) -> Callable[..., Controller]:
-    return lambda role, **parameters: gait(role.actions, snake_sidewinding.REACH, **parameters)
+def _on_ground(gait: Callable[..., serpenoid.Serpenoid], says: str) -> Named:
+    def make(role: Role, **parameters: float) -> Controller:
+        return gait(role.actions, snake_sidewinding.REACH, **parameters)
+
+    return Named(gait.__name__, make, free(gait), says, (SIDEWINDER,))
 
 
 def _pd(role: Role, **parameters: Any) -> Controller:
@@ -103,18 +112,18 @@ def stage(role: Role) -> Any:
 NAMED = {
     entry.name: entry
     for entry in (
-        Named("zero", Zero, "no action"),
-        Named("random", Random, "uniform actions"),
-        Named("pd", _pd, "actuated joints to a target", TORQUES),
-        Named("lqr", _lqr, "linear-quadratic, about upright", (BALANCED,)),
-        Named("energy_swing_up", _swing_up, "energy in, then balance", (PENDULUM, ACROBOT)),
-        Named("hop", _hop, "stretch while the hop is too low", (LEG,)),
-        Named("trot", _gait(trot.trot), "diagonal legs together", (MINITAUR,)),
-        Named("bound", _gait(trot.bound), "front legs, then back legs", (MINITAUR,)),
-        Named("pronk", _gait(trot.pronk), "four legs together", (MINITAUR,)),
-        Named("lateral_undulation", _undulation, "waves from head to tail", (SNAKE,)),
-        Named("sidewinding", _on_ground(serpenoid.sidewinding), "waves sideways and upwards", (SIDEWINDER,)),
-        Named("rolling", _on_ground(serpenoid.rolling), "an arc that rolls on its side", (SIDEWINDER,)),
-        Named("linear_progression", _on_ground(serpenoid.linear_progression), "waves upwards alone", (SIDEWINDER,)),
+        Named("zero", Zero, free(Zero), "no action"),
+        Named("random", Random, free(Random), "uniform actions"),
+        Named("pd", _pd, free(pd.Pd), "actuated joints to a target", TORQUES),
+        Named("lqr", _lqr, free(lqr.Lqr), "linear-quadratic, about upright", (BALANCED,)),
+        Named("energy_swing_up", _swing_up, free(EnergySwingUp), "energy in, then balance", (PENDULUM, ACROBOT)),
+        Named("hop", _hop, free(hop.Hop), "stretch while the hop is too low", (LEG,)),
+        _gait(trot.trot, "diagonal legs together"),
+        _gait(trot.bound, "front legs, then back legs"),
+        _gait(trot.pronk, "four legs together"),
+        Named("lateral_undulation", _undulation, free(lateral_undulation), "waves from head to tail", (SNAKE,)),
+        _on_ground(serpenoid.sidewinding, "waves sideways and upwards"),
+        _on_ground(serpenoid.rolling, "an arc that rolls on its side"),
+        _on_ground(serpenoid.linear_progression, "waves upwards alone"),
     )
 }

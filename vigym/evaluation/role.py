@@ -10,6 +10,10 @@ import numpy as np
 from vigym.evaluation.episodes import Array, Flags
 
 Controller = Callable[[Any, Mapping[str, Any]], Any]
+EXPECTED = (
+    "a callable of observation, info that returns an action, or a class or function that makes one, of the environment "
+    "or of nothing"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,7 @@ class Together:
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of all episodes."""
-        return _checked(self.controller(observations, infos), self.shape, self.name)
+        return _checked(_asked(self.controller, observations, infos, self.name), self.shape, self.name)
 
 
 class Each:
@@ -49,9 +53,23 @@ class Each:
         actions = np.zeros(self.shape)
         for row in np.flatnonzero(playing):
             info = {key: _plain(value[row]) for key, value in infos.items() if not key.startswith("_")}
-            found = self.controllers[row](observations[row].copy(), info)
+            found = _asked(self.controllers[row], observations[row].copy(), info, self.name)
             actions[row] = _checked(found, self.shape[1:], self.name)
         return actions
+
+
+def misses(error: TypeError) -> bool:
+    """Whether the call failed where `error` was caught: wrong arguments, or a function not written in Python."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
+def _asked(controller: Controller, observation: Any, info: Mapping[str, Any], name: str) -> Any:
+    try:
+        return controller(observation, info)
+    except TypeError as error:
+        if misses(error):
+            raise ValueError(f"controller {name!r}: {error}; expected {EXPECTED}") from error
+        raise
 
 
 def _checked(found: Any, shape: tuple[int, ...], name: str) -> Array:

@@ -30,13 +30,14 @@ def read(robot: Node) -> Robot:
     loops = [read_loop(node, k, report) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
-    _unique(robot, "link", [link.name for link in links])
-    _unique(robot, "joint", [joint.name for joint in joints] + [loop.name for loop in loops])
+    unique(robot, "link", [link.name for link in links])
+    unique(robot, "joint", [joint.name for joint in joints] + [loop.name for loop in loops])
     by_name = {link.name: link for link in links}
     return Robot(robot.text("name"), robot.path, by_name, {joint.name: joint for joint in joints}, loops, report)
 
 
-def _unique(robot: Node, kind: str, names: list[str]) -> None:
+def unique(robot: Node, kind: str, names: list[str]) -> None:
+    """Raise UrdfError where two elements of a kind have one name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def combine(robot: Robot, cluster: Cluster, relative: dict[str, Pose]) -> Rigid:
     center = sum((link.mass / mass) * frame.position for link, frame in zip(heavy, frames, strict=True))
     inertia = np.zeros((3, 3))
     for link, frame in zip(heavy, frames, strict=True):
-        _check_inertia(robot, link, least=0.0 if len(heavy) == 1 else _LAMINA)
+        check_inertia(robot.path, link, alone=len(heavy) == 1)
         d = frame.position - center
         inertia += frame.rotation @ link.inertia @ frame.rotation.T
         inertia += link.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
@@ -84,10 +85,11 @@ def combine(robot: Robot, cluster: Cluster, relative: dict[str, Pose]) -> Rigid:
     return Rigid(mass, np.asarray(center), inertia)
 
 
-def _check_inertia(robot: Robot, link: Link, least: float) -> None:
-    fault = inertia_fault(link.inertia, least=least) if link.inertia.any() or least == 0.0 else ""
+def check_inertia(path: Path, link: Link, alone: bool) -> None:
+    """Raise UrdfError for an inertia that a link cannot have, `alone` or inside a body with other mass."""
+    fault = inertia_fault(link.inertia, least=0.0 if alone else _LAMINA) if alone or link.inertia.any() else ""
     if fault:
-        raise UrdfError(f"{robot.path}: link {link.name!r} <inertial> <inertia>: {fault}")
+        raise UrdfError(f"{path}: link {link.name!r} <inertial> <inertia>: {fault}")
 
 
 def shapes(cluster: Cluster, relative: dict[str, Pose], center: Array) -> Iterator[Shape]:
