@@ -37,11 +37,12 @@ class Contacts(NamedTuple):
     """Contact points in the order of ``mechanism.contact_names``; a leading axis (batch,) in a batch.
 
     Attributes:
-        gap: (..., n) distance from the ground [m], negative below it.
-        force: (..., n, 3) on the body [N, world], the impulse of the last step at its first knot over its length.
-        position: (..., n, 3) of the point that comes lowest [m, world].
-        normal: (..., n, 3) of the ground [world].
-        slip: (..., n) velocity of the point along the ground [m/s].
+        gap: (..., n) distance from the ground [m], negative below it; of a pair "a/b" that of the two shapes.
+        force: (..., n, 3) on the body, of a pair on that of a [N, world]: the impulse of the last step at its first
+            knot over its length.
+        position: (..., n, 3) of the point that comes lowest, of a pair a's point that is nearest to b [m, world].
+        normal: (..., n, 3) of the ground, of a pair from b to a [world].
+        slip: (..., n) velocity of the point along the ground, or along the other body [m/s].
     """
 
     gap: Any
