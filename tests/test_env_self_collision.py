@@ -63,7 +63,10 @@ def test_all_links_are_paired_that_no_joint_holds_together(name):
 
 @pytest.mark.parametrize("name", IDS)
 def test_a_snake_that_stays_apart_moves_as_ever(name):
-    """Contacts that sleep take no part: the ground's are the same, to what a step with loop rows asks for more."""
+    """Contacts that sleep take no part: the ground's are the same.
+
+    But a step with loop rows is asked for more, and where Newton is tried again the sidewinding snake rounds apart.
+    """
     ends = []
     for options in ({}, {"self_collision": True}):
         env = gym.make(name, **options)
@@ -72,7 +75,7 @@ def test_a_snake_that_stays_apart_moves_as_ever(name):
             wave = 0.4 * np.sin(0.5 * k + np.arange(env.action_space.shape[0]))
             assert not env.step(wave.astype(np.float32))[2]
         ends.append(env.unwrapped.sim.body_states[:, :7])
-    np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if name == "vigym/Snake-v0" else 1e-5)
 
 
 @pytest.mark.parametrize("name", IDS)
