@@ -11,7 +11,8 @@ import touching_scenes as scenes
 from touching import lowest, moving, run, speeds, stepped
 from trees import unit
 
-from vigym import Simulator
+from vigym import Mechanism, Simulator
+from vigym.mechanism.shapes import Mesh
 
 SCENES = {
     "box": lambda: scenes.box(0.45, (0.4, 0.6, 0.5), torsion=0.02, restitution=0.3),
@@ -166,24 +167,30 @@ def test_thrown_down_from_below_the_ground_goes_no_deeper():
         assert lowest(sim) >= -0.05 - 1e-6
 
 
-@pytest.mark.parametrize("height", [0.1, 0.7, 0.25])
-def test_lift_puts_the_lowest_point_on_the_ground(height):
-    sim = Simulator(scenes.box(height, orientation=unit(np.array([1.0, 0.3, 0.2, 0.1]))))
-    before = sim.body_position("box")
-    sim.reset(lift=True)
-    assert lowest(sim) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(sim.body_position("box")[:2], before[:2], atol=1e-15)
-    sim.reset()
-    np.testing.assert_allclose(sim.body_position("box"), before, atol=1e-15)
+FLAT = {
+    "triangle": ((0.2, 0.0, 0.0), (-0.1, 0.2, 0.0), (-0.1, -0.2, 0.0)),
+    "square": ((0.2, 0.2, 0.0), (-0.2, 0.2, 0.0), (-0.2, -0.2, 0.0), (0.2, -0.2, 0.0)),
+    "line": ((0.2, 0.0, 0.0), (-0.2, 0.0, 0.0)),
+}
 
 
-def test_lift_moves_a_whole_robot_along_the_normal():
-    mech = scenes.quadruped(clearance=0.3)
-    sim = Simulator(mech)
-    before = sim.body_states[:, :3].copy()
-    sim.reset(lift=True)
-    assert lowest(sim) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(sim.body_states[:, :3] - before, np.tile([0, 0, -0.3], (len(before), 1)), atol=1e-12)
+@pytest.mark.parametrize("points", FLAT.values(), ids=FLAT)
+def test_a_flat_mesh_touches_as_its_corners_do(points, tmp_path):
+    (tmp_path / "flat.obj").write_text("".join("v {} {} {}\n".format(*point) for point in points))
+    sims = []
+    for as_mesh in (True, False):
+        mech = Mechanism(ground=True)
+        mech.add_body("plate", 1.0, (0.01, 0.01, 0.02), (0, 0, 0.3), unit(np.array([1.0, 0.3, 0.2, 0.1])))
+        if as_mesh:
+            corners = mech.add_collision("plate", "plate", Mesh(tmp_path / "flat.obj")).corners
+            assert sorted(map(tuple, corners.tolist())) == sorted(points)
+        for index, corner in enumerate(() if as_mesh else corners):
+            mech.add_contact(f"corner {index}", "plate", corner)
+        sims.append(Simulator(mech, timestep=0.01))
+    for _ in range(100):
+        assert all(sim.step().converged for sim in sims)
+        np.testing.assert_array_equal(sims[0].body_states, sims[1].body_states)
+    assert -1e-6 < lowest(sims[0]) < 1e-6
 
 
 @pytest.mark.parametrize(

@@ -130,21 +130,23 @@ def test_meshes_touch_by_their_hull_and_that_is_reported(load, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "message"), [("lost.obj", "no readable file"), ("a.dae", "expected .obj or .stl")])
-def test_a_mesh_that_cannot_be_read_is_an_error_where_it_is_needed(load, tmp_path, name, message):
+def test_a_mesh_that_touches_and_cannot_be_read_is_an_error_unless_a_report_is_asked_for(load, tmp_path, name, message):
     (tmp_path / "a.dae").write_text("<COLLADA/>")
     part = link("a", INERTIAL + collision(f'<mesh filename="package://pack/{name}"/>') + collision(BOX))
     (tmp_path / "pack").mkdir()
     (tmp_path / "a.dae").rename(tmp_path / "pack" / "a.dae")
-    for touching in ({"ground": True}, {"self_collision": True}):
+    for touching in ({}, {"ground": True}, {"self_collision": True}):
         with pytest.raises(UrdfError, match=message) as caught:
             load(part, **touching)
-        assert str(tmp_path / "robot.urdf") in str(caught.value)
-        assert name in str(caught.value)
-    mech = load(part)
-    assert list(mech.collisions) == ["a 2"]
-    (dropped,) = said(mech, "dropped")
-    assert dropped.startswith("dropped: link 'a' <collision> 1: not kept for contact: collision 'a 1': mesh ")
-    assert name in dropped
+        for told in (str(tmp_path / "robot.urdf"), "link 'a' <collision> 1", name, "missing_meshes='report'"):
+            assert told in str(caught.value)
+        mech = load(part, **touching, missing_meshes="report")
+        assert list(mech.collisions) == ["a 2"]
+        (dropped,) = said(mech, "dropped")
+        assert dropped.startswith("dropped: link 'a' <collision> 1: it touches nothing: collision 'a 1': mesh ")
+        assert name in dropped
+    with pytest.raises(UrdfError, match="missing_meshes: found True, expected 'error' or 'report'"):
+        load(part, missing_meshes=True)
 
 
 def test_bodies_that_no_joint_holds_together_touch_each_other_when_asked(load):

@@ -23,7 +23,7 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     """Bodies, joints, loops, freedoms and contacts of the URDF FILE, and what the importer kept, changed or dropped.
 
     No kernel is compiled. A file that cannot be simulated truthfully is refused with exit code 1: what can be read of
-    it is shown as written, with all faults that are found.
+    it is shown as written, with all faults that are found. Meshes that cannot be read are left out and listed.
 
     \b
     vigym inspect robot.urdf
@@ -33,7 +33,7 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     quiet = to_standard(json_file)
     checked_file(plot, "--plot", PICTURES)
     try:
-        mech = load_urdf(file, base=base)
+        mech = load_urdf(file, base=base, missing_meshes="report")
     except (UrdfError, AssemblyError) as error:
         told = readable(file, base, error)
         write_json(json_file, told)

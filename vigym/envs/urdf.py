@@ -75,6 +75,7 @@ class Urdf(Task):
     |---|---|---|---|
     | `urdf` | str or Path | required | the file |
     | `base` | str | None | "fixed", "floating" or None: as the file says |
+    | `missing_meshes` | str | "error" | or "report": <collision> meshes that cannot be read are left out |
     | `reward` | callable or str | None | reward of a step, or "module:function" |
     | `task_weight` | float | 1.0 | weight of the callable's reward |
     | `timestep` | float | 0.01 | step of the integrator (s) |
@@ -93,6 +94,7 @@ class Urdf(Task):
 
     urdf: str | Path
     base: str | None = None
+    missing_meshes: str = "error"
     reward: Reward | str | None = None
     task_weight: float = 1.0
 
@@ -102,7 +104,7 @@ class Urdf(Task):
 
     @cached_property
     def _loaded(self) -> Mechanism:
-        return load_urdf(self.urdf, base=self.base)
+        return load_urdf(self.urdf, base=self.base, missing_meshes=self.missing_meshes)
 
     @cached_property
     def _joints(self) -> JointObservation:

@@ -77,7 +77,8 @@ class AddContacts(Listing):
             name: unique among contacts and collisions.
             body: body name.
             shape: Box, Sphere, Capsule, Cylinder or Mesh (its convex hull, of at most 128 corners: the report tells
-                where more were cut), pose in the body frame; it is not drawn.
+                where more were cut; a flat mesh, or one of a line or point, touches by its corners as exactly), pose in
+                the body frame; it is not drawn.
             friction: as in `add_contact`; between two bodies the geometric mean of both.
             restitution: as in `add_contact`.
             torsion: as in `add_contact`.

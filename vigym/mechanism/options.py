@@ -27,9 +27,12 @@ def chosen_of(mask: ArrayLike | None, count: int) -> NDArray[np.bool_]:
 def number(value: Any, name: str) -> float:
     """One float; ValueError names the argument that is none."""
     try:
-        return float(value)
+        found = float(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: found {value!r}, expected a number") from error
+    if isinstance(value, bool | np.bool_ | str | bytes):  # float() takes True as 1 and "2" as 2
+        raise ValueError(f"{name}: found {value!r}, expected a number")
+    return found
 
 
 def whole(value: Any, name: str) -> int:

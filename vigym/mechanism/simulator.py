@@ -67,7 +67,7 @@ class Simulator(Linear, Saved, Chosen):
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
         self._cone = cone_of(friction_cone, contact_solver)
         self._model = mechanism.compile(loops)
-        self._coordinates, self._roots = Coordinates(mechanism), hanging(mechanism)
+        self._coordinates, self._afloat = Coordinates(mechanism), hanging(mechanism)
         state_assembly(self.mechanism, self._coordinates)
         self._groups = LaneGroups(self._model, batch, threads, friction_cone == "pyramid", contact_solver != "newton")
         self._single, self._count = self._groups.single, self._groups.count
@@ -105,7 +105,8 @@ class Simulator(Linear, Saved, Chosen):
             velocities: the same for velocities (n_velocities,) [rad/s, m/s].
             base: floating body -> dict of position, orientation, velocity, angular_velocity.
             mask: (batch,) environments to reset, all by default; (1,) without a batch.
-            lift: whether floating bodies are moved along the ground's normal until what hangs on them just touches it.
+            lift: whether floating bodies are moved along the ground's normal until what hangs on them just touches it;
+                those that closing joints or pairs join move as one, what a closing joint holds to the world stays.
                 Else what starts below the ground, as what starts beyond a joint's limits, never goes further and is led
                 back by 1e-6 (m, rad) a step: it takes up no energy.
 
@@ -118,10 +119,10 @@ class Simulator(Linear, Saved, Chosen):
         q, qd = self._start(positions, velocities, base, chosen)
         self._place(q, qd, chosen)
         ground = self.mechanism.ground
-        if lift and ground is not None and self._roots:
+        if lift and ground is not None and self._afloat:
             first = len(self.mechanism.ground_contact_names)  # those with the ground come first
             gaps = self._touching()[:, :first, readings.CONTACT_GAP]
-            self._place(on_ground(np.asarray(ground.normal), self._roots, self._coordinates, q, gaps), qd, chosen)
+            self._place(on_ground(np.asarray(ground.normal), self._afloat, self._coordinates, q, gaps), qd, chosen)
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
         self._start_energy = np.where(chosen, energy, self._start_energy)

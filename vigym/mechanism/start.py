@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,34 +88,61 @@ def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
         )
 
 
-def hanging(mechanism: Mechanism) -> dict[str, list[int]]:
-    """The floating bodies with the contacts, by number, that hang on each."""
+class Group(NamedTuple):
+    """Floating bodies that keep their places to each other, and the contacts, by number, of what hangs on them."""
+
+    bodies: list[str]
+    contacts: list[int]
+
+
+def hanging(mechanism: Mechanism) -> list[Group]:
+    """What `on_ground` moves as one: floating bodies whose trees closing joints or pairs join.
+
+    Left out is what a closing joint holds to the world, or to what is fixed there, and what has no contacts.
+    """
+    roots = _roots(mechanism)
+    label = {root: root for root in roots.values()}
+    held = [(roots[joint.parent], roots[joint.child]) for joint in mechanism.closing_joints]
+    pairs = [(roots[a], roots[b]) for a, b in mechanism.pairs]
+    for a, b in [*held, *(pair for pair in pairs if WORLD not in pair)]:
+        old, new = label[a], label[b]
+        label = {root: new if name == old else name for root, name in label.items()}
+    contacts = [label[roots[c.body]] for c in mechanism.collisions.values() for _ in contact_names(c)]
+    groups = []
+    for name in dict.fromkeys(label.values()):
+        if name != label[WORLD] and name in contacts:
+            bodies = [root for root in label if label[root] == name]
+            groups.append(Group(bodies, [index for index, found in enumerate(contacts) if found == name]))
+    return groups
+
+
+def _roots(mechanism: Mechanism) -> dict[str, str]:
+    """The floating body that each body hangs on; the world where it hangs on none."""
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
-    roots: dict[str, list[int]] = {}
-    contacts = [c.body for c in mechanism.collisions.values() for _ in contact_names(c)]
-    for index, body in enumerate(contacts):
-        while carriers[body].parent != WORLD:
-            body = carriers[body].parent
-        if carriers[body].type == "floating":
-            roots.setdefault(body, []).append(index)
+    roots = {WORLD: WORLD}
+    for body in carriers:
+        root = body
+        while carriers[root].parent != WORLD:
+            root = carriers[root].parent
+        roots[body] = root if carriers[root].type == "floating" else WORLD
     return roots
 
 
-def on_ground(
-    normal: Array, roots: Mapping[str, list[int]], coordinates: Coordinates, positions: Array, gaps: Array
-) -> Array:
-    """Positions (count, n_positions), each floating body moved along the ground's normal until its tree just touches.
+def on_ground(normal: Array, groups: list[Group], coordinates: Coordinates, positions: Array, gaps: Array) -> Array:
+    """Positions (count, n_positions), groups moved along the ground's normal until each just touches.
 
     Args:
         normal: of the ground (3,).
-        roots: what hangs on each floating body, as `hanging` tells.
+        groups: of floating bodies, as `hanging` tells.
         coordinates: of the mechanism.
         positions: (count, n_positions), moved from.
         gaps: (count, n_contacts) of every contact there [m].
     """
     moved: Array = positions.copy()
-    for body, indices in roots.items():
-        moved[:, coordinates.base_columns(body)] -= gaps[:, indices].min(axis=1)[:, None] * normal
+    for group in groups:
+        down = gaps[:, group.contacts].min(axis=1)[:, None] * normal
+        for body in group.bodies:
+            moved[:, coordinates.base_columns(body)] -= down
     return moved
 
 

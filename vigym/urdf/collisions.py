@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from vigym.mechanism.collisions import PAIRED
-from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.errors import MechanismError, UrdfError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import Report
 from vigym.mechanism.shapes import Mesh
@@ -15,7 +15,7 @@ from vigym.urdf.records import Link, Robot, Touch
 
 
 def add_collisions(
-    mech: Mechanism, robot: Robot, cluster: Cluster, relative: dict[str, Pose], rigid: Rigid, needed: bool
+    mech: Mechanism, robot: Robot, cluster: Cluster, relative: dict[str, Pose], rigid: Rigid, missing_meshes: str
 ) -> None:
     """Add what a body touches with.
 
@@ -25,10 +25,11 @@ def add_collisions(
         cluster: links of the body.
         relative: pose of each link in the carrier's frame.
         rigid: the body's centre of mass in it.
-        needed: whether anything is touched; else meshes that cannot be read are reported and left out.
+        missing_meshes: what becomes of meshes that cannot be read: "error", or "report" and left out.
 
     Raises:
-        MechanismError: a mesh that cannot be read, names that clash.
+        UrdfError: a mesh that cannot be read.
+        MechanismError: names that clash.
     """
     names = Counter(touch.name for link in robot.links.values() for touch in link.touches)
     for link in cluster.links:
@@ -38,9 +39,12 @@ def add_collisions(
             try:
                 _add(mech, name, cluster.carrier.name, touch, pose)
             except MechanismError as error:
-                if needed or not isinstance(touch.shape, Mesh):
+                if not isinstance(touch.shape, Mesh):
                     raise
-                mech.report.append(Report("dropped", touch.place, f"not kept for contact: {error}"))
+                if missing_meshes == "error":
+                    message = f"{robot.path}: {touch.place}: {error} (missing_meshes='report' leaves it out)"
+                    raise UrdfError(message) from error
+                mech.report.append(Report("dropped", touch.place, f"it touches nothing: {error}"))
 
 
 def _name(link: Link, number: int) -> str:

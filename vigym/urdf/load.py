@@ -19,6 +19,7 @@ from vigym.urdf.records import Mimic, Robot, UrdfJoint
 from vigym.urdf.tree import link_order, zero_poses
 
 _BASES = ("fixed", "floating", None)
+_MISSING = ("error", "report")
 
 
 def load_urdf(
@@ -26,6 +27,7 @@ def load_urdf(
     base: str | None = None,
     ground: bool | Ground | None = None,
     self_collision: bool = False,
+    missing_meshes: str = "error",
 ) -> Mechanism:
     """Return the mechanism a URDF file describes, at the file's zero, with the root link's frame in the world's.
 
@@ -36,7 +38,8 @@ def load_urdf(
     their halves are apart at the file's zero, simulators start assembled. `<mimic>` is a coupling named like its joint.
 
     <collision> elements touch the ground: with the friction of <contact>, of Gazebo's <mu1>, <mu2>, or 0.8; a sphere of
-    radius 0 is a point, a mesh its convex hull. They are named as written, or like their link where that is not unique.
+    radius 0 is a point, a mesh (OBJ, STL) its convex hull. They are named as written, or like their link where that is
+    not unique. A mesh that is only drawn and cannot be read is left out and reported.
 
     Args:
         path: the file.
@@ -44,6 +47,7 @@ def load_urdf(
             called `world`, or one without mass in it and in what is fixed to it, is the world, any other floats.
         ground: as in `Mechanism`; None: no ground, and nothing touches one.
         self_collision: whether bodies that no joint holds together touch each other, by spheres, capsules and boxes.
+        missing_meshes: of <collision>, those that cannot be read: "error", or "report": they are left out.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, what was found and expected.
@@ -52,13 +56,16 @@ def load_urdf(
     """
     if base not in _BASES:
         raise UrdfError(f"{os.fspath(path)}: base: found {base!r}, expected 'fixed', 'floating' or None")
+    if missing_meshes not in _MISSING:
+        found = f"{os.fspath(path)}: missing_meshes: found {missing_meshes!r}"
+        raise UrdfError(f"{found}, expected 'error' or 'report'")
     robot = read(read_robot(path))
     order = link_order(robot)
     cross_check(robot, order)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.report += robot.report
     try:
-        _fill(mech, robot, clusters(robot, order), zero_poses(order), base, self_collision)
+        _fill(mech, robot, clusters(robot, order), zero_poses(order), base, self_collision, missing_meshes)
     except UrdfError:
         raise
     except AssemblyError as error:
@@ -75,11 +82,12 @@ def _fill(
     poses: dict[str, Pose],
     base: str | None,
     self_collision: bool,
+    missing_meshes: str,
 ) -> None:
     owners: dict[str, str] = {}  # link -> body
     for cluster in groups:
         fixed = cluster.joint is None and _is_world(robot, cluster, base)
-        body = _add_world(mech, cluster, poses) if fixed else _add_body(mech, robot, cluster, poses, self_collision)
+        body = _add_world(mech, cluster, poses) if fixed else _add_body(mech, robot, cluster, poses, missing_meshes)
         owners |= dict.fromkeys((link.name for link in cluster.links), body)
     for joint in robot.joints.values():
         if joint.type == "fixed":
@@ -121,7 +129,7 @@ def _add_world(mech: Mechanism, cluster: Cluster, poses: dict[str, Pose]) -> str
     return WORLD
 
 
-def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, Pose], self_collision: bool) -> str:
+def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, Pose], missing_meshes: str) -> str:
     if not cluster.mass:
         above = f" on the moving joint {cluster.joint.name!r}" if cluster.joint else ""
         found = f"no mass in it and what is fixed to it{above}"
@@ -136,7 +144,7 @@ def _add_body(mech: Mechanism, robot: Robot, cluster: Cluster, poses: dict[str, 
         if link.name != name:
             pose = relative[link.name]
             mech.add_frame(link.name, name, pose.position - rigid.center, pose.orientation)
-    add_collisions(mech, robot, cluster, relative, rigid, needed=mech.ground is not None or self_collision)
+    add_collisions(mech, robot, cluster, relative, rigid, missing_meshes)
     return name
 
 
