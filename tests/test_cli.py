@@ -79,6 +79,25 @@ def test_films_are_named_after_the_controllers(capsys, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"one.mp4", "many-zero.mp4", "many-random.mp4"}
 
 
+def test_steps_that_cannot_be_made_are_told_and_give_an_exit_code_of_their_own(capsys, tmp_path):
+    arguments = ["vigym/Pendulum-v0", "-c", "random", "-o", "timestep=100.0"]
+    assert run(["evaluate", *arguments, "-c", "zero", "-n", "3", "--json", str(tmp_path / "s.json")]) == 3
+    out, err = capsys.readouterr()
+    scores = json.loads((tmp_path / "s.json").read_text())["controllers"]
+    lost = [sum(row["failures"] > 0 for row in one["episodes"]) for one in scores]
+    assert all(lost)
+    told = "{}: {} of 3 episodes ended with a step that the solver could not make"
+    expected = [f"vigym evaluate: {told.format(*row)}" for row in zip(("random", "zero"), lost, strict=True)]
+    assert err.splitlines() == expected
+    assert all(row["failed"] and row["terminated"] for one in scores for row in one["episodes"] if row["failures"])
+    assert "steps the solver could not make" in out
+    film = tmp_path / "lost.mp4"
+    assert run(["record", *arguments, "-f", str(film), "--no-shadow"]) == 3
+    out, err = capsys.readouterr()
+    assert (out, film.exists()) == (f"{film}\n", True)
+    assert err == "vigym record: the film ends early: with a step that the solver could not make\n"
+
+
 def test_warmup_says_what_it_did(capsys):
     out = said(capsys, "warmup")
     kinds = [row[1].strip() for row in table(out, "kernels")[:5]]

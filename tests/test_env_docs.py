@@ -67,7 +67,7 @@ def test_joints_of_the_action_table(entry):
 
 @every
 def test_arguments(entry):
-    shared = {"render_mode": "None", "width": "640", "height": "480", "overlay": "()"}
+    shared = {"render_mode": "None", "width": "640", "height": "480", "overlay": "()", "shadow": "True"}
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):
         listed |= dict(zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True))

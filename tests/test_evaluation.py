@@ -82,7 +82,7 @@ def test_an_episode_does_not_depend_on_those_beside_it(controller):
 def test_episodes_that_end_early_are_counted_to_their_end():
     infos, total = by_hand("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], 0)
     scored = evaluate("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], episodes=4)
-    assert all(row.terminated for row in scored.rows)
+    assert all(row.terminated and row.failed and row.done is None for row in scored.rows)
     assert len({row.length for row in scored.rows}) > 1
     assert (scored.rows[0].length, scored.rows[0].return_) == (len(infos) - 1, pytest.approx(total, rel=1e-12))
 

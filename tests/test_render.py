@@ -2,10 +2,12 @@
 
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from scenes import RED, assembled, ball, chain, picture_of, poses, reddish
 
+import vigym  # noqa: F401  registers the environments
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import Ground
 from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
@@ -143,6 +145,26 @@ def test_a_ball_throws_a_shadow_on_the_ground():
     darker = (away - here).min(axis=-1) > 20
     assert (darker & ~reddish(here)).sum() > 60
     assert not reddish(away).any()
+
+
+def test_without_shadow_the_ground_stays_as_bright_and_the_rest_as_it_is():
+    mech, camera = ball(ground=True), Camera(target=(0.0, 0.0, 0.5), distance=8.0, elevation=0.6)
+    full, bare = picture_of(mech, camera=camera).astype(int), picture_of(mech, camera=camera, shadow=False).astype(int)
+    darker = (bare - full).min(axis=-1) > 20
+    assert darker.sum() > 60
+    assert (bare >= full).all()
+    assert np.array_equal(bare[reddish(full)], full[reddish(full)])
+    env = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array", shadow=False, width=160, height=120)
+    lit = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array", width=160, height=120)
+    for one in (env, lit):
+        one.reset(seed=0)
+    assert env.render().astype(int).sum() > lit.render().astype(int).sum()
+
+
+@pytest.mark.parametrize(("mode", "shadow"), [("human", False), ("browser", False), ("rgb_array", 0), (None, "no")])
+def test_a_shadow_is_refused_where_none_can_be_left_out(mode, shadow):
+    with pytest.raises(ValueError, match="option shadow: found .*, expected True"):
+        gym.make("vigym/Pendulum-v0", render_mode=mode, shadow=shadow)
 
 
 def test_a_tilted_ground_is_drawn():

@@ -71,12 +71,14 @@ def app(context: click.Context, traceback: bool) -> None:
     vigym record vigym/Snake-v0 -c lateral_undulation   film one
 
     Every command explains itself: vigym evaluate --help
+
+    Exit codes: 0 done, 1 an error, 2 asked wrongly, 3 done but for steps that the solver could not make, 130 stopped.
     """  # noqa: D301  \b is click's mark of a block
     context.obj = traceback
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; return 0 when done, 1 after an error, 2 when asked wrongly, 130 when stopped."""
+    """Run the command line; return its exit code, as its help tells."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = app.main(arguments, prog_name="vigym", standalone_mode=False)

@@ -8,6 +8,7 @@ import click
 from vigym.cli.output import (
     FILMS,
     PICTURES,
+    UNSOLVED,
     bar,
     checked_file,
     csv_option,
@@ -42,6 +43,7 @@ def options_of(context: click.Context, parameter: click.Parameter, given: tuple[
 option_option = click.option(
     "-o", "--option", "options", multiple=True, callback=options_of, metavar="NAME=VALUE", help="Of the environment."
 )
+shadow_option = click.option("--shadow/--no-shadow", default=True, show_default=True, help="On the floor of films.")
 
 
 @click.command()
@@ -55,6 +57,7 @@ option_option = click.option(
 @json_option
 @click.option("--plot", metavar="F", help="Draw returns, trajectories, energy and residuals into a .png, .svg or .pdf.")
 @click.option("--video", metavar="F", help="Film the first episode into an .mp4.")
+@shadow_option
 def command(
     env_id: str,
     controllers: tuple[str, ...],
@@ -65,7 +68,8 @@ def command(
     json_file: str | None,
     plot: str | None,
     video: str | None,
-) -> None:
+    shadow: bool,
+) -> int:
     """Score controllers in the environment ID, over episodes with the seeds SEED, SEED + 1, ...
 
     A controller is one of `vigym list`; module:name, a callable of yours (observation, info -> action), or a class or
@@ -77,6 +81,8 @@ def command(
     vigym evaluate vigym/Snake-v0 -o links=5 -c lateral_undulation --csv snake.csv
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4
     vigym evaluate vigym/Acrobot-v0 -c mine:swing_up -n 100 --seed 1000 --json -
+
+    Exit code 3: all was scored, but some episodes ended with a step that the solver could not make.
     """  # noqa: D301
     quiet = to_standard(json_file, csv_file)
     checked_file(plot, "--plot", PICTURES)
@@ -101,7 +107,17 @@ def command(
         show(f"{env_id}, seeds {last}", heads, table_of(scored), right=range(2, len(heads)))
     if video:
         for controller in controllers:
-            _film(env_id, controller, seed, options, video, several=len(controllers) > 1)
+            _film(env_id, controller, seed, options | {"shadow": shadow}, video, several=len(controllers) > 1)
+    return _complain_of_lost(scored)
+
+
+def _complain_of_lost(scored: list[Evaluation]) -> int:
+    """Say how many episodes ended with a step that the solver could not make; return the exit code."""
+    for one in scored:
+        if one.lost:
+            told = f"{one.controller}: {one.lost} of {len(one.rows)} episodes ended with a step"
+            click.echo(f"vigym evaluate: {told} that the solver could not make", err=True)
+    return UNSOLVED if any(one.lost for one in scored) else 0
 
 
 def _traced() -> tuple[str, ...]:

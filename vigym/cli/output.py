@@ -19,6 +19,7 @@ Report = Callable[[float], None]  # told the part that is done, in [0, 1]
 ENDLESS = 10_000  # columns where no terminal folds lines
 GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
 PICTURES, FILMS = (".png", ".svg", ".pdf"), (".mp4",)  # what can be written
+UNSOLVED = 3  # exit code where all was done, but the solver could not make some step
 STANDARD = "-"  # in place of a file: standard output
 
 json_option = click.option(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -82,11 +83,14 @@ class Acrobot(Task):
     | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
     | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
+    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
 
     ## Version History
 
     - v0: first version.
     """
+
+    aims_to_end: ClassVar[bool] = True
 
     time_weight: float = 0.5
     depth_weight: float = 0.5

@@ -29,6 +29,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
+        shadow: whether the bodies of pictures throw one on the floor; without they are drawn sooner.
         options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
 
     Raises:
@@ -45,11 +46,12 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         width: int = 640,
         height: int = 480,
         overlay: tuple[str, ...] | str = (),
+        shadow: bool = True,
         **options: Any,
     ) -> None:
         how, options = split_options(options)
         run = TaskRun(task_class(task)(**options), how=how, streams=self._streams)
-        self._set(run, render_mode, (width, height), overlay)
+        self._set(run, render_mode, (width, height), overlay, shadow)
         self.observation_space, self.action_space = self._spaces()
 
     def _streams(self) -> list[np.random.Generator]:

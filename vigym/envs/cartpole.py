@@ -83,6 +83,7 @@ class CartPole(Task):
     | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
     | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
     | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
+    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
 
     ## Version History
 

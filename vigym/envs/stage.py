@@ -29,12 +29,17 @@ class Stage:
     _renderer: Any = None
 
     def _set(
-        self, run: TaskRun, render_mode: str | None, size: tuple[int, int], overlay: tuple[str, ...] | str
+        self,
+        run: TaskRun,
+        render_mode: str | None,
+        size: tuple[int, int],
+        overlay: tuple[str, ...] | str,
+        shadow: bool,
     ) -> None:
-        """Take the run, and pictures of `size` (width, height) [pixels] with `overlay`.
+        """Take the run, and pictures of `size` (width, height) [pixels] with `overlay`, and with or without `shadow`.
 
         Raises:
-            ValueError: unknown render mode or overlay, or one that the mode does not show.
+            ValueError: unknown render mode or overlay, or what the mode cannot show or do without.
         """
         modes = [None, *self.metadata["render_modes"]]
         if render_mode not in modes:
@@ -43,7 +48,11 @@ class Stage:
         self.overlay = overlay_kinds(overlay)
         if self.overlay and render_mode == "human":
             raise ValueError(f"option overlay: found {overlay!r}, expected none: a window shows no overlay")
-        self.width, self.height = size
+        if not isinstance(shadow, bool):
+            raise ValueError(f"option shadow: found {shadow!r}, expected True or False")
+        if not shadow and render_mode in ("human", "browser"):
+            raise ValueError(f"option shadow: found {shadow!r}, expected True: only pictures can do without")
+        self.width, self.height, self._shadow = *size, shadow
         self._run, self.task, self.sim = run, run.task, run.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
@@ -75,6 +84,7 @@ class Stage:
                 width=self.width,
                 height=self.height,
                 rate=1.0 / self.dt,
+                shadow=self._shadow,
             )
         picture: Picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7], marks_of(self.sim, self.overlay, lane))
         return picture

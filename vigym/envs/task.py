@@ -34,12 +34,14 @@ class Task(ABC):
         frame_skip: integrator steps per control step.
         reset_noise_scale: size of the random part of the initial state; 0 starts always the same.
         grounded: no option but a property of the task: floating bodies start where they just touch the ground.
+        aims_to_end: another one: `terminated` tells that the aim is reached; else that the episode has failed.
 
     Raises:
         ValueError: an option out of range.
     """
 
     grounded: ClassVar[bool] = False
+    aims_to_end: ClassVar[bool] = False
 
     timestep: float = 0.01
     frame_skip: int = 5
@@ -95,7 +97,7 @@ class Task(ABC):
         """Return the unweighted reward terms, each (...,), after `action` (..., n_actuated) in [-1, 1] led to `now`."""
 
     def terminated(self, now: Quantities) -> Flags:
-        """Return whether the episode is over, failed or done (...,); by default never."""
+        """Return whether the episode is over before its time (...,): failed, or done where that is the aim."""
         return np.zeros(now["joint_positions"].shape[:-1], dtype=np.bool_)
 
 

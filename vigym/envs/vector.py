@@ -39,6 +39,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
+        shadow: whether the bodies of pictures throw one on the floor; without they are drawn sooner.
         options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
 
     Raises:
@@ -62,6 +63,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         width: int = 640,
         height: int = 480,
         overlay: tuple[str, ...] | str = (),
+        shadow: bool = True,
         **options: Any,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
@@ -70,7 +72,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         how, options = split_options(options)
         made = task_class(task)(**options)
         run = TaskRun(made, batch=self.num_envs, threads=threads, how=how, streams=self._generators)
-        self._set(run, render_mode, (width, height), overlay)
+        self._set(run, render_mode, (width, height), overlay, shadow)
         self.metadata["autoreset_mode"] = self._mode
         self.single_observation_space, self.single_action_space = self._spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

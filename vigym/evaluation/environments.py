@@ -56,6 +56,12 @@ def known_id(env_id: str) -> None:
         raise ValueError(f"environment: found {name!r}, {nearest(name, [entry.id for entry in ENVIRONMENTS])}")
 
 
+def aims_to_end(env: gymnasium.Env[Any, Any]) -> bool:
+    """Return whether an episode ends by reaching the aim."""
+    assert isinstance(env.unwrapped, TaskEnv)
+    return env.unwrapped.task.aims_to_end
+
+
 def weight_of(env: gymnasium.Env[Any, Any]) -> float:
     """Return the weight of what moves [N]."""
     assert isinstance(env.unwrapped, TaskEnv)

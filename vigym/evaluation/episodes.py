@@ -32,10 +32,12 @@ class Episode:
         return_: sum of its rewards.
         length: control steps.
         seconds: of simulated time [s].
-        terminated: whether it ended before its time was up: failed, or done.
+        terminated: whether it ended before its time was up.
+        failed: whether it did so without reaching an aim.
+        done: whether it did so by reaching the aim; None where no aim ends an episode.
         failures: steps the solver could not make.
         distance: along the way, `travelled` or else x [m]; nan where `info` tells neither.
-        speed: distance over time [m/s].
+        speed: distance over time [m/s]; nan where no step could be made.
         power: of the motors, mean over the ends of the control steps [W].
         cost_of_transport: power over weight and |speed|.
         energy_balance: largest |E - E0 - work + dissipated| [J].
@@ -52,6 +54,8 @@ class Episode:
     length: int
     seconds: float
     terminated: bool
+    failed: bool
+    done: bool | None
     failures: int
     distance: float
     speed: float
@@ -106,17 +110,21 @@ class Tally:
         self.terminated |= on & terminated
         self.playing &= ~(terminated | truncated)
 
-    def episode(self, row: int, seed: int, weight: float) -> Episode:
-        """Return the figures of one of the episodes; `weight` of what moves [N]."""
+    def episode(self, row: int, seed: int, weight: float, aims_to_end: bool) -> Episode:
+        """Return the figures of one of the episodes; `weight` of what moves [N], whether an aim ends them."""
         length, seconds = int(self.length[row]), float(self.seconds[row])
         distance = float(self.distance[row]) if self.way else np.nan
-        speed, power = distance / seconds, float(self.power[row]) / length
+        speed, power = distance / seconds if seconds else np.nan, float(self.power[row]) / length
+        ended = bool(self.terminated[row])
+        done = ended and aims_to_end and not self.failures[row]
         return Episode(
             seed=seed,
             return_=float(self.reward[row]),
             length=length,
             seconds=seconds,
-            terminated=bool(self.terminated[row]),
+            terminated=ended,
+            failed=ended and not done,
+            done=done if aims_to_end else None,
             failures=int(self.failures[row]),
             distance=distance,
             speed=speed,

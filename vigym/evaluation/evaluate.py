@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from vigym.evaluation.controllers import name_of, policy_of
-from vigym.evaluation.environments import make_single, weight_of
+from vigym.evaluation.environments import aims_to_end, make_single, weight_of
 from vigym.evaluation.episodes import Episode, Policy, Progress, Tally
 from vigym.evaluation.role import Role
 
@@ -31,6 +31,11 @@ class Evaluation:
     controller: str
     rows: list[Episode]
     steps_per_second: float
+
+    @property
+    def lost(self) -> int:
+        """Number of episodes that ended with a step the solver could not make."""
+        return sum(row.failures > 0 for row in self.rows)
 
     def column(self, name: str) -> np.ndarray[Any, Any]:
         """Return a figure of every episode (episodes,), `name` as in `Episode`."""
@@ -70,7 +75,7 @@ def evaluate(
     probe = make_single(env_id, options or {})
     rounds = -(-episodes // together)
     envs = gymnasium.make_vec(env_id, num_envs=-(-episodes // rounds), **(options or {}))
-    weight, busy = weight_of(probe), 0.0
+    told, busy = (weight_of(probe), aims_to_end(probe)), 0.0
     rows: list[Episode] = []
     try:
         envs.reset(seed=seed)
@@ -79,7 +84,7 @@ def evaluate(
             seeds = [seed + len(rows) + lane for lane in range(envs.num_envs)]
             policy = policy_of(controller, Role(env_id, probe.unwrapped, seeds))
             played, spent = _play(envs, policy, seeds, traces, lambda part: progress((turn + part) / rounds))  # noqa: B023
-            rows += [played.episode(lane, seeds[lane], weight) for lane in range(min(len(seeds), episodes - len(rows)))]
+            rows += [played.episode(lane, seeds[lane], *told) for lane in range(min(len(seeds), episodes - len(rows)))]
             busy += spent
     finally:
         envs.close()

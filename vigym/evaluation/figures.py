@@ -50,7 +50,8 @@ def _count(values: Array) -> str:
 FIGURES = (
     Figure("return", "return_", "", _spread),
     Figure("length", "length", "steps", _spread),
-    Figure("terminated: failed or done", "terminated", "episodes", _count),
+    Figure("done: the aim was reached", "done", "episodes", _count),
+    Figure("failed before the time was up", "failed", "episodes", _count),
     Figure("speed along the task's way", "speed", "m/s", _spread),
     Figure("power of the motors", "power", "W", _spread),
     Figure("cost of transport", "cost_of_transport", "", _spread),

@@ -23,8 +23,8 @@ def film(
     options: Mapping[str, Any] | None = None,
     progress: Progress = lambda done: None,
     seconds: float = inf,
-) -> None:
-    """Play an episode and write its film.
+) -> bool:
+    """Play an episode and write its film; return whether the solver could make all its steps.
 
     Args:
         env_id: of the environment.
@@ -44,7 +44,7 @@ def film(
         raise ImportError("films need moviepy: pip install moviepy") from error
     env = make_single(env_id, options or {}, render_mode="rgb_array")
     try:
-        policy = policy_of(controller, Role(env_id, env.unwrapped, [seed]))
+        solved, policy = True, policy_of(controller, Role(env_id, env.unwrapped, [seed]))
         longest = (env.spec and env.spec.max_episode_steps) or inf
         every = max(1, round(env.metadata["render_fps"] / SMOOTH))
         observation, info = env.reset(seed=seed)
@@ -55,17 +55,19 @@ def film(
             for steps, now in enumerate(_episode(env, policy, observation, info, seconds), start=1):
                 if steps % every == 0:
                     writer.write_frame(env.render())
-                progress(min(1.0, max(now / seconds, steps / longest)))
+                progress(min(1.0, max(now["time"] / seconds, steps / longest)))
+                solved = solved and now["solver_converged"]
     finally:
         env.close()
+    return solved
 
 
-def _episode(env: Any, policy: Policy, observation: Any, info: Any, seconds: float) -> Iterator[float]:
-    """Play, and yield the time [s] after every control step."""
+def _episode(env: Any, policy: Policy, observation: Any, info: Any, seconds: float) -> Iterator[Any]:
+    """Play, and yield `info` after every control step."""
     done, playing = False, np.ones(1, dtype=np.bool_)
     while not done and info["time"] < seconds:
         batch = {key: np.asarray(value)[None] for key, value in info.items()}
         (action,) = policy(observation[None], batch, playing)
         observation, _, terminated, truncated, info = env.step(action)
         done = terminated or truncated
-        yield info["time"]
+        yield info

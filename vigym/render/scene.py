@@ -145,6 +145,7 @@ def make_renderer(
     height: int = 480,
     camera: Camera | None = None,
     rate: float | None = None,
+    shadow: bool = True,
 ) -> Renderer:
     """Return what draws `mechanism`; pybullet is loaded with the first picture.
 
@@ -157,15 +158,21 @@ def make_renderer(
         height: of the picture or window [pixels].
         camera: what is fixed of the view; by default the mechanism fills the picture.
         rate: not for "rgb_array": pictures per second that `render` does not exceed; None does not wait.
+        shadow: whether the bodies throw one on the floor; pictures without are drawn sooner, windows always have one.
 
     Raises:
-        ValueError: an unknown mode, a size or rate that is not positive, or another value of VIGYM_RENDERER.
+        ValueError: an unknown mode, a size or rate that is not positive, no shadow in a mode that always has one, or
+            another value of VIGYM_RENDERER.
         RenderError: "browser" without viser.
     """
     if mode not in MODES:
         raise ValueError(f"render mode: found {mode!r}, expected one of {MODES}")
     if rate is not None and not 0.0 < rate < math.inf:
         raise ValueError(f"render rate: found {rate!r}, expected pictures per second > 0 or None")
+    if not (shadow or mode == "rgb_array"):
+        raise ValueError(
+            f"render shadow: found {shadow!r} in mode {mode!r}, expected True: only pictures can do without"
+        )
     camera = camera or Camera()
     if mode == "human":
         from vigym.render.window import WindowRenderer
@@ -184,7 +191,7 @@ def make_renderer(
     from vigym.render.software import SoftwareRenderer
 
     if painter == "software":
-        return SoftwareRenderer(scene)
+        return SoftwareRenderer(scene, shadow=shadow)
     from vigym.render.egl import EglStage
 
-    return SoftwareRenderer(scene, EglStage(scene.pieces))
+    return SoftwareRenderer(scene, EglStage(scene.pieces), shadow)

@@ -34,12 +34,14 @@ class SoftwareRenderer:
         scene: what is drawn and from where.
         colours: where the pieces are photographed in colour, in place of the software rasteriser; shadows are its work
             always: they are small, and it is quick to start.
+        shadow: whether the pieces throw one on the floor.
     """
 
-    def __init__(self, scene: Scene, colours: Stage | None = None) -> None:
+    def __init__(self, scene: Scene, colours: Stage | None = None, shadow: bool = True) -> None:
         self._scene = scene
         self._stage = Stage(scene.pieces, connect)
         self._colours = colours or self._stage
+        self._shadow = shadow and scene.floor is not None
         self._backdrop = Backdrop(scene.view, scene.floor)
         self._overlay: Overlay | None = None
 
@@ -60,10 +62,10 @@ class SoftwareRenderer:
         shift, light_shift = scene.shifts(positions)
         # the world moves past the camera: pybullet draws in single precision, far from the origin that shows
         placed, turned = scene.place(positions - shift, orientations, -shift)
-        for stage in {self._stage, self._colours}:
+        for stage in {self._stage, self._colours} if self._shadow else {self._colours}:
             stage.pose(placed, turned)
         picture = self._backdrop.picture(shift)
-        if scene.floor is not None:
+        if self._shadow:
             light = scene.light if scene.follows else scene.light.moved(light_shift)
             _, _, blocked = self._stage.photograph(light)
             self._backdrop.shade(picture, light, blocked)
