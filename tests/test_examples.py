@@ -157,6 +157,12 @@ def check_train_and_film(module):
     assert Path("film.mp4").stat().st_size > 10_000
 
 
+def check_snake_skates(module):
+    speeds = module.main()
+    assert speeds["skating"] == pytest.approx(speeds["closed form"], rel=0.03)
+    assert speeds["lateral_undulation"] < 0.5 * speeds["skating"]
+
+
 def check_snake_gaits_on_ground(module):
     rows = module.main()
     assert rows["sidewinding"]["left"] > 0.1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vigym.control import energy_swing_up, hop, lqr, pd, serpenoid, trot
+from vigym.control import energy_swing_up, hop, lqr, pd, serpenoid, skating, trot
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs import snake, snake_sidewinding
@@ -75,6 +75,10 @@ def _undulation(role: Role, **parameters: float) -> Controller:
     return lateral_undulation(role.actions, snake.REACH, **parameters)
 
 
+def _skating(role: Role, **parameters: float) -> Controller:
+    return skating.Skating(snake.REACH, snake.LENGTH, stage(role).dt, **parameters)
+
+
 def _on_ground(gait: Callable[..., serpenoid.Serpenoid], says: str) -> Named:
     def make(role: Role, **parameters: float) -> Controller:
         return gait(role.actions, snake_sidewinding.REACH, **parameters)
@@ -122,6 +126,7 @@ NAMED = {
         _gait(trot.bound, "front legs, then back legs"),
         _gait(trot.pronk, "four legs together"),
         Named("lateral_undulation", _undulation, free(lateral_undulation), "waves from head to tail", (SNAKE,)),
+        Named("skating", _skating, free(skating.Skating), "the head leads; made for skates=True", (SNAKE,)),
         _on_ground(serpenoid.sidewinding, "waves sideways and upwards"),
         _on_ground(serpenoid.rolling, "an arc that rolls on its side"),
         _on_ground(serpenoid.linear_progression, "waves upwards alone"),
