@@ -34,12 +34,10 @@ def metrics(sim: Simulator) -> dict[str, Any]:
         power_dissipated: loss in dampers and friction at the knot [W];
         penetration: deepest contact below the ground [m]; slip: fastest of those that carry a force [m/s].
     """
-    rows: list[list[Any]] = [
-        table[0].tolist() if sim.batch is None else list(np.array(table.T, order="C"))  # one copy for all of a batch
-        for table in (sim.readings, sim.status_rows)
-    ]
-    scalars, (converged, iterations, residual, *_) = rows
-    start = sim.start_energy.item() if sim.batch is None else sim.start_energy
+    rows: list[Any] = [sim.readings.T, sim.status_rows.T.copy(), sim.start_energy]
+    if sim.batch is None:
+        rows = [row[..., 0].tolist() for row in rows]
+    scalars, (converged, iterations, residual, *_), start = rows
     kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
     work, lost, total = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED], kinetic + potential
     values = (

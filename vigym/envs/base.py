@@ -106,5 +106,10 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
 
 def _plain(info: dict[str, Any]) -> dict[str, Any]:
     """Return `info` with Python numbers in place of arrays without dimensions."""
-    numbers = {key: value.item() for key, value in info.items() if isinstance(value, _NUMPY) and not value.shape}
-    return info | numbers
+    return {key: value if type(value) is float else _number(value) for key, value in info.items()}
+
+
+def _number(value: Any) -> Any:
+    if type(value) is np.float64:
+        return float(value)  # sooner than `item`
+    return value.item() if isinstance(value, _NUMPY) and not value.shape else value

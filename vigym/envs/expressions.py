@@ -1,5 +1,7 @@
 """Array expressions that tasks share; leading dimensions `...` are () for one environment, (n,) for a batch."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,11 +10,21 @@ Array = NDArray[np.float64]
 
 def wrapped(angle: Array) -> Array:
     """Return the angle [rad] moved by full turns into [-pi, pi)."""
-    return np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def parts(values: Array) -> Sequence[Array]:
+    """Return the columns (...,) of values (..., n); of one environment as Python numbers, many times quicker there."""
+    if values.ndim == 1:
+        numbers: list[Array] = values.tolist()
+        return numbers
+    return [values[..., column] for column in range(values.shape[-1])]
 
 
 def columns(*values: Array) -> Array:
     """Return values (...,) side by side as (..., len(values)); `numpy.stack` is several times slower."""
+    if type(values[0]) is float:
+        return np.array(values)
     table = np.empty((*values[0].shape, len(values)))
     for column, value in enumerate(values):
         table[..., column] = value

@@ -13,10 +13,8 @@ Infos = dict[str, Any]
 
 
 def masked(info: Infos, chosen: Flags) -> Infos:
-    """Return the info with, for every key, a mask `_key` (num_envs,) of the chosen environments."""
-    masks = np.empty((len(info), len(chosen)), dtype=np.bool_)
-    masks[:] = chosen
-    return info | dict(zip(_mask_keys(tuple(info)), masks, strict=True))
+    """Return the info with, for every key, a mask `_key` (num_envs,) of the chosen environments: one array for all."""
+    return info | dict.fromkeys(_mask_keys(tuple(info)), chosen.copy())
 
 
 def only(info: Infos, chosen: Flags) -> Infos:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.expressions import columns, wrapped
+from vigym.envs.expressions import columns, parts, wrapped
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -130,16 +130,16 @@ class InvertedDoublePendulum(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return the cart's position, both poles' angles from upright, their rates, and the tip's height."""
-        positions, velocities = sim.joint_positions, sim.joint_velocities
-        lower = wrapped(positions[..., 1])
-        upper = wrapped(positions[..., 1] + positions[..., 2])
+        cart, first, second = parts(sim.joint_positions)
+        velocity, first_rate, second_rate = parts(sim.joint_velocities)
+        lower, upper = wrapped(first), wrapped(first + second)
         return {
-            "cart_position": positions[..., 0],
-            "cart_velocity": velocities[..., 0],
+            "cart_position": cart,
+            "cart_velocity": velocity,
             "lower_angle": lower,
             "upper_angle": upper,
-            "lower_rate": velocities[..., 1],
-            "upper_rate": velocities[..., 1] + velocities[..., 2],
+            "lower_rate": first_rate,
+            "upper_rate": first_rate + second_rate,
             "tip_height": POLE * (np.cos(lower) + np.cos(upper)),
         }
 
@@ -153,14 +153,14 @@ class InvertedDoublePendulum(Task):
         """Return the terms of being up, the tip's place, the poles' rates, and control."""
         side = now["cart_position"] + POLE * (np.sin(now["lower_angle"]) + np.sin(now["upper_angle"]))
         drop = 2.0 * POLE - now["tip_height"]
-        lower, upper = now["lower_rate"], now["upper_rate"]
+        lower, upper, (push,) = now["lower_rate"], now["upper_rate"], parts(action)
         return {
-            "alive": np.ones_like(side),
+            "alive": 1.0 + 0.0 * side,
             "tip": -(side * side + drop * drop),
             "rates": -(lower * lower + upper * upper),
-            "control": -(action[..., 0] * action[..., 0]),
+            "control": -(push * push),
         }
 
     def terminated(self, now: Quantities) -> Flags:
         """Return whether the tip has fallen or the cart has left the rail."""
-        return (now["tip_height"] < FALLEN) | (np.abs(now["cart_position"]) > RAIL)
+        return (now["tip_height"] < FALLEN) | (abs(now["cart_position"]) > RAIL)

@@ -15,12 +15,16 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 
 
+_NUMPY = (np.ndarray, np.generic)
+_REAL = "fiub"  # kinds of numpy's numbers that actions may be
+
+
 class Outcome(NamedTuple):
     """What one control step led to, over leading dimensions `...`."""
 
     observation: Array
     reward: Array
-    terminated: NDArray[np.bool_]
+    terminated: Flags
     info: dict[str, Any]
 
 
@@ -34,7 +38,7 @@ class Held(NamedTuple):
     """
 
     action: Array
-    clipped: NDArray[np.bool_]
+    clipped: Flags | bool
     torques: Array | None
 
 
@@ -68,30 +72,26 @@ class TaskRun:
         bounds = task.observation(self.mechanism)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self._lowest = -self.bounds
-        self.action_shape = (*(() if batch is None else (batch,)), *self.efforts.shape)
+        self.shape: tuple[int, ...] = () if batch is None else (batch,)
+        self.action_shape = (*self.shape, *self.efforts.shape)
         self._disturbed: Disturbed | None = None
         if how is not None and streams is not None and not how.off:
             dt = task.timestep * task.frame_skip
             self._disturbed = Disturbed(how, self.sim, self.efforts.size, bounds, dt, streams)
 
-    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> tuple[Array, NDArray[np.bool_]]:
+    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> tuple[Array, Flags | bool]:
         """Return `action` as float64 (..., n_actuated), clipped to [-1, 1], and whether it was (...,).
 
         That of the environments that are `idle` (batch,) counts as zero.
 
         Raises:
-            ValueError: another shape, or numbers that are not finite.
+            ValueError: another shape, or numbers that are not real or not finite.
         """
-        try:
-            values = np.asarray(action, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
-        if values.shape != self.action_shape:
-            raise ValueError(f"action: found shape {values.shape}, expected {self.action_shape}")
+        values = self._real(action)
         if idle is not None:
-            values = np.where(idle[:, None], 0.0, values)
-        if np.abs(values).max(initial=0.0) <= 1.0:  # so is every action of most learners
-            return values, np.zeros(values.shape[:-1], dtype=np.bool_)
+            values[idle] = 0.0
+        if _within(values):  # so is every action of most learners
+            return values, np.zeros(self.shape, dtype=np.bool_) if self.shape else False
         finite = np.isfinite(values)
         if not finite.all():
             wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
@@ -99,6 +99,18 @@ class TaskRun:
             raise ValueError(f"action{where}: found {values[wrong].tolist()}, expected finite numbers in [-1, 1]")
         clipped = np.minimum(np.maximum(values, -1.0), 1.0)
         return clipped, (values != clipped).any(axis=-1)
+
+    def _real(self, action: ArrayLike) -> Array:
+        """Return a copy of `action` as float64, of the right shape."""
+        try:
+            given = np.asarray(action)
+        except ValueError as error:  # rows of different lengths
+            raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
+        if given.dtype.kind not in _REAL:
+            raise ValueError(f"action: found {given.dtype} values, expected numbers, real ones, of shape {self.action_shape}")
+        if given.shape != self.action_shape:
+            raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
+        return given.astype(np.float64)
 
     def start(self, positions: Start, velocities: Start, chosen: Flags | None = None) -> None:
         """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
@@ -124,12 +136,10 @@ class TaskRun:
         action, clipped = self.checked_action(action, idle)
         if self._disturbed is not None:
             action = self._disturbed.act(action, idle)
-        targets = self.task.targets(action)
-        if targets is not None:
-            self.sim.step(targets=targets, substeps=self.task.frame_skip)
-            return Held(action, clipped, None)
-        torques = action * self.sim.actuator_efforts
-        self.sim.step_held(torques, self.task.frame_skip)
+        targets, torques = self.task.targets(action), None
+        if targets is None:
+            torques = action * self.sim.actuator_efforts
+        self.sim.step_held(torques, targets, self.task.frame_skip)
         return Held(action, clipped, torques)
 
     def outcome(self, held: Held, fresh: Flags | None = None) -> Outcome:
@@ -139,24 +149,30 @@ class TaskRun:
         """
         now = self.quantities()
         terms = self.task.rewards(now, held.action)
-        require_rows(terms, "reward term", held.clipped.shape, 0)
+        require_rows(terms, "reward term", self.shape, 0)
         weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
         if fresh is not None:
             weighted = {name: np.where(fresh, 0.0, value) for name, value in weighted.items()}
         info = self.info(now, weighted, self.sim.actuator_torques if held.torques is None else held.torques)
         info["action_clipped"] = held.clipped
-        over = np.logical_or(self.task.terminated(now), np.logical_not(info["solver_converged"]))
-        terminated = over if fresh is None else over & ~fresh
-        reward = sum(weighted.values(), start=np.zeros(terminated.shape))
+        terminated = self._over(now, info["solver_converged"], fresh)
+        reward = sum(weighted.values(), start=np.zeros(self.shape) if self.shape else 0.0)
         return Outcome(self.observe(now), reward, terminated, info)
+
+    def _over(self, now: Quantities, converged: Flags, fresh: Flags | None) -> Flags:
+        """Return whether episodes are over; those of environments that are `fresh` are not."""
+        ended = self.task.terminated(now)
+        require_rows({"terminated": ended}, "hook", self.shape, 0)
+        over: Flags = np.logical_or(ended, ~converged) if self.shape else ended or not converged
+        return over if fresh is None else over & ~fresh
 
     def quantities(self) -> Quantities:
         """Return the time of the episode [s], joint coordinates and the task's own quantities."""
         sim = self.sim
         now = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        now["time"] = np.asarray(sim.time)
+        now["time"] = np.asarray(sim.time)[()]  # a numpy number of one environment is quicker than an array
         own = self.task.quantities(sim)
-        require_rows(own, "quantity", now["time"].shape, 1)
+        require_rows(own, "quantity", self.shape, 1)
         return now | own
 
     def observe(self, now: Quantities, chosen: Flags | None = None) -> Array:
@@ -169,8 +185,7 @@ class TaskRun:
 
     def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
         """Return quantities, weighted reward terms and the simulator's metrics."""
-        info: dict[str, Any] = {**now, **{f"reward_{name}": value for name, value in terms.items()}}
-        info.update(self.sim.metrics())
+        info = {**now, **{f"reward_{name}": value for name, value in terms.items()}, **self.sim.metrics()}
         info["torque_squared"] = (torques * torques).sum(axis=-1)
         return info
 
@@ -185,10 +200,19 @@ class TaskRun:
         return self.observe(now, chosen), info
 
 
+def _within(values: Array) -> bool:
+    """Whether all values are numbers in [-1, 1]; of a few it is told soonest one by one."""
+    if values.ndim == 1:
+        return all([-1.0 <= value <= 1.0 for value in values.tolist()])
+    return bool(np.abs(values).max(initial=0.0) <= 1.0)
+
+
 def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:
     """Raise ValueError unless all values have a row for each environment: `shape`, at most `more` axes behind it."""
     for name, value in values.items():
-        found = value.shape if isinstance(value, np.ndarray | np.generic) else np.shape(value)  # slow
+        if type(value) is float and not shape:  # as most are of one environment
+            continue
+        found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # slow
         if found != shape and (found[: len(shape)] != shape or len(found) > len(shape) + more):
             raise ValueError(
                 f"{what} {name!r}: found shape {found}, expected {shape}{' or one more axis' if more else ''}: "

@@ -19,6 +19,7 @@ from vigym.envs.task import Array, Flags, Task
 from vigym.mechanism.options import whole
 
 Step = tuple[Array, Array, Flags, Flags, Infos]
+_NEVER = np.iinfo(np.int64).max
 
 
 class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
@@ -67,7 +68,8 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         **options: Any,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self._limit = None if max_episode_steps in (None, -1) else whole(max_episode_steps, "max_episode_steps")
+        endless = max_episode_steps in (None, -1)
+        self._limit = _NEVER if endless else whole(max_episode_steps, "max_episode_steps")
         self._mode = _mode(autoreset_mode)
         how, options = split_options(options)
         made = task_class(task)(**options)
@@ -80,6 +82,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._streams = Streams(self.num_envs)
         self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the present episode
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
+        self._every = np.ones(self.num_envs, dtype=np.bool_)
         self._started = False
 
     def _generators(self) -> tuple[np.random.Generator, ...]:
@@ -130,17 +133,17 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
             ResetNeeded: an environment has not been reset.
         """
         self._require_reset()
-        fresh = self._done if self._done.any() else None
+        fresh = self._done if np.count_nonzero(self._done) else None
         held = self._run.advance(actions, fresh)
         self._steps += 1
         if fresh is not None:
             self._restart(fresh)
         outcome = self._run.outcome(held, fresh)
-        truncated = self._steps >= (np.inf if self._limit is None else self._limit)
+        truncated = self._steps >= self._limit
         self._done = outcome.terminated | truncated
-        if self._mode == AutoresetMode.SAME_STEP and self._done.any():
+        if self._mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._restarted(outcome, truncated)
-        infos = masked(outcome.info, np.ones(self.num_envs, dtype=np.bool_))
+        infos = masked(outcome.info, self._every)
         return outcome.observation, outcome.reward, outcome.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
@@ -168,7 +171,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._restart(done)
         fresh, info = self._run.first(done)
         observations[lanes] = fresh[lanes]
-        infos = masked(replaced(outcome.info, info, done), np.ones(self.num_envs, dtype=np.bool_))
+        infos = masked(replaced(outcome.info, info, done), self._every)
         infos |= {"final_obs": final, "_final_obs": done.copy()}
         infos |= {"final_info": masked(only(outcome.info, done), done), "_final_info": done.copy()}
         return observations, outcome.reward, outcome.terminated, truncated, infos

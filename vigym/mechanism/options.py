@@ -43,11 +43,13 @@ def whole(value: Any, name: str) -> int:
 
 
 def floats(values: ArrayLike, name: str) -> Array:
-    """An array of real numbers; ValueError names the argument that is none."""
+    """A copy of real numbers; ValueError names the argument that has others."""
     array = np.asarray(values)
+    if array.dtype == np.float64:  # most often, and quickly
+        return array.copy()
     if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
         raise ValueError(f"{name}: found {array.dtype} values, expected real numbers")
-    return array.astype(np.float64)
+    return array.astype(np.float64, order="C")
 
 
 def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bool) -> Array:
@@ -60,7 +62,7 @@ def torques_of(torques: ArrayLike | None, count: int, actuators: int, single: bo
         raise ValueError(f"torques: found shape {u.shape}, expected {expected}")
     if not np.isfinite(u).all():
         raise ValueError(f"torques: found {u[~np.isfinite(u)][0]} for an actuator, expected finite numbers")
-    return np.ascontiguousarray(u.reshape(count, actuators))
+    return u.reshape(count, actuators)
 
 
 def targets_of(targets: ArrayLike | None, count: int, motors: int, single: bool) -> Array:
@@ -73,7 +75,7 @@ def targets_of(targets: ArrayLike | None, count: int, motors: int, single: bool)
         raise ValueError(f"targets: found shape {wanted.shape}, expected {expected}")
     if not np.isfinite(wanted).all():
         raise ValueError(f"targets: found {wanted[~np.isfinite(wanted)][0]} for a motor, expected finite numbers")
-    return np.ascontiguousarray(wanted.reshape(count, motors))
+    return wanted.reshape(count, motors)
 
 
 def rows_of(state: ArrayLike, count: int, widths: tuple[int, int], single: bool) -> Array:

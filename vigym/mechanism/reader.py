@@ -14,6 +14,7 @@ from vigym.mechanism.outcome import Contacts, Energy
 from vigym.mechanism.parts import WORLD, Frame
 from vigym.mechanism.quaternions import cross, matrix, product
 from vigym.mechanism.reactions import least_norm
+from vigym.metrics import metrics
 
 _READ = readout.read_single, readout.read_lanes
 _POINT = readings.CONTACT_POINT, readings.CONTACT_SLIP
@@ -58,15 +59,12 @@ class Reader:
 
     def metrics(self) -> dict[str, Any]:
         """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        from vigym.metrics import metrics
-
         return metrics(self)  # type: ignore[arg-type]
 
     @property
     def readings(self) -> Array:
-        """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``."""
-        scalars: Array = self._read()[:, self._coordinates.scalars]
-        return scalars
+        """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``; columns lie apart."""
+        return self._read()[:, self._coordinates.scalars].copy(order="F")
 
     @property
     def contacts(self) -> Contacts:
@@ -85,7 +83,7 @@ class Reader:
     @property
     def actuator_torques(self) -> Array:
         """(..., n_actuated) force of every actuator in the last step [N or N m]; of one with a motor, the motor's."""
-        return self._out(self._read()[:, self._coordinates.efforts])
+        return self._copy(self._coordinates.efforts)
 
     @property
     def status_rows(self) -> Array:
@@ -97,9 +95,13 @@ class Reader:
         """(count,) total energy at reset [J]."""
         return self._start_energy
 
+    def _copy(self, columns: slice) -> Array:
+        """A copy of columns of the readings, without the leading axis for one environment."""
+        return self._out(self._read()[:, columns])
+
     def _out(self, values: Array) -> Array:
         """A copy of (count, ...) values, without the leading axis for one environment."""
-        return np.array(values[0] if self._single else values, np.float64, order="C")
+        return (values[0] if self._single else values).copy()
 
     def _number(self, values: Array) -> Any:
         """A copy of (count,) values, a float for one environment."""
@@ -108,17 +110,17 @@ class Reader:
     @property
     def joint_positions(self) -> Array:
         """Joint coordinates (..., n_positions) [rad, m], ordered as ``mechanism.position_names``."""
-        return self._out(self._read()[:, self._coordinates.positions])
+        return self._copy(self._coordinates.positions)
 
     @property
     def joint_velocities(self) -> Array:
         """Joint velocities at the knot (..., n_velocities) [rad/s, m/s], ordered as ``mechanism.velocity_names``."""
-        return self._out(self._read()[:, self._coordinates.velocities])
+        return self._copy(self._coordinates.velocities)
 
     @property
     def time(self) -> Any:
         """Simulated time since reset [s]."""
-        return self._number(self.readings[:, readout.READ_TIME])
+        return self._number(self._read()[:, self._coordinates.scalars.start + readout.READ_TIME])
 
     def _body(self, name: str, start: int, stop: int) -> Array:
         if name in self.mechanism.frames:

@@ -24,6 +24,7 @@ from vigym.mechanism.saved import Saved
 from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
+_FORCES = (torques_of, T.ACTUATORS), (targets_of, T.MOTORS)
 
 
 class Simulator(Linear, Saved, Chosen):
@@ -72,6 +73,7 @@ class Simulator(Linear, Saved, Chosen):
         self._groups = LaneGroups(self._model, batch, threads, friction_cone == "pyramid", contact_solver != "newton")
         self._single, self._count = self._groups.single, self._groups.count
         self._status = np.zeros((self._count, len(Status._fields)))
+        self._still, self._idle = (of(None, self._count, int(self._groups.plan[n]), self._single) for of, n in _FORCES)
         self._reading: Array | None = None
         self._start_energy = np.zeros(self._count)
         self._rest, self._variants = np.tile(self._coordinates.rest, (self._count, 1)), {}
@@ -170,23 +172,22 @@ class Simulator(Linear, Saved, Chosen):
         Raises:
             ValueError: values of the wrong shape or not finite, substeps below one. The state is then unchanged.
         """
-        plan, steps = self._groups.plan, whole(substeps, "substeps")
-        u = torques_of(torques, self._count, int(plan[T.ACTUATORS]), self._single)
-        wanted = targets_of(targets, self._count, int(plan[T.MOTORS]), self._single)
-        self._advance(u, wanted, self.timestep, self.order, steps)
+        self.step_held(torques, targets, whole(substeps, "substeps"))
         return self.status
 
-    def step_held(self, torques: Array, substeps: int) -> None:
-        """Step as `step` does, motors idle, with torques (..., n_actuated) that are fine; `status` has the outcome."""
-        idle = targets_of(None, self._count, int(self._groups.plan[T.MOTORS]), self._single)
-        self._advance(torques.reshape(self._count, -1), idle, self.timestep, self.order, substeps)
+    def step_held(self, torques: ArrayLike | None, targets: ArrayLike | None, substeps: int) -> None:
+        """Step as `step` does; `status` has the outcome, for those who ask."""
+        still, idle, count, single = self._still, self._idle, self._count, self._single
+        u = still if torques is None else torques_of(torques, count, still.shape[1], single)
+        wanted = idle if targets is None else targets_of(targets, count, idle.shape[1], single)
+        self._advance(u, wanted, self._timestep, self._order, substeps)
 
     def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
         """Call the step kernel, with checked torques and targets of all environments."""
-        how = h, order, steps, self.tolerance
+        how, residuals = (h, order, steps, self._tolerance), self._status[:, 2]
         self._reading = None
         self._groups.call((step.step_single, step.step_lanes), torques, targets, *how, self._status, steps=steps)
-        self._status[np.isnan(self._status[:, 2]), 2] = np.inf
+        np.fmin(residuals, np.inf, out=residuals)  # one that is no number becomes infinite
 
     def push(self, impulses: ArrayLike) -> None:
         """Strike bodies at their centres of mass: impulses (..., n_bodies, 3) [N s], world axes, `mechanism.bodies`.
