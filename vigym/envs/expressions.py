@@ -1,6 +1,7 @@
 """Array expressions that tasks share; leading dimensions `...` are () for one environment, (n,) for a batch."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ def parts(values: Array) -> Sequence[Array]:
 
 def columns(*values: Array) -> Array:
     """Return values (...,) side by side as (..., len(values)); `numpy.stack` is several times slower."""
-    if type(values[0]) is float:
+    first: Any = values[0]
+    if isinstance(first, float):  # of one environment
         return np.array(values)
     table = np.empty((*values[0].shape, len(values)))
     for column, value in enumerate(values):

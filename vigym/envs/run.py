@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.envs.disturbances import Disturbances
 from vigym.envs.disturbed import Disturbed, Streams
@@ -14,9 +14,8 @@ from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 
-
 _NUMPY = (np.ndarray, np.generic)
-_REAL = "fiub"  # kinds of numpy's numbers that actions may be
+_REAL = "fiu"  # kinds of numpy's numbers that actions may be
 
 
 class Outcome(NamedTuple):
@@ -107,7 +106,8 @@ class TaskRun:
         except ValueError as error:  # rows of different lengths
             raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
         if given.dtype.kind not in _REAL:
-            raise ValueError(f"action: found {given.dtype} values, expected numbers, real ones, of shape {self.action_shape}")
+            expected = f"numbers, real ones, of shape {self.action_shape}"
+            raise ValueError(f"action: found {given.dtype} values, expected {expected}")
         if given.shape != self.action_shape:
             raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
         return given.astype(np.float64)
@@ -156,15 +156,16 @@ class TaskRun:
         info = self.info(now, weighted, self.sim.actuator_torques if held.torques is None else held.torques)
         info["action_clipped"] = held.clipped
         terminated = self._over(now, info["solver_converged"], fresh)
-        reward = sum(weighted.values(), start=np.zeros(self.shape) if self.shape else 0.0)
+        reward: Any = sum(weighted.values(), start=np.zeros(self.shape) if self.shape else 0.0)
         return Outcome(self.observe(now), reward, terminated, info)
 
     def _over(self, now: Quantities, converged: Flags, fresh: Flags | None) -> Flags:
         """Return whether episodes are over; those of environments that are `fresh` are not."""
-        ended = self.task.terminated(now)
+        ended: Any = self.task.terminated(now)
         require_rows({"terminated": ended}, "hook", self.shape, 0)
-        over: Flags = np.logical_or(ended, ~converged) if self.shape else ended or not converged
-        return over if fresh is None else over & ~fresh
+        over: Any = np.logical_or(ended, ~converged) if self.shape else ended or not converged
+        still: Flags = over if fresh is None else over & ~fresh
+        return still
 
     def quantities(self) -> Quantities:
         """Return the time of the episode [s], joint coordinates and the task's own quantities."""
@@ -203,14 +204,15 @@ class TaskRun:
 def _within(values: Array) -> bool:
     """Whether all values are numbers in [-1, 1]; of a few it is told soonest one by one."""
     if values.ndim == 1:
-        return all([-1.0 <= value <= 1.0 for value in values.tolist()])
+        return all(-1.0 <= value <= 1.0 for value in values.tolist())
     return bool(np.abs(values).max(initial=0.0) <= 1.0)
 
 
 def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:
     """Raise ValueError unless all values have a row for each environment: `shape`, at most `more` axes behind it."""
+    value: Any
     for name, value in values.items():
-        if type(value) is float and not shape:  # as most are of one environment
+        if isinstance(value, float) and not shape:  # as most are of one environment
             continue
         found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # slow
         if found != shape and (found[: len(shape)] != shape or len(found) > len(shape) + more):

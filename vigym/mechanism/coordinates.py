@@ -30,7 +30,8 @@ class Coordinates:
         carried: index in ``mechanism.bodies`` of the body that each joint of the tree carries.
         tree_positions, tree_velocities: number of coordinates of the tree; those of closing joints follow.
         rest: (n_positions,) the assembly pose.
-        apart: columns of the positions and of the velocities of the tree's joints that no loop and no coupling ties.
+        apart: whether a position (n_positions,), and a velocity (n_velocities,), is that of a joint of the tree that no
+            loop and no coupling ties.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -49,10 +50,10 @@ class Coordinates:
         tied = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
         looped = {*loop_joints(mechanism), *(joint.name for joint in tree if tied & joint.names)}
         apart = [joint.name for joint in tree if joint.name not in looped]
-        self.apart = (
-            [i for name in apart for i in range(self.rest.size)[self._position_slices[name]]],
-            [i for name in apart for i in range(len(self.velocity_names))[self._velocity_slices[name]]],
-        )
+        self.apart = np.zeros(self.rest.size, np.bool_), np.zeros(len(self.velocity_names), np.bool_)
+        for columns, spans in zip(self.apart, (self._position_slices, self._velocity_slices), strict=True):
+            for name in apart:
+                columns[spans[name]] = True
         self._quaternions = [self._position_slices[j.name] for j in joints if j.prototype.has_quaternion]
         n_v, start = len(self.velocity_names), 13 * len(self._bodies)
         self.positions = slice(start, start + self.rest.size)

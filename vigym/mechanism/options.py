@@ -45,9 +45,7 @@ def whole(value: Any, name: str) -> int:
 def floats(values: ArrayLike, name: str) -> Array:
     """A copy of real numbers; ValueError names the argument that has others."""
     array = np.asarray(values)
-    if array.dtype == np.float64:  # most often, and quickly
-        return array.copy()
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+    if array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: found {array.dtype} values, expected real numbers")
     return array.astype(np.float64, order="C")
 

@@ -63,8 +63,9 @@ class Reader:
 
     @property
     def readings(self) -> Array:
-        """(count, READ_COUNT) scalars of the present knot, in the order of ``vigym.core.readout``; columns lie apart."""
-        return self._read()[:, self._coordinates.scalars].copy(order="F")
+        """(count, READ_COUNT) scalars of the present knot, ordered as in ``vigym.core.readout``; columns lie apart."""
+        scalars: Array = self._read()[:, self._coordinates.scalars].copy(order="F")
+        return scalars
 
     @property
     def contacts(self) -> Contacts:
@@ -101,7 +102,8 @@ class Reader:
 
     def _out(self, values: Array) -> Array:
         """A copy of (count, ...) values, without the leading axis for one environment."""
-        return (values[0] if self._single else values).copy()
+        out: Array = (values[0] if self._single else values).copy()
+        return out
 
     def _number(self, values: Array) -> Any:
         """A copy of (count,) values, a float for one environment."""

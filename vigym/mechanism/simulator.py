@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.announce import announce
-from vigym.core import readings, reset, step
+from vigym.core import reset, step
 from vigym.core import tables as T
 from vigym.mechanism.check import one_of
 from vigym.mechanism.chosen import OPTIONS, Chosen
 from vigym.mechanism.coordinates import Array, Base, Coordinates, Given, names_of
 from vigym.mechanism.lane_groups import LaneGroups
+from vigym.mechanism.lifting import Lift
 from vigym.mechanism.linearize import Linear
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.options import check_options, chosen_of, cone_of, floats, number, targets_of, torques_of, whole
 from vigym.mechanism.outcome import Energy, Status, status_of
 from vigym.mechanism.saved import Saved
-from vigym.mechanism.start import assembled, closing_first, hanging, on_ground, state_assembly
+from vigym.mechanism.start import LoopStart, closing_first, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
 _FORCES = (torques_of, T.ACTUATORS), (targets_of, T.MOTORS)
@@ -68,9 +69,11 @@ class Simulator(Linear, Saved, Chosen):
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
         self._cone = cone_of(friction_cone, contact_solver)
         self._model = mechanism.compile(loops)
-        self._coordinates, self._afloat = Coordinates(mechanism), hanging(mechanism)
+        self._coordinates = Coordinates(mechanism)
+        self._lift = Lift(mechanism, self._coordinates)
         state_assembly(self.mechanism, self._coordinates)
         self._groups = LaneGroups(self._model, batch, threads, friction_cone == "pyramid", contact_solver != "newton")
+        self._loop_start = LoopStart(self.mechanism, self._coordinates, self._groups)
         self._single, self._count = self._groups.single, self._groups.count
         self._status = np.zeros((self._count, len(Status._fields)))
         self._still, self._idle = (of(None, self._count, int(self._groups.plan[n]), self._single) for of, n in _FORCES)
@@ -120,11 +123,8 @@ class Simulator(Linear, Saved, Chosen):
         chosen = chosen_of(mask, self._count)
         q, qd = self._start(positions, velocities, base, chosen)
         self._place(q, qd, chosen)
-        ground = self.mechanism.ground
-        if lift and ground is not None and self._afloat:
-            first = len(self.mechanism.ground_contact_names)  # those with the ground come first
-            gaps = self._touching()[:, :first, readings.CONTACT_GAP]
-            self._place(on_ground(np.asarray(ground.normal), self._afloat, self._coordinates, q, gaps), qd, chosen)
+        if lift and self._lift.possible:
+            self._place(self._lift(q, self._touching()), qd, chosen)
         self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
         energy = self._read()[:, self._coordinates.energies].sum(axis=1)
         self._start_energy = np.where(chosen, energy, self._start_energy)
@@ -142,10 +142,10 @@ class Simulator(Linear, Saved, Chosen):
     def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Complete coordinates and velocities from the given ones."""
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
-        if not (self.mechanism.closing_joints or self.mechanism.couplings):
+        if not self._loop_start.needed:
             return np.where(np.isnan(q), self._rest, q), np.where(np.isnan(qd), 0.0, qd)
         names = {*names_of(positions), *names_of(velocities)}
-        closing = {j.name for j in self.mechanism.closing_joints if names & {j.name, *j.names}}
+        closing = {name for name, own in self._loop_start.closing.items() if names & own}
         if closing:
             other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
             changed = self._changed()
@@ -158,7 +158,7 @@ class Simulator(Linear, Saved, Chosen):
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan
-        return assembled(self.mechanism, self._coordinates, self._groups, self._rest, (q, qd), rates, chosen)
+        return self._loop_start(self._rest, (q, qd), rates, chosen)
 
     def step(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None, substeps: int = 1) -> Status:
         """Move by ``substeps`` steps, torques and targets held.

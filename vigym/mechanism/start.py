@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,56 +14,113 @@ from vigym.mechanism.errors import AssemblyError
 from vigym.mechanism.joints import Joint
 from vigym.mechanism.lane_groups import LaneGroups
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import WORLD, Report
-from vigym.mechanism.touching import contact_names
+from vigym.mechanism.parts import Report
 
 LARGE, SMALL = 0.2, 0.01  # [rad or m] a move of the assembly, and a gap as a part of it, that do not go together
 HELD = 1e-6  # part of the fastest rate by which a given one may be changed to close the loops
 CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as closed
 
 
-def assembled(
-    mechanism: Mechanism,
-    coordinates: Coordinates,
-    groups: LaneGroups,
-    rest: Array,
-    given: tuple[Array, Array],
-    rates: Array,
-    chosen: NDArray[np.bool_],
-) -> tuple[Array, Array]:
-    """Positions (count, n_positions) and velocities (count, n_velocities) at which all loops are closed.
+class LoopStart:
+    """Starts of a mechanism's loops and couplings, on the arrays of a simulator.
 
     Args:
         mechanism: whose joints are named in errors.
         coordinates: its coordinates.
         groups: the simulator's arrays.
-        rest: (count, n_positions) of the assembly poses.
-        given: positions and velocities that are held, NaN where they follow.
-        rates: velocities to start from.
-        chosen: (count,) environments that have to be closed.
 
-    Raises:
-        AssemblyError: the given values leave a loop open; names joints and gaps.
+    Attributes:
+        needed: whether there is something to close.
+        closing: joints that close loops -> their names and those of their coordinates.
     """
-    start = rest.copy()
-    q, qd, tree = start.copy(), rates.copy(), slice(0, coordinates.tree_positions)
-    held, held_rates = given[0].copy(), given[1].copy()
-    held[:, tree.stop :] = np.nan
-    for values, base, columns in ((held, start, coordinates.apart[0]), (held_rates, rates, coordinates.apart[1])):
-        values[:, columns] = np.where(np.isnan(values[:, columns]), base[:, columns], values[:, columns])
-    outcome = np.zeros((len(q), kernels.JOINT_GAPS + max(1, len(mechanism.closing_joints))))
-    arguments = q, start.copy(), held, start, qd, held_rates, outcome
-    groups.call((kernels.assemble_single, kernels.assemble_lanes), *arguments, chosen=chosen)
-    _check_singular(mechanism, coordinates, outcome[chosen], given[1][chosen], qd[chosen])
-    for column, what in ((kernels.GAP_LEFT, "positions"), (kernels.RATE_LEFT, "velocities")):
-        speed = np.maximum(1.0, np.abs(qd).max(axis=1, initial=0.0)) if what == "velocities" else 1.0
-        open_ = chosen & ~(outcome[:, column] <= CLOSED * speed)
-        if open_.any():
-            row = int(np.argmax(open_))
-            raise AssemblyError(_complaint(mechanism, outcome[row], what, None if groups.single else row))
-    q[:, tree.stop :] = given[0][:, tree.stop :]
-    qd[:, coordinates.tree_velocities :] = 0.0
-    return q, qd
+
+    def __init__(self, mechanism: Mechanism, coordinates: Coordinates, groups: LaneGroups) -> None:
+        self._coordinates, self._groups = coordinates, groups
+        self.closing = {joint.name: {joint.name, *joint.names} for joint in mechanism.closing_joints}
+        self._couplings = list(mechanism.couplings)
+        self.needed = bool(self.closing or self._couplings)
+        self._always = _always_weak(mechanism, coordinates) if self.needed else 0
+
+    def __call__(
+        self, rest: Array, given: tuple[Array, Array], rates: Array, chosen: NDArray[np.bool_]
+    ) -> tuple[Array, Array]:
+        """Positions (count, n_positions) and velocities (count, n_velocities) at which all loops are closed.
+
+        Args:
+            rest: (count, n_positions) of the assembly poses.
+            given: positions and velocities that are held, NaN where they follow.
+            rates: velocities to start from.
+            chosen: (count,) environments that have to be closed.
+
+        Raises:
+            AssemblyError: the given values leave a loop open; names joints and gaps.
+        """
+        start = rest.copy()
+        q, qd, tree = start.copy(), rates.copy(), slice(0, self._coordinates.tree_positions)
+        held, held_rates = given[0].copy(), given[1].copy()
+        held[:, tree.stop :] = np.nan
+        for values, base, apart in zip((held, held_rates), (start, rates), self._coordinates.apart, strict=True):
+            np.copyto(values, base, where=np.isnan(values) & apart)
+        outcome = np.zeros((len(q), kernels.JOINT_GAPS + max(1, len(self.closing))))
+        arguments = q, start.copy(), held, start, qd, held_rates, outcome
+        self._groups.call((kernels.assemble_single, kernels.assemble_lanes), *arguments, chosen=chosen)
+        self._check_singular(outcome[chosen], given[1][chosen], qd[chosen])
+        fastest = np.maximum(1.0, np.abs(qd).max(axis=1, initial=0.0))
+        self._check_closed(outcome, kernels.GAP_LEFT, 1.0, chosen)
+        self._check_closed(outcome, kernels.RATE_LEFT, fastest, chosen)
+        q[:, tree.stop :] = given[0][:, tree.stop :]
+        qd[:, self._coordinates.tree_velocities :] = 0.0
+        return q, qd
+
+    def _check_singular(self, outcome: Array, given: Array, rates: Array) -> None:
+        """Raise AssemblyError where rates were completed at a pose with more of them than the mechanism elsewhere."""
+        if not (np.abs(given) > 0.0).any():  # no rates that others would follow
+            return
+        closed = outcome[:, kernels.GAP_LEFT] <= CLOSED
+        many = closed & (outcome[:, kernels.WEAK_ROWS] > self._always)
+        changed = np.nan_to_num(np.abs(rates - given)).max(axis=1, initial=0.0)
+        moved = changed > HELD * np.abs(rates).max(axis=1, initial=1.0)
+        if (many | (closed & moved)).any():
+            raise AssemblyError(
+                "velocities: found a pose where the loops leave more motions than elsewhere, so that several complete "
+                "the given rates; name those of more joints of the loops, or start from another pose"
+            )
+
+    def _check_closed(self, outcome: Array, column: int, scale: Array | float, chosen: NDArray[np.bool_]) -> None:
+        """Raise AssemblyError where a gap or its rate is left."""
+        fine = outcome[:, column] <= CLOSED * scale
+        if not (fine | ~chosen).all():
+            row = int(np.argmax(chosen & ~fine))
+            where = "" if self._groups.single else f" of environment {row}"
+            raise AssemblyError(self._complaint(outcome[row], column, where))
+
+    def _complaint(self, outcome: Array, column: int, where: str) -> str:
+        names = [*self.closing] or self._couplings
+        if column == kernels.RATE_LEFT:
+            return (
+                f"velocities{where}: found given rates that open a loop or coupling ({', '.join(names)}) by "
+                f"{outcome[column]:.3g} length scales or rad a second, expected rates that keep it closed; name fewer "
+                "joints"
+            )
+        if not self.closing:
+            return (
+                f"positions{where}: found values that leave a coupling ({', '.join(names)}) open by "
+                f"{outcome[column]:.3g} m or rad, expected values at which all hold; name fewer joints"
+            )
+        gaps = outcome[kernels.JOINT_GAPS :]
+        worst = int(np.argmax(gaps[: len(names)]))
+        return (
+            f"positions{where}: found values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
+            "expected values at which every loop closes; name fewer joints"
+        )
+
+
+def _always_weak(mechanism: Mechanism, coordinates: Coordinates) -> int:
+    """Number of loop rows that hold nothing at a generic pose."""
+    structure = mechanism.structure
+    imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.closures.values())
+    imposed += len(mechanism.couplings)
+    return imposed - (coordinates.tree_velocities - structure.degrees_of_freedom)
 
 
 def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
@@ -88,108 +144,10 @@ def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
         )
 
 
-class Group(NamedTuple):
-    """Floating bodies that keep their places to each other, and the contacts, by number, of what hangs on them."""
-
-    bodies: list[str]
-    contacts: list[int]
-
-
-def hanging(mechanism: Mechanism) -> list[Group]:
-    """What `on_ground` moves as one: floating bodies whose trees closing joints or pairs join.
-
-    Left out is what a closing joint holds to the world, or to what is fixed there, and what has no contacts.
-    """
-    roots = _roots(mechanism)
-    label = {root: root for root in roots.values()}
-    held = [(roots[joint.parent], roots[joint.child]) for joint in mechanism.closing_joints]
-    pairs = [(roots[a], roots[b]) for a, b in mechanism.pairs]
-    for a, b in [*held, *(pair for pair in pairs if WORLD not in pair)]:
-        old, new = label[a], label[b]
-        label = {root: new if name == old else name for root, name in label.items()}
-    contacts = [label[roots[c.body]] for c in mechanism.collisions.values() for _ in contact_names(c)]
-    groups = []
-    for name in dict.fromkeys(label.values()):
-        if name != label[WORLD] and name in contacts:
-            bodies = [root for root in label if label[root] == name]
-            groups.append(Group(bodies, [index for index, found in enumerate(contacts) if found == name]))
-    return groups
-
-
-def _roots(mechanism: Mechanism) -> dict[str, str]:
-    """The floating body that each body hangs on; the world where it hangs on none."""
-    carriers = {joint.child: joint for joint in mechanism.tree_joints}
-    roots = {WORLD: WORLD}
-    for body in carriers:
-        root = body
-        while carriers[root].parent != WORLD:
-            root = carriers[root].parent
-        roots[body] = root if carriers[root].type == "floating" else WORLD
-    return roots
-
-
-def on_ground(normal: Array, groups: list[Group], coordinates: Coordinates, positions: Array, gaps: Array) -> Array:
-    """Positions (count, n_positions), groups moved along the ground's normal until each just touches.
-
-    Args:
-        normal: of the ground (3,).
-        groups: of floating bodies, as `hanging` tells.
-        coordinates: of the mechanism.
-        positions: (count, n_positions), moved from.
-        gaps: (count, n_contacts) of every contact there [m].
-    """
-    moved: Array = positions.copy()
-    for group in groups:
-        down = gaps[:, group.contacts].min(axis=1)[:, None] * normal
-        for body in group.bodies:
-            moved[:, coordinates.base_columns(body)] -= down
-    return moved
-
-
 def _apart(joint: Joint) -> float:
     """Distance [m] or angle [rad] of a joint's two halves at the assembly pose, the larger one."""
     turn = 2.0 * np.arctan2(np.linalg.norm(joint.child_rotation[1:]), abs(joint.child_rotation[0]))
     return float(max(np.linalg.norm(joint.child_position - joint.position), turn))
-
-
-def _check_singular(mechanism: Mechanism, coordinates: Coordinates, outcome: Array, given: Array, rates: Array) -> None:
-    """Raise AssemblyError where rates were completed at a pose that has more of them than the mechanism elsewhere."""
-    structure = mechanism.structure
-    imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.closures.values())
-    imposed += len(mechanism.couplings)
-    always = imposed - (coordinates.tree_velocities - structure.degrees_of_freedom)
-    closed = outcome[:, kernels.GAP_LEFT] <= CLOSED
-    many = closed & (outcome[:, kernels.WEAK_ROWS] > always)
-    moved = np.nan_to_num(np.abs(rates - given)).max(axis=1, initial=0.0) > HELD * np.abs(rates).max(
-        axis=1, initial=1.0
-    )
-    if (many | (closed & moved)).any() and np.nan_to_num(given).any():
-        raise AssemblyError(
-            "velocities: found a pose where the loops leave more motions than elsewhere, so that several complete the "
-            "given rates; name those of more joints of the loops, or start from another pose"
-        )
-
-
-def _complaint(mechanism: Mechanism, outcome: Array, what: str, environment: int | None) -> str:
-    where = "" if environment is None else f" of environment {environment}"
-    names = [joint.name for joint in mechanism.closing_joints] or list(mechanism.couplings)
-    if what == "velocities":
-        rate = outcome[kernels.RATE_LEFT]
-        return (
-            f"velocities{where}: found given rates that open a loop or coupling ({', '.join(names)}) by {rate:.3g} "
-            "length scales or rad a second, expected rates that keep it closed; name fewer joints"
-        )
-    gaps = outcome[kernels.JOINT_GAPS :]
-    if not mechanism.closing_joints:
-        return (
-            f"positions{where}: found values that leave a coupling ({', '.join(names)}) open by "
-            f"{outcome[kernels.GAP_LEFT]:.3g} m or rad, expected values at which all hold; name fewer joints"
-        )
-    worst = int(np.argmax(gaps[: len(names)]))
-    return (
-        f"positions{where}: found values that leave joint {names[worst]!r} open by {gaps[worst]:.3g} m or rad, "
-        "expected values at which every loop closes; name fewer joints"
-    )
 
 
 def closing_first(mechanism: Mechanism, names: Collection[str], given: Collection[str]) -> Mechanism:
