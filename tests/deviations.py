@@ -72,18 +72,20 @@ class Neighbours:
         sim: at the start of the motion in the middle.
         velocities: deviation of its velocities at the start.
         torques: deviation of its torques in every step.
+        targets: the same of its motors' targets.
     """
 
-    def __init__(self, sim, velocities, torques):
-        self.mech, self.torques = sim.mechanism, torques
+    def __init__(self, sim, velocities, torques, targets=0.0):
+        self.mech, self.torques, self.targets = sim.mechanism, torques, targets
         self.sims = [Simulator(sim.mechanism, sim.timestep, sim.order, tolerance=sim.tolerance) for _ in range(2)]
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):
             other.reset(sim.joint_positions, sim.joint_velocities + sign * velocities)
 
-    def step(self, torques, substeps=1):
-        """Torques of the motion in the middle; its neighbours deviate."""
+    def step(self, torques, substeps=1, targets=None):
+        """Torques and targets of the motion in the middle; its neighbours deviate."""
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):
-            assert other.step(torques + sign * self.torques, substeps=substeps).converged
+            aims = None if targets is None else targets + sign * self.targets
+            assert other.step(torques + sign * self.torques, aims, substeps).converged
 
     def deviation(self):
         """Half their difference, (2 n_velocities,)."""

@@ -155,9 +155,7 @@ def rubbing():
 
 
 def driven():
-    mech = limited()
-    mech.add_motor("pin", 1.0, 0.1)
-    return mech
+    return scenes.dc_drive()
 
 
 def skating():
@@ -171,7 +169,7 @@ def skating():
     [
         (limited, "joint 'pin' at its limit"),
         (rubbing, "joint 'pin' with friction"),
-        (driven, "motor of joint 'pin'"),
+        (driven, "electric model of the motor of joint"),
         (skating, "skate 'blade'"),
         (scenes.box, "contact .* on the ground"),
     ],

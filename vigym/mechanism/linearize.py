@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike
 
 from vigym.core import tables as T
 from vigym.core.advance import GAMMA
+from vigym.core.drives import IDLE
 from vigym.core.simd import LANES
 from vigym.mechanism.coordinates import Array
-from vigym.mechanism.linear_step import LinearStep
+from vigym.mechanism.linear_step import Inputs, LinearStep
 from vigym.mechanism.loop_tangent import Knot
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.options import torques_of, whole
+from vigym.mechanism.options import targets_of, torques_of, whole
 from vigym.mechanism.reader import Reader
 
 AT_LIMIT = 1e-6  # [m or rad] a joint that is that near to a limit is held by it
@@ -30,11 +31,13 @@ class Linear(Reader):
     def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
         raise NotImplementedError
 
-    def linearize(self, torques: ArrayLike | None = None, substeps: int = 1) -> tuple[Array, Array]:
+    def linearize(
+        self, torques: ArrayLike | None = None, substeps: int = 1, targets: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """Linearise the steps that follow about the present state, which stays as it is.
 
         With x the deviation of a state, (displacement, velocity) along the freedoms of all joints in the order of
-        ``mechanism.velocity_names``, and u that of the torques, held over all steps,
+        ``mechanism.velocity_names``, and u that of the torques and of the motors' targets, held over all steps,
 
             x' = A x + B u.
 
@@ -42,42 +45,60 @@ class Linear(Reader):
         quaternion is the small rotation in the child's axes. Loops and couplings: A sees of x the motions they allow
         and that are nearest in kinetic energy, columns of closing joints are zero; A x and B u stay on the loops.
 
-        A step is smooth without contact, limits, dry friction and motors. After a reset the first step of a damped
-        joint differs from the following ones by (timestep damping / inertia)^2: linearise after a step if that matters.
+        A step is smooth without contact, limits and dry friction, and where motors are away from their largest force
+        and rate. After a reset the first step of a damped joint, or one with a motor, differs from the following ones
+        by about (timestep damping / inertia)^2: linearise after a step if that matters. What motors were told in the
+        step before still acts on the first one, and is no part of u.
 
         Args:
             torques: (n_actuated,) or (batch, n_actuated) [N, N m] about which; None is zero.
             substeps: number of steps.
+            targets: (n_motors,) or (batch, n_motors) [rad, m or their rates] about which; None: all motors idle.
 
         Returns:
-            A (..., 2 n, 2 n) and B (..., 2 n, n_actuated) with n = len(``mechanism.velocity_names``).
+            A (..., 2 n, 2 n) and B (..., 2 n, n_actuated + n_motors) with n = len(``mechanism.velocity_names``).
 
         Raises:
-            ValueError: torques of the wrong shape or beyond an effort, a mechanism with motors, dry friction, skates or
-                wheels, a contact that touches, a joint at its limit, a pose where loops leave more motions than
-                elsewhere.
+            ValueError: inputs of the wrong shape or beyond an effort, a mechanism with electric models of motors, dry
+                friction, skates or wheels, a contact that touches, a joint at its limit, a motor at its largest force
+                or rate, a pose where loops leave more motions than elsewhere.
             RuntimeError: a step that does not converge, or only in halves.
         """
         _check_smooth(self.mechanism)
         u = torques_of(torques, self._count, int(self._groups.plan[T.ACTUATORS]), self._single)
+        aims = targets_of(targets, self._count, int(self._groups.plan[T.MOTORS]), self._single)
         kept, n, linear = self.state, len(self.mechanism.velocity_names), self._linear_steps()
-        A, B = np.tile(np.eye(2 * n), (self._count, 1, 1)), np.zeros((self._count, 2 * n, u.shape[1]))
+        inputs = u.shape[1] + aims.shape[1]
+        A, B = np.tile(np.eye(2 * n), (self._count, 1, 1)), np.zeros((self._count, 2 * n, inputs))
         try:
-            for part in PARTS[self._order] * whole(substeps, "substeps"):
-                F, G = self._one_step(linear, u, part * self._timestep)
+            for k, part in enumerate(PARTS[self._order] * whole(substeps, "substeps")):
+                F, G = self._one_step(linear, (u, aims), part * self._timestep, goes_on=k > 0)
                 A, B = F @ A, F @ B + G
         finally:
             self.state = kept
         return self._out(A), self._out(B)
 
-    def _one_step(self, linear: list[LinearStep], u: Array, h: float) -> tuple[Array, Array]:
-        """Make a step of size h; its A (count, 2 n, 2 n) and B (count, 2 n, n_actuated)."""
-        before, start = np.atleast_2d(self.state)[:, T.H1 // LANES], self._knots()
-        self._advance(u, np.zeros((self._count, 0)), h, 2, 1)
+    def _one_step(
+        self, linear: list[LinearStep], told: tuple[Array, Array], h: float, goes_on: bool
+    ) -> tuple[Array, Array]:
+        """Make a step of size h with torques and targets; its A (count, 2 n, 2 n) and B (count, 2 n, inputs)."""
+        before, start, last = np.atleast_2d(self.state)[:, T.H1 // LANES], self._knots(), self._last_told()
+        self._advance(*told, h, 2, 1)
         self._check_step()
-        rows = zip(start, self._knots(), u, before, strict=True)
-        pairs = [linear[e].derivatives((a, b), torques, h, h1) for e, (a, b, torques, h1) in enumerate(rows)]
+        rows = enumerate(zip(start, self._knots(), *told, *last, before, strict=True))
+        pairs = [
+            linear[e].derivatives((a, b), Inputs(torques, targets, (torques1, targets1), goes_on), h, h1)
+            for e, (a, b, torques, targets, torques1, targets1, h1) in rows
+        ]
         return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+
+    def _last_told(self) -> tuple[Array, Array]:
+        """Torques (count, n_actuated) and targets (count, n_motors) of the last step; NaN where a motor idled."""
+        plan, state, found = self._groups.plan, np.atleast_2d(self.state), []
+        for first, count, field in ((T.PLAN_ACTUATORS, T.ACTUATORS, T.TORQUE), (T.PLAN_MOTORS, T.MOTORS, T.AIM)):
+            rows = plan[plan[first] + T.ACTUATOR * np.arange(plan[count]) + T.ACTUATED_ROW]
+            found.append(state[:, T.PHASE // LANES + rows * T.COORDINATE + field // LANES])
+        return found[0], np.where(np.abs(found[1]) < IDLE, found[1], np.nan)
 
     def _linear_steps(self) -> list[LinearStep]:
         """Formulas of every environment."""
@@ -118,11 +139,12 @@ class Linear(Reader):
 
 def _check_smooth(mechanism: Mechanism) -> None:
     """Raise ValueError for what a mechanism has that is not smooth, or not in the formulas."""
-    found = [f"the motor of joint {name!r}" for name in mechanism.motors]
+    motors = mechanism.motors.items()
+    found = [f"the electric model of the motor of joint {name!r}" for name, motor in motors if motor.model is not None]
     found += [f"joint {joint.name!r} with friction" for joint in mechanism.ordered_joints if joint.friction > 0.0]
     found += [f"skate {name!r}" for name in mechanism.skates] + [f"wheel {name!r}" for name in mechanism.wheels]
     if found:
         raise ValueError(
-            f"linearize: found {found[0]}, expected a mechanism without motors, dry friction, skates and wheels: their "
-            "steps are not linearised"
+            f"linearize: found {found[0]}, expected a mechanism without electric models of motors, dry friction, "
+            "skates and wheels: their steps are not linearised"
         )

@@ -33,8 +33,8 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def product(p: Array, q: Array) -> Array:
-    """Quaternion products p q, (S, 4)."""
-    result: Array = ((p @ _LEFT).reshape(-1, 4, 4) @ q.reshape(-1, 4, 1))[..., 0]
+    """Quaternion products p q, (..., 4)."""
+    result: Array = ((p @ _LEFT).reshape(*p.shape[:-1], 4, 4) @ q[..., None])[..., 0]
     return result
 
 

@@ -119,7 +119,7 @@ def gradient(function: Callable[[Array], Array], tree: Tree, coordinates: Array)
 
 def relative(q2: Array, q3: Array) -> Array:
     """Quaternions (..., 4) from q2 to q3, the shorter way round."""
-    e = product(conjugate(q2).reshape(-1, 4), q3.reshape(-1, 4)).reshape(q3.shape)
+    e = product(conjugate(q2), q3)
     return np.where(e[..., :1].real < 0.0, -e, e)
 
 

@@ -4,13 +4,14 @@ With the joints exact, a step of the maximal coordinates is one of the discrete 
 equations are those of all bodies [MC 26, 33], projected on the motions that the joints of the tree allow. The momentum
 of a knot is both what the step before arrived with and what the next one leaves with,
 
-    arriving(1, 2) + h/2 u = carried(2) = leaving(2, 3) - h/2 u,
+    arriving(1, 2) + h/2 u = carried(2) - commanded(2) = leaving(2, 3) - h/2 u,
 
-but for what closed loops give. Torques u, held over a step, act by half at both of its knots; so do springs, by their
-stretch in the middle of the step; dampers act by their rate over the step where it leaves, and by the knot's rate where
-it arrives: all as in ``vigym.core.forces``. What the last step's torques did is in the rates of the knot, so that its
-coordinates and rates are all that the next step depends on. Leading axis S; arrays may be complex, see
-``smooth_motion``.
+but for what closed loops give, and motors: these see the step's end where it leaves, and the knot where it arrives
+(``commanded``; their damping is in ``carried``). Torques u, held over a step, act by half at both of its knots; so do
+springs, by their stretch in the middle of the step; dampers act by their rate over the step where it leaves, and by the
+knot's rate where it arrives: all as in ``vigym.core.forces``. What the last step's torques did is in the rates of the
+knot, so that its coordinates and rates, and what motors were told, are all that the next step depends on. Leading axis
+S; arrays may be complex, see ``smooth_motion``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.check import Array
+from vigym.mechanism.drive_terms import Command, Drives
 from vigym.mechanism.kinematics import Poses, Tree
 from vigym.mechanism.quaternions import conjugate, cross, product
 from vigym.mechanism.smooth_motion import Closings, Points, relative, rotation_vector
@@ -35,14 +37,16 @@ class SmoothStep:
     """Momenta along the freedoms of the tree, as a step leaves a knot and arrives at the next.
 
     Args:
-        mechanism: what moves; of its limits, contacts and motors nothing is seen.
+        mechanism: what moves; of its limits and contacts nothing is seen.
 
     Attributes:
         tree: its kinematics.
+        drives: its motors.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.tree = tree = Tree(mechanism)
+        self.drives = Drives(mechanism, tree)
         joints = mechanism.ordered_joints
         self._closings, self._points = Closings(mechanism, tree), Points(mechanism, tree)
         self._gravity = np.asarray(mechanism.gravity)
@@ -68,10 +72,10 @@ class SmoothStep:
             start += count
         return np.concatenate([np.zeros(0), *parts])
 
-    def carried(self, q: Array, rates: Array, h: float) -> Array:
+    def carried(self, q: Array, rates: Array, h: float, told: Command) -> Array:
         """Momentum (S, freedoms) of a knot at coordinates q (S, n_q) with rates (S, freedoms), armatures included.
 
-        And what dampers took in the half of the step of size ``h`` before it.
+        And what dampers, those of motors too, took in the half of the step of size ``h`` before it.
         """
         poses = self.tree.poses(q)
         V = self._carried(poses.screws * rates[..., None])
@@ -82,9 +86,13 @@ class SmoothStep:
         along = self._points.directions(poses)
         stretching = 0.5 * h * self._points.damping * (along @ rates[..., None])[..., 0]
         forces = (self._armature + 0.5 * h * self._damping) * self._all(poses, rates)
-        return momentum + self._on_tree(poses, forces) + _on(along, stretching)
+        return momentum + self._on_tree(poses, forces) + _on(along, stretching) + 0.5 * h * told.damping * rates
 
-    def leaving(self, q2: Array, q3: Array, h: float, before: float, near: Array) -> Array:
+    def commanded(self, q: Array, h: float, told: Command) -> Array:
+        """Momentum (S, freedoms) that motors gave in the half of the step before a knot, but for their damping."""
+        return 0.5 * h * (told.offset - told.stiffness * self.drives.coordinates(q))
+
+    def leaving(self, q2: Array, q3: Array, h: float, before: float, near: Array, told: Command) -> Array:
         """Momentum (S, freedoms) with which the step leaves knot 2, and what forces but torques take of it.
 
         Args:
@@ -93,6 +101,7 @@ class SmoothStep:
             h: size of the step [s].
             before: size of the step before, 0 after a reset [s].
             near: (n,) coordinates of the closing joints at knot 2, to count turns.
+            told: what motors are told in this step.
         """
         poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
         momentum = self._momentum(poses2, poses3, h, -1.0)
@@ -102,6 +111,8 @@ class SmoothStep:
         tension = tension + 0.5 * (h + before) / h * self._points.damping * (lengths3 - lengths2)
         forces = 0.5 * h * (pull + self._twists(ends[0])) + 0.5 * (h + before) * self._damping * rate
         forces = forces + self._armature * swing
+        driven = told.stiffness * self.drives.coordinates(q3) + told.damping * rate[:, : self.tree.freedoms]
+        momentum = momentum + 0.5 * (h + before) * (driven - told.offset)
         return momentum + self._on_tree(poses2, forces) + _on(self._points.directions(poses2), tension)
 
     def arriving(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
@@ -113,6 +124,11 @@ class SmoothStep:
         tension = -0.5 * h * self._points.stiffness * (lengths - self._points.rest)
         forces = self._armature * swing - 0.5 * h * (pull + self._twists(ends[1]))
         return momentum + self._on_tree(poses3, forces) + _on(self._points.directions(poses3), tension)
+
+    def mean_rates(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
+        """Rates of the tree's freedoms over the step (freedoms,) between coordinates (n_q,), as motors see them."""
+        (poses2, poses3) = (self.tree.poses(q[None]) for q in (q2, q3))
+        return np.asarray(self._forces(q2[None], poses2, q3[None], poses3, h, near)[1][0, : self.tree.freedoms])
 
     def rates(self, q: Array, rates: Array) -> Array:
         """Rates of all joints, closing ones included (S, n_velocities), from those of the tree (S, freedoms)."""
