@@ -34,15 +34,18 @@ def metrics(sim: Simulator) -> dict[str, Any]:
         power_dissipated: loss in dampers and friction at the knot [W];
         penetration: deepest contact below the ground [m]; slip: fastest of those that carry a force [m/s].
     """
-    rows: list[Any] = [sim.readings.T, sim.status_rows.T.copy(), sim.start_energy]
+    tables: tuple[Any, Any, Any] = sim.readings, sim.status_rows, sim.start_energy
     if sim.batch is None:
-        rows = [row[..., 0].tolist() for row in rows]
-    scalars, (converged, iterations, residual, *_), start = rows
+        scalars, (converged, iterations, residual, *_), start = (table[0].tolist() for table in tables)
+        fine = converged > 0
+    else:
+        scalars, (converged, iterations, residual, *_), start = list(tables[0].T), tables[1].T.copy(), tables[2]
+        fine = converged.astype(np.bool_)
     kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
     work, lost, total = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED], kinetic + potential
     values = (
         kinetic, potential, total, total - start - work + lost, work, lost,
-        scalars[readout.READ_GAP], scalars[readout.READ_SLIP], iterations, residual, converged > 0,
+        scalars[readout.READ_GAP], scalars[readout.READ_SLIP], iterations, residual, fine,
         scalars[readout.READ_POWER], scalars[readout.READ_LOSS], scalars[readout.READ_DEPTH],
         scalars[readout.READ_SLIDING],
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from vigym import assets
+from vigym.envs.expressions import parts
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -113,13 +114,12 @@ class Acrobot(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return both angles, their rates, and the tip's height."""
-        positions, velocities = sim.joint_positions, sim.joint_velocities
-        shoulder, elbow = positions[..., 0], positions[..., 1]
+        (shoulder, elbow), (first, second) = parts(sim.joint_positions), parts(sim.joint_velocities)
         return {
             "shoulder_angle": shoulder,
             "elbow_angle": elbow,
-            "shoulder_rate": velocities[..., 0],
-            "elbow_rate": velocities[..., 1],
+            "shoulder_rate": first,
+            "elbow_rate": second,
             "tip_height": -ROD * (np.cos(shoulder) + np.cos(shoulder + elbow)),
         }
 
@@ -130,10 +130,11 @@ class Acrobot(Task):
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of time, of the tip's depth, and of control."""
+        height, (torque,) = now["tip_height"], parts(action)
         return {
-            "time": -np.ones_like(now["tip_height"]),
-            "depth": now["tip_height"] / (4.0 * ROD) - 0.5,
-            "control": -(action[..., 0] * action[..., 0]),
+            "time": 0.0 * height - 1.0,
+            "depth": height / (4.0 * ROD) - 0.5,
+            "control": -(torque * torque),
         }
 
     def terminated(self, now: Quantities) -> Flags:

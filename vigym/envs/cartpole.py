@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.expressions import columns, wrapped
+from vigym.envs.expressions import columns, parts, wrapped
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
@@ -116,13 +116,8 @@ class CartPole(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return position of the cart, angle of the pole from upright, and their rates."""
-        positions, velocities = sim.joint_positions, sim.joint_velocities
-        return {
-            "cart_position": positions[..., 0],
-            "cart_velocity": velocities[..., 0],
-            "angle": wrapped(positions[..., 1]),
-            "angular_velocity": velocities[..., 1],
-        }
+        (cart, pole), (velocity, rate) = parts(sim.joint_positions), parts(sim.joint_velocities)
+        return {"cart_position": cart, "cart_velocity": velocity, "angle": wrapped(pole), "angular_velocity": rate}
 
     def observe(self, now: Quantities) -> Array:
         """Return position, cosine, sine and rates (..., 5)."""
@@ -132,14 +127,14 @@ class CartPole(Task):
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of being upright, being still in the middle, and control."""
-        height = 0.5 * (1.0 + np.cos(now["angle"]))
+        height, (push,) = 0.5 * (1.0 + np.cos(now["angle"])), parts(action)
         centred, still = tolerance(now["cart_position"], margin=NEAR), tolerance(now["angular_velocity"], margin=STILL)
         return {
             "upright": height,
             "still": height * centred * still,
-            "control": -(action[..., 0] * action[..., 0]),
+            "control": -(push * push),
         }
 
     def terminated(self, now: Quantities) -> Flags:
         """Return whether the cart has left the rail."""
-        return np.abs(now["cart_position"]) > RAIL
+        return abs(now["cart_position"]) > RAIL

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.expressions import columns, wrapped
+from vigym.envs.expressions import columns, parts, wrapped
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
@@ -130,10 +130,10 @@ class FourBar(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return angles, speeds and the command."""
-        positions, crank_speed = sim.joint_positions, sim.joint_velocities[..., 0]
-        crank, coupler, rocker = positions[..., 0], positions[..., 1], positions[..., 2]
+        crank, coupler, rocker, *_ = parts(sim.joint_positions)
+        crank_speed, *_ = parts(sim.joint_velocities)
         rate = 2.0 * np.pi / self.period
-        phase = rate * np.asarray(sim.time)
+        phase = rate * sim.time
         command = self.speed * np.sin(phase)
         return {
             "crank_angle": wrapped(crank),
@@ -153,7 +153,8 @@ class FourBar(Task):
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of the speed's tracking and of control."""
+        (torque,) = parts(action)
         return {
             "tracking": tolerance(now["speed_error"], margin=NEAR),
-            "control": -(action[..., 0] * action[..., 0]),
+            "control": -(torque * torque),
         }

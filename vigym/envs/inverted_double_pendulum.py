@@ -111,8 +111,8 @@ class InvertedDoublePendulum(Task):
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
         """Stand upright in the middle, with noise."""
         # The elbow's coordinate is the angle between the poles.
-        cart, lower, upper = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, 3)
-        rates = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, 3)
+        scale = self.reset_noise_scale
+        (cart, lower, upper), rates = rng.uniform(-scale, scale, (2, 3)).tolist()
         return np.array([cart, lower, upper - lower]), np.array([rates[0], rates[1], rates[2] - rates[1]])
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:

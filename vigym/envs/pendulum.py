@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.expressions import columns, wrapped
+from vigym.envs.expressions import columns, parts, wrapped
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
@@ -104,10 +104,8 @@ class Pendulum(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return the angle from upright and its rate."""
-        return {
-            "angle": wrapped(sim.joint_positions[..., 0] - UPRIGHT),
-            "angular_velocity": sim.joint_velocities[..., 0],
-        }
+        (hanging,), (rate,) = parts(sim.joint_positions), parts(sim.joint_velocities)
+        return {"angle": wrapped(hanging - UPRIGHT), "angular_velocity": rate}
 
     def observe(self, now: Quantities) -> Array:
         """Return cosine, sine and rate (..., 3)."""
@@ -116,9 +114,9 @@ class Pendulum(Task):
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of being upright, being still there, and control."""
-        angle = now["angle"]
+        angle, (torque,) = now["angle"], parts(action)
         return {
             "upright": 0.5 * (1.0 + np.cos(angle)),
             "still": tolerance(angle, margin=NEAR) * tolerance(now["angular_velocity"], margin=STILL),
-            "control": -(action[..., 0] * action[..., 0]),
+            "control": -(torque * torque),
         }

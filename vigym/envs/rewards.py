@@ -21,5 +21,5 @@ def tolerance(value: Array, within: float = 0.0, margin: float = 1.0, at_margin:
     Returns:
         1 / (1 + (1 / at_margin - 1) (d / margin)^2) with d the distance from the flat top, shape of `value`.
     """
-    distance = np.maximum(np.abs(value) - within, 0.0) / margin
+    distance = np.maximum(abs(value) - within, 0.0) / margin
     return 1.0 / (1.0 + (1.0 / at_margin - 1.0) * distance * distance)

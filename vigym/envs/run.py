@@ -70,9 +70,13 @@ class TaskRun:
         self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads)
         bounds = task.observation(self.mechanism)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
-        self._lowest = -self.bounds
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
+        # numpy takes arrays of one shape sooner than what it has to broadcast
+        self._highest = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
+        self._lowest = -self._highest
+        weights = {name: np.full(self.shape, weight) if self.shape else weight for name, weight in task.weights.items()}
+        self._terms = [(f"reward_{name}", name, weight) for name, weight in weights.items()]
         self._disturbed: Disturbed | None = None
         if how is not None and streams is not None and not how.off:
             dt = task.timestep * task.frame_skip
@@ -148,16 +152,21 @@ class TaskRun:
         Of environments that are `fresh` (batch,), started since, it tells what `first` does, and they are not over.
         """
         now = self.quantities()
-        terms = self.task.rewards(now, held.action)
-        require_rows(terms, "reward term", self.shape, 0)
-        weighted = {name: weight * terms[name] for name, weight in self.task.weights.items()}
-        if fresh is not None:
-            weighted = {name: np.where(fresh, 0.0, value) for name, value in weighted.items()}
-        info = self.info(now, weighted, self.sim.actuator_torques if held.torques is None else held.torques)
+        terms = self._weighted(self.task.rewards(now, held.action), fresh)
+        info = self.info(now, terms, self.sim.actuator_torques if held.torques is None else held.torques)
         info["action_clipped"] = held.clipped
         terminated = self._over(now, info["solver_converged"], fresh)
-        reward: Any = sum(weighted.values(), start=np.zeros(self.shape) if self.shape else 0.0)
+        reward: Any = sum(terms.values(), start=np.zeros(self.shape) if self.shape else 0.0)
         return Outcome(self.observe(now), reward, terminated, info)
+
+    def _weighted(self, terms: Quantities, fresh: Flags | None) -> Quantities:
+        """Return the reward terms as `info` has them; those of environments that are `fresh` are zero."""
+        require_rows(terms, "reward term", self.shape, 0)
+        weighted = {key: weight * terms[name] for key, name, weight in self._terms}
+        if fresh is not None:
+            for value in weighted.values():
+                value[fresh] = 0.0
+        return weighted
 
     def _over(self, now: Quantities, converged: Flags, fresh: Flags | None) -> Flags:
         """Return whether episodes are over; those of environments that are `fresh` are not."""
@@ -181,12 +190,13 @@ class TaskRun:
 
         Noise is drawn for the chosen environments (batch,), all by default.
         """
-        exact = np.minimum(np.maximum(self.task.observe(now), self._lowest), self.bounds)
+        exact = np.maximum(self.task.observe(now), self._lowest)
+        np.minimum(exact, self._highest, out=exact)
         return exact if self._disturbed is None else self._disturbed.observe(exact, chosen)
 
     def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
-        """Return quantities, weighted reward terms and the simulator's metrics."""
-        info = {**now, **{f"reward_{name}": value for name, value in terms.items()}, **self.sim.metrics()}
+        """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
+        info = {**now, **terms, **self.sim.metrics()}
         info["torque_squared"] = (torques * torques).sum(axis=-1)
         return info
 
@@ -196,7 +206,7 @@ class TaskRun:
         Environments that are not `chosen` (batch,) have not been started, and are observed as they were.
         """
         now, idle = self.quantities(), np.zeros(self.action_shape)
-        info = self.info(now, dict.fromkeys(self.task.weights, idle[..., 0]), idle)
+        info = self.info(now, {key: idle[..., 0] for key, _, _ in self._terms}, idle)
         info["action_clipped"] = np.zeros(self.action_shape[:-1], dtype=np.bool_)
         return self.observe(now, chosen), info
 
@@ -205,7 +215,7 @@ def _within(values: Array) -> bool:
     """Whether all values are numbers in [-1, 1]; of a few it is told soonest one by one."""
     if values.ndim == 1:
         return all(-1.0 <= value <= 1.0 for value in values.tolist())
-    return bool(np.abs(values).max(initial=0.0) <= 1.0)
+    return bool(np.abs(values).max() <= 1.0)
 
 
 def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:

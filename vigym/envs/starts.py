@@ -23,8 +23,8 @@ def drawn(
     Raises:
         ValueError: the task names the joints of one environment, and not those of another.
     """
-    lanes = np.flatnonzero(chosen)
-    positions, velocities = zip(*(task.initial(mechanism, streams[lane]) for lane in lanes.tolist()), strict=True)
+    lanes = chosen.nonzero()[0].tolist()
+    positions, velocities = zip(*[task.initial(mechanism, streams[lane]) for lane in lanes], strict=True)
     return _stacked(positions, chosen), _stacked(velocities, chosen)
 
 
@@ -39,11 +39,16 @@ def _stacked(starts: Sequence[Start], chosen: Flags) -> Start:
             found = list(start)
             raise ValueError(f"initial: found {found} for one environment, expected {list(first)} as for another")
         named.append(start)
-    return {name: _rows([start[name] for start in named], chosen) for name in first}
+    numbers = [name for name, value in first.items() if isinstance(value, float)]  # most: all in one table
+    table = _rows([[start[name] for name in numbers] for start in named], chosen)  # type: ignore[misc]
+    others = {name: _rows([start[name] for start in named], chosen) for name in first.keys() - set(numbers)}
+    return {**dict(zip(numbers, table.T, strict=True)), **others}
 
 
 def _rows(values: Sequence[ArrayLike], chosen: Flags) -> Array:
     rows = np.array(values, dtype=np.float64)
+    if len(rows) == len(chosen):
+        return rows
     table: Array = np.empty((len(chosen), *rows.shape[1:]))
     table[:] = rows[0]
     table[chosen] = rows

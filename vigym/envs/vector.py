@@ -19,7 +19,7 @@ from vigym.envs.task import Array, Flags, Task
 from vigym.mechanism.options import whole
 
 Step = tuple[Array, Array, Flags, Flags, Infos]
-_NEVER = np.iinfo(np.int64).max
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
@@ -69,7 +69,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         endless = max_episode_steps in (None, -1)
-        self._limit = _NEVER if endless else whole(max_episode_steps, "max_episode_steps")
+        limit = _NEVER if endless else whole(max_episode_steps, "max_episode_steps")
         self._mode = _mode(autoreset_mode)
         how, options = split_options(options)
         made = task_class(task)(**options)
@@ -80,6 +80,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._streams = Streams(self.num_envs)
+        self._limit = np.full(self.num_envs, min(limit, _NEVER))
         self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the present episode
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._every = np.ones(self.num_envs, dtype=np.bool_)

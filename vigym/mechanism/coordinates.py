@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -107,7 +106,7 @@ class Coordinates:
             self._fill_base(q, qd, body, values, single)
         for span in self._quaternions:
             quaternion = slice(span.stop - 4, span.stop)
-            length = np.linalg.norm(q[:, quaternion], axis=1, keepdims=True)
+            length = np.sqrt((q[:, quaternion] * q[:, quaternion]).sum(axis=1, keepdims=True))
             if (length < 1e-6).any():
                 raise MechanismError("positions: found a quaternion of length 0, expected (w, x, y, z) of length 1")
             q[:, quaternion] /= length
@@ -187,34 +186,49 @@ def _assembly(mechanism: Mechanism, joint: Joint) -> Array:
 
 
 def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, single: bool) -> None:
+    """Write what is given to rows (count, n)."""
     if given is None:
         return
     if not isinstance(given, Mapping):
         _put(target, slice(0, target.shape[1]), given, what, single)
         return
+    told = np.zeros(target.shape[1], np.bool_)
     for name, value in given.items():
         if name not in spans:
             raise MechanismError(
                 f"{what}: found {name!r}, expected names among {', '.join(spans) or 'none, there are no coordinates'}"
             )
-        _put(target, spans[name], value, f"{what} of {name!r}", single)
+        span = spans[name]
+        target[:, span] = _rows(value, span.stop - span.start, len(target), f"{what} of {name!r}", single)
+        told[span] = True
+    if not np.isfinite(target[:, told]).all():  # asked once for all of them
+        for name, value in given.items():
+            _require_finite(np.asarray(value, dtype=np.float64), f"{what} of {name!r}")
 
 
 def _put(target: Array, span: slice, value: Any, what: str, single: bool) -> None:
-    width, count = span.stop - span.start, len(target)
-    if width == 1 and isinstance(value, float) and isfinite(value):  # the most frequent one, quickly
-        target[:, span.start] = value
-        return
+    """Write finite values to columns of rows (count, n)."""
+    rows = _rows(value, span.stop - span.start, len(target), what, single)
+    _require_finite(rows, what)
+    target[:, span] = rows
+
+
+def _rows(value: Any, width: int, count: int, what: str, single: bool) -> Array:
+    """What is given for one environment or for each, as an array that fits (count, width)."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{what}: found {value!r}, expected real numbers") from error
+    if array.shape == (width,) or (width == 1 and not array.shape):
+        return array
+    if not single and (array.shape == (count, width) or (width == 1 and array.shape == (count,))):
+        return array.reshape(count, width)
     shapes: list[tuple[int, ...]] = [(width,), ()] if width == 1 else [(width,)]
     if not single:
         shapes += [(count, width), (count,)] if width == 1 else [(count, width)]
-    if array.shape not in shapes:
-        raise MechanismError(f"{what}: found shape {array.shape}, expected {' or '.join(map(str, shapes))}")
+    raise MechanismError(f"{what}: found shape {array.shape}, expected {' or '.join(map(str, shapes))}")
+
+
+def _require_finite(array: Array, what: str) -> None:
     if not np.isfinite(array).all():
         raise MechanismError(f"{what}: found {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
-    one_for_all = array.shape == (width,) or array.size != count * width
-    target[:, span] = array if one_for_all else array.reshape(count, width)

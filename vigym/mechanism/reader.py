@@ -98,7 +98,9 @@ class Reader:
 
     def _copy(self, columns: slice) -> Array:
         """A copy of columns of the readings, without the leading axis for one environment."""
-        return self._out(self._read()[:, columns])
+        table = self._read()
+        out: Array = (table[0, columns] if self._single else table[:, columns]).copy()
+        return out
 
     def _out(self, values: Array) -> Array:
         """A copy of (count, ...) values, without the leading axis for one environment."""

@@ -143,7 +143,7 @@ class Simulator(Linear, Saved, Chosen):
         """Complete coordinates and velocities from the given ones."""
         q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
         if not self._loop_start.needed:
-            return np.where(np.isnan(q), self._rest, q), np.where(np.isnan(qd), 0.0, qd)
+            return _completed(q, self._rest), _completed(qd, 0.0)
         names = {*names_of(positions), *names_of(velocities)}
         closing = {name for name, own in self._loop_start.closing.items() if names & own}
         if closing:
@@ -172,22 +172,25 @@ class Simulator(Linear, Saved, Chosen):
         Raises:
             ValueError: values of the wrong shape or not finite, substeps below one. The state is then unchanged.
         """
-        self.step_held(torques, targets, whole(substeps, "substeps"))
+        steps, count, single = whole(substeps, "substeps"), self._count, self._single
+        u = None if torques is None else torques_of(torques, count, self._still.shape[1], single)
+        self.step_held(u, targets, steps)
         return self.status
 
-    def step_held(self, torques: ArrayLike | None, targets: ArrayLike | None, substeps: int) -> None:
-        """Step as `step` does; `status` has the outcome, for those who ask."""
-        still, idle, count, single = self._still, self._idle, self._count, self._single
-        u = still if torques is None else torques_of(torques, count, still.shape[1], single)
-        wanted = idle if targets is None else targets_of(targets, count, idle.shape[1], single)
+    def step_held(self, torques: Array | None, targets: ArrayLike | None, substeps: int) -> None:
+        """Step as `step` does, with torques (..., n_actuated) that are fine; `status` has the outcome if asked for."""
+        u = self._still if torques is None else torques.reshape(self._still.shape)
+        n = self._idle.shape[1]
+        wanted = self._idle if targets is None else targets_of(targets, self._count, n, self._single)
         self._advance(u, wanted, self._timestep, self._order, substeps)
 
     def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
         """Call the step kernel, with checked torques and targets of all environments."""
-        how, residuals = (h, order, steps, self._tolerance), self._status[:, 2]
+        how = h, order, steps, self._tolerance
         self._reading = None
         self._groups.call((step.step_single, step.step_lanes), torques, targets, *how, self._status, steps=steps)
-        np.fmin(residuals, np.inf, out=residuals)  # one that is no number becomes infinite
+        if np.count_nonzero(self._status[:, 0]) < self._count:  # some diverged, perhaps
+            self._status[np.isnan(self._status[:, 2]), 2] = np.inf
 
     def push(self, impulses: ArrayLike) -> None:
         """Strike bodies at their centres of mass: impulses (..., n_bodies, 3) [N s], world axes, `mechanism.bodies`.
@@ -214,3 +217,9 @@ class Simulator(Linear, Saved, Chosen):
     def status(self) -> Status:
         """Outcome of the last step (after a reset: converged, nothing done)."""
         return status_of(self._status, self._single)
+
+
+def _completed(given: Array, others: Array | float) -> Array:
+    """What is given (count, n) itself, or a copy with others where it is NaN."""
+    missing = np.isnan(given)
+    return np.where(missing, others, given) if np.count_nonzero(missing) else given
