@@ -204,6 +204,10 @@ def test_gymnasium_finds_nothing_wrong():
         ({"action_latency": 1.5}, "option action_latency: found 1.5, expected a whole number"),
         ({"action_latency": True}, "option action_latency: found True, expected a whole number"),
         ({"action_latency": -1}, "option action_latency: found -1, expected a whole number"),
+        (
+            {"action_latency": 10**9},
+            "option action_latency: found 1000000000, expected a whole number of",
+        ),
         ({"pushes": 3.0}, "option pushes: found 3.0, expected None or (impulse"),
         ({"pushes": (1.0, 0.0)}, "option pushes: found (1.0, 0.0), expected"),
         ({"randomization": 0.2}, "option randomization: found 0.2, expected None or {quantity"),

@@ -45,6 +45,31 @@ def test_options(options, error):
         gym.make_vec(ID, **{"num_envs": 2, **options})
 
 
+def test_more_environments_than_there_is_memory_for():
+    with pytest.raises(MemoryError, match=f"found {10**12} environments, whose states alone take .* GB, expected at"):
+        gym.make_vec(ID, 10**12)
+
+
+@pytest.mark.parametrize("count", [None, 4])
+@pytest.mark.parametrize(
+    ("action", "error"),
+    [
+        (np.zeros(1, dtype=complex), "found complex128 values, expected numbers, real ones"),
+        ([0.5 + 0.0j], "found complex128 values"),
+        ([True], "found bool values"),
+        (["0.5"], "found <U3 values"),
+        ([None], "found object values"),
+    ],
+)
+def test_actions_that_are_not_real_numbers(action, error, count):
+    env = gym.make(ID).unwrapped if count is None else gym.make_vec(ID, count)
+    env.reset(seed=0)
+    before = env.unwrapped.sim.state
+    with pytest.raises(ValueError, match=f"action: {error}"):
+        env.step(action if count is None else [action] * count)
+    np.testing.assert_array_equal(env.unwrapped.sim.state, before)
+
+
 def test_unknown_options():
     with pytest.raises(TypeError, match="speed"):
         gym.make_vec(ID, 2, speed=3)

@@ -8,6 +8,7 @@ import numpy as np
 
 from vigym.envs.task import is_number, require
 
+LATEST = 10_000  # control steps: more than an episode has, and what waits is kept for every environment
 Range = tuple[float, float]
 Ranges = Mapping[str, Range | Mapping[str, Range]]
 
@@ -28,8 +29,8 @@ class Disturbances:
             stay those of the mechanism as built. `sim.parameters` tells the factors.
         observation_noise: standard deviation of normal noise on every entry of the observation, in its unit, or one for
             each by name; the sum is clipped to the space. `info` is exact.
-        action_latency: control steps until an action acts; before the first one it is the middle of every action.
-            Reward terms are those of the action that acts.
+        action_latency: control steps until an action acts, at most 10,000; before the first one it is the middle of
+            every action. Reward terms are those of the action that acts.
         pushes: (impulse [N s], seconds between two on average): in a control step, with the chance that makes it so, a
             body is struck at its centre of mass; body and direction are random. What a push gives is no work of the
             actuators, and not in the balance of energies.
@@ -48,8 +49,8 @@ class Disturbances:
         sizes = list(noise.values()) if isinstance(noise, Mapping) else [noise]
         fine = all(is_number(size) and size >= 0.0 for size in sizes)
         require(fine, "observation_noise", noise, "a number >= 0, or one for observations by name")
-        whole = isinstance(late, int | np.integer) and not isinstance(late, bool) and late >= 0
-        require(whole, "action_latency", late, "a whole number of control steps >= 0")
+        whole = isinstance(late, int | np.integer) and not isinstance(late, bool) and 0 <= late <= LATEST
+        require(whole, "action_latency", late, f"a whole number of control steps from 0 to {LATEST}")
         if pushes is not None:
             fine = _is_pair(pushes) and pushes[0] >= 0.0 and pushes[1] > 0.0
             require(fine, "pushes", pushes, "None or (impulse >= 0 N s, seconds between two > 0)")

@@ -48,6 +48,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
             range.
         TypeError: unknown option.
         MechanismError: the mechanism cannot be driven.
+        MemoryError: more environments than the machine has memory for.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}

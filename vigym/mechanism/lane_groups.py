@@ -11,6 +11,7 @@ from vigym.core import reset
 from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
+from vigym.mechanism.memory import require_memory
 from vigym.mechanism.workers import shares, side_by_side
 
 Array = NDArray[np.float64]
@@ -28,6 +29,9 @@ class LaneGroups:
         pyramid: whether friction has the four-sided cone.
         inside: whether contacts are solved by the interior point.
 
+    Raises:
+        MemoryError: more environments than the machine has memory for.
+
     Attributes:
         plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread.
         single: whether this is one environment without lanes.
@@ -40,6 +44,7 @@ class LaneGroups:
         self.groups = 1 if self.single else -(-self.count // LANES)
         self.plan: NDArray[np.int64] = T.lay_out(model.plan, self.single)
         self.plan[[T.PYRAMID, T.INTERIOR]] = pyramid, inside
+        require_memory(self.count, 8.0 * int(self.plan[T.STATE_SIZE]) * self.groups / self.count)
         self.table: Array = T.model_table(model, self.single)
         self.state: Array = T.initial_state(self.plan, self.groups)
         self.work: list[Array] = [T.aligned(int(self.plan[T.THREAD_SIZE])) for _ in shares(self.groups, threads)]

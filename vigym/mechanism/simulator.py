@@ -47,6 +47,7 @@ class Simulator(Linear, Saved, Chosen):
 
     Raises:
         ValueError: a value out of range, or order 4 with what dissipates, motors, limits or contact.
+        MemoryError: a batch that is larger than the machine's memory.
     """
 
     def __init__(
