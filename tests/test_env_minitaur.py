@@ -150,16 +150,34 @@ def test_the_trot_walks_straight_with_closed_legs(timestep):
     assert all(info["solver_converged"] for info in infos)
 
 
-@pytest.mark.parametrize(("gait", "speed"), [(bound, 0.05), (pronk, 0.15)])
+@pytest.mark.parametrize(("gait", "speed"), [(bound, 0.9), (pronk, 0.15)])
 def test_other_gaits_go_forwards(gait, speed):
     infos = walk(gym.make("vigym/Minitaur-v0"), gait(), 500)
     assert len(infos) == 501
     assert infos[-1]["x_position"] / 5.0 > speed
 
 
+def test_the_bound_lands_on_its_front_feet_then_on_its_back_feet_too_and_flies():
+    env = gym.make("vigym/Minitaur-v0")
+    gait, standing = bound(), set()
+    observation, info = env.reset(seed=0)
+    sim = env.unwrapped.sim
+    names = sim.mechanism.contact_names
+    for _ in range(300):
+        observation, _, terminated, _, info = env.step(gait(observation, info))
+        assert not terminated
+        if info["time"] > 1.0:
+            down = {name for name, force in zip(names, sim.contacts.force, strict=True) if np.abs(force).max() > 1e-6}
+            standing.add(" ".join(end for end in ("front", "back") if any(foot.startswith(end) for foot in down)))
+            assert not any(name.startswith("base") for name in down)
+    assert standing == {"", "front", "front back"}
+
+
 def test_gaits_have_parameters():
     assert trot(frequency=3.0).frequency == 3.0
     assert bound(lift=0.1).lift == 0.1
+    swing, _ = bound(ramp=0.0, lean=0.1, swing=0.3).legs(0.0)
+    assert swing[[0, 2]] == pytest.approx([0.1, 0.1])
     assert pronk(swing=0.1).swing == 0.1
     swing, extension = trot(ramp=0.0).legs(np.array([0.0, 0.125]))
     assert swing[1] == pytest.approx([-0.3, 0.3, 0.3, -0.3])

@@ -159,7 +159,7 @@ def test_a_model_with_its_normalisation(tmp_path):
             "vigym/Minitaur-v0",
             "trot,speed=2",
             {},
-            "found parameter 'speed', expected one of: frequency, extension, lift, swing, ramp",
+            "found parameter 'speed', expected one of: frequency, extension, lift, swing, lean, ramp",
         ),
         ("vigym/Minitaur-v0", "trot,phases=1", {}, "found parameter 'phases', expected one of: frequency, "),
         ("vigym/Minitaur-v0", "trot,frequncy=1", {}, "found parameter 'frequncy', did you mean 'frequency'?"),

@@ -61,13 +61,15 @@ def undulation() -> Serpenoid:
     return lateral_undulation(LINKS - 1, snake.REACH)
 
 
-def in_vigym(mech: Mechanism, gait: Serpenoid, timestep: float = TIMESTEP, seconds: float = SECONDS) -> Crawl:
-    """Targets move with every step."""
+def in_vigym(
+    mech: Mechanism, gait: Serpenoid, timestep: float = TIMESTEP, seconds: float = SECONDS, hold: float = 0.0
+) -> Crawl:
+    """Targets move with every step, or are held so long [s]."""
     sim = Simulator(mech, timestep=timestep)
     sim.reset(lift=True)
     places, power, depth, failures = [], [], 0.0, 0
     for step in range(round(seconds / timestep)):
-        failures += not sim.step(targets=gait.angles(step * timestep)).converged
+        failures += not sim.step(targets=gait.angles(_told(step, timestep, hold))).converged
         metrics = sim.metrics()
         places.append(sim.body_states[:, 0:2].mean(axis=0))
         power.append(metrics["power_mech"])
@@ -75,7 +77,7 @@ def in_vigym(mech: Mechanism, gait: Serpenoid, timestep: float = TIMESTEP, secon
     return _judge(np.array(places), np.array(power), timestep, depth, failures)
 
 
-def in_mujoco(model: Any, gait: Serpenoid, seconds: float = SECONDS) -> Crawl:
+def in_mujoco(model: Any, gait: Serpenoid, seconds: float = SECONDS, hold: float = 0.0) -> Crawl:
     """The same in MuJoCo; bodies without a mass of their own do not count."""
     import mujoco
 
@@ -84,12 +86,18 @@ def in_mujoco(model: Any, gait: Serpenoid, seconds: float = SECONDS) -> Crawl:
     turning = [model.jnt_dofadr[joint] for joint in model.actuator_trnid[:, 0]]
     places, power, depth = [], [], 0.0
     for step in range(round(seconds / timestep)):
-        data.ctrl[:] = gait.angles(step * timestep)
+        data.ctrl[:] = gait.angles(_told(step, timestep, hold))
         mujoco.mj_step(model, data)
         places.append(data.xipos[heavy, 0:2].mean(axis=0))
         power.append(np.abs(data.actuator_force * data.qvel[turning]).sum())
         depth = max(depth, -data.contact.dist.min(initial=0.0))
     return _judge(np.array(places), np.array(power), timestep, depth)
+
+
+def _told(step: int, timestep: float, hold: float) -> float:
+    """Time that the targets of a step are those of [s]."""
+    every = max(1, round(hold / timestep))
+    return step // every * every * timestep
 
 
 def in_the_plane(mech: Mechanism, gait: Serpenoid, timestep: float = 2e-4, seconds: float = SECONDS) -> Crawl:
