@@ -64,7 +64,7 @@ def trot(**parameters: float) -> Gait:
 
 
 def bound(**parameters: float) -> Gait:
-    """Return the gait whose front feet land together, the back feet after them, and which flies before they do again.
+    """Return the gait whose front legs go together and the back legs after them, with all feet off the ground between.
 
     1.07 m/s with 40 W, a cost of transport of 0.63; `parameters` as of `Gait`.
     """
