@@ -1,8 +1,10 @@
 """What is said of a snake on the ground: where it is, how fast it goes and which way it points."""
 
+import math
+
 import numpy as np
 
-from vigym.envs.expressions import cost_of_transport
+from vigym.envs.expressions import cost_of_transport, parts
 from vigym.envs.task import Array, Quantities, require
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
@@ -26,24 +28,24 @@ def crawl(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
         power: sum of |torque x rate| of the motors [W] and cost_of_transport, it over weight and |speed|.
     """
     states = sim.body_states
-    links = states.shape[-2]
-    centre, velocity = states[..., 0:3].sum(axis=-2) / links, states[..., 7:10].sum(axis=-2) / links
-    w, x, y, z = (states[..., k] for k in range(3, 7))
-    ahead = (1.0 - 2.0 * (y * y + z * z)).sum(axis=-1)
-    left = (2.0 * (x * y + w * z)).sum(axis=-1)
-    cosine, sine = np.cos(way), np.sin(way)
-    travelled = cosine * centre[..., 0] + sine * centre[..., 1]
-    speed = cosine * velocity[..., 0] + sine * velocity[..., 1]
-    power = np.asarray(sim.metrics()["power_mech"])
+    mean = parts(states.sum(axis=-2) / states.shape[-2])
+    x, y, x_velocity, y_velocity = mean[0], mean[1], mean[7], mean[8]
+    turns = states[..., 3:7]
+    w, squares = turns[..., 0], turns * turns
+    ahead = (1.0 - 2.0 * (squares[..., 2] + squares[..., 3])).sum(axis=-1)
+    left = (2.0 * (turns[..., 1] * turns[..., 2] + w * turns[..., 3])).sum(axis=-1)
+    cosine, sine = math.cos(way), math.sin(way)
+    speed = cosine * x_velocity + sine * y_velocity
+    power = sim.power
     return {
-        "x_position": centre[..., 0],
-        "y_position": centre[..., 1],
-        "x_velocity": velocity[..., 0],
-        "y_velocity": velocity[..., 1],
-        "travelled": travelled,
+        "x_position": x,
+        "y_position": y,
+        "x_velocity": x_velocity,
+        "y_velocity": y_velocity,
+        "travelled": cosine * x + sine * y,
         "speed": speed,
         "heading": np.arctan2(cosine * left - sine * ahead, cosine * ahead + sine * left),
-        "turning": states[..., 12].sum(axis=-1) / links,
+        "turning": mean[12],
         "power": power,
         "cost_of_transport": cost_of_transport(power, weight, speed, SLOWEST),
     }

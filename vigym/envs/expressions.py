@@ -35,12 +35,17 @@ def columns(*values: Array) -> Array:
 
 def cost_of_transport(power: Array, weight: float, speed: Array, slowest: float = 0.01) -> Array:
     """Return power [W] per weight [N] and speed [m/s] (...,); a speed below `slowest` counts as that."""
-    return power / (weight * np.maximum(np.abs(speed), slowest))
+    return power / (weight * np.maximum(abs(speed), slowest))
 
 
 def into_body(orientation: Array, vector: Array) -> Array:
     """Return vectors of the world (..., 3) in the axes of bodies turned by quaternions (w, x, y, z) (..., 4)."""
-    w, x, y, z = (orientation[..., k] for k in range(4))
-    a, b, c = (vector[..., k] for k in range(3))
+    (w, x, y, z), (a, b, c) = parts(orientation), parts(vector)
     s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
     return columns(a - w * s + y * u - z * t, b - w * t + z * s - x * u, c - w * u + x * t - y * s)
+
+
+def upwards(orientation: Array) -> Array:
+    """Return the world's z axis (..., 3) in the axes of bodies turned by quaternions (w, x, y, z) (..., 4)."""
+    w, x, y, z = parts(orientation)
+    return columns(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from vigym.envs.crawling import crawl, lying, pair_links, require_links
-from vigym.envs.expressions import columns, into_body
+from vigym.envs.expressions import columns, upwards
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.shapes import Cylinder, Shape, Sphere
@@ -158,9 +158,7 @@ class SnakeSidewinding(Task):
         """Return where the snake is, how it goes, and the vertical in the axes of its head."""
         now = crawl(sim, GRAVITY * MASS * self.links, self.way)
         sideways = np.cos(self.way) * now["y_velocity"] - np.sin(self.way) * now["x_velocity"]
-        head = sim.body_orientation("link1")
-        vertical = into_body(head, np.broadcast_to(np.array([0.0, 0.0, 1.0]), (*head.shape[:-1], 3)))
-        return now | {"sideways": sideways, "vertical": vertical}
+        return now | {"sideways": sideways, "vertical": upwards(sim.body_orientation("link1"))}
 
     def observe(self, now: Quantities) -> Array:
         """Return direction, velocity, the vertical and the joints' coordinates (..., 8 + 2 (links - 1))."""

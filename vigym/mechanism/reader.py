@@ -162,12 +162,18 @@ class Reader:
         Columns: position, orientation, velocity, angular velocity, as the ``body_...`` methods give them.
         """
         table = self._read()[:, : 13 * len(self._model.body_rows)].reshape(self._count, -1, 13)
-        return self._out(table[:, self._model.body_rows - 1])
+        states: Array = (table[0] if self._single else table).take(self._model.body_rows - 1, axis=-2)
+        return states
 
     def energy(self) -> Energy:
         """Kinetic, potential and total energy at the knot [J]; springs are potential, armatures kinetic."""
         kinetic, potential = self._read()[:, self._coordinates.energies].T
         return Energy(self._number(kinetic), self._number(potential), self._number(kinetic + potential))
+
+    @property
+    def power(self) -> Any:
+        """What actuators and motors do [W]: ``power_mech`` of ``metrics``."""
+        return self._number(self._read()[:, self._coordinates.scalars.start + readout.READ_POWER])
 
     def constraint_residual(self) -> Any:
         """Largest joint gap [m or rad]."""
