@@ -12,6 +12,7 @@ from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
 from vigym.core import body, forces, groups, knot, ldu
 from vigym.core import tables as T
+from vigym.core.gathered import Whole
 from vigym.core.joint import free_rotation, planned, rotation_axis, translation_axis
 from vigym.core.simd import LANES, spread, zero_lanes
 
@@ -19,7 +20,7 @@ H = 0.01
 JOINTS = [kind for kind in TYPES if kind != "fixed"]
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", pipeline_class=Whole)
 def moved(plan, model, state, work, h, size):
     """Move the present knot by ``size`` times the increments in the work; its own wrenches, blocks and rate loads."""
     t, vectors = groups.group(plan, model, state, work, 0, 0, 0), zero_lanes()
@@ -32,7 +33,7 @@ def moved(plan, model, state, work, h, size):
     return ldu.close(t, k3, 0.0)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", pipeline_class=Whole)
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
     t = groups.group(plan, model, state, work, 0, 0, 0)
@@ -42,7 +43,7 @@ def solved(plan, model, state, work):
     ldu.solve_to_leaves(t, k3, 0.0)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", pipeline_class=Whole)
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (freedoms, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
     t = groups.group(plan, model, state, work, 0, 0, 0)

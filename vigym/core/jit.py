@@ -9,9 +9,12 @@ import os
 import tempfile
 from pathlib import Path
 
-from numba import config, njit
+from numba import config, njit, types
 
-_OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True}
+from .gathered import Waiting, Whole
+
+_OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}
+_PART = {**_OPTIONS, "no_cpython_wrapper": True, "pipeline_class": Waiting}
 
 
 def _sources_hash() -> str:
@@ -59,16 +62,29 @@ def entry(function):
     """Compile a kernel that Python calls: cached on disk, without the interpreter lock."""
     previous, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
     try:
-        return njit(cache=True, **_OPTIONS)(function)
+        return njit(cache=True, pipeline_class=Whole, **_OPTIONS)(function)
     finally:
         config.CACHE_DIR = previous
 
 
 def phase(function):
     """Compile a phase of a kernel: called, not inlined, so that each stays one readable piece of machine code."""
-    return njit(**_OPTIONS)(function)
+    return _by_type(njit(forceinline=False, **_PART)(function))  # said: numba hands a caller's inlining down
 
 
 def inline(function):
     """Compile a small piece of algebra that is always inlined."""
-    return njit(forceinline=True, **_OPTIONS)(function)
+    return _by_type(njit(forceinline=True, **_PART)(function))
+
+
+def _by_type(dispatcher):
+    """Take constants by their types: numba would compile the function for each of their values."""
+    chosen = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: chosen(tuple(map(_plain, args)), kws)
+    return dispatcher
+
+
+def _plain(kind):
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        return types.BaseTuple.from_types(tuple(map(_plain, kind)))
+    return types.unliteral(kind)

@@ -3,13 +3,15 @@
 A float is its own only lane, so that all of it also serves the kernels that read single floats.
 """
 
+import functools
 import math
 
 from llvmlite import ir
-from numba.extending import intrinsic, overload
+from numba import types
+from numba.extending import intrinsic
 
 from .jit import inline
-from .simd import LANES, LanesType, absolute, fma, load, maximum, spread, store, where, zero_lanes
+from .simd import LANES, LanesType, absolute, fma, larger, load, maximum, spread, store, where, zero_lanes
 
 _SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 
@@ -38,25 +40,26 @@ def with_lane(context, a, index, value):
     return a(a, index, value), generate
 
 
-def lane_count(token):  # pragma: no cover
+@intrinsic
+def lane_count(context, token):
     """Number of lanes of a token: LANES or 1."""
-
-
-@overload(lane_count, inline="always")
-def _lane_count(token):
     number = token.count if isinstance(token, LanesType) else 1
-    return lambda token: number
+    return types.intp(token), lambda context, builder, sig, args: context.get_constant(types.intp, number)
 
 
-def row(index, fields, token):  # pragma: no cover
+@intrinsic
+def row(context, index, fields, token):
     """Element where a row starts, in a table with ``fields`` fields per row; field k follows at ``+ k * LANES``."""
 
+    def generate(context, builder, sig, args):
+        number = lambda value: context.get_constant(types.intp, value)  # noqa: E731
+        size = builder.mul(args[1], number(LANES))
+        if isinstance(token, LanesType):
+            return builder.mul(args[0], size)
+        block = builder.mul(builder.ashr(args[0], number(_SHIFT)), size)
+        return builder.add(block, builder.and_(args[0], number(_MASK)))
 
-@overload(row, inline="always")
-def _row(index, fields, token):
-    if isinstance(token, LanesType):
-        return lambda index, fields, token: index * fields * LANES
-    return lambda index, fields, token: (index >> _SHIFT) * (fields * LANES) + (index & _MASK)
+    return types.intp(types.intp, types.intp, token), generate
 
 
 @inline
@@ -66,13 +69,18 @@ def copy(to, target, source, start, size):
         store(to, target + at, load(source, start + at, zero_lanes()))
 
 
-@inline
-def widest(a):
+def _widest(builder, kind, value):
+    """The largest lane, from the first on; a float is its own."""
+    if not isinstance(kind, LanesType):
+        return value
+    lanes = [builder.extract_element(value, ir.IntType(32)(k)) for k in range(kind.count)]
+    return functools.reduce(lambda a, b: larger(builder, a, b), lanes)
+
+
+@intrinsic
+def widest(context, a):
     """The largest lane, as a float."""
-    result = lane(a, 0)
-    for k in range(1, lane_count(a)):
-        result = maximum(result, lane(a, k))
-    return result
+    return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(builder, a, args[0])
 
 
 @inline
@@ -99,15 +107,14 @@ def above(a, b):
     return where(a - b, spread(1.0, a), spread(0.0, a))
 
 
-def over_bodies(value, token):  # pragma: no cover
+@intrinsic
+def over_bodies(context, value, token):
     """A maximum that a phase over bodies returned, per environment: the widest lane where the lanes are bodies."""
 
+    def generate(context, builder, sig, args):
+        return args[0] if sig.return_type == value else _widest(builder, value, args[0])
 
-@overload(over_bodies, inline="always")
-def _over_bodies(value, token):
-    if isinstance(token, LanesType):
-        return lambda value, token: value
-    return lambda value, token: widest(value)
+    return token(value, token), generate
 
 
 @inline

@@ -175,16 +175,17 @@ def where(context, mask, a, b):
     return a(mask, a, b), generate
 
 
+def larger(builder, a, b):
+    """Code for the larger of two values, lane by lane; NaN if either is."""
+    return builder.select(
+        builder.fcmp_unordered("uno", a, a), a, builder.select(builder.fcmp_ordered(">", a, b), a, b)
+    )
+
+
 @intrinsic
 def maximum(context, a, b):
     """The larger of two values, lane by lane; NaN if either is."""
-
-    def generate(context, builder, sig, args):
-        a, b = args
-        larger = builder.select(builder.fcmp_ordered(">", a, b), a, b)
-        return builder.select(builder.fcmp_unordered("uno", a, a), a, larger)
-
-    return a(a, b), generate
+    return a(a, b), lambda context, builder, sig, args: larger(builder, *args)
 
 
 @intrinsic
