@@ -47,8 +47,6 @@ class _Wait(NativeLowering):
         name = state.func_id.func_qualname
         state.library, state.flags.no_compile = _Waiting(state.targetctx.codegen(), name), True
         super().run_pass(state)
-        if not state.flags.forceinline:
-            state.library.get_function(state["cr"].fndesc.mangled_name).add_function_attribute("noinline")
         key = [f"{name} is a part of kernels, and called by them only"].index  # numba asks for any built-in function
         state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
         state["cr"] = state["cr"]._replace(cfunc=key)
@@ -73,7 +71,8 @@ def _with_lowering(lowering):
     class Pipeline(CompilerBase):
         def define_pipelines(self):
             manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            manager.passes = [(lowering, why) if made is NativeLowering else (made, why) for made, why in manager.passes]
+            passes = [made for made, _ in manager.passes]
+            manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
             manager.finalize()
             return [manager]
 

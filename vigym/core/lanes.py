@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .jit import inline
-from .simd import LANES, LanesType, absolute, fma, larger, load, maximum, spread, store, where, zero_lanes
+from .simd import LANES, LanesType, absolute, fma, larger, load, spread, store, where, zero_lanes
 
 _SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 

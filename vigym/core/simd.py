@@ -177,9 +177,7 @@ def where(context, mask, a, b):
 
 def larger(builder, a, b):
     """Code for the larger of two values, lane by lane; NaN if either is."""
-    return builder.select(
-        builder.fcmp_unordered("uno", a, a), a, builder.select(builder.fcmp_ordered(">", a, b), a, b)
-    )
+    return builder.select(builder.fcmp_unordered("uno", a, a), a, builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 @intrinsic
