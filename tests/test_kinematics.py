@@ -7,7 +7,8 @@ from naive_joints import TwinJoint, conj, mul, rotate
 from trees import TYPES, random_positions, random_tree
 
 from vigym.mechanism.closures import System, all_rows, constraint_rows, gaps
-from vigym.mechanism.kinematics import Tree, number_bodies, split
+from vigym.mechanism.halves import number_bodies, split
+from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.quaternions import cross, matrix, product
 

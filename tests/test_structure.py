@@ -12,7 +12,8 @@ from linkages import TRAPEZE, Y, bricard, five_bar, folded, four_bar, ladder, qu
 
 from vigym.mechanism.closures import gaps
 from vigym.mechanism.errors import AssemblyError
-from vigym.mechanism.kinematics import Tree, split
+from vigym.mechanism.halves import split
+from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.mechanism import Mechanism
 
 IN_LINE = ((0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 0, 0))  # a parallelogram folded flat

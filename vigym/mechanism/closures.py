@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.mechanism.check import Array, ReadOnly
+from vigym.mechanism.halves import Halves, split
 from vigym.mechanism.joints import IDENTITY
-from vigym.mechanism.kinematics import Halves, Poses, Tree, split
+from vigym.mechanism.kinematics import Poses, Tree
 from vigym.mechanism.quaternions import cross, matrix, turned
 
 if TYPE_CHECKING:

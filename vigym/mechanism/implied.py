@@ -12,8 +12,9 @@ import numpy as np
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.closures import ClosureRows, System, all_rows, frozen
+from vigym.mechanism.halves import Halves
 from vigym.mechanism.joints import axis_frame
-from vigym.mechanism.kinematics import Halves, Poses, Tree
+from vigym.mechanism.kinematics import Poses, Tree
 
 CONSTANT = 3e-5  # rows with derivatives below this part of the largest are constant: files round angles to 1e-5 rad
 

@@ -14,64 +14,12 @@ from numpy.typing import NDArray
 from vigym.mechanism.check import Array
 from vigym.mechanism.coupled import leaders, motions, start
 from vigym.mechanism.graph import spanning_tree
-from vigym.mechanism.joints import IDENTITY, Joint, Prototype, axis_frame
-from vigym.mechanism.parts import WORLD
+from vigym.mechanism.halves import Halves, freedom_axes, orientation, pose_of, split
+from vigym.mechanism.joints import IDENTITY
 from vigym.mechanism.quaternions import conjugate, cross, matrix, product, turned
 
 if TYPE_CHECKING:
     from vigym.mechanism.listing import Listing
-
-
-@dataclass(frozen=True, eq=False)
-class Halves:
-    """A joint's two halves, each fixed in its body; bodies by number, the world is 0.
-
-    Attributes:
-        joint: the joint.
-        a, b: parent and child.
-        anchor_a, anchor_b: anchors in the bodies' frames (3,) [m].
-        frame_a, frame_b: joint frames in the bodies' axes (3, 3), columns (e1, e2, axis).
-        offset: orientation of the child in the parent where the joint's rotation is zero (4,).
-    """
-
-    joint: Joint
-    a: int
-    b: int
-    anchor_a: Array
-    anchor_b: Array
-    frame_a: Array
-    frame_b: Array
-    offset: Array
-
-    @property
-    def prototype(self) -> Prototype:
-        """The joint type's row of data."""
-        return self.joint.prototype
-
-
-def number_bodies(mechanism: Listing) -> dict[str, int]:
-    """Numbers of the world (0) and of the bodies in their order."""
-    return {name: i for i, name in enumerate([WORLD, *mechanism.bodies])}
-
-
-def split(mechanism: Listing, joint: Joint) -> Halves:
-    """Return the halves of any joint; those of a loop may lie apart at the assembly pose."""
-    numbers = number_bodies(mechanism)
-    a, b = numbers[joint.parent], numbers[joint.child]
-    (x_a, q_a), (x_b, q_b) = (_pose(mechanism, name) for name in (joint.parent, joint.child))
-    if joint.type == "floating":  # its coordinates are the child's pose in the parent, not since the assembly
-        return Halves(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
-    R_a, R_b, between = matrix(q_a), matrix(q_b), matrix(joint.child_rotation)
-    frame = axis_frame(joint.axis, joint.axis2)
-    anchors = R_a.T @ (joint.position - x_a), R_b.T @ (joint.child_position - x_b)
-    offset = product(conjugate(q_a)[None], q_b[None])[0]
-    return Halves(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
-
-
-def _pose(mechanism: Listing, name: str) -> tuple[Array, Array]:
-    if name == WORLD:
-        return np.zeros(3), np.array(IDENTITY)
-    return mechanism.bodies[name].position, mechanism.bodies[name].orientation
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +67,7 @@ class Tree:
         self.zero = np.zeros(sum(span.stop - span.start for span in positions.values()))
         for half, span in self._order:
             self._add(mechanism, half, span, velocities[half.joint.name])
+        self._hold(order, positions)
         self.start, self.leaders, self.motions = start(mechanism, self.zero), leaders(mechanism), motions(mechanism)
 
     def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
@@ -137,9 +86,22 @@ class Tree:
         self._quaternions.append((slice(position.stop - 4, position.stop), turns))
         self.zero[position.stop - 4] = 1.0
         if kind.type == "floating":
-            (x_a, q_a), (x_b, q_b) = (_pose(mechanism, name) for name in (half.joint.parent, half.joint.child))
+            (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child))
             relative = product(conjugate(q_a)[None], q_b[None])[0]
             self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
+
+    def _hold(self, order: list[Halves], positions: dict[str, slice]) -> None:
+        """Note how bodies are held in their parents: by number, the world's row is the identity at the origin."""
+        bodies = len(self.carried)
+        self._above, self._ends = np.zeros(bodies, int), np.zeros((2, bodies, 3))
+        self._offsets = np.tile(IDENTITY, (bodies, 1))
+        for half in order:
+            self._above[half.b], self._offsets[half.b] = half.a, half.offset
+            self._ends[:, half.b] = half.anchor_a, half.anchor_b
+        hinged = [h for h in order if len(h.prototype.rotations) == 1 and not h.prototype.has_quaternion]
+        columns = np.array([positions[half.joint.name].stop - 1 for half in hinged], int)
+        axes = np.array([half.frame_b[:, half.prototype.rotations[0]] for half in hinged]).reshape(-1, 3)
+        self._hinged = np.array([half.b for half in hinged], int), columns, axes
 
     @property
     def plain(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -154,17 +116,36 @@ class Tree:
 
     def poses(self, coordinates: Array) -> Poses:
         """Poses of all bodies and screws of all freedoms at tree coordinates (S, n_q), which may be complex."""
-        count, bodies = len(coordinates), len(self.carried)
-        shapes = (count, bodies, 3), (count, bodies, 4), (count, bodies, 3, 3)
-        x, q, R = (np.zeros(shape, coordinates.dtype) for shape in shapes)
-        q[:, 0, 0], R[:, 0] = 1.0, np.eye(3)
-        for half, span in self._order:
-            value, n = coordinates[:, span], len(half.prototype.translations)
-            anchor = half.anchor_a + value[:, :n] @ half.frame_a.T[list(half.prototype.translations)]
-            q[:, half.b] = product(q[:, half.a], _orientation(half, value[:, n:]))
-            R[:, half.b] = matrix(q[:, half.b])
-            x[:, half.b] = x[:, half.a] + (R[:, half.a] @ anchor[..., None])[..., 0] - R[:, half.b] @ half.anchor_b
+        q, anchors = self._turns(coordinates), self._shifts(coordinates)
+        for half, _ in self._order:
+            q[:, half.b] = product(q[:, half.a], q[:, half.b])
+        R = matrix(q)
+        x = (R[:, self._above] @ anchors[..., None])[..., 0] - turned(R, self._ends[1])
+        for half, _ in self._order:
+            x[:, half.b] += x[:, half.a]
         return Poses(x, q, R, self._screws(x, R))
+
+    def _turns(self, coordinates: Array) -> Array:
+        """Orientation of each body in its parent (S, bodies, 4)."""
+        result: Array = np.tile(self._offsets.astype(coordinates.dtype), (len(coordinates), 1, 1))
+        bodies, columns, axes = self._hinged
+        half = coordinates[:, columns, None] / 2.0
+        small = np.concatenate([np.cos(half), np.sin(half) * axes], axis=-1)
+        result[:, bodies] = product(self._offsets[bodies], small)
+        for joint, span in self._order:
+            if joint.prototype.has_quaternion or len(joint.prototype.rotations) > 1:
+                turns = coordinates[:, span][:, len(joint.prototype.translations) :]
+                result[:, joint.b] = orientation(joint, turns)
+        return result
+
+    def _shifts(self, coordinates: Array) -> Array:
+        """Where each body is held in its parent (S, bodies, 3) [m]."""
+        result: Array = np.tile(self._ends[0].astype(coordinates.dtype), (len(coordinates), 1, 1))
+        for half, span in self._order:
+            ways = half.frame_a.T[list(half.prototype.translations)]
+            if len(ways):
+                result[:, half.b] += coordinates[:, span][:, : len(ways)] @ ways
+        return result
 
     def _screws(self, x: Array, R: Array) -> Array:
         axes, points = turned(R[:, self._fixed_in], self._axis), self._points(x, R)
@@ -193,17 +174,6 @@ class Tree:
         return result
 
 
-def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
-    """Directions (freedoms, 3) of a joint's freedoms, translations first, and the body each is fixed in, by number."""
-    kind = half.prototype
-    turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
-    axes = np.concatenate([half.frame_a.T[list(kind.translations)], turns])
-    fixed_in = np.array([half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64)
-    if kind.type == "universal":
-        axes[0], fixed_in[0] = half.frame_a[:, 2], half.a
-    return axes, fixed_in
-
-
 def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:
     """Columns of each tree joint's positions and velocities."""
     spans: tuple[dict[str, slice], dict[str, slice]] = ({}, {})
@@ -213,14 +183,3 @@ def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:
             spans[i][joint.name] = slice(ends[i], ends[i] + len(names))
             ends[i] += len(names)
     return spans
-
-
-def _orientation(half: Halves, turns: Array) -> Array:
-    """Orientation of the child in the parent (S, 4) from the joint's angles or quaternion."""
-    result: Array = np.broadcast_to(half.offset, (len(turns), 4))
-    if half.prototype.has_quaternion:
-        return product(result, turns)
-    for column, angle in zip(half.prototype.rotations, turns.T, strict=True):
-        axis = half.frame_b[:, column]
-        result = product(result, np.hstack([np.cos(angle / 2.0)[:, None], np.sin(angle / 2.0)[:, None] * axis]))
-    return result

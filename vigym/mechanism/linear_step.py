@@ -158,18 +158,18 @@ class LinearStep:
 
         def by_2(q: Array) -> Array:
             value = terms(q, q3[None])
-            return value + multipliers @ self._loops.rows(q) if at == 0 else value
+            return value + multipliers @ self._loops.rows(q) if at == 0 and len(multipliers) else value
 
         def by_3(q: Array) -> Array:
             value = terms(q2[None], q)
-            return value + multipliers @ self._loops.rows(q) if at == 1 else value
+            return value + multipliers @ self._loops.rows(q) if at == 1 and len(multipliers) else value
 
         return gradient(by_2, tree, q2), gradient(by_3, tree, q3)
 
     def _inertia(self, knot: Knot, h: float, told: Command = NOTHING) -> Array:
         """Derivative (leaders, leaders) of the carried momentum by the rates, dampers of a step of size h included."""
         rates = self._lead.T
-        return np.asarray((self._step.carried(np.tile(knot.q, (len(rates), 1)), rates, h, told) @ self._lead).T)
+        return np.asarray((self._step.carried(knot.q[None], rates, h, told) @ self._lead).T)
 
     def _least_bend(self, knot: Knot, tangent: Tangent) -> Array:
         """Change of the rates (leaders, d) by a motion that keeps them on the loops, of the least kinetic energy."""
@@ -180,7 +180,7 @@ class LinearStep:
     def _given(self, knot: Knot, tangent: Tangent) -> Array:
         """Motions and their rates (2 d, 2 n) that deviations mean: the nearest allowed ones, in kinetic energy."""
         N, rates = tangent.motions, np.eye(len(self._lead))
-        M = self._step.carried(np.tile(knot.q, (len(rates), 1)), rates, 0.0, NOTHING)  # armatures included
+        M = self._step.carried(knot.q[None], rates, 0.0, NOTHING)  # armatures included
         E = self._lead @ N
         nearest = np.zeros((N.shape[1], self._size))
         nearest[:, : len(rates)] = np.linalg.solve(E.T @ M @ E, E.T @ M)
@@ -189,8 +189,7 @@ class LinearStep:
 
     def _told(self, knot: Knot, dq: Array, dv: Array) -> Array:
         """Deviations (2 n, columns) of all joints from those of y and its rates (leaders, columns)."""
-        q = np.tile(knot.q, (len(self._lead), 1))
-        told = self._step.rates(q, np.eye(len(self._lead))).T @ self._lead
+        told = self._step.rates(knot.q[None], np.eye(len(self._lead))).T @ self._lead
         turning = gradient(lambda q: self._step.rates(q, knot.rates[None]), self._step.tree, knot.q)
         return np.vstack([told @ dq, told @ dv + turning @ dq])
 

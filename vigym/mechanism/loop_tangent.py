@@ -8,7 +8,8 @@ import numpy as np
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.closures import System
-from vigym.mechanism.kinematics import Tree, split
+from vigym.mechanism.halves import split
+from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.smooth_motion import gradient
 
 if TYPE_CHECKING:

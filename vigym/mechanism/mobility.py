@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.closures import System
-from vigym.mechanism.kinematics import Tree, number_bodies, split
+from vigym.mechanism.halves import number_bodies, split
+from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.quaternions import cross
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.closures import constraint_rows
-from vigym.mechanism.kinematics import split
+from vigym.mechanism.halves import split
 from vigym.mechanism.listing import Listing
 from vigym.mechanism.quaternions import matrix
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.mechanism.check import Array
-from vigym.mechanism.kinematics import Halves, Poses, Tree, freedom_axes, number_bodies, split
+from vigym.mechanism.halves import Halves, freedom_axes, number_bodies, split
+from vigym.mechanism.kinematics import Poses, Tree
 from vigym.mechanism.quaternions import conjugate, cross, product, turned
 
 if TYPE_CHECKING:

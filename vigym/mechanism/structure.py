@@ -11,8 +11,9 @@ from vigym.mechanism.assembly import CLOSED, Closing, close_loops, generic_rank,
 from vigym.mechanism.check import Array, ReadOnly
 from vigym.mechanism.closures import ClosureRows, System, frozen, gaps, units
 from vigym.mechanism.errors import AssemblyError
+from vigym.mechanism.halves import Halves, split
 from vigym.mechanism.implied import impose
-from vigym.mechanism.kinematics import Halves, Tree, split
+from vigym.mechanism.kinematics import Tree
 
 if TYPE_CHECKING:
     from vigym.mechanism.listing import Listing

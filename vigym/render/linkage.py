@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from vigym.mechanism.assembly import CLOSED, close_loops
 from vigym.mechanism.closures import System
-from vigym.mechanism.kinematics import Poses, Tree, split
+from vigym.mechanism.halves import split
+from vigym.mechanism.kinematics import Poses, Tree
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.pieces import travel
 from vigym.render.pose import matrix

@@ -6,7 +6,8 @@ import numpy as np
 
 from vigym.mechanism.assembly import CLOSED
 from vigym.mechanism.closures import gaps
-from vigym.mechanism.kinematics import Tree, split
+from vigym.mechanism.halves import split
+from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.parts import WORLD, Report
 from vigym.urdf.pose import IDENTITY, Pose, direction, quaternion
