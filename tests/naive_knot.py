@@ -20,11 +20,18 @@ def momentum(twin, J, S, half):
     return p - half * twin.springs.pull(*twin.lengths) @ S, M
 
 
+def closed(twin):
+    """Which contacts hold at the knot (contacts,): their gap is shut, or outweighed by the force of the last step."""
+    gaps = np.array([c.gap(twin.x, twin.q) for c in twin.contacts])
+    pressed = twin.h1**2 * twin.forces[twin.touching.starts] / twin.weight > twin.hefts * gaps
+    return ((gaps < SHUT) | pressed) & (twin.h1 > 0.0)
+
+
 def knot_velocities(twin):
     """(V (n, 6), joint rates (n_free,)) of a `TouchingTwin`."""
     (G, J), half = twin.rows(), 0.5 * twin.h1
     p, M = momentum(twin, J, twin.springs.rows(twin.x, twin.q), half)
-    shut = np.array([twin.h1 > 0.0 and c.gap(twin.x, twin.q) < SHUT for c in twin.contacts], bool)
+    shut = closed(twin)
     touching = Touching([c for c, on in zip(twin.contacts, shut, strict=True) if on], twin.x, twin.q)
     met = twin.drives.stops(twin.now) < (STOPPED if twin.h1 > 0.0 else -np.inf)
     drives = Drives(twin.freedoms, [stop for stop, on in zip(twin.drives.limits, met, strict=True) if on])

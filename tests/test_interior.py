@@ -86,3 +86,14 @@ def test_the_choice_is_kept_and_checked():
         Simulator(scenes.puck(), contact_solver="dense")
     with pytest.raises(ValueError, match=r'contact_solver: found "interior_point" with friction_cone="pyramid"'):
         Simulator(scenes.puck(), contact_solver="interior_point", friction_cone="pyramid")
+
+
+@pytest.mark.parametrize("h", [0.01, 0.06, 0.1])
+def test_a_body_at_rest_reads_no_velocity(h):
+    """At steps at which what the relaxation leaves open at rest grows to micrometres as well."""
+    sim = Simulator(scenes.box(scenes.EDGE / 2.0), timestep=h, contact_solver="interior_point")
+    for _ in range(20):
+        assert sim.step().converged
+    assert 0.0 < sim.contacts.gap.min() <= 1e-5
+    assert np.abs(sim.body_velocity("box")).max() <= 1e-8
+    assert np.abs(sim.body_angular_velocity("box")).max() <= 1e-8

@@ -13,7 +13,7 @@ and do not press.
 
 import math
 
-from .algebra import add, axpy, cross, dot, load3, mul
+from .algebra import add, axpy, cross, dot, load3, mul, sub
 from .jit import inline
 from .lanes import row
 from .simd import load, where
@@ -87,6 +87,21 @@ def lowest(t, c, R_b, n, token):
     if kind == RIM_2:
         return axpy(radius, down, centre)
     return axpy(radius if kind == RIM_1 else -radius, aside, centre)
+
+
+@inline
+def unrolled(t, c, R2, R3, point, token):
+    """From the centre of mass to a rim's point at knot 3, world axes: it tilts with the axis, but does not roll.
+
+    A rim is its own image under turns about its axis: a point that these bring down is not lower than it was. ``point``
+    is the point at knot 2 in the body; the smallest turn of the axis from a2 to a3 takes an arm o2 across it to
+    o2 - (a3 . o2) (a2 + a3) / (1 + a2 . a3).
+    """
+    m = t.n + row(c, CONSTANT_TOUCH, token)
+    middle, axis = load3(t.model, m + POINT, token), load3(t.model, m + RIM_AXIS, token)
+    a2, a3, o2 = mul(R2, axis), mul(R3, axis), mul(R2, sub(point, middle))
+    near = 1.0 + dot(a2, a3)
+    return add(mul(R3, middle), axpy(-dot(a3, o2) / where(near - STICKS, near, near + 1.0), add(a2, a3), o2))
 
 
 @inline

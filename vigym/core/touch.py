@@ -3,7 +3,7 @@
 import math
 
 from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, store3, store4, sub, tmul
-from .contact import gap_of, tangents, touch_plan
+from .contact import gap_of, tangents, touch_plan, unrolled
 from .jit import inline, phase
 from .lanes import above, any_lane, both, row
 from .pair import (
@@ -18,7 +18,7 @@ from .pair import (
     relative_motion,
     touching_at,
 )  # fmt: skip
-from .simd import LANES, absolute, load, spread, store, where
+from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
     ANCHOR,
     ARM,
@@ -31,6 +31,8 @@ from .tables import (
     GRAVITY,
     GUIDE_1,
     GUIDE_2,
+    H1,
+    HEFT,
     KNOT,
     NEAR,
     NORMAL_2,
@@ -47,6 +49,7 @@ from .tables import (
     REPAIR_R,
     REPAIR_X,
     RIM,
+    RIM_3,
     SKATE,
     SLIP,
     SLIP_SEEN,
@@ -175,7 +178,10 @@ def look_at(t, c, a, k2, k3, per_h, token):
     move, touch = travelled(t, b, load3(t.work, a + TOUCHING, token), k2, k3, per_h, token)
     R2, anchor = load9(t.state, k2 + row(b, KNOT, token) + R, token), load3(t.state, own + ARM, token)
     n, low = load3(t.work, a + NORMAL_2, token), touch
-    gap = gap_of(t, c, b, k3, add(touch, anchor), token)
+    if RIM < kind <= RIM_3:
+        low = unrolled(t, c, R2, load9(t.state, own + R, token), load3(t.work, a + TOUCHING, token), token)
+        low = sub(low, anchor)
+    gap = gap_of(t, c, b, k3, add(low, anchor), token)
     if kind <= RIM or pairs(t, c):
         place = close_to(place_of(t, c, k3, token), load(t.work, a + PLACE, token))
         gap, n, low, other = touching_at(t, c, k3, place, token)
@@ -209,6 +215,16 @@ def look(t, k2, k3, h, token):
             look_at(t, c, a, k2, k3, 1.0 / h, token)
 
 
+@inline
+def pressed(t, c, gap, token):
+    """Lanes in which contact c pressed in the step that led to a knot: its force outweighs the gap left open.
+
+    That of the interior point grows with the square of the step; where a contact opens, force and gap change roles.
+    """
+    h1, heft = load(t.state, t.s + H1, token), load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
+    return above(h1 * h1 * load(t.state, t.o + row(c, TOUCH, token) + PRESS, token), heft * gap)
+
+
 @phase
 def stand(t, k, share, token):
     """Contacts at knot buffer k, for its velocities: those that touch are near; nothing moves yet.
@@ -219,7 +235,8 @@ def stand(t, k, share, token):
     for c in range(t.plan[CONTACTS]):
         a, s = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token) + PRESS
         gap, n, arm, other = nearest(t, c, k, token)
-        near = both(above(share, o), above(spread(SHUT, token), gap))
+        shut = maximum(above(spread(SHUT, token), gap), pressed(t, c, gap, token))
+        near = both(above(share, o), shut)
         store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
         f = load4(t.state, s, token)
         f = share * f[0], share * f[1], share * f[2], share * f[3]
