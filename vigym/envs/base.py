@@ -105,8 +105,11 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
 
 
 def _plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return `info` with Python numbers in place of arrays without dimensions."""
-    return {key: value if type(value) is float else _number(value) for key, value in info.items()}
+    """Return `info`, with Python numbers in place of arrays without dimensions."""
+    for key, value in info.items():
+        if type(value) is not float:
+            info[key] = _number(value)
+    return info
 
 
 def _number(value: Any) -> Any:

@@ -99,7 +99,7 @@ class Coordinates:
         Raises:
             MechanismError: unknown names, wrong shapes, values that are not finite, quaternions of length zero.
         """
-        q, qd = np.full((count, self.rest.size), np.nan), np.full((count, self._n_velocities), np.nan)
+        q, qd = np.empty((count, self.rest.size)), np.empty((count, self._n_velocities))
         _fill(q, positions, self._position_slices, "positions", single)
         _fill(qd, velocities, self._velocity_slices, "velocities", single)
         for body, values in (base or {}).items():
@@ -186,11 +186,12 @@ def _assembly(mechanism: Mechanism, joint: Joint) -> Array:
 
 
 def _fill(target: Array, given: Given, spans: dict[str, slice], what: str, single: bool) -> None:
-    """Write what is given to rows (count, n)."""
-    if given is None:
-        return
-    if not isinstance(given, Mapping):
+    """Write what is given to rows (count, n), and NaN elsewhere."""
+    if given is not None and not isinstance(given, Mapping):
         _put(target, slice(0, target.shape[1]), given, what, single)
+        return
+    target.fill(np.nan)
+    if not given:
         return
     told = np.zeros(target.shape[1], np.bool_)
     for name, value in given.items():

@@ -45,7 +45,7 @@ class Reader:
 
     def _reread(self, chosen: NDArray[np.bool_]) -> None:
         """Read the chosen environments again, which were placed anew; what was read of the others stays."""
-        if self._reading is not None and chosen.any():
+        if self._reading is not None and np.count_nonzero(chosen):
             self._reading = self._reading.copy()
             self._groups.call(_READ, self._reading, chosen=chosen)
 
@@ -164,6 +164,12 @@ class Reader:
         table = self._read()[:, : 13 * len(self._model.body_rows)].reshape(self._count, -1, 13)
         states: Array = (table[0] if self._single else table).take(self._model.body_rows - 1, axis=-2)
         return states
+
+    def _energies(self) -> Array:
+        """Total energy (count,) [J]."""
+        kinetic, potential = self._read()[:, self._coordinates.energies].T
+        total: Array = kinetic + potential
+        return total
 
     def energy(self) -> Energy:
         """Kinetic, potential and total energy at the knot [J]; springs are potential, armatures kinetic."""

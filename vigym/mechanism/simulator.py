@@ -25,6 +25,7 @@ from vigym.mechanism.saved import Saved
 from vigym.mechanism.start import LoopStart, closing_first, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
+_STARTED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])  # the status of what has not been stepped
 _FORCES = (torques_of, T.ACTUATORS), (targets_of, T.MOTORS)
 
 
@@ -126,9 +127,8 @@ class Simulator(Linear, Saved, Chosen):
         self._place(q, qd, chosen)
         if lift and self._lift.possible:
             self._place(self._lift(q, self._touching()), qd, chosen)
-        self._status[chosen] = (1.0, 0.0, 0.0, 0.0, 0.0)
-        energy = self._read()[:, self._coordinates.energies].sum(axis=1)
-        self._start_energy = np.where(chosen, energy, self._start_energy)
+        self._status[chosen] = _STARTED
+        self._start_energy = np.where(chosen, self._energies(), self._start_energy)
 
     def _restart(self, chosen: NDArray[np.bool_]) -> None:
         self.reset(mask=chosen)
@@ -136,7 +136,7 @@ class Simulator(Linear, Saved, Chosen):
     def _place(self, q: Array, qd: Array, chosen: NDArray[np.bool_]) -> None:
         """Start the chosen environments from all their coordinates and velocities."""
         rows = (q, qd) if self._single else (q, qd, chosen[:, None].astype(np.float64))
-        if chosen.any():
+        if np.count_nonzero(chosen):
             self._groups.call((reset.reset_single, reset.reset_lanes), *rows)
         self._reread(chosen)
 
@@ -206,13 +206,12 @@ class Simulator(Linear, Saved, Chosen):
         expected = (masses.shape[1], 3) if self._single else (*masses.shape, 3)
         if given.shape != expected or not np.isfinite(given).all():
             raise ValueError(f"impulses: found {given.tolist()}, expected finite numbers of shape {expected}")
-        before, rows = self._read()[:, self._coordinates.energies].sum(axis=1), self._model.body_rows
+        before, rows = self._energies(), self._model.body_rows
         changes = np.zeros((self._count, len(rows), 3))
         changes[:, rows - 1] = given.reshape(*masses.shape, 3) / masses[..., None]
         self._groups.quicken(changes)
         self._reading = None
-        gained = self._read()[:, self._coordinates.energies].sum(axis=1) - before
-        self._start_energy = self._start_energy + gained
+        self._start_energy = self._start_energy + (self._energies() - before)
 
     @property
     def status(self) -> Status:
