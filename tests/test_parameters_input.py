@@ -22,6 +22,7 @@ from vigym import MechanismError, Simulator
         ({"mass": {"road": 1.0}}, "parameters mass: found 'road', expected rod"),
         ({"mass": {"rod": 0.0}}, "parameters mass of 'rod': found 0, expected factors > 0"),
         ({"mass": -1.0}, "parameters mass of 'rod': found -1, expected factors > 0"),
+        ({"mass": True}, "parameters mass of 'rod': found True, expected factors > 0"),
         ({"gravity": np.nan}, "parameters gravity: found nan, expected factors > 0"),
         ({"gravity": [1.0, np.inf, 1.0]}, "parameters gravity: found inf, expected factors > 0"),
         ({"gravity": [1.0, 2.0]}, r"parameters gravity: found shape (2,), expected () or (3,)"),

@@ -29,14 +29,16 @@ def _as_array(value: ArrayLike, element: str, expected: str) -> Array:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
-    if _no_numbers(value):  # numpy takes True as 1 and "2" as 2
+    if no_numbers(value):  # numpy takes True as 1 and "2" as 2
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     array.flags.writeable = False
     return array
 
 
-def _no_numbers(value: ArrayLike) -> bool:
+def no_numbers(value: Any) -> bool:
     """Whether there are truth values or texts among the entries of what converts to an array of numbers."""
+    if isinstance(value, float):
+        return False
     entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
     if entries.dtype != object:
         return entries.dtype.kind not in "iuf"

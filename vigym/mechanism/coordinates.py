@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.core.readings import READ_CONTACT
 from vigym.core.readout import READ_COUNT, READ_KINETIC, READ_POTENTIAL
+from vigym.mechanism.check import no_numbers
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.graph import loop_joints
 from vigym.mechanism.joints import Joint
@@ -220,6 +221,8 @@ def _rows(value: Any, width: int, count: int, what: str, single: bool) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{what}: found {value!r}, expected real numbers") from error
+    if no_numbers(value):
+        raise MechanismError(f"{what}: found {value!r}, expected real numbers")
     if array.shape == (width,) or (width == 1 and not array.shape):
         return array
     if not single and (array.shape == (count, width) or (width == 1 and array.shape == (count,))):

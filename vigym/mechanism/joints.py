@@ -208,6 +208,8 @@ def _limits(prototype: Prototype, limits: ArrayLike | None, element: str) -> Arr
         pairs = np.array(limits, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}") from error
+    if check.no_numbers(limits):
+        raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}")
     pairs = pairs[None] if count == 1 and pairs.shape == (2,) else pairs
     if pairs.shape != (count, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.check import Array
+from vigym.mechanism.check import Array, no_numbers
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.varied import QUANTITIES, WHOLE, Factors
@@ -71,6 +71,8 @@ def _factors(value: ArrayLike, count: int, single: bool, what: str) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{what}: found {value!r}, expected factors > 0") from error
+    if no_numbers(value):
+        raise MechanismError(f"{what}: found {value!r}, expected factors > 0")
     if array.shape != () and (single or array.shape != (count,)):
         raise MechanismError(f"{what}: found shape {array.shape}, expected {'()' if single else f'() or ({count},)'}")
     wrong = ~((array > 0.0) & np.isfinite(array))
