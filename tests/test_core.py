@@ -23,7 +23,7 @@ JOINTS = [kind for kind in TYPES if kind != "fixed"]
 @njit(error_model="numpy", pipeline_class=Whole)
 def moved(plan, model, state, work, h, size):
     """Move the present knot by ``size`` times the increments in the work; its own wrenches, blocks and rate loads."""
-    t, vectors = groups.group(plan, model, state, work, 0, 0, 0), zero_lanes()
+    t, vectors = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL), zero_lanes()
     k2, k3, blocks = knot.knots(t, 1), knot.knots(t, 0), groups.block_count(t, 0.0)
     wide = spread(h, vectors)
     body.update(t, blocks, k2, k3, wide, spread(size, vectors), spread(1.0, vectors), vectors)
@@ -36,7 +36,7 @@ def moved(plan, model, state, work, h, size):
 @njit(error_model="numpy", pipeline_class=Whole)
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
-    t = groups.group(plan, model, state, work, 0, 0, 0)
+    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
     k2, k3 = knot.knots(t, 1), knot.knots(t, 0)
     ldu.factorise(t, k2, k3, 0.0)
     ldu.solve_to_root(t, k2, 0.0)
@@ -46,7 +46,7 @@ def solved(plan, model, state, work):
 @njit(error_model="numpy", pipeline_class=Whole)
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (freedoms, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
-    t = groups.group(plan, model, state, work, 0, 0, 0)
+    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
     k = knot.knots(t, back)
     for i in range(1, plan[T.BODIES]):
         p, n = planned(t, i, T.FIRST), planned(t, i, T.TRANSLATIONS)

@@ -112,3 +112,17 @@ def test_an_assembly_far_from_a_small_gap_is_told():
 def test_an_assembly_that_is_none_is_silent(recwarn):
     assert Simulator(three_cranks(0.0)).mechanism.report == []
     assert not recwarn
+
+
+def test_a_start_that_nearly_fits_is_the_same_beside_one_that_is_far():
+    # The far one takes more stages, which must not move its neighbour on.
+    one = Simulator(uneven())
+    fitting = []
+    for left in (0.1, 0.9):
+        one.reset({"left": left})
+        fitting.append(one.joint_positions[2])
+    right = np.array(fitting) + (4e-8, 0.0)
+    one.reset({"left": 0.1, "right": right[0]})
+    both = Simulator(uneven(), batch=2)
+    both.reset({"left": np.array([0.1, 0.9]), "right": right})
+    np.testing.assert_array_equal(both.joint_positions[0], one.joint_positions)

@@ -14,28 +14,32 @@ def command() -> None:
     """Compile the kernels and keep them on disk; what is there already is loaded.
 
     Needed once for every machine and version: in an image of a container, or before many processes start together.
-    VIGYM_CACHE_DIR says where they are kept.
+    VIGYM_CACHE_DIR says where they are kept. Trees that touch nothing have smaller kernels than all there is.
     """
     from vigym.core.jit import cache_folder  # numba is loaded for those who ask for it
 
     rows = []
-    for batch, name in ((None, "one"), (2, "batch")):
-        for what, use in _uses(batch).items():
-            start = time.perf_counter()
-            use()
-            rows.append([name, what, f"{time.perf_counter() - start:.1f}"])
+    for batch, number in ((None, "one"), (2, "batch")):
+        for asset, kind in (("pendulum", "tree"), ("four_bar", "all")):
+            for what, use in _uses(asset, batch).items():
+                start = time.perf_counter()
+                use()
+                rows.append([f"{number}, {kind}", what, f"{time.perf_counter() - start:.1f}"])
     folder = cache_folder()
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     show("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
     print(f"kept in {folder}, {size / 1e6:.0f} MB")
 
 
-def _uses(batch: int | None) -> dict[str, Callable[[], object]]:
-    """Return calls that need every kernel of a simulator between them; a linkage needs those of loops, too."""
+def _uses(asset: str, batch: int | None) -> dict[str, Callable[[], object]]:
+    """Return calls that need every kernel of a simulator between them.
+
+    A tree that touches nothing has kernels of its own, and none that assemble; a linkage needs those of all there is.
+    """
     from vigym.mechanism.simulator import Simulator
     from vigym.urdf.load import load_urdf
 
-    mech, made = load_urdf(assets.path("four_bar")), list[Simulator]()
+    mech, made = load_urdf(assets.path(asset)), list[Simulator]()
     return {
         "assembly and reset": lambda: made.append(Simulator(mech, timestep=0.01, batch=batch)),
         "step": lambda: made[0].step(),

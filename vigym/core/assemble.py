@@ -11,7 +11,7 @@ from .groups import group
 from .jit import entry, phase
 from .joint import joint_row, planned, rotation_repair, translation_repair
 from .knot import knots
-from .lanes import above, any_lane, both, copy, from_rows, row, to_rows
+from .lanes import above, any_lane, both, but_not, copy, from_rows, row, to_rows
 from .ldu import close
 from .links import follow_links, rate_gaps, row_plan
 from .reset import move_bodies, place_bodies, rounded
@@ -91,11 +91,12 @@ def assemble(t, k, positions, before, given, start, first, token, vectors):
     while True:
         stage += 1
         fraction = stage / stages
-        fraction = where(fraction - one, one, fraction)
+        fraction, over = where(fraction - one, one, fraction), 0.0 * one
         if any_lane(held):
             over = above(stage / stages, 1.0 + 0.5 / stages)
             approach(t, positions, before, start, given, fraction, over, first, token)
-        gap = where(active, newton(t, k, positions, given, held, active, first, token, vectors), gap)
+        moving = but_not(active, over)  # lanes past their last stage wait for their neighbours as they are
+        gap = where(moving, newton(t, k, positions, given, held, moving, first, token, vectors), gap)
         if any_lane(above(one, fraction)):
             continue
         # once more, without holding what nearly fits
@@ -197,18 +198,18 @@ def assemble_group(t, positions, before, given, start, rates, given_rates, outco
 
 
 @entry
-def assemble_single(plan, model, state, work, positions, before, given, start, rates, given_rates, outcome):
+def assemble_single(plan, model, state, work, extent, positions, before, given, start, rates, given_rates, outcome):
     """Assemble one environment."""
-    t = group(plan, model, state, work, 0, 0, 0)
+    t = group(plan, model, state, work, 0, 0, 0, extent)
     assemble_group(t, positions, before, given, start, rates, given_rates, outcome, 0, 0.0, zero_lanes())
 
 
 @entry
 def assemble_lanes(
-    plan, model, state, work, positions, before, given, start, rates, given_rates, outcome, model_stride
+    plan, model, state, work, extent, positions, before, given, start, rates, given_rates, outcome, model_stride
 ):
     """Assemble a batch."""
     for g in range((outcome.shape[0] + LANES - 1) // LANES):
-        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
         lanes = zero_lanes()
         assemble_group(t, positions, before, given, start, rates, given_rates, outcome, g * LANES, lanes, lanes)

@@ -9,6 +9,9 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.untyped_passes import IRProcessing
+
+from .absent import LeaveOut
 
 
 class _Waiting(JITCodeLibrary):
@@ -66,13 +69,14 @@ class _Finish(NativeLowering):
 
 
 def _with_lowering(lowering):
-    """Numba's pipeline with another way to lower."""
+    """Numba's pipeline with another way to lower, and without what a mechanism has not."""
 
     class Pipeline(CompilerBase):
         def define_pipelines(self):
             manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
             passes = [made for made, _ in manager.passes]
             manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
+            manager.add_pass_after(LeaveOut, IRProcessing)
             manager.finalize()
             return [manager]
 

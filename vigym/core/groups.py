@@ -27,6 +27,8 @@ from .tables import (
     WORK_LOOPS,
 )  # fmt: skip
 
+PLAIN, FULL = None, 1  # kernels of trees that touch nothing; of all there is. numba compiles for each, see ``absent``
+
 
 class Tables(NamedTuple):
     """Pointers to the four arrays, and where the tables of one lane group start in them."""
@@ -51,11 +53,12 @@ class Tables(NamedTuple):
     q: int  # work: carried rows
     z: int  # work: couplings
     w: int  # work: contacts
+    extent: Any  # PLAIN or FULL, a type as much as a value
 
 
 @inline
-def group(plan, model, state, work, m, s, w):
-    """Tables of the lane group whose model, state and work start at m, s, w."""
+def group(plan, model, state, work, m, s, w, extent):
+    """Tables of the lane group whose model, state and work start at m, s, w; ``extent`` says which kernels it needs."""
     return Tables(
         plan=pointer(plan),
         model=pointer(model),
@@ -77,6 +80,7 @@ def group(plan, model, state, work, m, s, w):
         q=w + plan[WORK_CARRIED],
         z=w + plan[WORK_COUPLINGS],
         w=w + plan[WORK_CONTACTS],
+        extent=extent,
     )
 
 

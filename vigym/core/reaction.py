@@ -110,14 +110,14 @@ def react_group(t, out, first, token, vectors):
 
 
 @entry
-def react_single(plan, model, state, work, out):
+def react_single(plan, model, state, work, extent, out):
     """Constraint forces of one environment."""
-    react_group(group(plan, model, state, work, 0, 0, 0), out, 0, 0.0, zero_lanes())
+    react_group(group(plan, model, state, work, 0, 0, 0, extent), out, 0, 0.0, zero_lanes())
 
 
 @entry
-def react_lanes(plan, model, state, work, out, model_stride):
+def react_lanes(plan, model, state, work, extent, out, model_stride):
     """Constraint forces of a batch."""
     for g in range((out.shape[0] + LANES - 1) // LANES):
-        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
         react_group(t, out, g * LANES, zero_lanes(), zero_lanes())

@@ -149,14 +149,14 @@ def read_group(t, out, first, token, vectors):
 
 
 @entry
-def read_single(plan, model, state, work, out):
+def read_single(plan, model, state, work, extent, out):
     """Read one environment."""
-    read_group(group(plan, model, state, work, 0, 0, 0), out, 0, 0.0, zero_lanes())
+    read_group(group(plan, model, state, work, 0, 0, 0, extent), out, 0, 0.0, zero_lanes())
 
 
 @entry
-def read_lanes(plan, model, state, work, out, model_stride):
+def read_lanes(plan, model, state, work, extent, out, model_stride):
     """Read a batch."""
     for g in range((out.shape[0] + LANES - 1) // LANES):
-        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
         read_group(t, out, g * LANES, zero_lanes(), zero_lanes())

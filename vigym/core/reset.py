@@ -191,26 +191,26 @@ def reset_group(t, positions, velocities, first, lanes, token, vectors):
 
 
 @entry
-def reset_single(plan, model, state, work, positions, velocities):
+def reset_single(plan, model, state, work, extent, positions, velocities):
     """Reset one environment."""
-    reset_group(group(plan, model, state, work, 0, 0, 0), positions, velocities, 0, 1.0, 0.0, zero_lanes())
+    reset_group(group(plan, model, state, work, 0, 0, 0, extent), positions, velocities, 0, 1.0, 0.0, zero_lanes())
 
 
 @entry
-def reset_lanes(plan, model, state, work, positions, velocities, mask, model_stride):
+def reset_lanes(plan, model, state, work, extent, positions, velocities, mask, model_stride):
     """Reset the environments of a batch whose mask is 1."""
     for g in range((mask.shape[0] + LANES - 1) // LANES):
         lanes = both(from_rows(mask, g * LANES, 0, zero_lanes()), filled(g * LANES, mask.shape[0]))
         if any_lane(lanes):
-            t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+            t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
             reset_group(t, positions, velocities, g * LANES, lanes, zero_lanes(), zero_lanes())
 
 
 @entry
-def refresh(plan, model, state, work, groups, single, model_stride):
+def refresh(plan, model, state, work, extent, groups, single, model_stride):
     """Rebuild what follows from restored poses in every lane group."""
     for g in range(groups):
-        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0)
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
         follow(t, (plan[BODIES] + LANES - 1) // LANES if single else plan[BODIES], knots(t, 0), zero_lanes())
         if single:
             follow_links(t, knots(t, 0), 0.0)

@@ -114,20 +114,20 @@ def restore(t, kept, failed, vectors):
 
 
 @entry
-def step_single(plan, model, state, work, torques, targets, dt, order, substeps, tolerance, status):
+def step_single(plan, model, state, work, extent, torques, targets, dt, order, substeps, tolerance, status):
     """Step one environment: lanes are bodies where bodies are independent, single floats along the tree."""
-    t = group(plan, model, state, work, 0, 0, 0)
+    t = group(plan, model, state, work, 0, 0, 0, extent)
     step_group(t, torques, targets, 0, 1.0, dt, order, substeps, tolerance, status, 0.0, zero_lanes())
 
 
 @entry
 def step_lanes(
-    plan, model, state, work, torques, targets, dt, order, substeps, tolerance, status, start, stop, model_stride,
-    work_start,
+    plan, model, state, work, extent, torques, targets, dt, order, substeps, tolerance, status, start, stop,
+    model_stride, work_start,
 ):  # fmt: skip
     """Step the lane groups start..stop of a batch: lanes are environments."""
     for g in range(start, stop):
-        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], work_start)
+        t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], work_start, extent)
         lanes = filled(g * LANES, status.shape[0])
         step_group(
             t, torques, targets, g * LANES, lanes, dt, order, substeps, tolerance, status, zero_lanes(), zero_lanes()

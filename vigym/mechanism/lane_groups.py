@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from vigym.core import reset
 from vigym.core import tables as T
+from vigym.core.absent import plain
+from vigym.core.groups import FULL, PLAIN
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.memory import require_memory
@@ -34,6 +36,7 @@ class LaneGroups:
 
     Attributes:
         plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread.
+        extent: which kernels are needed, those of plain trees or those of all there is.
         single: whether this is one environment without lanes.
         count: number of environments.
         groups: number of lane groups.
@@ -45,6 +48,7 @@ class LaneGroups:
         self.plan: NDArray[np.int64] = T.lay_out(model.plan, self.single)
         self.plan[[T.PYRAMID, T.INTERIOR]] = pyramid, inside
         require_memory(self.count, 8.0 * int(self.plan[T.STATE_SIZE]) * self.groups / self.count)
+        self.extent: int | None = PLAIN if plain(self.plan) else FULL
         self.table: Array = T.model_table(model, self.single)
         self.state: Array = T.initial_state(self.plan, self.groups)
         self.work: list[Array] = [T.aligned(int(self.plan[T.THREAD_SIZE])) for _ in shares(self.groups, threads)]
@@ -66,7 +70,7 @@ class LaneGroups:
         """
         single, lanes = kernels
         if self.single:
-            single(*self.tables, *arguments)
+            single(*self.tables, self.extent, *arguments)
             return
         everything = [(0, self.groups)]
         spans = everything if chosen is None else self._needed(chosen)
@@ -76,7 +80,7 @@ class LaneGroups:
             return
         spans = self._shared(lanes, max(1, steps))
         if len(spans) == 1:
-            lanes(*self.tables, *arguments, *self._ends(self.groups, steps))
+            lanes(*self.tables, self.extent, *arguments, *self._ends(self.groups, steps))
         else:
             side_by_side(lambda k: self._part(lanes, arguments, spans[k], self.work[k], steps), len(spans))
 
@@ -86,7 +90,8 @@ class LaneGroups:
         rows, size = slice(start * LANES, min(stop * LANES, self.count)), self.state.size // self.groups
         table = self.table[start * self._stride : stop * self._stride] if self._stride else self.table
         own = (a[rows] if isinstance(a, np.ndarray) else a for a in arguments)
-        kernel(self.plan, table, self.state[start * size : stop * size], work, *own, *self._ends(stop - start, steps))
+        tables = self.plan, table, self.state[start * size : stop * size], work
+        kernel(*tables, self.extent, *own, *self._ends(stop - start, steps))
 
     def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
         """Last arguments: of a step its range of groups, too."""
@@ -118,7 +123,7 @@ class LaneGroups:
 
     def refresh(self) -> None:
         """Rebuild what follows from poses that were written to the state."""
-        reset.refresh(*self.tables, self.groups, self.single, self._stride)
+        reset.refresh(*self.tables, self.extent, self.groups, self.single, self._stride)
 
     def _shared(self, kernel: Any, steps: int) -> list[tuple[int, int]]:
         """Spans of groups, one for each thread that pays; the first call of a kernel compiles it, on one thread."""
