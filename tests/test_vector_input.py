@@ -162,12 +162,16 @@ class Mixed(Pendulum):
         found = super().rewards(now, action)
         return found | ({"upright": found["upright"].sum()} if self.fault == "term" else {})
 
+    def terminated(self, now):
+        return np.any(now["angle"] > 9.0) if self.fault == "end" else super().terminated(now)
+
 
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
         ("quantity", r"quantity 'mean': found shape \(\), expected \(3,\) or one more axis"),
         ("term", r"reward term 'upright': found shape \(\), expected \(3,\): hooks"),
+        ("end", r"hook 'terminated': found shape \(\), expected \(3,\): hooks"),
     ],
 )
 def test_hooks_that_mix_environments_up(fault, error):

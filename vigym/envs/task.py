@@ -27,7 +27,8 @@ class Task(ABC):
 
     The fields are the options a user may give to `gymnasium.make`; a field `<term>_weight` is the weight of the
     reward term `<term>`. Hooks are array expressions over leading dimensions `...`: () for one environment,
-    (n,) for a batch; `initial` alone serves one environment, since each has its own random stream.
+    (n,) for a batch (`vigym.envs.expressions.parts` makes those of one quick); `initial` alone serves one environment,
+    since each has its own random stream.
 
     Attributes:
         timestep: step of the integrator [s].

@@ -1,0 +1,43 @@
+"""Array expressions of tasks: the same bits for one environment and for a batch of them."""
+
+import numpy as np
+import pytest
+
+from vigym.envs.expressions import columns, into_body, parts, upwards, wrapped
+
+ROWS = np.random.default_rng(0).uniform(-20.0, 20.0, (6, 4))
+
+
+def turns(count):
+    quaternions = np.random.default_rng(1).normal(size=(count, 4))
+    return quaternions / np.sqrt((quaternions * quaternions).sum(axis=-1, keepdims=True))
+
+
+def test_parts_of_one_environment_are_numbers():
+    assert parts(ROWS[0]) == ROWS[0].tolist()
+    assert all(type(part) is float for part in parts(ROWS[0]))
+    np.testing.assert_array_equal(parts(ROWS), ROWS.T)
+    np.testing.assert_array_equal(columns(*parts(ROWS)), ROWS)
+    np.testing.assert_array_equal(columns(*parts(ROWS[0])), ROWS[0])
+
+
+def test_wrapped_angles():
+    angles = wrapped(ROWS)
+    assert angles.min() >= -np.pi
+    assert angles.max() < np.pi
+    np.testing.assert_allclose(np.exp(1j * angles), np.exp(1j * ROWS), atol=1e-14)
+    assert [wrapped(angle) for angle in ROWS[0].tolist()] == angles[0].tolist()
+    assert wrapped(np.pi) == -np.pi
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_vectors_in_the_axes_of_bodies(count):
+    orientation, vector = turns(count), np.random.default_rng(2).normal(size=(count, 3))
+    found, up = into_body(orientation, vector), upwards(orientation)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=-1), np.linalg.norm(vector, axis=-1))
+    np.testing.assert_allclose(up, into_body(orientation, np.tile([0.0, 0.0, 1.0], (count, 1))), atol=1e-15)
+    for k in range(count):
+        np.testing.assert_array_equal(into_body(orientation[k], vector[k]), found[k])
+        np.testing.assert_array_equal(upwards(orientation[k]), up[k])
+    quarter = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])  # turned left: what lies ahead in the world is right
+    np.testing.assert_allclose(into_body(quarter, np.array([1.0, 0.0, 0.0])), [0.0, -1.0, 0.0], atol=1e-15)
