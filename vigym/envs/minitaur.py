@@ -8,7 +8,7 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.legs import commanded, hip_angles
-from vigym.envs.expressions import cost_of_transport, into_body
+from vigym.envs.expressions import cost_of_transport, into_body, parts
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.motors import MINITAUR_MOTOR
@@ -194,15 +194,15 @@ class Minitaur(Task):
 
     def rewards(self, now: Quantities, action: Array) -> Quantities:
         """Return the terms of progress, energy, drift and shake."""
-        w, x, y, z = (now["joint_positions"][..., k] for k in range(3, 7))
+        w, x, y, z = parts(now["joint_positions"][..., 3:7])
         step = self.timestep * self.frame_skip
         return {
             "forward": now["x_velocity"] * step,
             "energy": -now["power"] * step,
-            "drift": -np.abs(now["y_velocity"]) * step,
-            "shake": -np.abs(2.0 * (x * z + w * y) + 2.0 * (y * z - w * x)),
+            "drift": -abs(now["y_velocity"]) * step,
+            "shake": -abs(2.0 * (x * z + w * y) + 2.0 * (y * z - w * x)),
         }
 
     def terminated(self, now: Quantities) -> Flags:
         """Return whether the robot fell."""
-        return np.logical_or(now["upright"] < TILTED, now["height"] < LOW)
+        return (now["upright"] < TILTED) | (now["height"] < LOW)
