@@ -102,6 +102,18 @@ class TouchingTwin(Twin):
         self.B = np.vstack([self.touching.rows(), self.drives.rows(self.J)])
         bounce = h * np.array([c.restitution for c in self.contacts]) * self.approach
         self.floors = np.where(bounce > 0.0, bounce, np.minimum(0.0, self.touching.gaps + PUSH))
+        self.floors[self.covered()] = -1e3  # far below
+
+    def covered(self):
+        """Ends of what is over a partner that did not press and are next to the nearest point: one will do."""
+        places, found, nearest = self.touching.places, [], 0
+        pressed = self.forces[self.touching.starts] > 0.0
+        for i, contact in enumerate(self.contacts):
+            nearest = i if contact.guards else nearest
+            end = contact.of_segment and not contact.guards and not pressed[i]
+            if end and abs(places[i] - places[nearest]) < SLIDES:
+                found.append(i)
+        return found
 
     def face_anew(self, V, h):
         """Whether bodies overlap away from where a contact was; it is there from now on."""

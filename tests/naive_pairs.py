@@ -79,6 +79,7 @@ class TwinPair:
 
     def __init__(self, first, second, body, partner, which):
         self.body, self.partner, self.which, self.guards = body, partner, which, which == "nearest"
+        self.of_segment = isinstance(first.shape, Capsule)
         self.middle, self.half, self.radius = np.asarray(first.shape.position), segment_of(first.shape), 0.0
         self.radius, (self.size, self.round) = first.shape.radius, box_of(second.shape)
         self.centre, self.turn = np.asarray(second.shape.position), np.asarray(second.shape.orientation, float)
@@ -108,12 +109,15 @@ class TwinPair:
         return distance - self.radius - self.round, n, own - self.radius * n, own - (distance - self.round) * n
 
     def gap(self, x, q, near=None):
-        """Distance of both (...,) [m], negative where they overlap; near a place of the segment if there is one."""
+        """Distance of both (...,) [m], negative where they overlap.
+
+        Near a place of the segment if there is one, and there where it is an end of what is over the partner.
+        """
         shape = np.broadcast_shapes(x.shape[:-2], q.shape[:-2])
         x, q = np.broadcast_to(x, (*shape, *x.shape[-2:])), np.broadcast_to(q, (*shape, *q.shape[-2:]))
         found = np.zeros(shape)
         for i in np.ndindex(shape):
-            s = self.place(x[i], q[i])
+            s = near if near is not None and not self.guards else self.place(x[i], q[i])
             s = s if near is None else np.clip(s, near - SLIDES, near + SLIDES)
             found[i] = self.meeting(x[i], q[i], s)[0]
         return found

@@ -31,7 +31,7 @@ def unit(a):
 class TwinContact:
     """One point of a collision: a ball of `radius` about `point`, or one of four points of a circle (`quarter`)."""
 
-    guards = False  # whether it has to be looked for elsewhere on its body
+    guards = of_segment = False  # whether it has to be looked for elsewhere on its body; whether on a segment
 
     def __init__(self, collision, touch, body, ground, quarter=None):
         self.body, self.point, self.radius, self.quarter = body, touch.point, touch.radius, quarter

@@ -190,7 +190,7 @@ def keep_found(t, mask, token):
 
 
 @inline
-def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, kappa, slack, token, vectors):
+def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, prox, careful, inside, kappa, slack, token, vectors):
     """Residual at the present guess of knot 3, and where multipliers or held forces count the increment with them.
 
     The lanes ``wants`` factorise anew, and those that hold a force: contacts, limits and the like change their slopes.
@@ -198,7 +198,6 @@ def evaluate(t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, ka
     forces are from their laws, part of the increment that stays inside their cones).
     """
     looped, o, weight = t.plan[LOOP_ROWS] > 0, spread(0.0, token), 0.5 + 0.5 * rho
-    prox = CAREFUL_PROX if careful else PROX
     gap, now_held = look_around(t, k2, k3, h, rho, prox, slack, inside, kappa, token)
     held = maximum(held, both(now_held, active))
     wants = maximum(wants, both(held, active))

@@ -28,6 +28,7 @@ SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 o
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
 SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 WANDERS = 1e-3  # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
+STIFFENS = 0.1  # by which the careful attempt's proximal term falls whenever a converged lane has to go on
 ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
 
 
@@ -81,6 +82,12 @@ def settled(now, theta, moves, held, goal, iteration, token):
 
 
 @inline
+def stiffened(prox, late, token):
+    """Proximal part of a contact's force after the ``late`` lanes were looked at anew: their anchors have to arrive."""
+    return where(late, maximum(spread(PROX, token), STIFFENS * prox), prox)
+
+
+@inline
 def foreseen(now, theta, off, iteration):
     """What the residual will be after the increment just taken."""
     return maximum(SAFETY * theta * now if iteration > 0 else now, off)
@@ -105,12 +112,12 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
     kappa, tight = begin_inside(t, inside, h, token)
     # forces are not asked for beyond their rounding; gaps are
     slack = maximum(one, ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
-    goal, held, prox = tolerance * slack, o, CAREFUL_PROX if careful else PROX
+    goal, held, prox = tolerance * slack, o, spread(CAREFUL_PROX if careful else PROX, token)
     active, wants, previous = todo, todo, one
     done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
         now, turn, left, held, off, part = evaluate(
-            t, blocks, k2, k3, h, rho, active, wants, held, careful, inside, kappa, slack, token, vectors
+            t, blocks, k2, k3, h, rho, active, wants, held, prox, careful, inside, kappa, slack, token, vectors
         )
         residual = where(active, now, residual)
         theta = now / previous
@@ -120,6 +127,7 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
         take(t, one, asked, inside, token)
         finished = arrived(t, k2, k3, h, prox, asked, inside, token)
         missed = but_not(asked, finished)
+        prox = stiffened(prox, missed, token)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -138,8 +146,9 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
-        finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
-        finished = arrived(t, k2, k3, h, prox, but_not(finished, missed), inside, token)
+        asked = but_not(both(both(active, above(goal, bound)), above(size, spread(0.999, token))), missed)
+        finished = arrived(t, k2, k3, h, prox, asked, inside, token)
+        prox = stiffened(prox, but_not(asked, finished), token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number

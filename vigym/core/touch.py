@@ -5,8 +5,9 @@ import math
 from .algebra import add, axpy, cross, dot, load3, load4, load9, mul, scale, store3, store4, sub, tmul
 from .contact import gap_of, tangents, touch_plan, unrolled
 from .jit import inline, phase
-from .lanes import above, any_lane, both, row
+from .lanes import above, any_lane, both, but_not, row
 from .pair import (
+    SLIDES,
     close_to,
     far_apart,
     nearest,
@@ -37,6 +38,9 @@ from .tables import (
     NEAR,
     NORMAL_2,
     NORMAL_3,
+    PAIR_HEAD,
+    PAIR_NEAREST,
+    PAIR_TAIL,
     PARTNER,
     PARTNER_ARM2,
     PARTNER_LOW,
@@ -117,6 +121,25 @@ def face(t, c, a, k2, h, place, token):
     return gap, approach(t, c, k2, arm, other, n, token)
 
 
+@inline
+def covered(t, c, a, token):
+    """Lanes in which contact c, at an end of what is over the partner, is next to the nearest point: one will do."""
+    nearest = t.w + row(c - (1 if touch_plan(t, c, TOUCH_KIND) == PAIR_HEAD else 2), TOUCH_WORK, token)
+    away = absolute(load(t.work, a + PLACE, token) - load(t.work, nearest + PLACE, token))
+    return both(load(t.work, nearest + NEAR, token), above(spread(SLIDES, token), away))
+
+
+@inline
+def hand_over(t, a, to, mask, token):
+    """The force of contact row a, and its anchor, to contact row ``to`` in the lanes of the mask: a is far then."""
+    for field in (ANCHOR, FACTS):
+        f, g = load4(t.work, a + field, token), load4(t.work, to + field, token)
+        for j in range(4):
+            store(t.work, to + field + j * LANES, where(mask, f[j] + g[j], g[j]))
+            store(t.work, a + field + j * LANES, where(mask, 0.0 * f[j], f[j]))
+    store(t.work, a + NEAR, but_not(load(t.work, a + NEAR, token), mask))
+
+
 @phase
 def meet(t, k2, h, token):
     """Every contact at knot 2, whether it is near; its first forces: the last step's."""
@@ -134,6 +157,8 @@ def meet(t, k2, h, token):
         if any_lane(around):
             gap, speed = face(t, c, a, k2, h, place_of(t, c, k2, token), token)
             near = where(last[0], around, both(around, above(absolute(h * speed) * FAR + FAR * fall, gap)))
+            if PAIR_HEAD <= touch_plan(t, c, TOUCH_KIND) <= PAIR_TAIL:
+                near = where(last[0], near, but_not(near, covered(t, c, a, token)))
             store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
     note_awake(t, token)
 
@@ -183,7 +208,9 @@ def look_at(t, c, a, k2, k3, per_h, token):
         low = sub(low, anchor)
     gap = gap_of(t, c, b, k3, add(low, anchor), token)
     if kind <= RIM or pairs(t, c):
-        place = close_to(place_of(t, c, k3, token), load(t.work, a + PLACE, token))
+        place = load(t.work, a + PLACE, token)
+        if kind == PAIR_NEAREST:
+            place = close_to(place_of(t, c, k3, token), place)
         gap, n, low, other = touching_at(t, c, k3, place, token)
         low = sub(low, anchor)
         if pairs(t, c):
