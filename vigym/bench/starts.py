@@ -33,7 +33,7 @@ def starts(repeats: int = 5, cold: bool = False) -> list[Row]:
 
     Args:
         repeats: how many start from compiled kernels.
-        cold: whether one compiles them from nothing before, into a folder of its own: about a minute.
+        cold: whether one compiles them from nothing before, into a folder of its own: half a minute.
 
     Returns:
         Rows of the stages and of all: stage, seconds (median), compiling_seconds (None unless cold).
