@@ -50,10 +50,10 @@ def _bar(name: str) -> Any:
     return tqdm(total=_PIECES[name], desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18}|{bar}| {elapsed}")
 
 
-# entry kernels, and how many functions numba compiles for each where it is the first: what the bar counts to
+# entry kernels, and about how many functions numba compiles for each in its usual place: what the bar counts to
 _PIECES = {
-    "reset_single": 63, "read_single": 75, "step_single": 55, "reset_lanes": 31, "read_lanes": 36, "step_lanes": 27,
-    "refresh": 3, "react_single": 60, "react_lanes": 40, "assemble_single": 60, "assemble_lanes": 40,
+    "reset_single": 61, "read_single": 101, "step_single": 71, "reset_lanes": 62, "read_lanes": 80, "step_lanes": 62,
+    "refresh": 3, "react_single": 60, "react_lanes": 40, "assemble_single": 155, "assemble_lanes": 155,
 }  # fmt: skip
 _LISTENERS: list[_Announcer] = []
 

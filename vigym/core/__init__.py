@@ -28,10 +28,12 @@ Papers:
 
 Modules, each importing only from those above it:
 
-jit          the kernel decorators, and the cache folder keyed by the sources
 simd         the lane value type: arithmetic, load and store
-lanes        lanes one by one, masks, reductions, rows of tables and arrays
 tables       the whole data model: what is where in the four flat arrays
+absent       kernels without what a mechanism has not
+gathered     kernels are compiled whole, their phases with them
+jit          the kernel decorators, and the cache folder keyed by the sources
+lanes        lanes one by one, masks, reductions, rows of tables and arrays
 algebra      vectors and matrices as tuples
 quaternion   unit quaternions
 groups       a lane group: its tables, its environments, copies of some of its lanes
