@@ -31,6 +31,14 @@ def test_rows_of_single_environments_and_vectors():
         assert row["memory_kb"] > 0.0
 
 
+def test_precisions_of_vectors_where_they_serve():
+    rows = bench.environments([PENDULUM, "vigym/FourBar-v0"], [2], repeats=1, precisions=["float64", "float32"])
+    found = [(row["id"], row["environments"], row["precision"], row["lanes"]) for row in rows]
+    lanes = bench.LANES
+    pendulum = [(PENDULUM, 0, "float64", 1), (PENDULUM, 2, "float64", lanes), (PENDULUM, 2, "float32", 2 * lanes)]
+    assert found == [*pendulum, ("vigym/FourBar-v0", 0, "float64", 1), ("vigym/FourBar-v0", 2, "float64", lanes)]
+
+
 def test_peers_stand_beside_theirs():
     pytest.importorskip("mujoco")
     rows = bench.environments(["vigym/CartPole-v0"], [2], repeats=1)

@@ -6,7 +6,8 @@
 Fair play: the same chain, step and duration, both from the same start each time. MuJoCo uses its Euler integrator with
 every stage off that the chain does not need (chain_models.UNUSED). One call makes all steps of a round, the two take
 turns within each repeat, and the clock is the CPU time of the one thread that works. vigym solves every step to its
-default tolerance. `!` marks a figure whose steps did not all converge, whose joints came apart, or where MuJoCo warned.
+default tolerance; the last columns of a batch are single precision, beside double. `!` marks a figure whose steps did
+not all converge, whose joints came apart, or where MuJoCo warned.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def main() -> None:
     """Print the tables asked for."""
     args = _arguments()
     print(machine())
-    print(f"float64 throughout; step {args.timestep} s, {args.seconds} s from rest per round, {args.repeats} repeats\n")
+    print(
+        f"float64, or as told; step {args.timestep} s, {args.seconds} s from rest per round, {args.repeats} repeats\n"
+    )
     for name in args.tables:
         for joint in args.joints:
             print(TABLES[name](joint, args), end="\n\n", flush=True)
@@ -83,13 +86,18 @@ def _batch(joint: str, args: argparse.Namespace) -> str:
     start = {links: scattered(links, joint, args.batch) for links in args.links}
     rows = []
     for setting in _settings(joint, args):
-        pair = vigym_batch(setting, start[setting.links]), mujoco_rollout(setting, start[setting.links])
-        costs = interleaved([one.job for one in pair], args.repeats)
-        marks = ["" if one.healthy() else "!" for one in pair]
+        first = start[setting.links]
+        three = vigym_batch(setting, first), mujoco_rollout(setting, first), vigym_batch(setting, first, "float32")
+        costs = interleaved([one.job for one in three], args.repeats)
+        marks = ["" if one.healthy() else "!" for one in three]
         rates = [f"{1e-3 / cost.best:.0f} ({1e-3 / cost.median:.0f}){m}" for cost, m in zip(costs, marks, strict=True)]
-        rows.append([str(setting.links), *rates, *_ratios(costs), f"{pair[0].iterations():.2f}"])
+        gain = [f"{costs[0].best / costs[2].best:.2f}", f"{costs[0].median / costs[2].median:.2f}"]
+        iterations = [f"{one.iterations():.2f}" for one in (three[0], three[2])]
+        row = [rates[0], iterations[0], rates[1], *_ratios(costs[:2]), rates[2], iterations[1], *gain]
+        rows.append([str(setting.links), *row])
     title = f"{joint} chain, batch of {args.batch} on one thread, thousand physics steps of one chain/s: best (median)"
-    return table(title, ["links", "vigym", "mujoco.rollout", "best/best", "med/med", "iterations"], rows)
+    ours, ratios = ["vigym", "iterations"], ["best/best", "med/med"]
+    return table(title, ["links", *ours, "mujoco.rollout", *ratios, "vigym float32", "iterations", *ratios], rows)
 
 
 def _slope(joint: str, args: argparse.Namespace) -> str:

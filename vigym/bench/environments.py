@@ -6,7 +6,7 @@ part of the steps. All that is compared takes turns.
 
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import gymnasium as gym
@@ -30,6 +30,7 @@ def environments(
     repeats: int = 5,
     peers: bool = True,
     report: Callable[[float], None] = lambda done: None,
+    precisions: Sequence[str] = ("float64",),
 ) -> list[Row]:
     """Time environments, single ones first, then vectors.
 
@@ -40,6 +41,7 @@ def environments(
         repeats: how often each is timed.
         peers: whether to time Gymnasium's environments on MuJoCo, where it is installed, beside those like them.
         report: told the part that is done, in [0, 1].
+        precisions: of vectors, "float64" and "float32"; vectors that single precision does not serve for are left out.
 
     Returns:
         Rows with the same keys: id, engine ("vigym" or "mujoco"), environments (0: a single one through `gym.make`),
@@ -59,7 +61,7 @@ def environments(
     rows: list[Row] = []
     for done, name in enumerate(names):
         report(done / len(names))
-        subjects = list(_subjects(name, counts, threads, peers))
+        subjects = list(_subjects(name, counts, threads, peers, precisions))
         costs = interleaved([job for subject in subjects for job in subject.jobs()], repeats)
         at = 0
         for subject in subjects:
@@ -71,13 +73,27 @@ def environments(
     return rows
 
 
-def _subjects(name: str, counts: Sequence[int], threads: Sequence[int], peers: bool) -> Iterator["_Subject"]:
+def _subjects(
+    name: str, counts: Sequence[int], threads: Sequence[int], peers: bool, precisions: Sequence[str]
+) -> Iterator["_Subject"]:
     wall, peer = set(threads) != {1}, PEERS.get(name) if peers else None
+    served = [precision for precision in precisions if _serves(name, precision)]
     for count in (0, *counts):
-        for k in threads if count else (1,):
-            yield _Subject(name, "vigym", count, k, wall)
+        for k, precision in product(threads, served) if count else [(1, "float64")]:
+            yield _Subject(name, "vigym", count, k, wall, precision)
         if peer is not None and not _missing(peer):
-            yield _Subject(peer, "mujoco", count, 1, wall)
+            yield _Subject(peer, "mujoco", count, 1, wall, "float64")
+
+
+def _serves(name: str, precision: str) -> bool:
+    """Whether an environment can be stepped so."""
+    try:
+        _make(name, 1, 1, precision).close()
+    except ValueError:
+        if precision == "float64":
+            raise
+        return False
+    return True
 
 
 def _missing(name: str) -> bool:
@@ -92,9 +108,10 @@ def _missing(name: str) -> bool:
 class _Subject:
     """One environment, or a vector, and what is timed of it."""
 
-    def __init__(self, name: str, engine: str, count: int, threads: int, wall: bool) -> None:
+    def __init__(self, name: str, engine: str, count: int, threads: int, wall: bool, precision: str) -> None:
         self._name, self._engine, self._count, self._threads, self._wall = name, engine, count, threads, wall
-        self._env: Any = _make(name, count, threads)
+        self._precision = precision
+        self._env: Any = _make(name, count, threads, precision)
         self._env.reset(seed=0)
         inner = self._env.unwrapped if engine == "vigym" else _first(self._env)
         self._skip = int(inner.task.frame_skip if engine == "vigym" else inner.frame_skip)
@@ -110,14 +127,15 @@ class _Subject:
         """Figures from what the jobs cost."""
         steps, resets, *physics = costs
         ours = self._engine == "vigym"
+        lanes = LANES * (2 if self._precision == "float32" else 1) if ours and self._count else 1
         return {
             "id": self._name, "engine": self._engine, "environments": self._count, "threads": self._threads,
-            "clock": "wall" if self._wall else "CPU", "lanes": LANES if ours and self._count else 1,
-            "precision": "float64", "physics_steps": self._skip, "environment_steps_per_second": 1.0 / steps.best,
+            "clock": "wall" if self._wall else "CPU", "lanes": lanes, "precision": self._precision,
+            "physics_steps": self._skip, "environment_steps_per_second": 1.0 / steps.best,
             "physics_steps_per_second": self._skip / steps.best,
             "median_environment_steps_per_second": 1.0 / steps.median, "step_us": 1e6 * steps.best,
             "physics_us": 1e6 * physics[0].best if physics else None, "reset_us": 1e6 * resets.best,
-            "memory_kb": _memory(self._name, self._count) if ours else None,
+            "memory_kb": _memory(self._name, self._count, self._precision) if ours else None,
         }  # fmt: skip
 
     def close(self) -> None:
@@ -151,12 +169,12 @@ class _Subject:
         return Job(lambda: self._env.reset(seed=0), run, calls * max(self._count, 1), self._wall)
 
 
-def _make(name: str, count: int, threads: int) -> Any:
+def _make(name: str, count: int, threads: int, precision: str) -> Any:
     options: dict[str, Any] = {"urdf": str(assets.path("acrobot"))} if name == "vigym/Urdf-v0" else {}
     if not count:
         return gym.make(name, **options)
     if name.startswith("vigym/"):
-        options["threads"] = threads
+        options |= {"threads": threads, "precision": precision}
     return gym.make_vec(name, count, **options)
 
 
@@ -164,13 +182,13 @@ def _first(env: Any) -> Any:
     return env.envs[0].unwrapped if isinstance(env, gym.vector.SyncVectorEnv) else env.unwrapped
 
 
-def _memory(name: str, count: int) -> float:
+def _memory(name: str, count: int, precision: str) -> float:
     """Memory of one more environment [kB]: of a vector the growth per environment from its half to the whole."""
     sizes = (0, 1) if count < 2 else (count // 2, count)
     used = []
     for size in sizes:
         tracemalloc.start()
-        kept = [_make(name, count and size, 1) for _ in range(size if count < 2 else 1)]
+        kept = [_make(name, count and size, 1, precision) for _ in range(size if count < 2 else 1)]
         used.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.stop()
         for env in kept:

@@ -5,7 +5,7 @@ nothing of their own.
 """
 
 from .books import book
-from .coordinates import keep, note_all, note_forced
+from .coordinates import gather, keep, note_all, note_forced
 from .groups import blend, block_count
 from .jit import inline, phase
 from .knot import bend, fastest, knots, turn_buffers
@@ -13,7 +13,21 @@ from .lanes import above, any_lane, both, but_not, copy, over_bodies
 from .links import note_lengths
 from .newton import attempt
 from .simd import absolute, load, maximum, spread, where
-from .tables import ASIDE_STATE, BUFFERS, CONTACTS, H0, H1, HISTORY, INTERIOR, KNOT_SIZE, LINKS, LOOP_ROWS, SWEPT, TIME
+from .tables import (
+    ASIDE_STATE,
+    BUFFERS,
+    CONTACTS,
+    H0,
+    H1,
+    HISTORY,
+    INTERIOR,
+    KNOT_SIZE,
+    LINKS,
+    LOOP_ROWS,
+    SWEPT,
+    TIME,
+    TIME_REST,
+)
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's turn from step to step that smooth motion does not have
@@ -71,7 +85,7 @@ def accept(t, k3, h, done, failed, token, vectors):
     keep(t, t.s + HISTORY, history, done, token)
     keep(t, t.s + HISTORY, 0.0 * one, failed, token)
     keep(t, t.s + H1, h, done, token)
-    keep(t, t.s + TIME, load(t.state, t.s + TIME, token) + h, done, token)
+    gather(t, TIME, TIME_REST, h, done, token)
     others = but_not(one, done)
     if any_lane(others):
         rest(t, spread(others, vectors), spread(but_not(others, failed), vectors), vectors)

@@ -9,7 +9,7 @@ import math
 
 from .algebra import add, dot, load3, load4
 from .cone import spin_coefficient
-from .coordinates import keep
+from .coordinates import gather, keep
 from .drives import IDLE, bound_by, three
 from .forces import stretch_of, tension
 from .jit import inline, phase
@@ -32,6 +32,7 @@ from .tables import (
     COORDINATE,
     DAMPING,
     DISSIPATED,
+    DISSIPATED_REST,
     DRIVE,
     ELIMINATION,
     FIRST,
@@ -64,6 +65,7 @@ from .tables import (
     TOUCH_WORK,
     TRANSLATIONS,
     WORK_DONE,
+    WORK_REST,
 )  # fmt: skip
 
 RESTS = 2.0  # steps of free fall: what approaches more slowly does not bounce
@@ -141,14 +143,14 @@ def book(t, k2, k3, h, rho, mask, token):
     if t.plan[CONTACTS] > 0:
         lost = lost + book_contacts(t, k2, k3, h, mask, token)
     weight = (0.5 + 0.5 * rho) * h
-    keep(t, t.s + DISSIPATED, load(t.state, t.s + DISSIPATED, token) + weight * lost, mask, token)
+    gather(t, DISSIPATED, DISSIPATED_REST, weight * lost, mask, token)
     for p in range(t.plan[FREEDOMS]):
         torque = load(t.work, t.p + row(p, ELIMINATION, token) + APPLIED, token)
         keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
     for r in range(t.plan[LOOP_ROWS]):
         keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + KEPT, token), mask, token)
     done = weight * done + book_spinning(t, k3, h, token)
-    keep(t, t.s + WORK_DONE, load(t.state, t.s + WORK_DONE, token) + done, mask, token)
+    gather(t, WORK_DONE, WORK_REST, done, mask, token)
 
 
 @inline

@@ -10,7 +10,7 @@ import math
 from .algebra import cross, dot, load3, load4, tmul
 from .jit import inline, phase
 from .joint import joint_row, kept_quaternion, planned, relative_orientation, separation, translation_axis
-from .lanes import above, arctan2, both, row
+from .lanes import above, arctan2, both, of_precision, row
 from .quaternion import rotation, vector
 from .simd import load, spread, store, where
 from .tables import (
@@ -28,6 +28,9 @@ from .tables import (
     TRANSLATIONS,
     TURNS,
 )  # fmt: skip
+
+GRID = 1.5 * 2.0**-23  # of a sum: rounds what it lost so that double precision holds both
+NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square may vanish
 
 
 @inline
@@ -55,6 +58,23 @@ def angle(t, i, j, e, token):
 def keep(t, at, value, mask, token):
     """Write to the state in the lanes of the mask."""
     store(t.state, at, where(mask, value, load(t.state, at, token)))
+
+
+@inline
+def gather(t, field, rest, amount, mask, token):
+    """Add to a sum of the environment row, in the lanes of the mask.
+
+    Single precision keeps what rounding takes of it in the field ``rest``: thousands of steps add up.
+    """
+    old, compensated = load(t.state, t.s + field, token), of_precision((False, True), token)
+    if compensated:
+        amount = amount + load(t.state, t.s + rest, token)
+    total = old + amount
+    keep(t, t.s + field, total, mask, token)
+    if compensated:
+        gained = total - old
+        lost, grid = (old - (total - gained)) + (amount - gained), GRID * total
+        keep(t, t.s + rest, (lost + grid) - grid, mask, token)
 
 
 @inline
@@ -110,7 +130,7 @@ def rotation_vector(sine, kept, token):
     w, x, y, z = kept
     size = math.sqrt(x * x + y * y + z * z)
     s = where(w, spread(2.0, token), spread(-2.0, token))  # q and -q: the shorter way round
-    tiny, one = spread(1e-150, token), spread(1.0, token)
+    tiny, one = spread(of_precision(NO_TURN, token), token), spread(1.0, token)
     return s * sine * where(size - tiny, arctan2(size, s * 0.5 * w) / where(size - tiny, size, tiny), one)
 
 

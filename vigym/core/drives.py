@@ -4,7 +4,7 @@ import math
 
 from .jit import inline, phase
 from .joint import planned
-from .lanes import above, both, row
+from .lanes import above, both, of_precision, row
 from .laws import HARD, command, drive_law, dry_law, stop_law
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .tables import (
@@ -44,7 +44,9 @@ from .tables import (
 )  # fmt: skip
 from .touch import PUSH
 
-GIVES_WAY = 5e-9  # [m or rad] by which the proximal term may let a step go past a limit, or what holds a rate slip
+# [m or rad], in double and single precision: the proximal term may let a step go past a limit by that, or what holds a
+# rate slip
+GIVES_WAY = 5e-9, 1e-6
 IDLE = 1e29  # size of a kept target that is none: its motor idles
 SHUT = 1e-7  # [m or rad] distance from a limit at which it holds a knot velocity
 
@@ -233,7 +235,7 @@ def reanchor_laws(t, h, mask, token):
                 for k in range(3):
                     f, f0 = load(t.work, at + ACTS + k * LANES, token), load(t.work, at + ANCHORS + k * LANES, token)
                     held = above(2.0 * softness * load(t.work, at + SLOPES + k * LANES, token) * h, spread(1.0, token))
-                    gives = above(absolute(h * softness * (f - f0)), spread(GIVES_WAY, token))
+                    gives = above(absolute(h * softness * (f - f0)), spread(of_precision(GIVES_WAY, token), token))
                     moved = both(both(mask, held), gives)
                     store(t.work, at + ANCHORS + k * LANES, where(moved, f, f0))
                     late = maximum(late, moved)

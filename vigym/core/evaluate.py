@@ -8,7 +8,7 @@ from .groups import blend, gravity
 from .interior import fall
 from .jit import inline, phase
 from .joint import planned
-from .lanes import any_lane, both, but_not, copy, over_bodies, row
+from .lanes import any_lane, both, but_not, copy, of_precision, over_bodies, row
 from .laws import HARD
 from .ldu import close, factorise, scaled, solve_to_leaves, solve_to_root
 from .links import follow_links, gaps
@@ -42,6 +42,8 @@ from .touch import look, meet
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 CAREFUL_PROX = 1e-3  # of the careful attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # what the rounding of positions makes of a loop's forces, in parts of their round-off
+
+OPEN_ROUNDING = 0.0, 1.0  # the same without loops, in double and single precision
 
 
 @phase
@@ -110,8 +112,8 @@ def begin(t, blocks, k2, k3, h, rho, careful, token, vectors):
     linear, cubic = extrapolation(t, h, token)
     linear, cubic = (o, o) if careful else (linear, cubic)
     linear, cubic, g = spread(linear, vectors), spread(cubic, vectors), gravity(t, token, vectors)
-    # of a contact's forces it makes all of it
-    roundings = 1.0 if t.plan[CONTACTS] > 0 else (POSITION_ROUNDING if t.plan[LOOP_ROWS] > 0 else 0.0)
+    roundings = POSITION_ROUNDING if t.plan[LOOP_ROWS] > 0 else of_precision(OPEN_ROUNDING, token)
+    roundings = 1.0 if t.plan[CONTACTS] > 0 else roundings  # of a contact's forces it makes all of it
     rho_, h_ = spread(rho, vectors), spread(h, vectors)
     terms = predict(t, blocks, k2, k3, h_, rho_, linear, cubic, g, roundings, vectors)
     constant_loads(t, spread(0.5, token), 0.5 * rho, 0.5 + 0.5 * rho, token)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .algebra import load3
 from .jit import inline
 from .lanes import lane_count, with_lane
-from .simd import LANES, load, pointer, spread, store, where, zero_lanes
+from .simd import LANES, load, pointer, spread, store, where
 from .tables import (
     BODIES,
     GRAVITY,
@@ -85,11 +85,10 @@ def group(plan, model, state, work, m, s, w, extent):
 
 
 @inline
-def filled(first, environments):
+def filled(first, environments, token):
     """Lanes of a group that hold an environment."""
-    token = zero_lanes()
     mask = token
-    for k in range(LANES):
+    for k in range(lane_count(token)):
         mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)
     return mask
 
@@ -109,6 +108,6 @@ def gravity(t, token, vectors):
 
 @inline
 def blend(to, target, source, start, size, mask, vectors):
-    """Copy ``size`` elements in the lanes of the mask."""
+    """Copy ``size`` slots in the lanes of the mask."""
     for at in range(0, size, LANES):
         store(to, target + at, where(mask, load(source, start + at, vectors), load(to, target + at, vectors)))

@@ -10,7 +10,7 @@ from .algebra import add, dot, load3, load4, mul, scale, store3, store4, store9,
 from .jit import inline, phase
 from .lanes import row
 from .quaternion import almost_normalised, product, rotation
-from .simd import LANES, load, maximum, spread, store
+from .simd import LANES, load, maximum, number_of, spread, store
 from .tables import ANCHOR_B, ARM, AXIS, AXIS_B, BODY, BUFFERS, INERTIA, KNOT, KNOT_SIZE, PHASE, C, Q, R, V, W, X, Y
 
 
@@ -49,15 +49,27 @@ def move(t, m, k2, k3, v2, w2, c2, h, token):
 
 
 @inline
+def present(table, environment):
+    """Which knot buffer is the present one, in a state that starts at ``environment``: all lanes share it."""
+    return int(load(table, environment + PHASE, number_of(table)))
+
+
+@inline
+def make_present(t, buffer):
+    """Make a knot buffer the present one."""
+    store(t.state, t.s + PHASE, spread(float(buffer), number_of(t.state)))
+
+
+@inline
 def knots(t, back):
     """The knot buffer ``back`` steps behind the present one; -1 is the next."""
-    return t.k + t.plan[KNOT_SIZE] * ((int(load(t.state, t.s + PHASE, 0.0)) + BUFFERS - back) % BUFFERS)
+    return t.k + t.plan[KNOT_SIZE] * ((present(t.state, t.s) + BUFFERS - back) % BUFFERS)
 
 
 @inline
 def turn_buffers(t):
     """The next knot buffer becomes the present one."""
-    store(t.state, t.s + PHASE, float((int(load(t.state, t.s + PHASE, 0.0)) + 1) % BUFFERS))
+    make_present(t, (present(t.state, t.s) + 1) % BUFFERS)
 
 
 @phase

@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .jit import inline
-from .simd import LANES, LanesType, absolute, fma, larger, load, spread, store, where, zero_lanes
+from .simd import LANES, LanesType, absolute, fma, larger, load, spread, store, vector_of, where
 
 _SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
 
@@ -33,18 +33,26 @@ def with_lane(context, a, index, value):
     """``a`` with lane ``index`` replaced."""
 
     def generate(context, builder, sig, args):
+        number = context.cast(builder, args[2], sig.args[2], getattr(sig.args[0], "base", sig.args[0]))
         if isinstance(sig.args[0], LanesType):
-            return builder.insert_element(args[0], args[2], builder.trunc(args[1], ir.IntType(32)))
-        return args[2]
+            return builder.insert_element(args[0], number, builder.trunc(args[1], ir.IntType(32)))
+        return number
 
     return a(a, index, value), generate
 
 
 @intrinsic
 def lane_count(context, token):
-    """Number of lanes of a token: LANES or 1."""
+    """Number of lanes of a token: those of a register, or 1."""
     number = token.count if isinstance(token, LanesType) else 1
     return types.intp(token), lambda context, builder, sig, args: context.get_constant(types.intp, number)
+
+
+@intrinsic
+def of_precision(context, pair, token):
+    """The one of two values that belongs to the token's precision: (double, single)."""
+    which = 0 if getattr(token, "base", token) == types.float64 else 1
+    return pair[which](pair, token), lambda context, builder, sig, args: builder.extract_value(args[0], which)
 
 
 @intrinsic
@@ -64,9 +72,9 @@ def row(context, index, fields, token):
 
 @inline
 def copy(to, target, source, start, size):
-    """Copy ``size`` elements, a multiple of LANES, between tables."""
+    """Copy ``size`` slots, a multiple of LANES, between tables."""
     for at in range(0, size, LANES):
-        store(to, target + at, load(source, start + at, zero_lanes()))
+        store(to, target + at, load(source, start + at, vector_of(to)))
 
 
 def _widest(builder, kind, value):

@@ -3,7 +3,8 @@
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by less than a factor
 of four. A lane that has converged is frozen, so its neighbours never change it. A step is accepted when its scaled
 residual is below the tolerance, measured, or bounded from the measured contraction: the chord's next residual is about
-(residual)^2 / (last residual). Damped full Newton, the second attempt, factorises in every iteration.
+(residual)^2 / (last residual). Damped full Newton, the second attempt, factorises in every iteration. In single
+precision rounding is most of what is asked: every guess is improved once, whatever its residual.
 """
 
 from .body import update
@@ -12,7 +13,7 @@ from .evaluate import CAREFUL_PROX, PROX, begin, evaluate, keep_found, take
 from .groups import block_count
 from .interior import next_relaxation, relaxation
 from .jit import inline, phase
-from .lanes import above, any_lane, both, but_not
+from .lanes import above, any_lane, both, but_not, of_precision
 from .ldu import solve_to_leaves
 from .links import follow_links
 from .pressed import forget_duals
@@ -26,10 +27,11 @@ DAMPED = 15  # half steps of the careful attempt, where forces hold
 FLOOR = 100.0  # times the tolerance: where what forces hold stops to converge, it is their stiffness that rounds
 SAFETY = 1.5  # on the predicted next residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 STEP_LIMIT, CAREFUL_LIMIT = 1.0, 0.3  # [rad] largest rotation of one Newton increment
-SETTLED = 1e-7  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
+# pairs of numbers: in double and in single precision
+SETTLED = 1e-7, 1e-5  # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 WANDERS = 1e-3  # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 STIFFENS = 0.1  # by which the careful attempt's proximal term falls whenever a converged lane has to go on
-ROUND_OFF = 4e-15  # residuals are not asked to fall below this part of their largest term
+ROUND_OFF = 4e-15, 5e-7  # residuals are not asked to fall below this part of their largest term
 
 
 @inline
@@ -78,7 +80,7 @@ def settled(now, theta, moves, held, goal, iteration, token):
     small = above(goal, now)
     if iteration > 0:
         small = maximum(small, both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)))
-    return both(small, above(spread(SETTLED, token), moves))
+    return both(small, above(spread(of_precision(SETTLED, token), token), moves))
 
 
 @inline
@@ -111,18 +113,17 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
     terms = begin(t, blocks, k2, k3, h, rho, careful, token, vectors)
     kappa, tight = begin_inside(t, inside, h, token)
     # forces are not asked for beyond their rounding; gaps are
-    slack = maximum(one, ROUND_OFF / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
+    slack = maximum(one, of_precision(ROUND_OFF, token) / tolerance * terms / load(t.model, t.e + FORCE_SCALE, token))
     goal, held, prox = tolerance * slack, o, spread(CAREFUL_PROX if careful else PROX, token)
-    active, wants, previous = todo, todo, one
+    active, wants, previous, at_once = todo, todo, one, of_precision((goal, spread(tolerance, token)), token)
     done, iterations, residual, last_turn = o, o, spread(1e300, token), spread(1e300, token)
     for iteration in range(CAREFUL_ITERATIONS if careful else ITERATIONS):
         now, turn, left, held, off, part = evaluate(
             t, blocks, k2, k3, h, rho, active, wants, held, prox, careful, inside, kappa, slack, token, vectors
         )
-        residual = where(active, now, residual)
-        theta = now / previous
+        residual, theta = where(active, now, residual), now / previous
         moves = turn if looped else where(held, turn, o)
-        asked = both(active, settled(now, theta, moves, held, goal, iteration, token))
+        asked = both(active, settled(now, theta, moves, held, goal if iteration > 0 else at_once, iteration, token))
         asked = but_not(asked, both(held, above(kappa, tight)))
         take(t, one, asked, inside, token)
         finished = arrived(t, k2, k3, h, prox, asked, inside, token)
@@ -145,7 +146,7 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
         if looped:
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
-            size = where(above(theta * turn, spread(SETTLED, token)), 0.0 * size, size)
+            size = where(above(theta * turn, spread(of_precision(SETTLED, token), token)), 0.0 * size, size)
         asked = but_not(both(both(active, above(goal, bound)), above(size, spread(0.999, token))), missed)
         finished = arrived(t, k2, k3, h, prox, asked, inside, token)
         prox = stiffened(prox, but_not(asked, finished), token)

@@ -200,7 +200,7 @@ def reset_single(plan, model, state, work, extent, positions, velocities):
 def reset_lanes(plan, model, state, work, extent, positions, velocities, mask, model_stride):
     """Reset the environments of a batch whose mask is 1."""
     for g in range((mask.shape[0] + LANES - 1) // LANES):
-        lanes = both(from_rows(mask, g * LANES, 0, zero_lanes()), filled(g * LANES, mask.shape[0]))
+        lanes = both(from_rows(mask, g * LANES, 0, zero_lanes()), filled(g * LANES, mask.shape[0], zero_lanes()))
         if any_lane(lanes):
             t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], 0, extent)
             reset_group(t, positions, velocities, g * LANES, lanes, zero_lanes(), zero_lanes())

@@ -1,9 +1,10 @@
 """The lane value type: one kernel source runs one environment, or several side by side.
 
-Numerical tables are laid out ``[row // s][field][lane]`` with LANES values per field. Two readings of it share every
-kernel:
+Numerical tables are laid out ``[row // s][field][lane]`` with LANES slots of eight bytes per field. Two readings of it
+share every kernel:
 
-* *lanes of environments* (a batch): s = 1; a row is a body, the lanes of a field are LANES environments;
+* *lanes of environments* (a batch): s = 1; a row is a body, the lanes of a field are LANES environments; or twice as
+  many where a table holds single precision, two values to a slot: places in a table count slots, whatever it holds;
 * *lanes of bodies* (one environment): s = LANES; that many bodies share a block, one per lane. What runs over bodies
   independently still reads vectors; what walks along the tree reads single floats out of the block.
 
@@ -108,13 +109,25 @@ def _define_unary(operation, lower):
     lower_builtin(operation, LanesType)(lower)
 
 
-def _call(builder, name, value):
-    """Call the LLVM intrinsic ``name`` on a float or a vector."""
-    suffix = "f64" if isinstance(value.type, ir.DoubleType) else f"v{value.type.count}f64"
-    return builder.call(
-        cgutils.get_or_insert_function(builder.module, ir.FunctionType(value.type, [value.type]), f"{name}.{suffix}"),
-        [value],
-    )
+def _call(builder, name, *values):
+    """Call the LLVM intrinsic ``name`` on floats or vectors of one type."""
+    kind = values[0].type
+    vector = isinstance(kind, ir.VectorType)
+    base = "f64" if isinstance(kind.element if vector else kind, ir.DoubleType) else "f32"
+    full_name = f"{name}.v{kind.count}{base}" if vector else f"{name}.{base}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(values)), full_name)
+    return builder.call(function, values)
+
+
+def _slot(builder, table, at, kind):
+    """Pointer to a value of LLVM type ``kind`` that starts at slot ``at`` of a table."""
+    slots = builder.bitcast(table, ir.IntType(64).as_pointer())
+    return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
+
+
+def _fits(value, table):
+    """Whether a table holds values of this type: what it is read and written as."""
+    return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
 
 
 _define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
@@ -133,24 +146,23 @@ def pointer(context, array):
 
 @intrinsic
 def load(context, table, at, token):
-    """Read the value of the token's type that starts at element ``at`` of a table."""
+    """Read the value of the token's type that starts at slot ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        kind = context.get_value_type(sig.return_type)
-        return builder.load(builder.bitcast(builder.gep(args[0], [args[1]]), kind.as_pointer()), align=8)
+        return builder.load(_slot(builder, args[0], args[1], context.get_value_type(sig.return_type)), align=8)
 
-    return token(table, at, token), generate
+    return (token(table, at, token), generate) if _fits(token, table) else None
 
 
 @intrinsic
 def store(context, table, at, value):
-    """Write a float or vector at element ``at`` of a table."""
+    """Write a float or vector at slot ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        builder.store(args[2], builder.bitcast(builder.gep(args[0], [args[1]]), args[2].type.as_pointer()), align=8)
+        builder.store(args[2], _slot(builder, args[0], args[1], args[2].type), align=8)
         return context.get_dummy_value()
 
-    return types.void(table, at, value), generate
+    return (types.void(table, at, value), generate) if _fits(value, table) else None
 
 
 @intrinsic
@@ -160,7 +172,9 @@ def spread(context, value, token):
     def generate(context, builder, sig, args):
         if sig.return_type == sig.args[0]:
             return args[0]
-        return _spread(context, builder, sig.return_type, args[0], sig.args[0])
+        if isinstance(sig.return_type, LanesType):
+            return _spread(context, builder, sig.return_type, args[0], sig.args[0])
+        return context.cast(builder, args[0], sig.args[0], sig.return_type)
 
     return token(value, token), generate
 
@@ -202,17 +216,33 @@ def fma(context, a, b, c):
     def generate(context, builder, sig, args):
         if not FUSED:
             return builder.fadd(builder.fmul(args[0], args[1]), args[2])
-        kind = args[0].type
-        suffix = "f64" if isinstance(kind, ir.DoubleType) else f"v{kind.count}f64"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fma.{suffix}"
-        )
-        return builder.call(function, args)
+        return _call(builder, "llvm.fma", *args)
 
     return a(a, b, c), generate
 
 
+def lanes_of(number):
+    """Type of the vectors of a table of such numbers: as many as a register holds."""
+    return FLOAT_LANES if number == types.float64 else LanesType(number, 2 * LANES)
+
+
+@intrinsic
+def vector_of(context, table):
+    """The token for vectors of a table's numbers."""
+    return lanes_of(table.dtype)(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )
+
+
+@intrinsic
+def number_of(context, table):
+    """The token for single numbers of a table."""
+    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), 0.0
+    )
+
+
 @intrinsic
 def zero_lanes(context):
-    """The token for vectors."""
+    """The token for vectors of double precision."""
     return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(context.get_value_type(sig.return_type), None)

@@ -1,13 +1,13 @@
 """A call of the step for a lane group: torques, sub-steps, work; and the entry kernels that Python calls."""
 
 from .advance import advance, part
-from .coordinates import coordinate, keep, note_all
+from .coordinates import coordinate, gather, note_all
 from .groups import blend, filled, group
 from .jit import entry, phase
 from .joint import planned
-from .knot import knots
-from .lanes import above, any_lane, but_not, copy, from_rows, row, to_rows
-from .simd import LANES, absolute, load, maximum, spread, store, where, zero_lanes
+from .knot import knots, make_present, present
+from .lanes import above, any_lane, but_not, copy, from_rows, lane_count, row, to_rows
+from .simd import absolute, load, maximum, spread, store, vector_of, where, zero_lanes
 from .tables import (
     ACTUATED,
     ACTUATED_FREEDOM,
@@ -24,7 +24,6 @@ from .tables import (
     KNOT_SIZE,
     MOTORS,
     NO_DRIVE,
-    PHASE,
     PLAN_ACTUATORS,
     PLAN_MOTORS,
     ROTATIONS,
@@ -33,6 +32,7 @@ from .tables import (
     TARGET,
     TRANSLATIONS,
     WORK_DONE,
+    WORK_REST,
 )  # fmt: skip
 
 
@@ -91,8 +91,7 @@ def step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance
         restore(t, kept, failed, vectors)
     now = knots(t, 0)
     note_all(t, now, alive, token)
-    done = load(t.state, t.s + WORK_DONE, token) + (torque_times_coordinate(t, token) - before)
-    keep(t, t.s + WORK_DONE, done, alive, token)
+    gather(t, WORK_DONE, WORK_REST, torque_times_coordinate(t, token) - before, alive, token)
     to_rows(status, first, 0, alive)
     to_rows(status, first, 1, iterations)
     to_rows(status, first, 2, residual)
@@ -104,13 +103,13 @@ def step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance
 def restore(t, kept, failed, vectors):
     """Put the failed lanes back to the state kept before the call, whichever knot buffer is the present one now."""
     size, start = t.plan[KNOT_SIZE], t.plan[STATE_KNOTS]
-    then, now = int(load(t.work, kept + PHASE, 0.0)), int(load(t.state, t.s + PHASE, 0.0))
+    then, now = present(t.work, kept), present(t.state, t.s)
     mask = spread(failed, vectors)
     blend(t.state, t.s, t.work, kept, start, mask, vectors)
     for k in range(BUFFERS):
         target, source = t.k + size * ((now + k) % BUFFERS), kept + start + size * ((then + k) % BUFFERS)
         blend(t.state, target, t.work, source, size, mask, vectors)
-    store(t.state, t.s + PHASE, float(now))
+    make_present(t, now)
 
 
 @entry
@@ -125,10 +124,10 @@ def step_lanes(
     plan, model, state, work, extent, torques, targets, dt, order, substeps, tolerance, status, start, stop,
     model_stride, work_start,
 ):  # fmt: skip
-    """Step the lane groups start..stop of a batch: lanes are environments."""
+    """Step the lane groups start..stop of a batch: lanes are environments, in the precision of its state."""
+    token = vector_of(state)
     for g in range(start, stop):
         t = group(plan, model, state, work, g * model_stride, g * plan[STATE_SIZE], work_start, extent)
-        lanes = filled(g * LANES, status.shape[0])
-        step_group(
-            t, torques, targets, g * LANES, lanes, dt, order, substeps, tolerance, status, zero_lanes(), zero_lanes()
-        )
+        first = g * lane_count(token)
+        lanes = filled(first, status.shape[0], token)
+        step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance, status, token, token)

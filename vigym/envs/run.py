@@ -47,7 +47,7 @@ class TaskRun:
     Args:
         task: constants and hooks.
         batch: None for one environment, else how many the simulator holds.
-        threads: of the simulator.
+        threads, precision: of the simulator.
         how: what disturbs, None for nothing.
         streams: tells the random stream of every environment, where anything does.
 
@@ -61,13 +61,14 @@ class TaskRun:
         task: Task,
         batch: int | None = None,
         threads: int = 1,
+        precision: str = "float64",
         how: Disturbances | None = None,
         streams: Streams | None = None,
     ) -> None:
         self.task = task
         self.mechanism = task.mechanism()
         self.efforts = efforts(self.mechanism)
-        self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads)
+        self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads, precision=precision)
         bounds = task.observation(self.mechanism)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)

@@ -36,6 +36,8 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
             SAME_STEP: it is reset at once; `infos` has its last observation and info as "final_obs" and "final_info".
             DISABLED: nothing; it has to be reset with `reset(options={"reset_mask": ...})` before the next step.
         threads: of the simulator.
+        precision: of the simulator, "float64" or "float32", in which environments are no longer those of `gym.make`
+            bit for bit.
         render_mode: None or "rgb_array".
         width: of pictures [pixels].
         height: of pictures [pixels].
@@ -44,8 +46,8 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
 
     Raises:
-        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, render mode, overlay or an option out of
-            range.
+        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, precision, render mode, overlay or an option
+            out of range; a mechanism that single precision does not serve for.
         TypeError: unknown option.
         MechanismError: the mechanism cannot be driven.
         MemoryError: more environments than the machine has memory for.
@@ -61,6 +63,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
+        precision: str = "float64",
         render_mode: str | None = None,
         width: int = 640,
         height: int = 480,
@@ -74,7 +77,9 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         self._mode = _mode(autoreset_mode)
         how, options = split_options(options)
         made = task_class(task)(**options)
-        run = TaskRun(made, batch=self.num_envs, threads=threads, how=how, streams=self._generators)
+        run = TaskRun(
+            made, batch=self.num_envs, threads=threads, precision=precision, how=how, streams=self._generators
+        )
         self._set(run, render_mode, (width, height), overlay, shadow)
         self.metadata["autoreset_mode"] = self._mode
         self.single_observation_space, self.single_action_space = self._spaces()

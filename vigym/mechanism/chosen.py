@@ -9,6 +9,7 @@ OPTIONS = (
     "threads",
     "friction_cone",
     "contact_solver",
+    "precision",
 )
 
 
@@ -22,6 +23,7 @@ class Chosen:
     _batch: int | None
     _threads: int
     _cone: tuple[str, str]
+    _precision: str
 
     @property
     def timestep(self) -> float:
@@ -47,6 +49,11 @@ class Chosen:
     def contact_solver(self) -> str:
         """How contacts are solved first: "newton" or "interior_point"."""
         return self._cone[1]
+
+    @property
+    def precision(self) -> str:
+        """Numbers that steps are made with: "float64" or "float32"."""
+        return self._precision
 
     @property
     def tolerance(self) -> float:

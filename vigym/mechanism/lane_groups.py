@@ -30,42 +30,73 @@ class LaneGroups:
         threads: largest number of threads that a call is shared by.
         pyramid: whether friction has the four-sided cone.
         inside: whether contacts are solved by the interior point.
+        number: of the tables of numbers: float64, or float32 for steps in single precision.
 
     Raises:
         MemoryError: more environments than the machine has memory for.
 
     Attributes:
-        plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread.
+        plan, table, state, work: the arrays of `vigym.core.tables`; work is a list, one for each thread. In slots of
+            eight bytes: float64 that may be two float32.
         extent: which kernels are needed, those of plain trees or those of all there is.
         single: whether this is one environment without lanes.
         count: number of environments.
+        lanes: of them in a group.
         groups: number of lane groups.
     """
 
-    def __init__(self, model: Model, batch: int | None, threads: int, pyramid: bool, inside: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        batch: int | None,
+        threads: int,
+        pyramid: bool,
+        inside: bool,
+        number: type[np.floating[Any]] = np.float64,
+    ) -> None:
         self.single, self.count = batch is None, 1 if batch is None else batch
-        self.groups = 1 if self.single else -(-self.count // LANES)
+        self.lanes, self._number = LANES * 8 // np.dtype(number).itemsize, number
+        self.groups = 1 if self.single else -(-self.count // self.lanes)
         self.plan: NDArray[np.int64] = T.lay_out(model.plan, self.single)
         self.plan[[T.PYRAMID, T.INTERIOR]] = pyramid, inside
         require_memory(self.count, 8.0 * int(self.plan[T.STATE_SIZE]) * self.groups / self.count)
         self.extent: int | None = PLAIN if plain(self.plan) else FULL
         self.table: Array = T.model_table(model, self.single)
-        self.state: Array = T.initial_state(self.plan, self.groups)
+        self._state: Array = T.initial_state(self.plan, self.groups)
         self.work: list[Array] = [T.aligned(int(self.plan[T.THREAD_SIZE])) for _ in shares(self.groups, threads)]
         self._stride = 0  # from one group's constants to the next one's: all share those of the mechanism
 
     @property
-    def tables(self) -> tuple[NDArray[np.int64], Array, Array, Array]:
-        """First arguments of a kernel that works on everything."""
-        return self.plan, self.table, self.state, self.work[0]
+    def state(self) -> Array:
+        """The state of all groups; `refresh` has to follow when poses were written to it."""
+        return self._state
 
-    def call(self, kernels: Kernels, *arguments: Any, chosen: NDArray[np.bool_] | None = None, steps: int = 0) -> None:
+    @property
+    def tables(self) -> tuple[NDArray[Any], ...]:
+        """First arguments of a kernel that works on everything."""
+        return self._arrays(self.table, self._state, self.work[0])
+
+    def _arrays(self, *slots: Array) -> tuple[NDArray[Any], ...]:
+        """First arguments of a kernel, from slots of its tables of numbers."""
+        return self.plan, *(slots if self._number is np.float64 else (array.view(self._number) for array in slots))
+
+    def call(
+        self,
+        kernels: Kernels,
+        *arguments: Any,
+        chosen: NDArray[np.bool_] | None = None,
+        knots: int = T.BUFFERS,
+        changes: NDArray[np.bool_] | None = None,
+        steps: int = 0,
+    ) -> None:
         """Call the kernel that fits, on everything or where it is needed.
 
         Args:
             kernels: that of one environment, and that of lane groups.
             arguments: behind the four arrays; those that are arrays have a row for each environment.
             chosen: (count,) environments that it is needed for; others of their groups may be worked on too.
+            knots: how many of the last ones it reads.
+            changes: (count,) environments whose state it changes, beside those that step.
             steps: of a step how many there are.
         """
         single, lanes = kernels
@@ -87,11 +118,12 @@ class LaneGroups:
     def _part(self, kernel: Any, arguments: tuple[Any, ...], span: tuple[int, int], work: Array, steps: int) -> None:
         """Call a kernel on a span of groups, with scratch memory of its own."""
         start, stop = span
-        rows, size = slice(start * LANES, min(stop * LANES, self.count)), self.state.size // self.groups
+        rows = slice(start * self.lanes, min(stop * self.lanes, self.count))
+        size = int(self.plan[T.STATE_SIZE])
         table = self.table[start * self._stride : stop * self._stride] if self._stride else self.table
         own = (a[rows] if isinstance(a, np.ndarray) else a for a in arguments)
-        tables = self.plan, table, self.state[start * size : stop * size], work
-        kernel(*tables, self.extent, *own, *self._ends(stop - start, steps))
+        arrays = self._arrays(table, self._state[start * size : stop * size], work)
+        kernel(*arrays, self.extent, *own, *self._ends(stop - start, steps))
 
     def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
         """Last arguments: of a step its range of groups, too."""
@@ -115,7 +147,7 @@ class LaneGroups:
     def quicken(self, changes: Array) -> None:
         """Add (count, bodies, 3) to the half-step velocities that led to the present knot, bodies by row from 1 on."""
         e, row = np.arange(self.count)[:, None, None], np.arange(1, 1 + changes.shape[1])[:, None]
-        states = self.state.reshape(self.groups, -1)
+        states = self._state.reshape(self.groups, -1)
         phase = states[:, T.PHASE].astype(int)
         knots = states[:, self.plan[T.STATE_KNOTS] :].reshape(self.groups, T.BUFFERS, -1, T.KNOT, LANES)
         g, block, lane = (0, row // LANES, row % LANES) if self.single else (e // LANES, row, e % LANES)

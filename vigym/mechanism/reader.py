@@ -39,7 +39,7 @@ class Reader:
         """Readings (count, columns), computed once per state."""
         if self._reading is None:
             out = np.zeros((self._count, self._coordinates.columns))
-            self._groups.call(_READ, out)
+            self._groups.call(_READ, out, knots=1)
             self._reading = out
         return self._reading
 
@@ -47,7 +47,7 @@ class Reader:
         """Read the chosen environments again, which were placed anew; what was read of the others stays."""
         if self._reading is not None and np.count_nonzero(chosen):
             self._reading = self._reading.copy()
-            self._groups.call(_READ, self._reading, chosen=chosen)
+            self._groups.call(_READ, self._reading, chosen=chosen, knots=1)
 
     def _mechanism_of(self, environment: int) -> Mechanism:
         """The mechanism of an environment."""
