@@ -174,6 +174,22 @@ def test_impossible_pairs_are_refused():
     assert list(mech.collisions) == ["ball", "tip", "rod", "drum"]
 
 
+@pytest.mark.parametrize("apart", [0.0, 0.05])
+def test_paired_rods_whose_ends_meet_in_their_hinge_are_refused(apart):
+    """Whatever they do they touch at distance zero there; a shorter rod is taken."""
+    mech = vigym.Mechanism(ground=False)
+    for name, z in (("upper", 0.25), ("lower", -0.25)):
+        mech.add_body(name, 1.0, (0.02, 0.02, 0.001), position=(0.0, 0.0, z))
+        mech.add_collision(name, name, Capsule(0.02, 0.5 - 2.0 * apart))
+    mech.add_joint("elbow", "revolute", "upper", "lower", (0.0, 0.0, 0.0), axis=(0, 1, 0))
+    mech.add_pair("upper", "lower")
+    if apart:
+        assert vigym.Simulator(mech).contacts.gap.min() > 0.0
+        return
+    with pytest.raises(vigym.MechanismError, match="'upper' and 'lower' both through joint 'elbow'"):
+        vigym.Simulator(mech)
+
+
 def test_pickles_and_copies_keep_everything():
     mech = arm()
     mech.add_contact("foot", "b", (0, 0, -1), friction=(1, 0.5))

@@ -1,5 +1,6 @@
 """What is checked of contacts once Newton has converged: none was overlooked, and no body sinks."""
 
+from .algebra import load4
 from .contact import touch_plan
 from .jit import inline, phase
 from .lanes import above, any_lane, both, but_not, row
@@ -21,10 +22,21 @@ from .tables import (
     TOUCH_KIND,
     TOUCH_WORK,
 )  # fmt: skip
-from .touch import face, hand_over
+from .touch import face
 
 SINKS = 5e-8  # [m] by which the proximal term may let a body sink
 BESIDE = 5e-7  # [m] by which two bodies may overlap beside where they are held apart
+
+
+@inline
+def hand_over(t, a, to, mask, token):
+    """The force of contact row a, and its anchor, to contact row ``to`` in the lanes of the mask: a is far then."""
+    for field in (ANCHOR, FACTS):
+        f, g = load4(t.work, a + field, token), load4(t.work, to + field, token)
+        for j in range(4):
+            store(t.work, to + field + j * LANES, where(mask, f[j] + g[j], g[j]))
+            store(t.work, a + field + j * LANES, where(mask, 0.0 * f[j], f[j]))
+    store(t.work, a + NEAR, but_not(load(t.work, a + NEAR, token), mask))
 
 
 @inline

@@ -10,7 +10,6 @@ from .pair import (
     SLIDES,
     close_to,
     far_apart,
-    nearest,
     note_awake,
     pair_tangents,
     pairs,
@@ -19,7 +18,7 @@ from .pair import (
     relative_motion,
     touching_at,
 )  # fmt: skip
-from .simd import LANES, absolute, load, maximum, spread, store, where
+from .simd import LANES, absolute, load, spread, store, where
 from .tables import (
     ANCHOR,
     ARM,
@@ -32,8 +31,6 @@ from .tables import (
     GRAVITY,
     GUIDE_1,
     GUIDE_2,
-    H1,
-    HEFT,
     KNOT,
     NEAR,
     NORMAL_2,
@@ -75,7 +72,6 @@ from .tables import (
 
 PUSH = 1e-6  # [m or rad] by which a step at most leads back from where a body should not be
 FAR = 4.0  # a contact is near when this many steps of its approach, and of a fall, reach the ground
-SHUT = 1e-6  # [m] gap of a contact that touches at a knot
 
 
 @inline
@@ -127,17 +123,6 @@ def covered(t, c, a, token):
     nearest = t.w + row(c - (1 if touch_plan(t, c, TOUCH_KIND) == PAIR_HEAD else 2), TOUCH_WORK, token)
     away = absolute(load(t.work, a + PLACE, token) - load(t.work, nearest + PLACE, token))
     return both(load(t.work, nearest + NEAR, token), above(spread(SLIDES, token), away))
-
-
-@inline
-def hand_over(t, a, to, mask, token):
-    """The force of contact row a, and its anchor, to contact row ``to`` in the lanes of the mask: a is far then."""
-    for field in (ANCHOR, FACTS):
-        f, g = load4(t.work, a + field, token), load4(t.work, to + field, token)
-        for j in range(4):
-            store(t.work, to + field + j * LANES, where(mask, f[j] + g[j], g[j]))
-            store(t.work, a + field + j * LANES, where(mask, 0.0 * f[j], f[j]))
-    store(t.work, a + NEAR, but_not(load(t.work, a + NEAR, token), mask))
 
 
 @phase
@@ -240,46 +225,6 @@ def look(t, k2, k3, h, token):
         a = t.w + row(c, TOUCH_WORK, token)
         if any_lane(load(t.work, a + NEAR, token)):
             look_at(t, c, a, k2, k3, 1.0 / h, token)
-
-
-@inline
-def pressed(t, c, gap, token):
-    """Lanes in which contact c pressed in the step that led to a knot: its force outweighs the gap left open.
-
-    That of the interior point grows with the square of the step; where a contact opens, force and gap change roles.
-    """
-    h1, heft = load(t.state, t.s + H1, token), load(t.model, t.n + row(c, CONSTANT_TOUCH, token) + HEFT, token)
-    return above(h1 * h1 * load(t.state, t.o + row(c, TOUCH, token) + PRESS, token), heft * gap)
-
-
-@phase
-def stand(t, k, share, token):
-    """Contacts at knot buffer k, for its velocities: those that touch are near; nothing moves yet.
-
-    Their forces start as ``share`` of the last step's; before the first step there are none.
-    """
-    o = spread(0.0, token)
-    for c in range(t.plan[CONTACTS]):
-        a, s = t.w + row(c, TOUCH_WORK, token), t.o + row(c, TOUCH, token) + PRESS
-        gap, n, arm, other = nearest(t, c, k, token)
-        shut = maximum(above(spread(SHUT, token), gap), pressed(t, c, gap, token))
-        near = both(above(share, o), shut)
-        store(t.work, a + NEAR, near if touch_plan(t, c, TOUCH_KIND) < SKATE else o + 1.0)
-        f = load4(t.state, s, token)
-        f = share * f[0], share * f[1], share * f[2], share * f[3]
-        store4(t.work, a + ANCHOR, f)
-        store4(t.work, a + FACTS, f)
-        set_arms(t, c, a, k, gap, arm, other, n, token)
-        for to, at in ((ARM_LOW, ARM2), (ARM_TOUCH, ARM2), (NORMAL_3, NORMAL_2)):
-            store3(t.work, a + to, load3(t.work, a + at, token))
-        if pairs(t, c):
-            for to in (PARTNER_LOW, PARTNER_TOUCH):
-                store3(t.work, a + to, load3(t.work, a + PARTNER_ARM2, token))
-        note_slip(t, a, o, (o, o, o), o)
-        if touch_plan(t, c, TOUCH_KIND) >= SKATE:
-            R2 = load9(t.state, k + row(touch_plan(t, c, TOUCHES), KNOT, token) + R, token)
-            guide(t, c, a, R2, n, (o, o, o), token)
-    note_awake(t, token)
 
 
 @phase

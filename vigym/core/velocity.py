@@ -23,6 +23,7 @@ from .press import condense, press, push
 from .pressed import follow_contacts, take_forces
 from .rows import forget_multipliers, set_rows
 from .simd import LANES, absolute, load, maximum, spread, store, where
+from .stand import stand
 from .tables import (
     ARM,
     BODIES,
@@ -61,7 +62,6 @@ from .tables import (
     V,
     W,
 )  # fmt: skip
-from .touch import stand
 
 UNSETTLED = 1e-3  # of the weight's impulse: forces at a knot that are farther off than that tell nothing
 KNOT_TOLERANCE = 1e-11  # of the weight's impulse: what forces at a knot may be off their laws

@@ -18,6 +18,7 @@ from vigym.mechanism.pairing import (
     NEAREST,
     TAIL,
     PairTouch,
+    check_hinged,
     friction_of,
     pair_touches,
     rounded_box,
@@ -130,6 +131,7 @@ def contact_rows(
             rows.append(row)
     held = [row.link if row.kind == T.TOUCHING_ROW else -1 for row in loops]
     for touch in pair_touches(mechanism):
+        check_hinged(mechanism, touch)
         own, partner = bodies[touch.own.body], bodies[touch.partner.body]
         plan.append((own, PAIR_KINDS[touch.kind], True, False, partner, held.index(len(plan))))
         rows.append(_pair_row(mobility, touch))

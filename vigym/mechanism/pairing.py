@@ -10,12 +10,14 @@ import numpy as np
 
 from vigym.mechanism.check import Array
 from vigym.mechanism.collisions import Collision
+from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.quaternions import matrix
 from vigym.mechanism.shapes import Box, Capsule, Sphere
 
 if TYPE_CHECKING:
     from vigym.mechanism.listing import Listing
 
+SAME = 1e-9  # [m] distance of what is in one place
 NEAREST, BALL, HEAD, TAIL = "nearest", "ball", "head", "tail"
 
 
@@ -85,6 +87,37 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
         return np.asarray(shape.position), axes, 0.5 * np.asarray(shape.size), 0.0
     half = np.array([0.0, 0.0, 0.5 * shape.length]) if isinstance(shape, Capsule) else np.zeros(3)
     return np.asarray(shape.position), axes, half, float(shape.radius)
+
+
+def check_hinged(mechanism: Listing, touch: PairTouch) -> None:
+    """Refuse two round shapes whose middles both go through a joint of their bodies: they never come apart.
+
+    Raises:
+        MechanismError: names both and the joint.
+    """
+    pair = (touch.own, touch.partner)
+    if isinstance(touch.partner.shape, Box):
+        return
+    for joint in mechanism.joints.values():
+        if {joint.parent, joint.child} != {collision.body for collision in pair}:
+            continue
+        if all(_off_middle(mechanism, collision, np.asarray(joint.position)) < SAME for collision in pair):
+            raise MechanismError(
+                f"pair {touch.own.body!r}, {touch.partner.body!r}: found the middles of collisions {touch.own.name!r} "
+                f"and {touch.partner.name!r} both through joint {joint.name!r}, where no direction leads them apart, "
+                f"expected a shorter shape or no pair"
+            )
+
+
+def _off_middle(mechanism: Listing, collision: Collision, point: Array) -> float:
+    """Distance of a world point from the middle segment of a shape at the assembly pose [m]."""
+    body = mechanism.bodies[collision.body]
+    middle, half, _ = segment(collision)
+    turn = matrix(np.asarray(body.orientation))
+    off, along = point - np.asarray(body.position) - turn @ middle, turn @ half
+    size = float(along @ along)
+    place = np.clip(off @ along / size, -1.0, 1.0) if size > 0.0 else 0.0
+    return float(np.linalg.norm(off - place * along))
 
 
 def friction_of(first: Collision, second: Collision) -> float:
