@@ -35,10 +35,16 @@ ROUND_OFF = 4e-15, 5e-7  # residuals are not asked to fall below this part of th
 
 
 @inline
+def stiffened(prox, late, token):
+    """Proximal part of a contact's force after the ``late`` lanes were looked at anew: their anchors have to arrive."""
+    return where(late, maximum(spread(PROX, token), STIFFENS * prox), prox)
+
+
+@inline
 def arrived(t, k2, k3, h, prox, finished, inside, token):
     """The finished lanes, but those where a contact that seemed far is below the ground, or what holds gives way.
 
-    Their forces are kept.
+    Their forces are kept. Also returns the proximal part with which the others go on.
     """
     late = overlooked(t, k2, k3, h, finished, token)
     if not inside:
@@ -47,7 +53,7 @@ def arrived(t, k2, k3, h, prox, finished, inside, token):
         late = maximum(late, reanchor_laws(t, h, finished, token))
     finished = but_not(finished, late)
     keep_found(t, finished, token)
-    return finished
+    return finished, stiffened(prox, late, token)
 
 
 @inline
@@ -81,12 +87,6 @@ def settled(now, theta, moves, held, goal, iteration, token):
     if iteration > 0:
         small = maximum(small, both(both(held, above(theta, spread(SLOW, token))), above(FLOOR * goal, now)))
     return both(small, above(spread(of_precision(SETTLED, token), token), moves))
-
-
-@inline
-def stiffened(prox, late, token):
-    """Proximal part of a contact's force after the ``late`` lanes were looked at anew: their anchors have to arrive."""
-    return where(late, maximum(spread(PROX, token), STIFFENS * prox), prox)
 
 
 @inline
@@ -126,9 +126,8 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
         asked = both(active, settled(now, theta, moves, held, goal if iteration > 0 else at_once, iteration, token))
         asked = but_not(asked, both(held, above(kappa, tight)))
         take(t, one, asked, inside, token)
-        finished = arrived(t, k2, k3, h, prox, asked, inside, token)
+        finished, prox = arrived(t, k2, k3, h, prox, asked, inside, token)
         missed = but_not(asked, finished)
-        prox = stiffened(prox, missed, token)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
@@ -147,9 +146,8 @@ def attempt(t, k2, k3, h, todo, careful, inside, tolerance, token, vectors):
             follow_links(t, k3, token)
             bound = maximum(bound, slack * maximum(left, turn * turn))  # and what it leaves of a loop's curvature
             size = where(above(theta * turn, spread(of_precision(SETTLED, token), token)), 0.0 * size, size)
-        asked = but_not(both(both(active, above(goal, bound)), above(size, spread(0.999, token))), missed)
-        finished = arrived(t, k2, k3, h, prox, asked, inside, token)
-        prox = stiffened(prox, but_not(asked, finished), token)
+        finished = both(both(active, above(goal, bound)), above(size, spread(0.999, token)))
+        finished, prox = arrived(t, k2, k3, h, prox, but_not(finished, missed), inside, token)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(spread(1e12, token), now))  # diverged, or not a number
