@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 METRICS = (
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated",
     "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",
-    "power_mech", "power_dissipated", "penetration", "slip",
+    "power_mech", "power_dissipated", "penetration", "slip", "work_absolute",
 )  # fmt: skip
 
 
@@ -30,24 +30,28 @@ def metrics(sim: Simulator) -> dict[str, Any]:
         constraint_residual_max: largest joint gap [m or rad];
         velocity_residual_max: largest constrained relative velocity [m/s or rad/s];
         solver_iterations, solver_residual, solver_converged: of the last step call;
-        power_mech: sum of |torque * rate| over actuators and motors at the knot [W];
+        work_absolute: sum of |work| of every actuator and motor in every step since reset [J]: what drives costs as
+            much as what brakes;
+        power_mech: what the last call of `step` added to that over its time, the mean of the sum of |torque * rate|
+            [W]; zero after a reset. A motor's force acts at the knots, half before and half after each: it is counted
+            up to half a step before the last one;
         power_dissipated: loss in dampers and friction at the knot [W];
         penetration: deepest contact below the ground [m]; slip: fastest of those that carry a force [m/s].
     """
     tables: tuple[Any, Any, Any] = sim.readings, sim.status_rows, sim.start_energy
     if sim.batch is None:
-        scalars, (converged, iterations, residual, *_), start = (table[0].tolist() for table in tables)
-        fine = converged > 0
+        scalars, outcome, start = (table[0].tolist() for table in tables)
     else:
-        scalars, (converged, iterations, residual, *_), start = list(tables[0].T), tables[1].T.copy(), tables[2]
-        fine = converged.astype(np.bool_)
+        scalars, outcome, start = list(tables[0].T), tables[1].T.copy(), tables[2]
+    converged, iterations, residual, _, _, power = outcome
+    fine = converged > 0 if sim.batch is None else converged.astype(np.bool_)
     kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
     work, lost, total = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED], kinetic + potential
     values = (
         kinetic, potential, total, total - start - work + lost, work, lost,
         scalars[readout.READ_GAP], scalars[readout.READ_SLIP], iterations, residual, fine,
-        scalars[readout.READ_POWER], scalars[readout.READ_LOSS], scalars[readout.READ_DEPTH],
-        scalars[readout.READ_SLIDING],
+        power, scalars[readout.READ_LOSS], scalars[readout.READ_DEPTH],
+        scalars[readout.READ_SLIDING], scalars[readout.READ_SPENT],
     )  # fmt: skip
     return dict(zip(METRICS, values, strict=True))
 

@@ -73,10 +73,10 @@ def rest(t, others, idle, vectors):
 def accept(t, k3, h, done, failed, token, vectors):
     """Knot 3 becomes the present one in the lanes that are done; the others keep theirs.
 
-    Lanes that failed start from the velocity alone next time.
+    Lanes that failed start from the velocity alone next time. Returns the lanes in which a drive gave all it can.
     """
     h1, one = load(t.state, t.s + H1, token), spread(1.0, token)
-    book(t, knots(t, 0), k3, h, h1 / h, done, token)
+    strained = book(t, knots(t, 0), k3, h, h1 / h, done, token)
     keep(t, t.s + H0, h1, done, token)
     history = where(absolute(h - h1), 0.0 * one, load(t.state, t.s + HISTORY, token)) + 1.0
     if t.plan[LOOP_ROWS] + t.plan[CONTACTS] > 0:  # beyond a kink the predictor leads to other roots
@@ -101,21 +101,22 @@ def accept(t, k3, h, done, failed, token, vectors):
     if any_lane(due):
         note_all(t, k3, due, token)
         keep(t, t.s + SWEPT, spread(0.0, token), due, token)
+    return strained
 
 
 @phase
 def advance(t, dt, lanes, tolerance, token, vectors):
     """Move the lanes by ``dt``, in halved steps where one does not converge.
 
-    Returns (lanes that arrived, iterations, residual, halvings).
+    Returns (lanes that arrived, iterations, residual, halvings, lanes in which a drive gave all it can).
     """
     o = spread(0.0, token)
     part, left = spread(1.0, token), lanes  # of dt: halves of one are exact, halves of dt would not add up to it
-    iterations, worst, halvings, alive = o, o, o, lanes
+    iterations, worst, halvings, strained, alive = o, o, o, o, lanes
     while True:
         todo, h = both(left, alive), part * dt
         if not any_lane(todo):
-            return alive, iterations, worst, halvings
+            return alive, iterations, worst, halvings, strained
         k2, k3 = knots(t, 0), knots(t, -1)
         keep_last_knot(t, k3, todo, token)
         inside = t.plan[INTERIOR] > 0
@@ -130,7 +131,7 @@ def advance(t, dt, lanes, tolerance, token, vectors):
                 residual = where(failed, second, residual)
                 done, failed, iterations = maximum(done, again), but_not(failed, again), iterations + n
         worst = where(done, maximum(worst, residual), worst)
-        accept(t, k3, h, done, failed, token, vectors)
+        strained = maximum(strained, accept(t, k3, h, done, failed, token, vectors))
         left = left - where(done, part, o)
         part = where(failed, 0.5 * part, part)
         halvings = halvings + failed

@@ -17,7 +17,7 @@ from .joint import first_spring, last_link, planned
 from .lanes import above, both, row
 from .pair import touching_velocity
 from .rates import change_of, has_angle, rate_of
-from .simd import LANES, absolute, load, spread, where
+from .simd import LANES, absolute, load, maximum, spread, where
 from .tables import (
     ACTUATED,
     ACTUATED_FREEDOM,
@@ -41,10 +41,12 @@ from .tables import (
     FREEDOM,
     FREEDOMS,
     GRAVITY,
+    HAS_DRIVE,
     HAS_SPRING,
     KEPT,
     LOOP_ROWS,
     LOOP_WORK,
+    NO_DRIVE,
     PLAN_ACTUATORS,
     PLAN_RATED,
     PRESS,
@@ -57,8 +59,10 @@ from .tables import (
     ROTATIONS,
     RUB,
     SPEED,
+    SPENT_REST,
     STIFFNESS,
     STOP,
+    STRONGEST,
     TARGET,
     TORQUE,
     TOUCH,
@@ -66,15 +70,21 @@ from .tables import (
     TRANSLATIONS,
     WORK_DONE,
     WORK_REST,
+    WORK_SPENT,
 )  # fmt: skip
 
+ROUNDING = 1e-6  # part of its largest force by which a drive that gives it may miss it
 RESTS = 2.0  # steps of free fall: what approaches more slowly does not bounce
 
 
 @inline
 def book_joint(t, i, k3, h, mask, token):
-    """Keep rates and forces of joint i; returns (what dampers, limits and dry friction take, what drives give) [W]."""
-    lost, given = h * 0.0, h * 0.0
+    """Keep rates and forces of joint i.
+
+    Returns (what dampers, limits and dry friction take, what drives give, the sum of their absolutes) [W] and the lanes
+    in which a drive gives all it can.
+    """
+    lost, given, spent, strained = h * 0.0, h * 0.0, h * 0.0, h * 0.0
     for j in range(planned(t, i, TRANSLATIONS) + planned(t, i, ROTATIONS)):
         p = planned(t, i, FIRST) + j
         at, c, f = t.p + row(p, ELIMINATION, token), t.c + row(p, COORDINATE, token), t.f + row(p, FREEDOM, token)
@@ -86,6 +96,9 @@ def book_joint(t, i, k3, h, mask, token):
         if bound_by(t, i):
             drive, stop, dry = three(t, at + FOUND, token)
             lost, given = lost - (stop + dry) * mean, given + drive * mean
+            spent = spent + absolute(drive * mean)
+            most = load(t.model, f + STRONGEST, token)
+            strained = maximum(strained, above(absolute(drive), (1.0 - ROUNDING) * most))
             keep(t, c + DRIVE, drive, mask, token)
             aim = load(t.work, at + TARGET, token)
             keep(t, c + AIM, where(absolute(aim) + 1.0, aim, 0.0 * drive + 10.0 * IDLE), mask, token)
@@ -94,7 +107,7 @@ def book_joint(t, i, k3, h, mask, token):
         if planned(t, i, HAS_SPRING) > 0 and has_angle(t, i, j):
             pull = stretch_of(t, p, change_of(t, i, j, rate, slope, h), token) * load(t.model, f + STIFFNESS, token)
             keep(t, c + PULL, pull, mask, token)
-    return lost, given
+    return lost, given, spent, strained
 
 
 @phase
@@ -125,13 +138,12 @@ def book_contacts(t, k2, k3, h, mask, token):
 def book(t, k2, k3, h, rho, mask, token):
     """After an accepted step: losses and work [J], rates and forces that the next step starts from.
 
-    Work of torques is added here only for actuators of three free rotations: they have no coordinate to multiply their
-    torque with (see ``step.torque_times_coordinate``).
+    Returns the lanes in which a drive gives all it can.
     """
-    lost, done = h * 0.0, h * 0.0
+    lost, done, spent, strained = h * 0.0, h * 0.0, h * 0.0, h * 0.0
     for r in range(t.plan[RATED]):
-        taken, given = book_joint(t, t.plan[t.plan[PLAN_RATED] + r], k3, h, mask, token)
-        lost, done = lost + taken, done + given
+        taken, given, size, most = book_joint(t, t.plan[t.plan[PLAN_RATED] + r], k3, h, mask, token)
+        lost, done, spent, strained = lost + taken, done + given, spent + size, maximum(strained, most)
     for g in range(first_spring(t), last_link(t)):
         pull, l3, l2 = tension(t, g, k3, token)
         p, rate = planned(t, g, FIRST), (l3 - l2) / h
@@ -149,19 +161,27 @@ def book(t, k2, k3, h, rho, mask, token):
         keep(t, t.c + row(p, COORDINATE, token) + TORQUE, torque, mask, token)
     for r in range(t.plan[LOOP_ROWS]):
         keep(t, t.u + row(r, 1, token), load(t.work, t.r + row(r, LOOP_WORK, token) + KEPT, token), mask, token)
-    done = weight * done + book_spinning(t, k3, h, token)
-    gather(t, WORK_DONE, WORK_REST, done, mask, token)
+    given, size = book_torques(t, k3, h, token)
+    gather(t, WORK_DONE, WORK_REST, weight * done + given, mask, token)
+    gather(t, WORK_SPENT, SPENT_REST, weight * spent + size, mask, token)
+    return both(mask, strained)
 
 
 @inline
-def book_spinning(t, k3, h, token):
-    """Work of torques on joints with three free rotations over the step [J]."""
-    done = h * 0.0
+def book_torques(t, k3, h, token):
+    """Work of torques over the step [J]: (of those on three free rotations, sum of the absolutes of all).
+
+    Three free rotations have no coordinates to multiply their torques with; the work of the others is summed by
+    ``step.torque_times_coordinate``. A step back takes from the absolutes what the steps around it cover twice.
+    """
+    done, spent = h * 0.0, h * 0.0
     for a in range(t.plan[ACTUATORS]):
         at = t.plan[PLAN_ACTUATORS] + a * ACTUATOR
         i, j = t.plan[at + ACTUATED], t.plan[at + ACTUATED_FREEDOM]
-        if j >= planned(t, i, TRANSLATIONS) and planned(t, i, ROTATIONS) == 3:
+        if planned(t, i, HAS_DRIVE) == NO_DRIVE:
             rate, _, _, _ = rate_of(t, i, j, k3, h, token)
-            torque = load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
-            done = done + h * rate * torque
-    return done
+            power = rate * load(t.work, t.p + row(t.plan[at + ACTUATED_ROW], ELIMINATION, token) + APPLIED, token)
+            spent = spent + h * absolute(power)
+            if not has_angle(t, i, j):
+                done = done + h * power
+    return done, spent

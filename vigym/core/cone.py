@@ -76,14 +76,19 @@ def projected(z, r, pyramid, token):
 
 
 @inline
-def disc_law(f, f0, u, z, r, press, rho, rho_t, prox, token):
-    """Tangential forces at no increment and their slopes: (g1, g2, K1n, K2n, K11, K12, K22) of an active contact."""
+def disc_law(f, f0, u, seen, z, r, press, rho, rho_t, prox, token):
+    """Tangential forces at no increment and their slopes: (g1, g2, K1n, K2n, K11, K12, K22) of an active contact.
+
+    u: velocities at no increment, ``seen``: those that z was chosen by.
+    """
     way, slips, a = project_disc(z, r, token)
     o, per, keep = spread(0.0, token), rho_t / prox, 1.0 - prox
     aside = way[0] * f[2] - way[1] * f[1]  # of the present force along (-way_2, way_1)
+    drift = way[0] * (seen[2] - u[2]) - way[1] * (seen[1] - u[1])
     back = a * keep / (1.0 - a * keep)
     side = a * rho_t / (1.0 - a * keep)
-    g1, g2 = press * way[0] + back * aside * way[1], press * way[1] - back * aside * way[0]
+    aside = back * aside - side * drift
+    g1, g2 = press * way[0] + aside * way[1], press * way[1] - aside * way[0]
     g1, g2 = where(slips, g1, f0[1] - per * u[1]), where(slips, g2, f0[2] - per * u[2])
     k1n, k2n = where(slips, rho / prox * way[0], o), where(slips, rho / prox * way[1], o)
     k11 = where(slips, side * way[1] * way[1], per)
@@ -189,7 +194,7 @@ def set_law(t, c, a, per_h, prox, token):
     if t.plan[PYRAMID] > 0:
         g1, g2, k1n, k2n, k11, k12, k22 = square_law(f0, u, z, r, press, rho, rho_t, prox, token)
     else:
-        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(f, f0, u, z, r, press, rho, rho_t, prox, token)
+        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(f, f0, u, next_, z, r, press, rho, rho_t, prox, token)
     gs, ksn, kss = o, o, o
     if touch_plan(t, c, SPINS) > 0:
         rho_s = spin_scale(t, c, rho, token)

@@ -20,15 +20,17 @@ from .tables import (
     DISSIPATED_REST,
     KNOT_SIZE,
     PHASE,
+    SPENT_REST,
     STATE_KNOTS,
     STATE_SIZE,
     TIME,
     TIME_REST,
     WORK_DONE,
     WORK_REST,
+    WORK_SPENT,
 )  # fmt: skip
 
-SUMS = (TIME, TIME_REST), (DISSIPATED, DISSIPATED_REST), (WORK_DONE, WORK_REST)
+SUMS = (TIME, TIME_REST), (DISSIPATED, DISSIPATED_REST), (WORK_DONE, WORK_REST), (WORK_SPENT, SPENT_REST)
 
 
 def _lanes_from(first, count):

@@ -8,10 +8,9 @@ from .knot import knots, load_inertia
 from .lanes import row, to_rows, write3
 from .quaternion import vector
 from .readings import READ_CONTACT, read_contacts, read_joints
-from .simd import LANES, absolute, load, maximum, spread, zero_lanes
+from .simd import LANES, load, maximum, spread, zero_lanes
 from .tables import (
     ACTUATED,
-    ACTUATED_FREEDOM,
     ACTUATED_ROW,
     ACTUATOR,
     ACTUATORS,
@@ -27,11 +26,9 @@ from .tables import (
     JOINTS,
     KNOT,
     MASS,
-    MOTORS,
     NO_DRIVE,
     PARENT,
     PLAN_ACTUATORS,
-    PLAN_MOTORS,
     POSITIONS,
     SHIFT,
     STATE_SIZE,
@@ -42,14 +39,15 @@ from .tables import (
     VELOCITIES,
     WORK,
     WORK_DONE,
+    WORK_SPENT,
     Q,
     R,
     X,
 )  # fmt: skip
-from .velocity import joint_rate, solve_velocities
+from .velocity import solve_velocities
 
 # what is read of an environment besides poses and coordinates
-(READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_POWER, READ_DEPTH,
+(READ_TIME, READ_KINETIC, READ_POTENTIAL, READ_WORK, READ_DISSIPATED, READ_GAP, READ_SLIP, READ_SPENT, READ_DEPTH,
  READ_SLIDING, READ_LOSS) = range(11)  # fmt: skip
 READ_COUNT = 11
 
@@ -96,24 +94,6 @@ def read_residuals(t, k, token):
 
 
 @phase
-def read_power(t, k, token):
-    """Sum of |force * rate| over actuators and motors, with the forces of the last step [W]."""
-    power = spread(0.0, token)
-    for a in range(t.plan[ACTUATORS] + t.plan[MOTORS]):
-        driven = a >= t.plan[ACTUATORS]
-        at = (
-            t.plan[PLAN_MOTORS] + (a - t.plan[ACTUATORS]) * ACTUATOR
-            if driven
-            else t.plan[PLAN_ACTUATORS] + a * ACTUATOR
-        )
-        i, c = t.plan[at + ACTUATED], t.c + row(t.plan[at + ACTUATED_ROW], COORDINATE, token)
-        if driven or planned(t, i, HAS_DRIVE) == NO_DRIVE:
-            rate, force = joint_rate(t, i, t.plan[at + ACTUATED_FREEDOM], k, token), DRIVE if driven else TORQUE
-            power = power + absolute(rate * load(t.state, c + force, token))
-    return power
-
-
-@phase
 def read_efforts(t, out, first, column, token):
     """Force of every actuator in the last step [N or N m]; of one with a drive, the drive's."""
     for a in range(t.plan[ACTUATORS]):
@@ -141,7 +121,7 @@ def read_group(t, out, first, token, vectors):
     to_rows(out, first, column + READ_DISSIPATED, load(t.state, t.s + DISSIPATED, token) + lost + taken)
     to_rows(out, first, column + READ_GAP, gap)
     to_rows(out, first, column + READ_SLIP, slip)
-    to_rows(out, first, column + READ_POWER, read_power(t, k, token))
+    to_rows(out, first, column + READ_SPENT, load(t.state, t.s + WORK_SPENT, token))
     to_rows(out, first, column + READ_DEPTH, depth)
     to_rows(out, first, column + READ_SLIDING, sliding)
     to_rows(out, first, column + READ_LOSS, power + rubbed)

@@ -155,3 +155,12 @@ def keep_multipliers(t, mask, token):
         at = t.r + row(r, LOOP_WORK, token)
         now, kept = load(t.work, at + MULTIPLIER, token), load(t.work, at + KEPT, token)
         store(t.work, at + KEPT, where(mask, now, kept))
+
+
+@phase
+def resume_multipliers(t, mask, token):
+    """Before a solve: of lanes that are done what they were before their last one, which then gives the same again."""
+    keep_multipliers(t, mask, token)
+    for r in range(t.plan[LOOP_ROWS]):
+        at = t.r + row(r, LOOP_WORK, token)
+        store(t.work, at + MULTIPLIER, load(t.work, at + KEPT, token))

@@ -1,11 +1,12 @@
 """Contacts at a knot alone, for its velocities: which hold there, and what they start from."""
 
-from .algebra import load3, load4, load9, store3, store4
+from .algebra import axpy, dot, load3, load4, load9, scale, store3, store4, sub
 from .contact import touch_plan
 from .jit import inline, phase
+from .knot import knots
 from .lanes import above, both, row
-from .pair import nearest, note_awake, pairs
-from .simd import load, maximum, spread, store
+from .pair import nearest, note_awake, pairs, touching_velocity
+from .simd import LANES, load, maximum, spread, store
 from .tables import (
     ANCHOR,
     ARM2,
@@ -25,6 +26,7 @@ from .tables import (
     PARTNER_TOUCH,
     PRESS,
     SKATE,
+    SLIP,
     TOUCH,
     TOUCH_KIND,
     TOUCH_WORK,
@@ -46,11 +48,25 @@ def pressed(t, c, gap, token):
     return above(h1 * h1 * load(t.state, t.o + row(c, TOUCH, token) + PRESS, token), heft * gap)
 
 
+@inline
+def guess_slip(t, c, a, k, n, token):
+    """Contact c moves by nothing yet, and chooses by the velocity that the last two steps lead to."""
+    o = spread(0.0, token)
+    normal, move, spin = touching_velocity(t, c, k, k, token)
+    _, before, _ = touching_velocity(t, c, k, knots(t, 1), token)
+    change = sub(move, before)  # of the slip from step to step; half of it is made at the knot
+    note_slip(t, a, normal, axpy(o + 0.5, sub(change, scale(dot(n, change), n)), move), spin)
+    store(t.work, a + SLIP, o)
+    store3(t.work, a + SLIP + LANES, (o, o, o))
+    store(t.work, a + SLIP + 4 * LANES, o)
+
+
 @phase
 def stand(t, k, share, token):
     """Contacts at knot buffer k, for its velocities: those that touch are near; nothing moves yet.
 
-    Their forces start as ``share`` of the last step's; before the first step there are none.
+    Their forces start as ``share`` of the last step's, and what they choose by as velocities extrapolated from the last
+    two; before the first step there are none.
     """
     o = spread(0.0, token)
     for c in range(t.plan[CONTACTS]):
@@ -69,7 +85,7 @@ def stand(t, k, share, token):
         if pairs(t, c):
             for to in (PARTNER_LOW, PARTNER_TOUCH):
                 store3(t.work, a + to, load3(t.work, a + PARTNER_ARM2, token))
-        note_slip(t, a, o, (o, o, o), o)
+        guess_slip(t, c, a, k, n, token)
         if touch_plan(t, c, TOUCH_KIND) >= SKATE:
             R2 = load9(t.state, k + row(touch_plan(t, c, TOUCHES), KNOT, token) + R, token)
             guide(t, c, a, R2, n, (o, o, o), token)

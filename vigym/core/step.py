@@ -27,13 +27,17 @@ from .tables import (
     PLAN_ACTUATORS,
     PLAN_MOTORS,
     ROTATIONS,
+    SPENT_REST,
     STATE_KNOTS,
     STATE_SIZE,
     TARGET,
     TRANSLATIONS,
     WORK_DONE,
     WORK_REST,
+    WORK_SPENT,
 )  # fmt: skip
+
+OUTCOME = 6  # columns of what a call tells: those of ``Status``, and the mean of sum |force * rate| over its steps [W]
 
 
 @phase
@@ -81,11 +85,13 @@ def step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance
     clipped = apply_torques(t, torques, first, token)
     apply_targets(t, targets, first, token)
     before = torque_times_coordinate(t, token)
+    spent, rest = load(t.state, t.s + WORK_SPENT, token), load(t.state, t.s + SPENT_REST, token)
     alive, o = lanes, spread(0.0, token)
     iterations, residual, halvings = o, o, o
     for stage in range(substeps if order == 2 else 3 * substeps):  # one place that calls: compiled into it once
-        alive, n, r, halved = advance(t, part(order, stage) * dt, alive, tolerance, token, vectors)
+        alive, n, r, halved, strained = advance(t, part(order, stage) * dt, alive, tolerance, token, vectors)
         iterations, residual, halvings = iterations + n, maximum(residual, r), halvings + halved
+        clipped = maximum(clipped, strained)
     failed = but_not(lanes, alive)
     if any_lane(failed):
         restore(t, kept, failed, vectors)
@@ -97,6 +103,8 @@ def step_group(t, torques, targets, first, lanes, dt, order, substeps, tolerance
     to_rows(status, first, 2, residual)
     to_rows(status, first, 3, halvings)
     to_rows(status, first, 4, clipped)
+    spent, rest = load(t.state, t.s + WORK_SPENT, token) - spent, load(t.state, t.s + SPENT_REST, token) - rest
+    to_rows(status, first, 5, (spent + rest) / (substeps * dt))
 
 
 @phase

@@ -42,10 +42,10 @@ TORQUE, COSINE, SINE, TURNS, RATE, SPEED, PULL, DRIVE, STOP, RUB, AIM, COORDINAT
 # contact rows of the state: force of the last step along the normal and the two tangents (in units of their
 # coefficients of friction), torque about the normal in units of its own, normal velocity of a rebound, force [world]
 PRESS, REBOUND, REACTION, TOUCH = _offsets(4, 1, 3)
-# environment row of the state: time, sizes of the last two steps, number of equal steps behind, books, rotation since
-# turns were counted, knot buffer; what sums in single precision lost to rounding
-(TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, SWEPT, PHASE, TIME_REST, DISSIPATED_REST, WORK_REST,
- ENVIRONMENT) = _offsets(*[1] * 11)  # fmt: skip
+# environment row of the state: time, sizes of the last two steps, number of equal steps behind, books: losses, work,
+# sum of its absolutes; rotation since turns were counted, knot buffer; what sums in single precision lost to rounding
+(TIME, H1, H0, HISTORY, DISSIPATED, WORK_DONE, WORK_SPENT, SWEPT, PHASE, TIME_REST, DISSIPATED_REST, WORK_REST,
+ SPENT_REST, ENVIRONMENT) = _offsets(*[1] * 13)  # fmt: skip
 # body rows of the model: mass, inertia (xx yy zz xy xz yz), anchor in child and parent, axis in child and parent,
 # relative orientation at assembly, translation frame, lever from the parent's own anchor to this one, quaternion
 # coordinate at assembly

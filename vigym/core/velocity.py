@@ -21,7 +21,7 @@ from .links import move_links, rate_gaps, row_plan
 from .meeting import set_touching
 from .press import condense, press, push
 from .pressed import follow_contacts, take_forces
-from .rows import forget_multipliers, set_rows
+from .rows import forget_multipliers, resume_multipliers, set_rows
 from .simd import LANES, absolute, load, maximum, spread, store, where
 from .stand import stand
 from .tables import (
@@ -64,7 +64,7 @@ from .tables import (
 )  # fmt: skip
 
 UNSETTLED = 1e-3  # of the weight's impulse: forces at a knot that are farther off than that tell nothing
-KNOT_TOLERANCE = 1e-11  # of the weight's impulse: what forces at a knot may be off their laws
+KNOT_TOLERANCE = 1e-10  # of the weight's impulse: what forces at a knot may be off their laws, as in a step
 
 
 @phase
@@ -118,10 +118,15 @@ def knot_factors(t, blocks, k, token, vectors):
 
 
 @inline
-def knot_motion(t, blocks, k, h1, token, vectors):
-    """Velocities in SHIFT and TURN, from the momentum seen from the left of the knot."""
+def knot_motion(t, blocks, k, h1, first, active, token, vectors):
+    """Velocities in SHIFT and TURN, from the momentum seen from the left of the knot.
+
+    Each solve takes back what the dual shift of loop rows left in the one before; the ``first`` one is made twice.
+    """
     rows = t.plan[LOOP_ROWS]
-    for _ in range(2 if rows > 0 else 1):  # the second takes back what the dual shift left
+    for again in range(2 if first and rows > 0 else 1):
+        if rows > 0 and (again > 0 or not first):
+            resume_multipliers(t, active, token)
         momenta(t, blocks, k, spread(h1, vectors), gravity(t, token, vectors), vectors)
         if t.plan[CONTACTS] > 0:
             push(t, spread(1.0, token), token)
@@ -155,7 +160,7 @@ def solve_velocities(t, k, token, vectors):
     for sweep in range(SWEEPS if lawful else 1):
         knot_forces(t, h1, token)
         knot_factors(t, blocks, k, token, vectors)
-        knot_motion(t, blocks, k, h1, token, vectors)
+        knot_motion(t, blocks, k, h1, sweep == 0, active, token, vectors)
         if lawful:
             off = maximum(follow_laws(t, 0.5 * h1, one, KNOT_HARD, token), follow_contacts(t, one, PROX, token))
             active = both(active, above(off, goal))

@@ -25,7 +25,8 @@ def crawl(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
         travelled: along the way [m] and speed, its rate [m/s];
         heading: mean direction of the links' axes, from the way anticlockwise, in (-pi, pi] [rad];
         turning: mean rate of the links about their vertical axes [rad/s];
-        power: sum of |torque x rate| of the motors [W] and cost_of_transport, it over weight and |speed|.
+        power: sum of |torque x rate| of the motors, its mean over the last call of `step` [W], and cost_of_transport,
+        it over weight and |speed|.
     """
     states = sim.body_states
     mean = parts(states.sum(axis=-2) / states.shape[-2])

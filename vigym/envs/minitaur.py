@@ -45,9 +45,9 @@ class Minitaur(Task):
     A leg is commanded in swing and extension, as in the robot's own leg map: positive swing turns it forwards; the
     extension is the mean angle of its two motors, which point up at 0, are level at pi/2 and down at pi.
     `info` has `x_position`, `y_position`, `height` of the base [m], `x_velocity`, `y_velocity` [m/s], `upright`, the
-    cosine between the base's z axis and the vertical, `motor_torques` [N m], `power`, the sum of their
-    |torque * rate| [W] at the end of the control step, and `cost_of_transport`, power over weight and forward speed (at
-    least 0.01 m/s).
+    cosine between the base's z axis and the vertical, `motor_torques` [N m], `power`, the sum of |torque * rate| [W]
+    over the motors, its mean over the control step, and `cost_of_transport`, power over weight and forward speed (at
+    least 0.01 m/s) at the end of the step.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -80,8 +80,8 @@ class Minitaur(Task):
     environment, dt is the control step:
 
     - reward_forward: `forward_weight` times x velocity times dt (Bullet: the difference of x over the step);
-    - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors times dt
-      (Bullet: the modulus of the sum, so that a motor that brakes pays for another one);
+    - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors, its mean over the step,
+      times dt (Bullet: the modulus of the sum at the step's end, so that a motor that brakes pays for another one);
     - reward_drift: minus `drift_weight` times |y velocity| times dt;
     - reward_shake: minus `shake_weight` times |the sum of the horizontal parts of the base's z axis|.
 
@@ -171,7 +171,7 @@ class Minitaur(Task):
         """Return where the robot is, how fast it goes, and what its motors do."""
         positions, velocities, torques = sim.joint_positions, sim.joint_velocities, sim.actuator_torques
         x, y = positions[..., 4], positions[..., 5]
-        power = np.abs(torques * velocities[..., RATES]).sum(axis=-1)
+        power = sim.power
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],

@@ -39,7 +39,7 @@ class MinitaurLeg(Task):
     the mean angle of its two motors, which point up at 0, are level at pi/2 and down at pi.
     `info` has `hip_height`, `foot_height` of the foot's lowest point [m], `hip_velocity` [m/s], `apex`, the height the
     hip would fly to without the ground and the leg's motion, height + velocity^2 / (2 g) [m], `motor_torques` [N m],
-    and `power`, the sum of their |torque * rate| [W] at the end of the control step.
+    and `power`, the sum of |torque * rate| over both [W], its mean over the control step.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -66,7 +66,7 @@ class MinitaurLeg(Task):
 
     - reward_height: `height_weight` times 1 where `info["apex"]` is the one asked for, falling in line to 0 where it is
       0.15 m off; in flight it hardly changes, so that it pays to fly, and to the right height;
-    - reward_energy: minus `energy_weight` times the motors' power.
+    - reward_energy: minus `energy_weight` times the motors' mean power over the control step.
 
     ## Starting State
 
@@ -146,7 +146,7 @@ class MinitaurLeg(Task):
             "hip_velocity": velocity,
             "apex": height + velocity * velocity / (2.0 * GRAVITY),
             "motor_torques": torques,
-            "power": np.abs(torques[..., 0] * rates[..., 1]) + np.abs(torques[..., 1] * rates[..., 2]),
+            "power": sim.power,
         }
 
     def observe(self, now: Quantities) -> Array:

@@ -60,8 +60,8 @@ class Snake(Task):
 
     `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
     `travelled` and `speed`, those along the x axis [m, m/s], `heading` of the links on average, from the x axis [rad],
-    `turning`, their mean rate [rad/s], `power` [W] of the motors and `cost_of_transport`, all at the end of the control
-    step.
+    `turning`, their mean rate [rad/s], all at the end of the control step, `power`, the mean of that of the motors over
+    the step [W], and `cost_of_transport`, this over weight and speed.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -90,7 +90,7 @@ class Snake(Task):
     reward = reward_forward + reward_power, both in `info`:
 
     - reward_forward: `forward_weight` times the speed along the x axis [m/s];
-    - reward_power: minus `power_weight` times the power of the motors [W].
+    - reward_power: minus `power_weight` times the mean power of the motors over the control step [W].
 
     ## Starting State
 

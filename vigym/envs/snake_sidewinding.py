@@ -51,7 +51,8 @@ class SnakeSidewinding(Task):
     `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
     `travelled` and `speed`, those along the way [m, m/s], and `sideways`, the speed to the left of it [m/s], `heading`,
     the mean direction of the modules from the way [rad], `turning`, their mean rate [rad/s], `vertical` in the axes of
-    the head, `power` [W] of the motors and `cost_of_transport`, all at the end of the control step.
+    the head, all at the end of the control step, `power`, the mean of that of the motors over the step [W], and
+    `cost_of_transport`, this over weight and speed.
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -81,7 +82,7 @@ class SnakeSidewinding(Task):
     reward = reward_forward + reward_power, both in `info`:
 
     - reward_forward: `forward_weight` times the speed along the way [m/s];
-    - reward_power: minus `power_weight` times the power of the motors [W].
+    - reward_power: minus `power_weight` times the mean power of the motors over the control step [W].
 
     ## Starting State
 

@@ -38,7 +38,7 @@ class Episode:
         failures: steps the solver could not make.
         distance: along the way, `travelled` or else x [m]; nan where `info` tells neither.
         speed: distance over time [m/s]; nan where no step could be made.
-        power: of the motors, mean over the ends of the control steps [W].
+        power: of the motors, mean over the episode of the sum of |torque * rate| [W].
         cost_of_transport: power over weight and |speed|.
         energy_balance: largest |E - E0 - work + dissipated| [J].
         energy_change: largest |E - E0| [J].

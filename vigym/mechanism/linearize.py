@@ -67,6 +67,8 @@ class Linear(Reader):
         _check_smooth(self.mechanism)
         u = torques_of(torques, self._count, int(self._groups.plan[T.ACTUATORS]), self._single)
         aims = targets_of(targets, self._count, int(self._groups.plan[T.MOTORS]), self._single)
+        if any((np.abs(row) > _efforts(self._mechanism_of(e))).any() for e, row in enumerate(u)):
+            raise ValueError("linearize: found torques beyond an effort, expected torques that are not clipped")
         kept, n, linear = self.state, len(self.mechanism.velocity_names), self._linear_steps()
         inputs = u.shape[1] + aims.shape[1]
         A, B = np.tile(np.eye(2 * n), (self._count, 1, 1)), np.zeros((self._count, 2 * n, inputs))
@@ -114,12 +116,10 @@ class Linear(Reader):
         return [Knot(*row) for row in zip(q[:, :tree], rates[:, :moving], q[:, tree:], strict=True)]
 
     def _check_step(self) -> None:
-        converged, _, residual, halvings, clipped = self._status.T
+        converged, _, residual, halvings, *_ = self._status.T
         if not converged.all() or halvings.any():
             how = "that needed halves" if converged.all() else f"that left a residual of {residual.max():.3g}"
             raise RuntimeError(f"linearize: found a step {how}, expected one that converges; use a smaller timestep")
-        if clipped.any():
-            raise ValueError("linearize: found torques beyond an effort, expected torques that are not clipped")
 
     def _check_free(self) -> None:
         """Raise ValueError where something holds that is not smooth."""
@@ -135,6 +135,12 @@ class Linear(Reader):
                 if min(low, up) < AT_LIMIT:
                     raise ValueError(f"linearize: found joint {joint.name!r} at its limit, expected joints off limits")
             start = stop
+
+
+def _efforts(mechanism: Mechanism) -> Array:
+    """Largest torque of every actuator (n_actuated,) [N or N m]."""
+    driven = [joint for joint in mechanism.tree_joints if joint.actuated]
+    return np.array([joint.effort for joint in driven for _ in joint.prototype.velocities], dtype=np.float64)
 
 
 def _check_smooth(mechanism: Mechanism) -> None:

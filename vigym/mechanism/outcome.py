@@ -15,7 +15,8 @@ class Status(NamedTuple):
         iterations: Newton increments over all sub-steps.
         residual: largest scaled residual that was accepted; of a failed step, the one it ended with (inf: diverged).
         halvings: how often a sub-step was halved.
-        clipped: whether a torque went beyond its joint's effort and was clipped to it.
+        clipped: whether a torque went beyond its joint's effort and was clipped to it, or a motor gave all it can in
+            one of the sub-steps.
     """
 
     converged: Any
@@ -53,10 +54,10 @@ class Contacts(NamedTuple):
 
 
 def status_of(rows: NDArray[np.float64], single: bool) -> Status:
-    """The status that the kernels wrote to (count, 5) rows; plain values for one environment (``single``)."""
+    """The status that the kernels wrote to (count, 6) rows; plain values for one environment (``single``)."""
     if single:
-        converged, iterations, residual, halvings, clipped = rows[0].tolist()
+        converged, iterations, residual, halvings, clipped, _ = rows[0].tolist()
         return Status(bool(converged), int(iterations), residual, int(halvings), bool(clipped))
-    converged, iterations, residual, halvings, clipped = rows.T
+    converged, iterations, residual, halvings, clipped, _ = rows.T
     counts = iterations.astype(np.int64), halvings.astype(np.int64)
     return Status(converged > 0, counts[0], residual.copy(), counts[1], clipped > 0)

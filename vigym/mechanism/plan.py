@@ -94,7 +94,7 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         )
         plan[i, [T.TRANSLATIONS, T.ROTATIONS]] = len(kind.translations), len(kind.rotations)
         plan[i, [T.HAS_RATE, T.HAS_SPRING]] = _has_rate(joint), joint.stiffness > 0
-        plan[i, [T.HAS_DRIVE, T.SEES]] = _drive(mechanism, joint), _seen(mechanism, joint)
+        plan[i, [T.HAS_DRIVE, T.SEES]] = _drive(mechanism, joint), _seen(mechanism, joint) or bool(joint.effort)
         plan[i, T.HAS_START] = _placed(mechanism, joint)
         plan[i, [T.HAS_LIMIT, T.HAS_DRY]] = joint.limits is not None and i < len(rows.body), joint.friction > 0
         if i < len(rows.body):

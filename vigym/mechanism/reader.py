@@ -88,7 +88,7 @@ class Reader:
 
     @property
     def status_rows(self) -> Array:
-        """(count, 5) the last step's ``Status`` as numbers."""
+        """(count, 6) the last step's ``Status`` as numbers, and its mean power [W]."""
         return self._status
 
     @property
@@ -178,8 +178,8 @@ class Reader:
 
     @property
     def power(self) -> Any:
-        """What actuators and motors do [W]: ``power_mech`` of ``metrics``."""
-        return self._number(self._read()[:, self._coordinates.scalars.start + readout.READ_POWER])
+        """Mean of what actuators and motors did in the last call of ``step`` [W]: ``power_mech`` of ``metrics``."""
+        return self._number(self._status[:, -1])
 
     def constraint_residual(self) -> Any:
         """Largest joint gap [m or rad]."""

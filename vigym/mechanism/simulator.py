@@ -26,7 +26,7 @@ from vigym.mechanism.single_precision import TOLERANCES, SinglePrecision, check_
 from vigym.mechanism.start import LoopStart, closing_first, state_assembly
 
 __all__ = ["Energy", "Simulator", "Status"]
-_STARTED = np.array([1.0, 0.0, 0.0, 0.0, 0.0])  # the status of what has not been stepped
+_STARTED = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # the outcome of what has not been stepped
 _FORCES = (torques_of, T.ACTUATORS), (targets_of, T.MOTORS)
 
 
@@ -86,7 +86,7 @@ class Simulator(Linear, Saved, Chosen):
         self._groups = self._lane_groups()
         self._loop_start = LoopStart(self.mechanism, self._coordinates, self._groups)
         self._single, self._count = self._groups.single, self._groups.count
-        self._status = np.zeros((self._count, len(Status._fields)))
+        self._status = np.zeros((self._count, step.OUTCOME))
         self._still, self._idle = (of(None, self._count, int(self._groups.plan[n]), self._single) for of, n in _FORCES)
         self._reading: Array | None = None
         self._start_energy = np.zeros(self._count)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # Physics that costs something, by the name it has in terms: key of `info`.
 QUANTITIES = {
-    "mechanical_power": "power_mech",  # sum of |torque x rate| over the actuators [W]
+    "mechanical_power": "power_mech",  # sum of |torque x rate| over the actuators, mean of a step [W]
     "torque_squared": "torque_squared",  # sum of torque^2 over the actuators [N^2, N^2 m^2]
     "drift": "energy_balance",  # E - E0 - work + dissipated: energy made or lost by the integrator [J]
     "constraint": "constraint_residual_max",  # largest gap of a joint [m or rad]
