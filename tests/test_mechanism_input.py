@@ -76,6 +76,8 @@ BAD_JOINTS = {
     "universal, skew axes": ({"type": "universal", "axis2": (1, 0, 1)}, "perpendicular"),
     "limits swapped": ({"limits": (1, -1)}, "lower <= upper"),
     "a limit as truth": ({"limits": (False, 1.0)}, "limits: found .False, 1.0., expected .lower, upper."),
+    "limits out of reach": ({"limits": (INF, INF)}, "lower one < inf"),
+    "limits out of reach below": ({"limits": (-INF, -INF)}, "lower one < inf"),
     "nan limits": ({"limits": (NAN, 1)}, "lower <= upper"),
     "one limit for two": ({"type": "cylindrical", "limits": (-1, 1)}, "each of 2"),
     "limits of a ball": ({"type": "spherical", "limits": (-1, 1)}, "None for a spherical"),

@@ -41,7 +41,8 @@ class AddContacts(Listing):
             radius: of the ball [m], >= 0.
             friction: a number, (along, across) or (along, across, backward), >= 0. Along is the projection of
                 `direction` on the ground; `along` resists slip forward and `backward` slip backward.
-            restitution: part of the approaching speed that is given back (Newton's), in [0, 1].
+            restitution: part of the approaching speed that is given back (Newton's), in [0, 1]. What approaches by
+                less than two steps of free fall stays down; heights are met to order one in the step.
             torsion: largest moment about the normal as a part of the normal force [m], >= 0.
             direction: in the body frame (3,), scaled to length one.
 

@@ -213,6 +213,8 @@ def _limits(prototype: Prototype, limits: ArrayLike | None, element: str) -> Arr
     pairs = pairs[None] if count == 1 and pairs.shape == (2,) else pairs
     if pairs.shape != (count, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}")
+    if (pairs[:, 0] == np.inf).any() or (pairs[:, 1] == -np.inf).any():
+        raise MechanismError(f"{element} limits: found {limits!r}, expected a lower one < inf and an upper one > -inf")
     pairs.flags.writeable = False
     return pairs
 
