@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from vigym.bench import environments as bench
 from vigym.bench.starts import starts
 from vigym.cli.app import app
+from vigym.cli.measure_speed import without_float32
 
 PENDULUM = "vigym/Pendulum-v0"
 
@@ -87,3 +88,16 @@ def test_numbers_of_environments_that_are_none(counts):
     done = CliRunner().invoke(app, ["bench", "-n", counts])
     assert done.exit_code == 2
     assert "expected whole numbers above 0" in done.output
+
+
+def test_what_single_precision_does_not_serve_for_is_told():
+    rows = [
+        {"id": name, "engine": engine, "precision": precision}
+        for name, engine, precision in (
+            ("vigym/Acrobot-v0", "vigym", "float64"),
+            ("vigym/Acrobot-v0", "vigym", "float32"),
+            ("vigym/Minitaur-v0", "vigym", "float64"),
+            ("InvertedPendulum-v5", "MuJoCo", "float64"),
+        )
+    ]
+    assert without_float32(rows) == ["vigym/Minitaur-v0"]

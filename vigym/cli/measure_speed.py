@@ -66,6 +66,9 @@ def command(
         known_id(name)
     with bar("timing") as report:
         rows = environments(ids or None, counts, threads, repeats, peers, report, precisions)
+    if "float32" in precisions:
+        for name in without_float32(rows):
+            click.echo(f"vigym bench: {name} in float32: left out, single precision does not serve for it", err=True)
     stages = starts(repeats, cold)
     write_json(json_file, {"machine": machine(), "environments": rows, "start": stages})
     write_csv(csv_file, rows)
@@ -81,6 +84,12 @@ def command(
         lines = [[s["stage"], *(f"{s[k]:.2f}" for k in ("seconds", "compiling_seconds") if s[k] is not None)]
                  for s in stages]  # fmt: skip
         show("new process [s]", head, lines, right=[1, 2])
+
+
+def without_float32(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the ids of vigym's environments without a row in single precision."""
+    served = {row["id"] for row in rows if row["precision"] == "float32"}
+    return list(dict.fromkeys(row["id"] for row in rows if row["engine"] == "vigym" and row["id"] not in served))
 
 
 def _seen(rows: list[dict[str, Any]]) -> list[str]:

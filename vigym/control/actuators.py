@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.mechanism.check import no_numbers
 from vigym.mechanism.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 
@@ -79,6 +80,8 @@ def each(name: str, value: ArrayLike, count: int, low: float = -np.inf) -> Array
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: found {value!r}, expected numbers") from error
+    if no_numbers(value):  # numpy takes True as 1 and "2" as 2
+        raise ValueError(f"{name}: found {value!r}, expected numbers")
     if found.shape not in ((), (count,)):
         raise ValueError(f"{name}: found shape {found.shape}, expected one number or ({count},)")
     if not (np.isfinite(found) & (found >= low)).all():

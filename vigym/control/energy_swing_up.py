@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.control.actuators import Actuators, Array, Info, coordinates
 from vigym.control.lqr import Lqr
+from vigym.mechanism.check import number
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.simulator import Simulator
 
@@ -36,7 +37,7 @@ class EnergySwingUp:
 
     Raises:
         MechanismError: motors, or an actuator without a largest torque.
-        ValueError: more than one actuator, or an unknown joint.
+        ValueError: more than one actuator, an unknown joint, a `balance` without cost, or a `catch` that is no number.
     """
 
     batched = True
@@ -60,7 +61,9 @@ class EnergySwingUp:
         if swing not in mechanism.velocity_names:
             raise ValueError(f"swing: found {swing!r}, expected one of {', '.join(mechanism.velocity_names)}")
         self._swing = mechanism.velocity_names.index(swing)
-        self.balance, self.catch = balance, catch
+        if balance is not None and not callable(getattr(balance, "cost", None)):
+            raise ValueError(f"balance: found {balance!r}, expected a controller that tells its cost, as lqr does")
+        self.balance, self.catch = balance, number(catch, "catch", infinite=True)
         self.energy, self.pump = np.asarray(energy, np.float64), np.asarray(pump, np.float64)
         self.push = np.asarray(self._actuators.efforts[0] if push is None else push, np.float64)
 

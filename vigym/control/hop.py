@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.control.legs import Array, action_of
+from vigym.control.numbers import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,9 @@ class Hop:
     landing: float = 1.75
     push: float = 2.75
     contact: float = 0.004
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the action (..., 2) by `foot_height` and `apex` (...,) of `info`."""

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.control.numbers import check_numbers
+
 Array = NDArray[np.float64]
 
 
@@ -29,6 +31,9 @@ class Wave:
     step: float = 0.0
     phase: float = 0.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     def __call__(self, time: ArrayLike, joints: Array) -> Array:
         """Return the angles (..., n) [rad] of the joints numbered `joints` (n,) at `time` (...,) [s]."""
@@ -60,6 +65,9 @@ class Serpenoid:
     lateral: Wave
     dorsal: Wave | None = None
     ramp: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     def angles(self, time: ArrayLike) -> Array:
         """Return the angles of all joints (..., joints) [rad] at `time` (...,) [s]."""

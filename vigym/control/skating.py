@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.control.numbers import check_numbers
+
 Array = NDArray[np.float64]
 
 PARTS = 8  # of a control step, in which the angles are integrated
@@ -54,6 +56,9 @@ class Skating:
     pull: float = 1.0
     _angles: Array | None = field(default=None, init=False, repr=False)
     _time: Array = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
     def __call__(self, observation: ArrayLike, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the action (..., joints) for what `info` tells; the observation does not matter."""

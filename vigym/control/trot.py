@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.control.legs import Array, action_of
+from vigym.control.numbers import check_numbers
 
 TURN = 2.0 * np.pi
 
@@ -46,6 +47,9 @@ class Gait:
     lean: float = 0.0
     ramp: float = 0.5
 
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
     def legs(self, time: Array | float) -> tuple[Array, Array]:
         """Return swings and extensions of the legs (..., 4) [rad] at times (...,) [s]."""
         now = np.asarray(time, dtype=np.float64)[..., None]
@@ -66,7 +70,7 @@ def trot(**parameters: float) -> Gait:
 def bound(**parameters: float) -> Gait:
     """Return the gait whose front legs go together and the back legs after them, with all feet off the ground between.
 
-    1.07 m/s with 40 W, a cost of transport of 0.63; `parameters` as of `Gait`.
+    1.07 m/s with 39 W, a cost of transport of 0.61; `parameters` as of `Gait`.
     """
     return Gait(phases=(0.0, 0.4, 0.0, 0.4), **{**BOUND, **parameters})
 
