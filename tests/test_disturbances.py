@@ -125,6 +125,14 @@ def test_actions_act_late(name):
         np.testing.assert_array_equal(plain.sim.state, late.sim.state)
 
 
+def test_late_actions_are_forgotten_by_the_info_of_a_start():
+    many = gym.make_vec("vigym/Pendulum-v0", 2, max_episode_steps=4, action_latency=1)
+    many.reset(seed=0)
+    infos = [many.step(np.ones((2, 1), np.float32))[4] for _ in range(6)]
+    assert [bool(info["torque_squared"].all()) for info in infos] == [False, True, True, True, False, False]
+    assert not infos[4]["torque_squared"].any()  # a reset, with an action of the last episode still waiting
+
+
 def test_noise_is_on_observations_alone():
     plain, noisy = make(), make(observation_noise=0.05)
     given = actions((1,), 400)

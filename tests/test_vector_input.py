@@ -140,6 +140,19 @@ def test_reset_options(many, options, error):
         many.reset(options=options)
 
 
+@pytest.mark.parametrize("count", [None, 4])
+def test_a_state_that_does_not_fit_changes_nothing(count):
+    env = gym.make(ID) if count is None else gym.make_vec(ID, count)
+    env.reset(seed=0)
+    before = env.unwrapped.sim.state
+    wrong = before.copy()
+    wrong[..., 0] = np.nan
+    with pytest.raises(ValueError, match="state: found nan, expected finite numbers"):
+        env.reset(seed=1, options={"state": wrong})
+    np.testing.assert_array_equal(env.unwrapped.sim.state, before)
+    assert env.unwrapped.np_random_seed == (0 if count is None else (0, 1, 2, 3))
+
+
 @pytest.mark.parametrize("seed", [-1, [1, 2], [1, 2, 3, -4], 1.5, [0, 1, 2, "3"], True])
 def test_seeds(many, seed):
     before = [stream.bit_generator.state for stream in many.np_random]

@@ -65,14 +65,16 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
             options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`.
 
         Raises:
-            ValueError: another option, or a state that does not fit.
+            ValueError: another option, or a state that does not fit. The environment is as it was.
         """
-        given = require_options(options, ["state"])
+        state = require_options(options, ["state"]).get("state")
+        if state is not None:
+            self.sim.require_state(state)
         super().reset(seed=seed)
         positions, velocities = self.task.initial(self.mechanism, self.np_random)
         self._run.start(positions, velocities)
-        if "state" in given:
-            self.sim.state = given["state"]
+        if state is not None:
+            self.sim.state = state
         observation, info = self._run.first()
         self._show()
         return observation, _plain(info)

@@ -65,7 +65,7 @@ class Disturbed:
         self._sim.set_parameters(parameters, chosen)
 
     def act(self, action: Array, idle: Flags | None) -> Array:
-        """Push, and return the action (..., n_actuated) that acts now; `idle` environments (count,) are left alone."""
+        """Push, and return the action (..., n_actuated) that acts now; on `idle` environments (count,) none does."""
         if self._impulse > 0.0:
             self._push(np.ones(len(self._waiting), dtype=np.bool_) if idle is None else ~idle)
         if not self._late:
@@ -73,6 +73,8 @@ class Disturbed:
         queue = np.concatenate([self._waiting, action.reshape(len(self._waiting), 1, -1)], axis=1)
         self._waiting = queue[:, 1:]
         acting: Array = queue[:, 0].reshape(action.shape)
+        if idle is not None:
+            acting[idle] = 0.0
         return acting
 
     def _push(self, active: Flags) -> None:

@@ -120,13 +120,16 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
             Observations (num_envs, n) of all, infos of those that were reset.
 
         Raises:
-            ValueError: another option, a mask, seeds or a state that do not fit.
+            ValueError: another option, a mask, seeds or a state that do not fit. All environments are as they were.
             ResetNeeded: a mask that leaves out environments before they were ever reset.
         """
         given = require_options(options, ["reset_mask", "state"])
         chosen = self._chosen(given.get("reset_mask"))
+        state = given.get("state")
+        if state is not None:
+            self.sim.require_state(state, chosen)
         self._streams.seed(seed, chosen)
-        self._restart(chosen, given.get("state"))
+        self._restart(chosen, state)
         self._started = True
         observations, info = self._run.first(chosen)
         return observations, masked(info if chosen.all() else only(info, chosen), chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.core import snapshot
 from vigym.mechanism.coordinates import Array
@@ -35,11 +35,30 @@ class Saved(Varying):
         Raises:
             ValueError: the shape or a value cannot be a state of this mechanism.
         """
-        plan, now, chosen = self._groups.plan, self._rows(), chosen_of(mask, self._count)
-        n, factors = now.shape[1], self._factor_table.size
+        plan, chosen = self._groups.plan, chosen_of(mask, self._count)
+        rows, factors = self._checked(state, chosen)
+        self._vary(factors, chosen)
+        columns = snapshot.columns(plan)
+        snapshot.unpack(plan, self._groups.state, rows, self._single)
+        self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
+        self._groups.refresh()
+        self._reread(chosen)
+
+    def require_state(self, state: ArrayLike, mask: ArrayLike | None = None) -> None:
+        """Raise the ValueError that `set_state` would; nothing changes."""
+        self._checked(state, chosen_of(mask, self._count))
+
+    def _checked(self, state: ArrayLike, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """States (count, n) without factors, of environments that are not chosen as they are, and factors (count, m).
+
+        Raises:
+            ValueError: the shape or a value cannot be a state of this mechanism.
+        """
+        now, factors = self._rows(), self._factor_table.size
+        n = now.shape[1]
         given = rows_of(state, self._count, (n, n + factors), self._single)
         rows = np.where(chosen[:, None], given[:, :n], now)
-        lengths = np.linalg.norm(snapshot.quaternions(plan, rows), axis=-1)
+        lengths = np.linalg.norm(snapshot.quaternions(self._groups.plan, rows), axis=-1)
         if np.abs(lengths - 1.0).max(initial=0.0) > 1e-6:
             raise ValueError(
                 f"state: found an orientation of length {lengths.flat[np.abs(lengths - 1.0).argmax()]:g}, expected 1"
@@ -47,12 +66,7 @@ class Saved(Varying):
         if given.shape[1] == n + factors and not (given[:, n:] > 0.0).all():
             raise ValueError(f"state: found a factor of {given[:, n:].min():g}, expected factors > 0")
         told = given[:, n:] if given.shape[1] > n else np.ones((1, factors))
-        self._vary(np.broadcast_to(told, (self._count, factors)), chosen)
-        columns = snapshot.columns(plan)
-        snapshot.unpack(plan, self._groups.state, rows, self._single)
-        self._start_energy, self._status[:] = rows[:, columns].copy(), rows[:, columns + 1 :]
-        self._groups.refresh()
-        self._reread(chosen)
+        return rows, np.broadcast_to(told, (self._count, factors))
 
     def _rows(self) -> Array:
         """States (count, n) without factors."""
