@@ -92,6 +92,7 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path):
     [
         (["--env", "vigym/Nothing-v0"], "invalid choice: 'vigym/Nothing-v0'"),
         (["--env", "vigym/Pendulum-v0", "--timesteps", "0"], "--timesteps: found 0, expected a number >= 1"),
+        (["--env", "vigym/Pendulum-v0", "--seed", "-1"], "--seed: found -1, expected a number >= 0"),
         (["--env", "vigym/Pendulum-v0", "--out", "nowhere", "--resume"], "nowhere: found no checkpoint"),
     ],
 )

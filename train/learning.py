@@ -82,6 +82,8 @@ def parse(table: Mapping[str, Settings], about: str | None, arguments: list[str]
     for name in ("timesteps", "episodes"):
         if getattr(options, name) < 1:
             parser.error(f"--{name}: found {getattr(options, name)}, expected a number >= 1")
+    if options.seed < 0:
+        parser.error(f"--seed: found {options.seed}, expected a number >= 0")
     if options.tensorboard and find_spec("tensorboard") is None:
         parser.error("--tensorboard: the package is not installed; pip install tensorboard")
     if bool(checkpoints(options.out)) != options.resume:
