@@ -22,7 +22,7 @@ from vigym.envs.tasks.minitaur import Minitaur
 from vigym.evaluation.speed.timing import machine, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import touching_scenes as scenes  # noqa: E402
+from scenes import touching_scenes as scenes  # noqa: E402
 
 SOLVERS = ("newton", "interior_point")
 SECONDS = 1.0  # of a run [s]
