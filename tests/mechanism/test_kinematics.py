@@ -94,7 +94,7 @@ def test_rows_of_loops_have_their_derivatives(closing, coupled):
     rates, starts = STEP * np.eye(system.freedoms), np.repeat(start, system.freedoms, axis=0)
     ahead, back = (system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1))
     assert system.freedoms == tree.freedoms - 2 * coupled
-    assert derivatives.shape == (6 - len(half.prototype.velocities), system.freedoms)
+    assert derivatives.shape == (6 - half.joint_type.dofs, system.freedoms)
     assert np.abs((ahead - back).T / (2 * STEP) - derivatives).max() < 1e-8
 
 
@@ -138,7 +138,7 @@ def test_the_wrenches_of_tree_joints_do_no_work_on_their_freedoms(seed):
     twists = np.concatenate([linear, screws[..., 3:]], axis=-1).reshape(tree.freedoms, -1)
     assert np.abs(rows @ twists.T).max() < 1e-13
     assert np.linalg.matrix_rank(rows) == len(rows) == 6 * len(mech.bodies) - tree.freedoms
-    held = [6 - len(joint.prototype.velocities) for joint in mech.ordered_joints]
+    held = [6 - joint.dofs for joint in mech.ordered_joints]
     assert np.array_equal(starts, np.cumsum([0, *held]))
 
 
@@ -150,7 +150,7 @@ def test_wrenches_are_unit_forces_and_moments_that_cancel():
     for joint, start, end in zip(mech.ordered_joints, starts, starts[1:], strict=False):
         block = rows[start:end].reshape(-1, len(centres), 6)
         child = block[:, number_bodies(mech)[joint.child] - 1]
-        forces = 3 - len(joint.prototype.translations)
+        forces = 3 - len(joint.joint_type.translations)
         assert np.allclose(np.linalg.norm(child[:forces, :3], axis=1), 1.0, atol=1e-14)
         assert np.allclose(child[forces:, :3], 0.0, atol=0.0)
         assert np.allclose(np.linalg.norm(child[forces:, 3:], axis=1), 1.0, atol=1e-14)

@@ -8,7 +8,7 @@ import pytest
 
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import PROTOTYPES, axis_frame
+from vigym.mechanism.elements.joints import JOINT_TYPES, axis_frame
 from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
@@ -73,9 +73,9 @@ def test_coordinates_of_every_type():
         extra = {"axis2": (1, 0, 0)} if type == "universal" else {}
         mech.add_joint("j", type, "world", "a", (0, 0, 0), effort=2.0 if count else None, **extra)
         assert mech.degrees_of_freedom == len(mech.velocity_names) == len(mech.actuator_names) == count
-        prototype = PROTOTYPES[type]
-        assert len(prototype.translations) + len(prototype.rotations) == count
-        assert len(mech.position_names) == count + prototype.has_quaternion
+        joint_type = JOINT_TYPES[type]
+        assert len(joint_type.translations) + len(joint_type.rotations) == count
+        assert len(mech.position_names) == count + joint_type.has_quaternion
         assert mech.redundant_constraints == 0
     assert mech.position_names == [f"j.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]
 

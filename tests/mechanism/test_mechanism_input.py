@@ -92,7 +92,7 @@ BAD_JOINTS = {
     "armature of a ball": ({"type": "spherical", "armature": 1}, "expected 0 for a spherical"),
     "negative friction": ({"friction": -0.1}, ">= 0"),
     "nan friction": ({"friction": NAN}, ">= 0"),
-    "friction of two freedoms": ({"type": "cylindrical", "friction": 0.1}, "of one freedom"),
+    "friction of two freedoms": ({"type": "cylindrical", "friction": 0.1}, "of one degree of freedom"),
     "effort of a fixed joint": ({"type": "fixed", "effort": 1}, "none for a fixed joint"),
     "damping of a fixed joint": ({"type": "fixed", "damping": 1}, "none for a fixed joint"),
 }

@@ -158,7 +158,7 @@ def test_a_floating_base_stays_while_its_legs_close():
 @pytest.mark.parametrize("seed", range(4))
 def test_spatial_loops_of_all_types_are_closed(closing, seed):
     mech, _ = spatial_chain(seed, closing, far=0.5)
-    kind = mech.joints["close"].prototype
+    kind = mech.joints["close"].joint_type
     assert gap(mech) < 1e-12
     assert (mech.degrees_of_freedom, mech.redundant_constraints) == (1 + len(kind.velocities), 0)
 

@@ -38,7 +38,7 @@ class Twin:
         self.springs = TwinSprings(mech.springs.values(), index)
         self.n, self.h, self.order, self.gravity = len(bodies), timestep, order, mech.gravity
         self.mass, self.inertia = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
-        freedoms = [j for j in joints for _ in j.prototype.velocities]
+        freedoms = [j for j in joints for _ in range(j.dofs)]
         parts = [np.append(np.ones(len(j.slides)), np.full(len(j.turns), not j.ball)) for j in self.joints]
         self.angular = np.concatenate(parts)  # 1 where a freedom has a coordinate of its own
         self.n_tree = sum(joint.n_free for joint in self.tree)

@@ -14,8 +14,8 @@ class Freedoms:
 
     def __init__(self, mech):
         joints = mech.ordered_joints
-        names = [name for joint in joints for name in joint.coordinates(joint.prototype.velocities)]
-        owners = [joint for joint in joints for _ in joint.prototype.velocities]
+        names = [name for joint in joints for name in joint.velocity_names]
+        owners = [joint for joint in joints for _ in range(joint.dofs)]
         first = {joint.name: owners.index(joint) for joint in joints if joint in owners}
         self.count, self.friction = len(owners), np.array([joint.friction for joint in owners])
         self.limits = []  # (freedom, +1 for a lower bound, bound)
@@ -28,8 +28,8 @@ class Freedoms:
         self.motors = [(first[name], motor, owners[first[name]].velocity) for name, motor in mech.motors.items()]
         place = {name: at for at, name in enumerate(names)}
         for joint in joints:  # coordinates are named like rates or on their own
-            if not joint.prototype.has_quaternion:
-                own = joint.coordinates(joint.prototype.positions)
+            if not joint.joint_type.has_quaternion:
+                own = joint.position_names
                 place |= {name: first[joint.name] + k for k, name in enumerate(own)}
         self.couplings = [(place[c.joint], place[c.other], c.ratio, c.offset) for c in mech.couplings.values()]
 

@@ -58,7 +58,7 @@ class TwinJoint:
     def __init__(self, joint, a, b, pose_a, pose_b):
         (xa, qa), (xb, qb) = pose_a, pose_b
         self.name, self.type, self.a, self.b = joint.name, joint.type, a, b
-        self.slides, self.turns = list(joint.prototype.translations), list(joint.prototype.rotations)
+        self.slides, self.turns = list(joint.joint_type.translations), list(joint.joint_type.rotations)
         self.ball, self.n_free = len(self.turns) == 3, len(self.slides) + len(self.turns)
         self.cut_slides, self.cut_turns = ([i for i in range(3) if i not in free] for free in (self.slides, self.turns))
         self.rest, self.q_rest = np.zeros(self.n_free) if self.ball else np.array(joint.rest), IDENTITY

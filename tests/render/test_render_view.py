@@ -34,7 +34,7 @@ def swung(mech, value):
     """Poses with hinges at `value`, all the way round, and slides along their travel; loops closed."""
 
     def coordinate(joint):
-        return value if joint.prototype.rotations else np.clip(value / 4, *joint.limits[0])
+        return value if joint.joint_type.rotations else np.clip(value / 4, *joint.limits[0])
 
     if not mech.closing_joints:
         return poses(mech, coordinate)

@@ -36,10 +36,10 @@ def displaced(mech, positions, displacement):
 
 
 def columns(mech):
-    """Prototype, columns of the positions and of the velocities of every joint."""
+    """JointType, columns of the positions and of the velocities of every joint."""
     q = v = 0
     for joint in mech.ordered_joints:
-        kind = joint.prototype
+        kind = joint.joint_type
         yield kind, slice(q, q + len(kind.positions)), slice(v, v + len(kind.velocities))
         q, v = q + len(kind.positions), v + len(kind.velocities)
 

@@ -25,11 +25,11 @@ def poses(mech, coordinate):
     for joint, child in spanning_tree(mech):
         shift, turn = moved[joint.parent]
         step, q = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-        if joint.prototype.rotations:
+        if joint.joint_type.rotations:
             half = coordinate(joint) / 2
             q = np.concatenate(([math.cos(half)], math.sin(half) * joint.axis))
             step = joint.position - rotation_matrix(q) @ joint.position
-        elif joint.prototype.translations:
+        elif joint.joint_type.translations:
             step = coordinate(joint) * joint.axis
         moved[child] = shift + rotation_matrix(turn) @ step, broadcast_product(turn, q)
     bodies = [(body, *moved[name]) for name, body in mech.bodies.items()]

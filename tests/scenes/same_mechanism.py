@@ -74,7 +74,7 @@ def same_joint(a, b):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
     if a.type != "floating":
         np.testing.assert_allclose(a.position, b.position, **CLOSE)
-    if not a.prototype.has_quaternion:  # the free orientations follow the bodies' own axes
+    if not a.joint_type.has_quaternion:  # the free orientations follow the bodies' own axes
         np.testing.assert_allclose(a.axis, b.axis, **CLOSE)
     np.testing.assert_allclose(a.child_position - a.position, b.child_position - b.position, **CLOSE)
     np.testing.assert_allclose(matrix(a.child_rotation), matrix(b.child_rotation), **CLOSE)

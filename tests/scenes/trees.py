@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from oracle.naive_joints import conj, mul, rotate
-from vigym.mechanism.elements.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 
-TYPES = tuple(PROTOTYPES)
+TYPES = tuple(JOINT_TYPES)
 
 
 def unit(vector):
@@ -52,14 +52,14 @@ def random_positions(seed, mech, scale=0.4):
     """Coordinates near the assembly pose by joint name; quaternions have length one."""
     rng, positions = np.random.default_rng(seed), {}
     for joint in mech.tree_joints:
-        prototype = joint.prototype
-        slides, count = scale * rng.normal(size=len(prototype.translations)), len(prototype.rotations)
+        joint_type = joint.joint_type
+        slides, count = scale * rng.normal(size=len(joint_type.translations)), len(joint_type.rotations)
         turns = scale * rng.normal(size=count)
         turns = unit(np.append(1.0, turns)) if count == 3 else turns
         if joint.type == "floating":  # its coordinates alone are not zero at assembly
             position, orientation = assembly(mech, joint)
             slides, turns = position + slides, mul(orientation, turns)
-        if prototype.positions:
+        if joint_type.positions:
             positions[joint.name] = np.append(slides, turns)
     return positions
 
@@ -83,7 +83,7 @@ def by_joint(mech, rates):
     """Split a rate vector (degrees_of_freedom,) into joint name -> tuple, leaving joints without freedom out."""
     parts, start = {}, 0
     for joint in mech.tree_joints:
-        count = len(joint.prototype.velocities)
+        count = joint.dofs
         if count:
             parts[joint.name] = tuple(rates[start : start + count])
         start += count

@@ -121,7 +121,7 @@ def tree_positions(sim):
     """Coordinates of the tree joints of a simulator by joint name."""
     positions, start, values = {}, 0, sim.joint_positions
     for joint in sim.mechanism.tree_joints:
-        count = len(joint.prototype.positions)
+        count = len(joint.joint_type.positions)
         positions[joint.name] = values[start : start + count]
         start += count
     return positions

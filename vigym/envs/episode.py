@@ -292,4 +292,4 @@ def efforts(mechanism: Mechanism) -> Array:
     for joint in driven:
         if not np.isfinite(joint.effort or 0.0):
             raise MechanismError(f"joint {joint.name!r} effort: found inf, expected a finite one to scale actions by")
-    return np.array([joint.effort for joint in driven for _ in joint.prototype.velocities], dtype=np.float64)
+    return np.array([joint.effort for joint in driven for _ in range(joint.dofs)], dtype=np.float64)

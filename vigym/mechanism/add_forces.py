@@ -102,7 +102,7 @@ class AddForces(Listing):
         checks.fresh_name(name, "coupling", self._couplings)
         coupling = make_coupling(name, type, joint, other, ratio, offset)
         for end in (joint, other):
-            closing = [owner.name for owner in self.closing_joints if end in {owner.name, *owner.names}]
+            closing = [owner.name for owner in self.closing_joints if end in {owner.name, *owner.coordinate_names}]
             if closing:
                 found = f"{end!r}, a coordinate of a joint that closes a loop"
                 raise MechanismError(f"coupling {name!r}: found {found}, expected one of a joint of the tree")

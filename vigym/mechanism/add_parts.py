@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Report, make_body, make_frame, velocity_of
-from vigym.mechanism.elements.collection import IMPLICIT, Listing
+from vigym.mechanism.elements.collection import Listing
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import Joint, make_joint
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, JointParameters, JointPlacement, make_joint
 from vigym.mechanism.elements.shapes import Shape, check_shapes
 from vigym.mechanism.topology.graph import check_closing, check_coordinates, check_open, closes_loop
 
@@ -71,7 +71,7 @@ class AddParts(Listing):
 
         Args:
             name: unique among joints.
-            type: a key of `vigym.mechanism.elements.joints.PROTOTYPES`.
+            type: a key of `vigym.mechanism.elements.joints.JOINT_TYPES`.
             parent: body name or "world".
             child: body name.
             position: anchor in the world (3,) [m].
@@ -94,14 +94,21 @@ class AddParts(Listing):
             MechanismError: unknown type or body, a value out of range, a closing joint with an actuator or armature.
         """
         checks.fresh_name(name, "joint", self._joints)
-        if IMPLICIT in name:
-            raise MechanismError(f"joint {name!r}: found the reserved text {IMPLICIT!r}, expected another name")
+        if FLOATING_SUFFIX in name:
+            raise MechanismError(f"joint {name!r}: found the reserved text {FLOATING_SUFFIX!r}, expected another name")
         self._check_ends(name, parent, child)
-        joint = make_joint(
-            name, type, parent, child, position, axis=axis, axis2=axis2, limits=limits, damping=damping,
-            stiffness=stiffness, rest=rest, effort=effort, armature=armature, friction=friction, velocity=velocity,
-            child_position=child_position, child_rotation=child_rotation,
-        )  # fmt: skip
+        placement = JointPlacement(position, axis, axis2, child_position, child_rotation)
+        parameters = JointParameters(
+            limits=limits,
+            damping=damping,
+            stiffness=stiffness,
+            rest=rest,
+            effort=effort,
+            armature=armature,
+            friction=friction,
+            velocity=velocity,
+        )
+        joint = make_joint(name, type, parent, child, placement, parameters)
         closes = closes_loop(joint, self._carrying)
         (check_closing if closes else check_open)(joint)
         check_coordinates(joint, self._joints.values())

@@ -31,6 +31,11 @@ def _as_array(value: ArrayLike, element: str, expected: str) -> Array:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
     if no_numbers(value):  # numpy takes True as 1 and "2" as 2
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    return read_only(array)
+
+
+def read_only(array: Array) -> Array:
+    """Return the array itself, made read-only."""
     array.flags.writeable = False
     return array
 

@@ -3,19 +3,15 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from numpy.typing import ArrayLike
-
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Report
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.contacts import contact_names, pair_touches
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
-from vigym.mechanism.elements.joints import Joint, make_joint
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure, analyse
-
-IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
 
 
 class Listing:
@@ -125,7 +121,7 @@ class Listing:
         carrying = self._carrying
         carried = {joint.child for joint in carrying}
         free = [body for body in self._bodies.values() if body.name not in carried]
-        implicit = [floating_joint(body.name + IMPLICIT, WORLD, body.name, body.position) for body in free]
+        implicit = [floating_joint(body.name + FLOATING_SUFFIX, WORLD, body.name, body.position) for body in free]
         return [*implicit, *carrying]
 
     @property
@@ -141,18 +137,18 @@ class Listing:
     @property
     def position_names(self) -> list[str]:
         """Names of the position coordinates: the joint's for one freedom, `joint.coordinate` for several."""
-        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.positions)]
+        return [name for joint in self.ordered_joints for name in joint.position_names]
 
     @property
     def velocity_names(self) -> list[str]:
         """Names of the velocity coordinates, one per freedom of a joint."""
-        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.velocities)]
+        return [name for joint in self.ordered_joints for name in joint.velocity_names]
 
     @property
     def actuator_names(self) -> list[str]:
         """Velocity coordinates of the tree's joints with effort > 0."""
         driven = [joint for joint in self.tree_joints if joint.actuated]
-        return [name for joint in driven for name in joint.coordinates(joint.prototype.velocities)]
+        return [name for joint in driven for name in joint.velocity_names]
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -175,12 +171,3 @@ class Listing:
         if self._structure is None or self._structure[0] != size:
             self._structure = size, analyse(self)
         return self._structure[1]
-
-
-def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
-    """Return a floating joint without spring, damper or actuator."""
-    return make_joint(
-        name, "floating", parent, child, position, axis=(0.0, 0.0, 1.0), axis2=None, limits=None, damping=0.0,
-        stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None, child_position=None,
-        child_rotation=None,
-    )  # fmt: skip

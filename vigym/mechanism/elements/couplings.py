@@ -102,8 +102,8 @@ def check_coupled(coupling: Coupling, joints: Iterable[Joint], others: Iterable[
         others: couplings that are there.
     """
     element = f"coupling {coupling.name!r}"
-    owners = {name: joint for joint in joints for name in joint.coordinates(joint.prototype.positions)}
-    free = [name for name, joint in owners.items() if not joint.prototype.has_quaternion]
+    owners = {name: joint for joint in joints for name in joint.position_names}
+    free = [name for name, joint in owners.items() if not joint.joint_type.has_quaternion]
     for end in ("joint", "other"):
         name = getattr(coupling, end)
         if name in owners and name not in free:
@@ -125,5 +125,5 @@ def check_coupled(coupling: Coupling, joints: Iterable[Joint], others: Iterable[
 
 def _check_screw(coupling: Coupling, joint: Joint, element: str) -> None:
     found = f"found {coupling.joint!r} and {coupling.other!r}"
-    if joint.type != "cylindrical" or [coupling.joint, coupling.other] != joint.coordinates(("distance", "angle")):
+    if joint.type != "cylindrical" or [coupling.joint, coupling.other] != joint.position_names:
         raise MechanismError(f"{element}: {found}, expected distance and angle of one cylindrical joint")

@@ -75,7 +75,7 @@ class Motor:
 def make_motor(joint: Joint, kp: float, kd: float, effort: float | None, model: DCMotor | None) -> Motor:
     """Return a checked Motor; arguments as in `Mechanism.add_motor`."""
     element = f"motor of joint {joint.name!r}"
-    freedoms = len(joint.prototype.velocities)
+    freedoms = joint.dofs
     if freedoms != 1:
         raise MechanismError(f"{element}: found a {joint.type} joint of {freedoms} freedoms, expected one freedom")
     kp, kd = checks.number(kp, f"{element} kp", 0.0), checks.number(kd, f"{element} kd", 0.0)

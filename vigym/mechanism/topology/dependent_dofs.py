@@ -31,7 +31,7 @@ def motions(mechanism: Listing) -> Array:
 
 def start(mechanism: Listing, zero: Array) -> Array:
     """Tree coordinates (n_q,) at which all leaders are as at `zero` and the others follow."""
-    names = [name for joint in mechanism.tree_joints for name in joint.coordinates(joint.prototype.positions)]
+    names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     columns, result = {name: i for i, name in enumerate(names)}, np.array(zero)
     for follower, (leader, ratio, offset) in _followed(mechanism).items():
         result[columns[follower]] = ratio * result[columns[leader]] + offset
@@ -39,7 +39,7 @@ def start(mechanism: Listing, zero: Array) -> Array:
 
 
 def _velocities(mechanism: Listing) -> list[str]:
-    return [name for joint in mechanism.tree_joints for name in joint.coordinates(joint.prototype.velocities)]
+    return [name for joint in mechanism.tree_joints for name in joint.velocity_names]
 
 
 def _followed(mechanism: Listing) -> dict[str, tuple[str, float, float]]:

@@ -42,7 +42,7 @@ class Mobility:
             free = vectors[int((values > RANK * values.max(initial=0.0)).sum()) :].T
             self._motions = self._motions @ free
         names, bodies = list(mechanism.bodies), mechanism.bodies.values()
-        self._armatures = [joint.armature for joint in mechanism.tree_joints for _ in joint.prototype.velocities]
+        self._armatures = [joint.armature for joint in mechanism.tree_joints for _ in range(joint.dofs)]
         self._speeds = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
         turning = self._tree.carried[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
         self._turning = (turning @ self._poses.R[0, 1:]).swapaxes(-1, -2)

@@ -55,7 +55,7 @@ def check_closing(joint: Joint) -> None:
                 f"{element}: found {quantity} {getattr(joint, quantity):g}, expected 0: only the joints of the tree "
                 "have one; add this joint before the others of its loop"
             )
-    if len(joint.prototype.rotations) > 1 and (joint.damping or joint.stiffness):
+    if len(joint.joint_type.rotations) > 1 and (joint.damping or joint.stiffness):
         raise MechanismError(
             f"{element}: found a spring or damper on a {joint.type} joint, expected none; "
             "add this joint before the others of its loop"
@@ -72,8 +72,8 @@ def check_open(joint: Joint) -> None:
 
 def check_coordinates(joint: Joint, others: Iterable[Joint]) -> None:
     """Raise MechanismError when a coordinate of a joint has the name of one of another joint."""
-    taken = {name for other in others for name in other.names}
-    double = sorted(joint.names & taken)
+    taken = {name for other in others for name in other.coordinate_names}
+    double = sorted(joint.coordinate_names & taken)
     if double:
         raise MechanismError(f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint")
 

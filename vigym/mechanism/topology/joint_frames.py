@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import IDENTITY, Joint, Prototype, axis_frame
+from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, axis_frame
 from vigym.spatial import conjugate, matrix, product, quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class Halves:
     offset: Array
 
     @property
-    def prototype(self) -> Prototype:
+    def joint_type(self) -> JointType:
         """The joint type's row of data."""
-        return self.joint.prototype
+        return self.joint.joint_type
 
 
 def number_bodies(mechanism: Listing) -> dict[str, int]:
@@ -78,11 +78,11 @@ def relative_pose(mechanism: Listing, parent: str, child: str) -> Array:
 
 def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
     """Directions (freedoms, 3) of a joint's freedoms, translations first, and the body each is fixed in, by number."""
-    kind = half.prototype
+    kind = half.joint_type
     turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
     axes = np.concatenate([half.frame_a.T[list(kind.translations)], turns])
     fixed_in = np.array([half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64)
-    if kind.type == "universal":
+    if kind.name == "universal":
         axes[0], fixed_in[0] = half.frame_a[:, 2], half.a
     return axes, fixed_in
 
@@ -90,9 +90,9 @@ def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
 def orientation(half: Halves, turns: Array) -> Array:
     """Orientation of the child in the parent (S, 4) from the joint's angles or quaternion."""
     result: Array = np.broadcast_to(half.offset, (len(turns), 4))
-    if half.prototype.has_quaternion:
+    if half.joint_type.has_quaternion:
         return product(result, turns)
-    for column, angle in zip(half.prototype.rotations, turns.T, strict=True):
+    for column, angle in zip(half.joint_type.rotations, turns.T, strict=True):
         axis = half.frame_b[:, column]
         result = product(result, np.hstack([np.cos(angle / 2.0)[:, None], np.sin(angle / 2.0)[:, None] * axis]))
     return result

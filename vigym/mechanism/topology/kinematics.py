@@ -57,7 +57,7 @@ class Tree:
         positions, velocities = _starts(mechanism)
         order = [split(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
         self._order = [(half, positions[half.joint.name]) for half in order]
-        self.freedoms = sum(len(half.prototype.velocities) for half in order)
+        self.freedoms = sum(half.joint_type.dofs for half in order)
         self.carried = np.zeros((len(mechanism.bodies) + 1, self.freedoms))
         self.turns = np.zeros(self.freedoms, bool)
         self._axis, self._anchor = np.zeros((self.freedoms, 3)), np.zeros((self.freedoms, 3))
@@ -71,7 +71,7 @@ class Tree:
         self.start, self.leaders, self.motions = start(mechanism, self.zero), leaders(mechanism), motions(mechanism)
 
     def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
-        kind, n = half.prototype, len(half.prototype.translations)
+        kind, n = half.joint_type, len(half.joint_type.translations)
         axes, fixed_in = freedom_axes(half)
         self.carried[half.b] = self.carried[half.a]
         self.carried[half.b, velocity] = 1.0
@@ -85,7 +85,7 @@ class Tree:
         self._plain += [(position.start + i, velocity.start + i) for i in range(n)]
         self._quaternions.append((slice(position.stop - 4, position.stop), turns))
         self.zero[position.stop - 4] = 1.0
-        if kind.type == "floating":
+        if kind.name == "floating":
             (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child))
             relative = product(conjugate(q_a)[None], q_b[None])[0]
             self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
@@ -98,9 +98,9 @@ class Tree:
         for half in order:
             self._above[half.b], self._offsets[half.b] = half.a, half.offset
             self._ends[:, half.b] = half.anchor_a, half.anchor_b
-        hinged = [h for h in order if len(h.prototype.rotations) == 1 and not h.prototype.has_quaternion]
+        hinged = [h for h in order if len(h.joint_type.rotations) == 1 and not h.joint_type.has_quaternion]
         columns = np.array([positions[half.joint.name].stop - 1 for half in hinged], int)
-        axes = np.array([half.frame_b[:, half.prototype.rotations[0]] for half in hinged]).reshape(-1, 3)
+        axes = np.array([half.frame_b[:, half.joint_type.rotations[0]] for half in hinged]).reshape(-1, 3)
         self._hinged = np.array([half.b for half in hinged], int), columns, axes
 
     @property
@@ -133,8 +133,8 @@ class Tree:
         small = np.concatenate([np.cos(half), np.sin(half) * axes], axis=-1)
         result[:, bodies] = product(self._offsets[bodies], small)
         for joint, span in self._order:
-            if joint.prototype.has_quaternion or len(joint.prototype.rotations) > 1:
-                turns = coordinates[:, span][:, len(joint.prototype.translations) :]
+            if joint.joint_type.has_quaternion or len(joint.joint_type.rotations) > 1:
+                turns = coordinates[:, span][:, len(joint.joint_type.translations) :]
                 result[:, joint.b] = orientation(joint, turns)
         return result
 
@@ -142,7 +142,7 @@ class Tree:
         """Where each body is held in its parent (S, bodies, 3) [m]."""
         result: Array = np.tile(self._ends[0].astype(coordinates.dtype), (len(coordinates), 1, 1))
         for half, span in self._order:
-            ways = half.frame_a.T[list(half.prototype.translations)]
+            ways = half.frame_a.T[list(half.joint_type.translations)]
             if len(ways):
                 result[:, half.b] += coordinates[:, span][:, : len(ways)] @ ways
         return result
@@ -179,7 +179,7 @@ def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:
     spans: tuple[dict[str, slice], dict[str, slice]] = ({}, {})
     ends = [0, 0]
     for joint in mechanism.tree_joints:
-        for i, names in enumerate((joint.prototype.positions, joint.prototype.velocities)):
+        for i, names in enumerate((joint.joint_type.positions, joint.joint_type.velocities)):
             spans[i][joint.name] = slice(ends[i], ends[i] + len(names))
             ends[i] += len(names)
     return spans

@@ -49,11 +49,11 @@ def all_rows(half: Halves) -> ClosureRows:
     A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a universal joint keeps its
     two axes perpendicular. All have derivatives of length one where the halves coincide.
     """
-    kind = half.prototype
+    kind = half.joint_type
     held = [i for i in range(3) if i not in kind.translations]
     a, b = half.frame_a.T, half.frame_b.T
     pairs = {0: [(a[0], b[2]), (a[1], b[2]), (a[0], b[1])], 1: [(a[0], b[2]), (a[1], b[2])], 3: []}
-    rotations = [(a[2], b[0])] if kind.type == "universal" else pairs[len(kind.rotations)]
+    rotations = [(a[2], b[0])] if kind.name == "universal" else pairs[len(kind.rotations)]
     return ClosureRows(a[held], np.array(rotations).reshape(-1, 2, 3), 0)
 
 
@@ -128,14 +128,14 @@ class System:
 
 def gaps(half: Halves, poses: Poses) -> tuple[Array, Array]:
     """How far a joint's two halves are apart along what the joint holds: (S,) [m] and (S,) [rad]."""
-    R_a, R_b, kind = poses.R[:, half.a], poses.R[:, half.b], half.prototype
+    R_a, R_b, kind = poses.R[:, half.a], poses.R[:, half.b], half.joint_type
     apart = poses.x[:, half.b] + R_b @ half.anchor_b - poses.x[:, half.a] - R_a @ half.anchor_a
     held = [i for i in range(3) if i not in kind.translations]
     E = (R_a @ half.frame_a).transpose(0, 2, 1) @ (R_b @ half.frame_b)
     distance = np.linalg.norm((apart[:, None] @ R_a @ half.frame_a[:, held])[:, 0], axis=1)
     if kind.has_quaternion:
         return distance, np.zeros(len(distance))
-    if kind.type == "universal":
+    if kind.name == "universal":
         return distance, np.abs(np.arcsin(np.clip(E[:, 2, 0], -1.0, 1.0)))
     if kind.rotations:
         return distance, np.arctan2(np.hypot(E[:, 0, 2], E[:, 1, 2]), E[:, 2, 2])

@@ -51,7 +51,7 @@ def floor_of(mech: Mechanism, reach: Reach, size: float) -> Floor | None:
     if mech.ground is not None:
         return Floor(np.asarray(mech.ground.normal), mech.ground.height, tile, below=False)
     falls_down = mech.gravity[2] < 0.0 and not mech.gravity[:2].any()
-    floats = any(joint.parent == WORLD and len(joint.prototype.translations) > 1 for joint in mech.tree_joints)
+    floats = any(joint.parent == WORLD and len(joint.joint_type.translations) > 1 for joint in mech.tree_joints)
     if floats or not falls_down:
         return None
     return Floor(UP, float(bounds(reach)[0][2]) - HANGING_FLOOR * size, tile, below=True)

@@ -148,9 +148,9 @@ def _mounts(mech: Mechanism, link: float) -> list[Piece]:
     """Return a pin where a body hangs on the world, a rail where it slides along one line of the world."""
     world, pieces = len(mech.bodies), []
     for joint in mech.joints.values():
-        if joint.parent != WORLD or len(joint.prototype.translations) > 1:
+        if joint.parent != WORLD or len(joint.joint_type.translations) > 1:
             continue
-        if joint.prototype.translations:
+        if joint.joint_type.translations:
             low, high = travel(joint, 4.0 * link)
             rail, middle = capsule(RAIL * link, high - low), joint.position + (low + high) / 2 * joint.axis
             pieces.append(_piece(world, rail, middle, turning_z_to(joint.axis), MOUNT))

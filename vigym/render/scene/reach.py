@@ -51,7 +51,7 @@ def _closed_poses(mech: Mechanism, unlimited: float, still: Collection[str]) -> 
     rows = [mech.structure.closures[joint.name] for joint in closing]
     system = System(tree, [split(mech, joint) for joint in closing], rows, np.full(len(closing), unlimited))
     rates = generator.uniform(-np.pi, np.pi, (_POSES, tree.freedoms))
-    joints = [joint for joint in mech.tree_joints for _ in joint.prototype.velocities]
+    joints = [joint for joint in mech.tree_joints for _ in range(joint.dofs)]
     moving = np.tile([joint.name not in still for joint in joints], (_POSES, 1))
     for column in np.flatnonzero(moving[0] & ~tree.turns):
         rates[:, column] = generator.choice(travel(joints[column], unlimited), _POSES)
@@ -105,7 +105,7 @@ def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
         balls += [(point, 0.0) for point in limbs]
         roots, limbs = [], limbs[:0]
     for joint in roots:
-        if len(joint.prototype.translations) > 1:
+        if len(joint.joint_type.translations) > 1:
             balls += _as_assembled(joint.child, parts)
         else:
             balls += _balls(joint, parts, extents, [np.zeros(3)] if joint in followed else _steps(joint, extents))
@@ -164,7 +164,7 @@ def _extent(joint: Joint, part: _Part, extents: dict[str, float]) -> float:
 
 
 def _slide(joint: Joint, extents: dict[str, float]) -> float:
-    if not joint.prototype.translations:
+    if not joint.joint_type.translations:
         return 0.0
     return max(abs(end) for end in travel(joint, extents[joint.child]))
 
@@ -183,7 +183,7 @@ def _balls(
     joint: Joint, parts: dict[str, _Part], extents: dict[str, float], shifts: list[Array]
 ) -> list[tuple[Array, float]]:
     """Return the balls of the tree that hangs on `joint`, whose anchor does not turn and slides to `shifts`."""
-    if joint.prototype.rotations:
+    if joint.joint_type.rotations:
         return [(joint.position + shift, extents[joint.child]) for shift in shifts]
     part = parts[joint.child]
     balls = _own_balls(part, shifts)
@@ -195,21 +195,21 @@ def _balls(
 
 def _steps(joint: Joint, extents: dict[str, float]) -> list[Array]:
     """Return the ends of a joint's travel (3,) [m]."""
-    if len(joint.prototype.translations) != 1:
+    if len(joint.joint_type.translations) != 1:
         return [np.zeros(3)]
     return [end * joint.axis for end in travel(joint, extents[joint.child])]
 
 
 def _travels_far(joint: Joint, extent: float) -> bool:
-    if len(joint.prototype.translations) != 1:
-        return len(joint.prototype.translations) > 1
+    if len(joint.joint_type.translations) != 1:
+        return len(joint.joint_type.translations) > 1
     low, high = travel(joint, math.inf)
     return high - low > 2.0 * extent
 
 
 def _hinge(mech: Mechanism) -> Array | None:
-    turning = [joint for joint in mech.tree_joints if joint.prototype.rotations]
-    if not turning or any(len(joint.prototype.rotations) > 1 for joint in turning):
+    turning = [joint for joint in mech.tree_joints if joint.joint_type.rotations]
+    if not turning or any(len(joint.joint_type.rotations) > 1 for joint in turning):
         return None
     axis: Array = turning[0].axis
     shared = all(abs(float(joint.axis @ axis)) > 0.999 for joint in turning)

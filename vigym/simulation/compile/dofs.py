@@ -23,7 +23,7 @@ def _field(offset: int, width: int) -> slice:
 
 
 def _freedom_rows(mechanism: Mechanism, joint: Joint) -> np.ndarray:
-    count = len(joint.prototype.velocities)
+    count = joint.dofs
     rows = np.zeros((count, T.FREEDOM))
     rests = tuple(joint.rest) or (0.0,) * count
     if joint.type == "floating":  # its coordinates are absolute, its spring is slack at the assembly
@@ -69,7 +69,7 @@ def freedom_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) ->
     joints = [*rows.order, *mechanism.closing_joints]
     tables = [_freedom_rows(mechanism, joint) for joint in joints]
     tree = mechanism.tree_joints
-    first = starts([joint.name for joint in tree], [len(joint.prototype.velocities) for joint in tree])
+    first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
     for joint, table in zip(rows.order, tables if mobility else [], strict=False):
         assert mobility is not None
         table[:, T.EASE // LANES] = [mobility.inertia_along(first[joint.name] + j) for j in range(len(table))]

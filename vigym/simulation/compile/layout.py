@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _pivots(joint: Joint, has_rate: bool, carries: bool) -> int:
     """How the joint's freedoms are eliminated; the 3x3 pivot knows no rates, springs or loop rows."""
-    freedoms = len(joint.prototype.translations), len(joint.prototype.rotations)
+    freedoms = len(joint.joint_type.translations), len(joint.joint_type.rotations)
     if freedoms == (0, 1):
         return T.HINGE
     return T.BALL if freedoms == (0, 3) and not (has_rate or joint.stiffness or carries) else T.GENERAL
@@ -45,15 +45,15 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
-        self.freedom = starts(names, [*(len(joint.prototype.velocities) for joint in joints), *[1] * len(springs)])
-        self.freedoms = sum(len(joint.prototype.velocities) for joint in joints) + len(springs)
+        self.freedom = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
+        self.freedoms = sum(joint.dofs for joint in joints) + len(springs)
         self.first_link = -(-len(self.body) // LANES) * LANES
         self.link = {name: self.first_link + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
 
 
 def _has_rate(joint: Joint) -> bool:
-    driven_ball = bool(joint.effort) and joint.prototype.has_quaternion
+    driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
     return joint.damping > 0 or joint.armature > 0 or driven_ball
 
 
@@ -69,7 +69,7 @@ def _placed(mechanism: Mechanism, joint: Joint) -> bool:
     """Whether the coordinates of a joint set a force: springs, motors, limits, dry friction, couplings."""
     coupled = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
-    return joint.stiffness > 0 or bounded or bool(coupled & joint.names)
+    return joint.stiffness > 0 or bounded or bool(coupled & joint.coordinate_names)
 
 
 def _seen(mechanism: Mechanism, joint: Joint) -> bool:
@@ -81,11 +81,11 @@ def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     """Plan rows of the bodies and links (rows, PLAN)."""
     listed = mechanism.ordered_joints
     names = [joint.name for joint in listed]
-    position = starts(names, [len(joint.prototype.positions) for joint in listed])
-    velocity = starts(names, [len(joint.prototype.velocities) for joint in listed])
+    position = starts(names, [len(joint.joint_type.positions) for joint in listed])
+    velocity = starts(names, [joint.dofs for joint in listed])
     plan = np.zeros((rows.first_link + len(rows.link) if rows.link else len(rows.body), T.PLAN), np.int64)
     for joint in listed:
-        i, kind = rows.link.get(joint.name, rows.body[joint.child]), joint.prototype
+        i, kind = rows.link.get(joint.name, rows.body[joint.child]), joint.joint_type
         plan[i, [T.PARENT, T.CHILD]] = rows.body[joint.parent], rows.body[joint.child]
         plan[i, [T.FIRST, T.POSITION, T.VELOCITY]] = (
             rows.freedom[joint.name],
@@ -123,7 +123,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     actuators = [
         (rows.body[j.child], k, rows.freedom[j.name] + k)
         for j in mechanism.tree_joints
-        for k in range(len(j.prototype.velocities) if j.effort else 0)
+        for k in range(j.dofs if j.effort else 0)
     ]
     header = np.zeros(T.HEADER, np.int64)
     header[[T.BODIES, T.FREEDOMS]] = len(rows.body), rows.freedoms

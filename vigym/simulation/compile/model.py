@@ -34,7 +34,7 @@ def _poses(mechanism: Mechanism) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def _frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Joint frame in the parent's and in the child's axes; free orientations use the bodies' own axes."""
-    if len(joint.prototype.rotations) == 3:
+    if len(joint.joint_type.rotations) == 3:
         return np.eye(3), np.eye(3)
     frame = axis_frame(joint.axis, joint.axis2)
     return R_a.T @ frame, R_b.T @ rotation_matrix(joint.child_rotation) @ frame
@@ -43,9 +43,9 @@ def _frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.ndarray,
 def _joint_row(mechanism: Mechanism, joint: Joint, poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Constants of a joint, without those of the body it carries."""
     (x_a, q_a), (x_b, q_b) = poses[joint.parent], poses[joint.child]
-    R_a, R_b, kind, turned = rotation_matrix(q_a), rotation_matrix(q_b), joint.prototype, joint.child_rotation
+    R_a, R_b, kind, turned = rotation_matrix(q_a), rotation_matrix(q_b), joint.joint_type, joint.child_rotation
     frame_a, frame_b = _frames(joint, R_a, R_b)
-    absolute = kind.type == "floating"  # its coordinates are the child's pose in the parent, not since the assembly
+    absolute = kind.name == "floating"  # its coordinates are the child's pose in the parent, not since the assembly
     row = np.zeros(T.BODY)
     row[_field(T.ANCHOR_B, 3)] = 0.0 if absolute else R_b.T @ (joint.child_position - x_b)
     row[_field(T.ANCHOR_A, 3)] = 0.0 if absolute else R_a.T @ (joint.position - x_a)
@@ -101,11 +101,11 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[
         for u, w in imposed.rotations:
             note(T.TILT, joint.name, ends, (u, w))
         if joint.stiffness or joint.damping:
-            row, n = constants[rows.link[joint.name]], len(joint.prototype.translations)
+            row, n = constants[rows.link[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row[_field(T.FRAME, 9)].reshape(3, 3)[j]
                 note(T.SOFT_SLIDE, joint.name, ends, (axis, 0.0), first + j)
-            for j in range(len(joint.prototype.rotations)):
+            for j in range(len(joint.joint_type.rotations)):
                 note(T.SOFT_TURN, joint.name, ends, (0.0, row[_field(T.AXIS_B, 3)]), first + n + j)
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
@@ -118,7 +118,7 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     places = {
         name: (rows.body[joint.child], rows.freedom[joint.name] + j)
         for joint in mechanism.tree_joints
-        for j, name in enumerate(joint.coordinates(joint.prototype.velocities))
+        for j, name in enumerate(joint.velocity_names)
     }
     found = []
     for coupling in mechanism.couplings.values():

@@ -26,7 +26,7 @@ def deviation(mechanism: Mechanism, positions: ArrayLike, reference: ArrayLike) 
     found, wanted = np.broadcast_arrays(np.asarray(positions, np.float64), np.asarray(reference, np.float64))
     parts, start = [np.zeros((*found.shape[:-1], 0))], 0
     for joint in mechanism.ordered_joints:
-        kind = joint.prototype
+        kind = joint.joint_type
         stop, slides = start + len(kind.positions), start + len(kind.translations)
         parts.append(found[..., start:slides] - wanted[..., start:slides])
         if kind.has_quaternion:

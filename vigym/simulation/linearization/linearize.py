@@ -129,7 +129,7 @@ class Linear(Reader):
                 raise ValueError(f"linearize: found contact {name!r} on the ground, expected contacts off the ground")
         q, start = self._read()[:, self._coordinates.positions], 0
         for joint in self.mechanism.ordered_joints:
-            stop = start + len(joint.prototype.positions)
+            stop = start + len(joint.joint_type.positions)
             if joint.limits is not None:
                 low, up = (q[:, start:stop] - joint.limits[:, 0]).min(), (joint.limits[:, 1] - q[:, start:stop]).min()
                 if min(low, up) < AT_LIMIT:
@@ -140,7 +140,7 @@ class Linear(Reader):
 def _efforts(mechanism: Mechanism) -> Array:
     """Largest torque of every actuator (n_actuated,) [N or N m]."""
     driven = [joint for joint in mechanism.tree_joints if joint.actuated]
-    return np.array([joint.effort for joint in driven for _ in joint.prototype.velocities], dtype=np.float64)
+    return np.array([joint.effort for joint in driven for _ in range(joint.dofs)], dtype=np.float64)
 
 
 def _check_smooth(mechanism: Mechanism) -> None:

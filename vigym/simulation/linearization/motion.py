@@ -41,9 +41,9 @@ class Closings:
         """
         parts, start = [np.zeros((len(poses.x), 0))], 0
         for half in self._halves:
-            count = len(half.prototype.positions)
+            count = len(half.joint_type.positions)
             guess = near[start : start + count]
-            plain = len(half.prototype.rotations) < 2
+            plain = len(half.joint_type.rotations) < 2
             parts.append(_coordinates(half, poses, guess) if plain else np.tile(guess, (len(poses.x), 1)))
             start += count
         return np.concatenate(parts, axis=1)
@@ -52,7 +52,7 @@ class Closings:
         """Rates of the closing joints' freedoms (S, n, freedoms) at a rate of one of each freedom of the tree."""
         parts = [np.zeros((len(poses.x), 0, self._freedoms))]
         for half, (axes, fixed_in), signs in zip(self._halves, self._screws, self._signs, strict=True):
-            n, way = len(half.prototype.translations), turned(poses.R[:, fixed_in], axes)
+            n, way = len(half.joint_type.translations), turned(poses.R[:, fixed_in], axes)
             point = (poses.x[:, half.b] + poses.R[:, half.b] @ half.anchor_b)[:, None]
             forces, moments = way.copy(), cross(np.broadcast_to(point, way.shape), way)
             forces[:, n:], moments[:, n:] = 0.0, way[:, n:]
@@ -156,8 +156,8 @@ def _coordinates(half: Halves, poses: Poses, near: Array) -> Array:
     R_a, R_b = poses.R[:, half.a] @ half.frame_a, poses.R[:, half.b] @ half.frame_b
     apart = poses.x[:, half.b] + poses.R[:, half.b] @ half.anchor_b
     apart = apart - poses.x[:, half.a] - poses.R[:, half.a] @ half.anchor_a
-    slides = (apart[:, None] @ R_a)[:, 0][:, list(half.prototype.translations)]
-    if not half.prototype.rotations:
+    slides = (apart[:, None] @ R_a)[:, 0][:, list(half.joint_type.translations)]
+    if not half.joint_type.rotations:
         return slides
     sine, cosine = np.sum(R_a[:, :, 1] * R_b[:, :, 0], axis=1), np.sum(R_a[:, :, 0] * R_b[:, :, 0], axis=1)
     angle = arctan2(sine, cosine)

@@ -53,7 +53,7 @@ class SmoothStep:
         bodies = mechanism.bodies.values()
         self._mass = np.array([body.mass for body in bodies])[:, None]
         self._inertia = np.array([np.asarray(body.inertia) for body in bodies])
-        freedoms = [(joint, j) for joint in joints for j in range(len(joint.prototype.velocities))]
+        freedoms = [(joint, j) for joint in joints for j in range(joint.dofs)]
         self._damping = np.array([joint.damping for joint, _ in freedoms])
         self._armature = np.array([joint.armature for joint, _ in freedoms])
         self._stiffness = np.array([joint.stiffness for joint, _ in freedoms])
@@ -64,7 +64,7 @@ class SmoothStep:
         """Coordinates where the springs are slack, all joints (n_q,); at the assembly pose for free orientations."""
         parts, start = [], 0
         for joint in mechanism.ordered_joints:
-            count = len(joint.prototype.positions)
+            count = len(joint.joint_type.positions)
             zero = self.tree.zero[start : start + count]
             if len(zero) < count:  # of closing joints only plain ones have springs
                 zero = np.zeros(count)
@@ -218,7 +218,7 @@ def _columns(mechanism: Mechanism) -> tuple[tuple[Indices, Indices], list[tuple[
     turning: list[bool] = []
     velocity = 0
     for joint in mechanism.ordered_joints:
-        kind, position = joint.prototype, len(turning)
+        kind, position = joint.joint_type, len(turning)
         simple = len(kind.translations) + (0 if kind.has_quaternion else len(kind.rotations))
         plain += [(position + j, velocity + j) for j in range(simple)]
         turning += [j >= len(kind.translations) for j in range(len(kind.positions))]

@@ -44,7 +44,7 @@ class Varying(Reader):
         """Largest force of every actuator (..., n_actuated) [N or N m]."""
         if self._efforts is None:
             driven = [
-                joint for joint in self.mechanism.tree_joints if joint.actuated for _ in joint.prototype.velocities
+                joint for joint in self.mechanism.tree_joints if joint.actuated for _ in range(joint.dofs)
             ]
             factors = self._of("strength", [joint.name for joint in driven])
             self._efforts = factors * np.array([joint.effort for joint in driven])

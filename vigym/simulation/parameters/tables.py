@@ -111,7 +111,7 @@ class Scaled:
 
     def _of_freedoms(self) -> list[Product]:
         joints = {
-            joint.name: [self._rows.freedom[joint.name] + j for j in range(len(joint.prototype.velocities))]
+            joint.name: [self._rows.freedom[joint.name] + j for j in range(joint.dofs)]
             for joint in self._mechanism.ordered_joints
         }
         springs = {name: [self._rows.freedom[f"spring {name}"]] for name in self._mechanism.springs}
@@ -148,11 +148,11 @@ class Scaled:
     def _freedoms_of_tree(self) -> tuple[Index, Index]:
         """Rows of the tree's freedoms, and their numbers in the order of the tree's joints."""
         tree = self._mechanism.tree_joints
-        first = starts([joint.name for joint in tree], [len(joint.prototype.velocities) for joint in tree])
+        first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         pairs = [
             (self._rows.freedom[joint.name] + j, first[joint.name] + j)
             for joint in tree
-            for j in range(len(joint.prototype.velocities))
+            for j in range(joint.dofs)
         ]
         rows, freedoms = np.array(pairs, np.intp).reshape(-1, 2).T
         return rows, freedoms

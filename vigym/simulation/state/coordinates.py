@@ -38,24 +38,24 @@ class Coordinates:
     def __init__(self, mechanism: Mechanism) -> None:
         joints, tree = mechanism.ordered_joints, mechanism.tree_joints
         self.position_names, self.velocity_names = mechanism.position_names, mechanism.velocity_names
-        self._turning = {j.name: 0 < len(j.prototype.rotations) < 3 for j in joints}
-        self._slides = {j.name: len(j.prototype.translations) for j in joints}
+        self._turning = {j.name: 0 < len(j.joint_type.rotations) < 3 for j in joints}
+        self._slides = {j.name: len(j.joint_type.translations) for j in joints}
         self._bodies = {name: i for i, name in enumerate(mechanism.bodies)}
         self.carried = [self._bodies[joint.child] for joint in tree]
-        self.tree_positions = sum(len(joint.prototype.positions) for joint in tree)
-        self.tree_velocities = sum(len(joint.prototype.velocities) for joint in tree)
-        self._position_slices = _slices([(j, len(j.prototype.positions)) for j in joints], self.position_names)
-        self._velocity_slices = _slices([(j, len(j.prototype.velocities)) for j in joints], self.velocity_names)
+        self.tree_positions = sum(len(joint.joint_type.positions) for joint in tree)
+        self.tree_velocities = sum(joint.dofs for joint in tree)
+        self._position_slices = _slices([(j, len(j.joint_type.positions)) for j in joints], self.position_names)
+        self._velocity_slices = _slices([(j, j.dofs) for j in joints], self.velocity_names)
         self._floating = {j.child: j.name for j in tree if j.type == "floating" and j.parent == "world"}
         self.rest = self.rest_pose(mechanism)
         tied = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
-        looped = {*loop_joints(mechanism), *(joint.name for joint in tree if tied & joint.names)}
+        looped = {*loop_joints(mechanism), *(joint.name for joint in tree if tied & joint.coordinate_names)}
         apart = [joint.name for joint in tree if joint.name not in looped]
         self.apart = np.zeros(self.rest.size, np.bool_), np.zeros(len(self.velocity_names), np.bool_)
         for columns, spans in zip(self.apart, (self._position_slices, self._velocity_slices), strict=True):
             for name in apart:
                 columns[spans[name]] = True
-        self._quaternions = [self._position_slices[j.name] for j in joints if j.prototype.has_quaternion]
+        self._quaternions = [self._position_slices[j.name] for j in joints if j.joint_type.has_quaternion]
         n_v, start = len(self.velocity_names), 13 * len(self._bodies)
         self.positions = slice(start, start + self.rest.size)
         self.velocities = slice(self.positions.stop, self.positions.stop + n_v)
@@ -178,8 +178,8 @@ def _slices(widths: list[tuple[Joint, int]], names: list[str]) -> dict[str, slic
 
 def _assembly(mechanism: Mechanism, joint: Joint) -> Array:
     """Coordinates of the assembly pose: zero, the identity, or for a floating joint the child's pose in its parent."""
-    if not joint.prototype.has_quaternion:
-        return np.zeros(len(joint.prototype.positions))
+    if not joint.joint_type.has_quaternion:
+        return np.zeros(len(joint.joint_type.positions))
     if joint.type == "spherical":
         return np.array([1.0, 0.0, 0.0, 0.0])
     return relative_pose(mechanism, joint.parent, joint.child)

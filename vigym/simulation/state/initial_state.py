@@ -43,7 +43,7 @@ class LoopStart:
 
     def __init__(self, mechanism: Mechanism, coordinates: Coordinates, groups: LaneGroups) -> None:
         self._coordinates, self._groups = coordinates, groups
-        self.closing = {joint.name: {joint.name, *joint.names} for joint in mechanism.closing_joints}
+        self.closing = {joint.name: {joint.name, *joint.coordinate_names} for joint in mechanism.closing_joints}
         self._couplings = list(mechanism.couplings)
         self.needed = bool(self.closing or self._couplings)
         self._always = _always_weak(mechanism, coordinates) if self.needed else 0
@@ -181,7 +181,7 @@ def closing_first(mechanism: Mechanism, names: Collection[str], given: Collectio
         other.add_coupling(
             coupling.name, coupling.type, coupling.joint, coupling.other, coupling.ratio, coupling.offset
         )
-    over = [joint.name for joint in other.closing_joints if joint.name in given or joint.names & set(given)]
+    over = [joint.name for joint in other.closing_joints if joint.name in given or joint.coordinate_names & set(given)]
     if over:
         raise AssemblyError(
             f"found given coordinates of {', '.join(sorted(given))}, of which {over[0]!r} follows from the others; "

@@ -6,7 +6,7 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Ground, Report
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
-from vigym.mechanism.elements.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import Pose, direction
 from vigym.urdf.convert.collisions import add_collisions, add_pairs
@@ -176,6 +176,6 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: UrdfJoint, mimic: Mimic) ->
         raise robot.error(mimic.place, f"unknown joint {mimic.joint!r}", "the name of a joint")
     for name in (joint.name, mimic.joint):
         type = robot.joints[name].type
-        if len(PROTOTYPES[type].velocities) != 1:
+        if JOINT_TYPES[type].dofs != 1:
             raise robot.error(mimic.place, f"the {type} joint {name!r}", "joints of one freedom")
     mech.add_coupling(joint.name, "mimic", joint.name, mimic.joint, mimic.factor, mimic.offset)

@@ -4,15 +4,13 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import Report
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.urdf.read.geometry import read_origin
 from vigym.urdf.read.records import Mimic, UrdfJoint
 from vigym.urdf.read.report import ignored
 from vigym.urdf.read.xml import Node
 
-TYPES = {row.urdf: row.type for row in PROTOTYPES.values() if row.urdf}
-BOUNDED = ("revolute", "prismatic")
-_AXIS = ("revolute", "continuous", "prismatic", "planar")
+TYPES = {row.urdf: row.name for row in JOINT_TYPES.values() if row.urdf}
 Limit = tuple[tuple[float, float] | None, float | None, float | None]
 
 UNIT_TOLERANCE = 1e-6  # axes written with few digits are off by more, and said so
@@ -27,7 +25,7 @@ def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
     type = TYPES[written]
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
     report += ignored(node, known)
-    if type in BOUNDED and node.only("limit") is None:
+    if JOINT_TYPES[type].bounded and node.only("limit") is None:
         raise node.error("no <limit>", f"one for a {type} joint (revolute without limits is continuous)")
     limits, effort, velocity = read_limit(node, type, report)
     damping, friction, stiffness, rest = read_dynamics(node, type, report)
@@ -37,7 +35,7 @@ def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
         parent=node.need("parent").text("link"),
         child=node.need("child").text("link"),
         origin=read_origin(node),
-        axis=read_axis(node, report, type in _AXIS),
+        axis=read_axis(node, report, JOINT_TYPES[type].needs_axis),
         limits=limits,
         effort=effort,
         velocity=velocity,
@@ -78,9 +76,9 @@ def read_limit(node: Node, type: str, report: list[Report]) -> Limit:
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     effort = limit.number("effort", low=0.0) if limit.has("effort") else None
     velocity = limit.number("velocity", low=0.0) if limit.has("velocity") else None
-    if type in BOUNDED and lower <= upper:
+    if JOINT_TYPES[type].bounded and lower <= upper:
         return (lower, upper), effort, velocity
-    if type in BOUNDED:
+    if JOINT_TYPES[type].bounded:
         message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
         report.append(Report("changed", limit.place, message))
     elif limit.has("lower") or limit.has("upper"):
@@ -98,7 +96,7 @@ def read_dynamics(node: Node, type: str, report: list[Report]) -> tuple[float, f
         if attribute not in names:
             report.append(Report("ignored", dynamics.place, f"{attribute} is not known to this importer"))
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in names[:3])
-    if friction and len(PROTOTYPES[type].velocities) != 1:
+    if friction and JOINT_TYPES[type].dofs != 1:
         message = f"friction {friction:g}: a {type} joint has none, only joints of one freedom have"
         report.append(Report("ignored", dynamics.place, message))
         friction = 0.0

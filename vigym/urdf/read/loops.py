@@ -20,7 +20,7 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import Report
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.spatial import Pose, smallest_turn
 from vigym.urdf.read.geometry import read_origin, read_pose
 from vigym.urdf.read.joints import UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
@@ -28,9 +28,7 @@ from vigym.urdf.read.records import Loop
 from vigym.urdf.read.report import LOOPS, ignored
 from vigym.urdf.read.xml import Node, local_name
 
-TYPES = tuple(name for name in PROTOTYPES if name != "floating")
-_AXIS = ("revolute", "continuous", "prismatic", "cylindrical", "planar", "universal")
-_TURNING = ("revolute", "continuous", "cylindrical", "planar")  # about the axis, so that it alone fixes the halves
+TYPES = tuple(kind.name for kind in JOINT_TYPES.values() if kind.can_close_loop)
 
 
 def find_loops(robot: Node) -> list[Node]:
@@ -56,7 +54,7 @@ def read_loop(node: Node, number: int, report: list[Report]) -> Loop:
 
 
 def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
-    universal = type == "universal"
+    universal = JOINT_TYPES[type].needs_second_axis
     known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
     report += ignored(node, known)
     first, second = node.need("link1"), node.need("link2")
@@ -105,12 +103,12 @@ def _constraint(node: Node, type: str, report: list[Report]) -> Loop:
     report += ignored(node, {"parent", "parent_origin", "parent_axis", "child", "child_origin", "child_axis"})
     parent: Pose = read_origin(node, "parent_origin")
     child: Pose = read_origin(node, "child_origin")
-    axis = read_axis(node, report, type in _AXIS, "parent_axis")
-    other = read_axis(node, report, type in _AXIS, "child_axis") if node.only("child_axis") else axis
+    axis = read_axis(node, report, JOINT_TYPES[type].needs_axis, "parent_axis")
+    other = read_axis(node, report, JOINT_TYPES[type].needs_axis, "child_axis") if node.only("child_axis") else axis
     axis2 = None
-    if type == "universal":
+    if JOINT_TYPES[type].needs_second_axis:
         axis2 = _across(node.need("child_axis"), axis, other)
-    elif type in _TURNING:
+    elif JOINT_TYPES[type].turns_about_axis:  # the axis alone fixes the joint frames
         child = child @ Pose(np.zeros(3), smallest_turn(axis, other))
     elif np.abs(other - axis).max() > UNIT_TOLERANCE:
         written = node.need("child_axis")

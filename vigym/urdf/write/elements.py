@@ -17,8 +17,6 @@ from vigym.mechanism.elements.shapes import GREY, Box, Cylinder, Mesh, Shape, Sp
 from vigym.spatial import matrix
 
 _ROUNDING = 1e-15  # of an angle, or relative to the numbers that a coordinate is the difference of: written as 0
-_AXIS_FREE = ("spherical", "floating")  # in a tree; their freedoms follow the bodies' own axes
-BOUNDED = ("revolute", "prismatic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +135,12 @@ def tree_joint(joint: Joint, parent: Placed, child: Placed, coupling: Coupling |
         place("origin", parent, child.position, child.rotation),
         ET.Element("parent", link=parent.name),
         ET.Element("child", link=child.name),
-        None if joint.type in (*_AXIS_FREE, "fixed") else direction("axis", child, joint.axis),
-        _limit(joint, unlimited=joint.type in BOUNDED),
+        direction("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
+        _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
         None if coupling is None else _mimic(coupling),
     ]
-    return parent_of(children, "joint", name=joint.name, type=str(joint.prototype.urdf))
+    return parent_of(children, "joint", name=joint.name, type=str(joint.joint_type.urdf))
 
 
 def _mimic(coupling: Coupling) -> ET.Element:
@@ -174,7 +172,7 @@ def loop_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
 def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
     """Return <limit>, None without anything to say; `unlimited` writes missing limits as lower > upper."""
     values: dict[str, float] = {}
-    if joint.limits is not None and joint.type in BOUNDED:
+    if joint.limits is not None and joint.joint_type.bounded:
         values["lower"], values["upper"] = joint.limits[0]
     elif unlimited:
         values["lower"], values["upper"] = 1.0, -1.0

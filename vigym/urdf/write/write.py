@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Frame
-from vigym.mechanism.elements.collection import IMPLICIT
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import PROTOTYPES, Joint
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
 from vigym.spatial import matrix
 from vigym.urdf.write.elements import (
-    BOUNDED,
     Placed,
     body_link,
     loop_joint,
@@ -39,7 +37,8 @@ if TYPE_CHECKING:
 
 _GRAVITY = (0.0, 0.0, -9.81)  # of every mechanism that is loaded
 _SAME = 1e-12  # m or entry of a rotation matrix: frames as near as that are one
-_TREE_TYPES = [kind.type for kind in PROTOTYPES.values() if kind.urdf]
+_TREE_TYPES = [kind.name for kind in JOINT_TYPES.values() if kind.urdf]
+_BOUNDED = [kind.name for kind in JOINT_TYPES.values() if kind.bounded]
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -150,7 +149,7 @@ def _is_origin(link: Placed) -> bool:
 
 def _free(mech: Mechanism) -> list[str]:
     """Return the bodies that no joint carries."""
-    return [joint.child for joint in mech.tree_joints if joint.name.endswith(IMPLICIT)]
+    return [joint.child for joint in mech.tree_joints if joint.name.endswith(FLOATING_SUFFIX)]
 
 
 def _faults(mech: Mechanism) -> Iterator[str]:
@@ -195,8 +194,8 @@ def _surface_faults(mech: Mechanism) -> Iterator[str]:
 def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
     if not closes and joint.type not in _TREE_TYPES:
         yield f"found type {joint.type!r}, expected one of: {', '.join(_TREE_TYPES)}; only a loop closes by any type"
-    if joint.limits is not None and joint.type not in BOUNDED:
-        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(BOUNDED)}"
+    if joint.limits is not None and not joint.joint_type.bounded:
+        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(_BOUNDED)}"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
