@@ -15,6 +15,7 @@ from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
 LEVEL = 1e-5  # part of its length squared that pulls the nearest point of a level segment to its middle
 STEEP = 1e-9  # of a box's half size: a segment no steeper than that does not leave a slab
 INSIDE = 1e-12  # [m]
+STANDS = 1e-9  # squared length along a surface of an axis that stands on it, far above rounding
 SLIDES = 0.25  # of half the segment: over a step the place stays so near that of the knot before it
 
 
@@ -123,9 +124,14 @@ class TwinPair:
         return found
 
     def frame(self, x, q, s):
-        """Rows n, t1, t2 (3, 3) at one pose and place, world axes."""
+        """Rows n, t1, t2 (3, 3) at one pose and place, world axes.
+
+        t1 lies along the own body's x axis, or along y where x stands on the surface. Softness
+        counts from the components of the last force, so tangents must not jump from knot to knot.
+        """
         _, n, _, _ = self.meeting(x, q, s)
-        t1 = unit(cross(n, np.eye(3)[np.abs(n).argmin()]))
+        x_axis, y_axis = (along - n * dot(n, along) for along in matrix(q[self.body]).T[:2])
+        t1 = unit(x_axis if dot(x_axis, x_axis) > STANDS else y_axis)
         return np.array([n, t1, cross(n, t1)])
 
     def ends(self, x, q, s):

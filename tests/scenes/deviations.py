@@ -8,6 +8,13 @@ from oracle.naive_joints import conj, mul
 from scenes.trees import unit
 from vigym import Simulator
 
+# How far half a difference over SIZE is from a derivative. A step rounds rates by 2e-16 times the
+# ratio of a body's inertias, 343 for the most slender bar, so by 1e-13; over SIZE that is 3e-9.
+# Third derivatives add SIZE squared times at most 3, as measured at larger sizes: 3e-9 as well.
+# Where both are alike the sum is least.
+SIZE = 3e-5
+FOLLOWS = 1e-7  # of the largest derivative: more than ten times that, for other ways to round
+
 
 def difference(mech, after, before):
     """Displacement (n_velocities,) from coordinates to coordinates; of quaternions the small rotation."""
@@ -44,7 +51,7 @@ def columns(mech):
         q, v = q + len(kind.positions), v + len(kind.velocities)
 
 
-def differenced(sim, torques, size=1e-5, push=1e-2):
+def differenced(sim, torques, size=SIZE, push=1e-2):
     """A and B of the first step after a reset to the present coordinates, of a mechanism without loops."""
     mech, q, v = sim.mechanism, sim.joint_positions, sim.joint_velocities
     other = Simulator(mech, sim.timestep, sim.order, tolerance=1e-13)

@@ -7,7 +7,7 @@ import pytest
 
 from scenes import touching_scenes as scenes
 from scenes.closing import closed_state
-from scenes.deviations import Neighbours, differenced
+from scenes.deviations import FOLLOWS, SIZE, Neighbours, differenced
 from scenes.linkages import ladder
 from scenes.loops import BUILDERS, CLOSING
 from scenes.loops_plane import five_bar
@@ -47,7 +47,7 @@ def test_trees_against_differences(options):
     assert_close(B, B_, 1e-10)
 
 
-def assert_follows_neighbours(sim, substeps=1, size=1e-5):
+def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     """A x + B u is what the next steps make of deviations that closed loops allow, in the middle of a motion."""
     rng, mech = np.random.default_rng(0), sim.mechanism
     torques = rng.normal(size=(4, len(mech.actuator_names)))
@@ -62,7 +62,7 @@ def assert_follows_neighbours(sim, substeps=1, size=1e-5):
         before = pair.deviation()
         pair.step(torques[-1], substeps)
         after = pair.deviation()
-        assert_close((A @ before + B @ pair.torques) / size, after / size, 1e-6)
+        assert_close((A @ before + B @ pair.torques) / size, after / size, FOLLOWS)
         assert np.abs(after - before).max() > 1e-4 * np.abs(before).max()
 
 
@@ -75,12 +75,12 @@ def closed(mech, order=2):
 
 @pytest.mark.parametrize("kind", CLOSING)
 def test_each_closing_joint(kind):
-    assert_follows_neighbours(closed(closed_by(kind, damping=0.3)), size=1e-7)
+    assert_follows_neighbours(closed(closed_by(kind, damping=0.3)))
 
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_loops(name):
-    assert_follows_neighbours(closed(BUILDERS[name]()), size=1e-7)
+    assert_follows_neighbours(closed(BUILDERS[name]()))
 
 
 def test_damped_tree_in_the_middle_of_a_motion():
@@ -88,8 +88,8 @@ def test_damped_tree_in_the_middle_of_a_motion():
 
 
 def test_several_steps_and_fourth_order():
-    assert_follows_neighbours(closed(hanging_rope()), substeps=4, size=1e-7)
-    assert_follows_neighbours(closed(BUILDERS["four-bar"](), order=4), size=1e-7)
+    assert_follows_neighbours(closed(hanging_rope()), substeps=4)
+    assert_follows_neighbours(closed(BUILDERS["four-bar"](), order=4))
 
 
 def test_couplings_in_trees_and_loops():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.deviations import Neighbours
+from scenes.deviations import FOLLOWS, SIZE, Neighbours
 from scenes.loops_plane import five_bar
 from scenes.loops_space import minitaur
 from vigym import Mechanism, Simulator
@@ -26,7 +26,7 @@ def arm(*kinds):
     return mech
 
 
-def differences(mech, start, targets, substeps, size=1e-6):
+def differences(mech, start, targets, substeps, size=SIZE):
     """What the first steps after a reset make of coordinates, rates, torques and targets, by central differences."""
     sim = Simulator(mech, tolerance=1e-13)
 
@@ -54,7 +54,7 @@ def test_against_differences(kinds, targets, substeps):
     assert not B[:, 3:].any() if targets is None else np.abs(B[:, 3:]).max(axis=0).min() > 1e-6
 
 
-def assert_follows_neighbours(sim, substeps=1, size=1e-7):
+def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     """In the middle of a motion, where motors were told something else in the step before."""
     rng, mech = np.random.default_rng(0), sim.mechanism
     n, torques, targets = (len(names) for names in (mech.velocity_names, mech.actuator_names, mech.motor_names))
@@ -72,14 +72,15 @@ def assert_follows_neighbours(sim, substeps=1, size=1e-7):
         pair.step(u, substeps, aims)
         after = pair.deviation()
         found = A @ before + B @ np.append(pair.torques, pair.targets)
-        np.testing.assert_allclose(found / size, after / size, atol=1e-6 * max(1.0, np.abs(after / size).max()))
+        found, expected = found / size, after / size
+        np.testing.assert_allclose(found, expected, atol=FOLLOWS * max(1.0, np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("substeps", [1, 4])
 def test_in_the_middle_of_a_motion(substeps):
     sim = Simulator(arm("position", "stiff", "rate"), tolerance=1e-13)
     sim.reset(START[:3], START[3:])
-    assert_follows_neighbours(sim, substeps, size=1e-5)
+    assert_follows_neighbours(sim, substeps)
 
 
 def test_in_closed_loops():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from oracle.naive_soft import SINKS
 from scenes import pair_scenes as scenes
 from scenes.contact_agreement import forces, pair, poses, step_both, velocities
 from scenes.touching_scenes import turned
@@ -58,8 +59,10 @@ def test_steps_are_the_twins(name):
     touched = 0.0
     for k in range(steps):
         step_both(sim, twin, k, targets, torques)
-        assert poses(sim, twin) <= 2e-7, k
+        # Either lets a body sink by SINKS, 5e-8 m, before its softness counts anew, not always in
+        # one iteration: in a step of 10 ms 5e-6 m/s, and 5e-4 N on 1 kg under impacts of 10 N.
+        assert poses(sim, twin) <= 4.0 * SINKS, k
         assert forces(sim, twin) <= 1e-4, k
-        assert velocities(sim, twin) <= 3e-4, k  # the read-out's own softness shows at impacts
+        assert velocities(sim, twin) <= 4.0 * SINKS / h, k
         touched = max(touched, np.abs(twin.touched).max())
     assert touched > 1.0
