@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym import Mechanism
-from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.topology.joint_frames import relative_pose
@@ -113,7 +113,7 @@ class Ruler:
     def __init__(self, mech: Mechanism) -> None:
         index = {name: i for i, name in enumerate(mech.bodies)}
         self._loops = [(index[j.parent], index[j.child], *anchors(mech, j)) for j in mech.closing_joints]
-        parts = [(index[one.body], part) for one in mech.collisions.values() for part in touch_points(one)]
+        parts = [(index[one.body], part) for one in mech.collisions.values() for part in contact_features(one)]
         self._points = [(body, part.point, part.radius) for body, part in parts]
 
     def gap(self, poses: np.ndarray) -> float:

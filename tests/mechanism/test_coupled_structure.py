@@ -6,7 +6,7 @@ import pytest
 from scenes.linkages import five_bar, four_bar, quadruped
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.kinematics import TreeKinematics
 
 
 def row(count: int) -> Mechanism:
@@ -36,10 +36,10 @@ def test_followers_are_no_freedoms_and_start_where_their_leaders_put_them():
     found = at(mech)
     assert [found[f"s{i}"] for i in range(4)] == pytest.approx([0.5, 0.0, 0.0, 0.2])
     assert found["ball.qw"] == found["free:floating.qw"] == 1.0
-    tree = Tree(mech)
+    tree = TreeKinematics(mech)
     names = mech.velocity_names
-    column = [names[i] for i in tree.leaders].index("s1")
-    rates = dict(zip(names, tree.motions[:, column].tolist(), strict=True))
+    column = [names[i] for i in tree.independent].index("s1")
+    rates = dict(zip(names, tree.velocity_map[:, column].tolist(), strict=True))
     assert {name: rate for name, rate in rates.items() if rate} == {"s1": 1.0, "s3": -0.5, "s0": -1.0}
     with pytest.raises(ValueError, match="read-only"):
         mech.structure.assembly[0] = 1.0
@@ -51,7 +51,7 @@ def test_a_screw_leaves_one_of_two_freedoms():
     mech.add_joint("thread", "cylindrical", "world", "nut", (0, 0, 0))
     mech.add_coupling("pitch", "screw", "thread.distance", "thread.angle", ratio=0.01)
     assert mech.degrees_of_freedom == 1
-    np.testing.assert_allclose(Tree(mech).motions, [[0.01], [1.0]])
+    np.testing.assert_allclose(TreeKinematics(mech).velocity_map, [[0.01], [1.0]])
 
 
 def test_geared_hips_leave_a_leg_one_freedom():

@@ -7,9 +7,9 @@ from oracle.naive_joints import TwinJoint, conj, mul, rotate
 from scenes.linkages import add_slider_crank, bricard, five_bar, four_bar, ladder, quadruped, spatial_chain
 from scenes.trees import TYPES, random_positions, random_tree
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.joint_frames import number_bodies, split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import System, all_rows, constraint_rows, gaps
+from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian, joint_gaps, type_constraints
 from vigym.spatial import cross, matrix, product
 
 STEP = 1e-6
@@ -27,7 +27,7 @@ def coordinates(mech, seed):
 
 
 def named(mech, poses):
-    return {name: (poses.x[0, i], poses.q[0, i]) for name, i in number_bodies(mech).items() if i}
+    return {name: (poses.x[0, i], poses.q[0, i]) for name, i in body_numbers(mech).items() if i}
 
 
 def same_rotation(p, q):
@@ -44,13 +44,13 @@ def test_products_and_matrices_are_those_of_the_twin():
 @pytest.mark.parametrize("seed", range(6))
 def test_poses_are_those_of_the_twins_joints(seed):
     mech = shuffled_tree(seed)
-    tree, values = Tree(mech), random_positions(seed, mech)
+    tree, values = TreeKinematics(mech), random_positions(seed, mech)
     poses = tree.poses(np.concatenate([tree.zero[None], coordinates(mech, seed)]))
     for i, body in enumerate(mech.bodies.values(), start=1):
         assert np.abs(poses.x[0, i] - body.position).max() < 1e-13
         assert same_rotation(poses.q[0, i], body.orientation)
     for joint in mech.tree_joints:
-        a, b = (number_bodies(mech)[name] for name in (joint.parent, joint.child))
+        a, b = (body_numbers(mech)[name] for name in (joint.parent, joint.child))
         zero = [(poses.x[0, i], poses.q[0, i]) for i in (a, b)]
         twin = TwinJoint(joint, a, b, *zero)
         x, q = twin.pose(poses.x[1, a], poses.q[1, a], np.atleast_1d(values.get(joint.name, ())))
@@ -61,10 +61,10 @@ def test_poses_are_those_of_the_twins_joints(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_screws_are_the_velocities_of_the_bodies(seed):
     mech = shuffled_tree(seed)
-    tree, start = Tree(mech), coordinates(mech, seed)
-    steps = STEP * np.eye(tree.freedoms)
-    ahead, back = (tree.poses(tree.move(np.repeat(start, tree.freedoms, axis=0), sign * steps)) for sign in (1, -1))
-    screws = tree.poses(start).screws[0][:, None] * tree.carried.T[:, :, None]  # (freedoms, bodies, 6)
+    tree, start = TreeKinematics(mech), coordinates(mech, seed)
+    steps = STEP * np.eye(tree.dofs)
+    ahead, back = (tree.poses(tree.move(np.repeat(start, tree.dofs, axis=0), sign * steps)) for sign in (1, -1))
+    screws = tree.poses(start).screws[0][:, None] * tree.support.T[:, :, None]  # (freedoms, bodies, 6)
     velocity = screws[..., :3] + cross(screws[..., 3:], tree.poses(start).x)
     assert np.abs((ahead.x - back.x) / (2 * STEP) - velocity).max() < 1e-8
     turn = mul(ahead.q, conj(back.q))[..., 1:] / STEP
@@ -73,9 +73,9 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
 
 def test_moving_keeps_quaternions_and_what_has_no_rate():
     mech = shuffled_tree(0)
-    tree, start = Tree(mech), coordinates(mech, 0)
-    assert np.array_equal(tree.move(start, np.zeros((1, tree.freedoms))), start)
-    moved = tree.poses(tree.move(start, np.random.default_rng(1).normal(size=(1, tree.freedoms))))
+    tree, start = TreeKinematics(mech), coordinates(mech, 0)
+    assert np.array_equal(tree.move(start, np.zeros((1, tree.dofs))), start)
+    moved = tree.poses(tree.move(start, np.random.default_rng(1).normal(size=(1, tree.dofs))))
     assert np.abs(np.linalg.norm(moved.q, axis=-1) - 1.0).max() < 1e-14
 
 
@@ -87,22 +87,22 @@ def test_rows_of_loops_have_their_derivatives(closing, coupled):
         first, second, third, *_ = mech.position_names
         mech.add_coupling("a", "gear", first, third, ratio=-0.5)
         mech.add_coupling("b", "gear", third, second, ratio=3.0, offset=0.2)
-    tree, half = Tree(mech), split(mech, mech.joints["close"])
-    system = System(tree, [half], [all_rows(half)], np.array([1.7]))
-    start = np.random.default_rng(2).uniform(-2.0, 2.0, (1, tree.freedoms))
+    tree, half = TreeKinematics(mech), joint_frames(mech, mech.joints["close"])
+    system = LoopSystem(tree, [half], [type_constraints(half)], np.array([1.7]))
+    start = np.random.default_rng(2).uniform(-2.0, 2.0, (1, tree.dofs))
     derivatives = system.evaluate(tree.poses(start))[1][0]
-    rates, starts = STEP * np.eye(system.freedoms), np.repeat(start, system.freedoms, axis=0)
+    rates, starts = STEP * np.eye(system.dofs), np.repeat(start, system.dofs, axis=0)
     ahead, back = (system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1))
-    assert system.freedoms == tree.freedoms - 2 * coupled
-    assert derivatives.shape == (6 - half.joint_type.dofs, system.freedoms)
+    assert system.dofs == tree.dofs - 2 * coupled
+    assert derivatives.shape == (6 - half.joint_type.dofs, system.dofs)
     assert np.abs((ahead - back).T / (2 * STEP) - derivatives).max() < 1e-8
 
 
 @pytest.mark.parametrize("closing", [kind for kind in TYPES if kind != "floating"])
 def test_gaps_are_small_only_where_all_rows_are(closing):
     mech, angles = spatial_chain(4, closing)
-    poses = Tree(mech).poses(np.stack([angles, 0.0 * angles]))
-    distance, angle = gaps(split(mech, mech.joints["close"]), poses)
+    poses = TreeKinematics(mech).poses(np.stack([angles, 0.0 * angles]))
+    distance, angle = joint_gaps(joint_frames(mech, mech.joints["close"]), poses)
     assert max(distance[0], angle[0]) < 1e-14
     assert (distance[1] > 1e-2) or closing == "planar"
     assert (angle[1] > 1e-2) != (closing == "spherical")
@@ -123,7 +123,8 @@ def test_loops_are_measured_by_their_own_size():
 def test_halves_turned_over_are_not_closed():
     for closing in ("revolute", "fixed"):
         mech = four_bar(closing=closing, child_rotation=(0.0, 1.0, 0.0, 0.0))  # all rows are zero there
-        distance, angle = gaps(split(mech, mech.joints["close"]), Tree(mech).poses(np.zeros((1, 3))))
+        poses = TreeKinematics(mech).poses(np.zeros((1, 3)))
+        distance, angle = joint_gaps(joint_frames(mech, mech.joints["close"]), poses)
         assert distance[0] < 1e-14
         assert angle[0] == pytest.approx(np.pi)
 
@@ -131,25 +132,25 @@ def test_halves_turned_over_are_not_closed():
 @pytest.mark.parametrize("seed", range(6))
 def test_the_wrenches_of_tree_joints_do_no_work_on_their_freedoms(seed):
     mech = shuffled_tree(seed)
-    tree, poses = Tree(mech), Tree(mech).poses(coordinates(mech, seed))
-    rows, starts = constraint_rows(mech, named(mech, poses))
-    screws = poses.screws[0][:, None] * tree.carried.T[:, 1:, None]
+    tree, poses = TreeKinematics(mech), TreeKinematics(mech).poses(coordinates(mech, seed))
+    rows, starts = constraint_jacobian(mech, named(mech, poses))
+    screws = poses.screws[0][:, None] * tree.support.T[:, 1:, None]
     linear = screws[..., :3] + cross(screws[..., 3:], poses.x[0, 1:])
-    twists = np.concatenate([linear, screws[..., 3:]], axis=-1).reshape(tree.freedoms, -1)
+    twists = np.concatenate([linear, screws[..., 3:]], axis=-1).reshape(tree.dofs, -1)
     assert np.abs(rows @ twists.T).max() < 1e-13
-    assert np.linalg.matrix_rank(rows) == len(rows) == 6 * len(mech.bodies) - tree.freedoms
+    assert np.linalg.matrix_rank(rows) == len(rows) == 6 * len(mech.bodies) - tree.dofs
     held = [6 - joint.dofs for joint in mech.ordered_joints]
     assert np.array_equal(starts, np.cumsum([0, *held]))
 
 
 def test_wrenches_are_unit_forces_and_moments_that_cancel():
     mech = shuffled_tree(2)
-    poses = named(mech, Tree(mech).poses(coordinates(mech, 1)))
-    rows, starts = constraint_rows(mech, poses)
+    poses = named(mech, TreeKinematics(mech).poses(coordinates(mech, 1)))
+    rows, starts = constraint_jacobian(mech, poses)
     centres = np.array([x for x, _ in poses.values()])
     for joint, start, end in zip(mech.ordered_joints, starts, starts[1:], strict=False):
         block = rows[start:end].reshape(-1, len(centres), 6)
-        child = block[:, number_bodies(mech)[joint.child] - 1]
+        child = block[:, body_numbers(mech)[joint.child] - 1]
         forces = 3 - len(joint.joint_type.translations)
         assert np.allclose(np.linalg.norm(child[:forces, :3], axis=1), 1.0, atol=1e-14)
         assert np.allclose(child[forces:, :3], 0.0, atol=0.0)
@@ -163,8 +164,8 @@ def test_wrenches_are_unit_forces_and_moments_that_cancel():
 
 @pytest.mark.parametrize("mech", [four_bar(), five_bar(), five_bar(spread=0.1), ladder(3), bricard(), quadruped(0.05)])
 def test_the_wrenches_of_all_joints_leave_the_mechanisms_freedoms(mech):
-    poses = Tree(mech).poses(mech.structure.assembly[None])
-    rows, _ = constraint_rows(mech, named(mech, poses))
+    poses = TreeKinematics(mech).poses(mech.structure.assembly[None])
+    rows, _ = constraint_jacobian(mech, named(mech, poses))
     rank = np.linalg.matrix_rank(rows, tol=1e-9)
     assert 6 * len(mech.bodies) - rank == mech.degrees_of_freedom
     assert len(rows) - rank == mech.redundant_constraints

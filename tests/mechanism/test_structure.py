@@ -13,9 +13,9 @@ import pytest
 from scenes.linkages import TRAPEZE, Y, bricard, five_bar, folded, four_bar, ladder, quadruped, sarrus, spatial_chain
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import gaps
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import joint_gaps
 
 IN_LINE = ((0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 0, 0))  # a parallelogram folded flat
 CLOSING = ("fixed", "revolute", "continuous", "prismatic", "cylindrical", "spherical", "planar", "universal")
@@ -44,13 +44,14 @@ def through_the_world():
 
 
 def imposed(mech):
-    return {name: (len(r.translations), len(r.rotations), r.implied) for name, r in mech.structure.closures.items()}
+    rows = mech.structure.loop_constraints
+    return {name: (len(r.translations), len(r.rotations), r.redundant) for name, r in rows.items()}
 
 
 def gap(mech):
     """Largest gap of a closing joint, implied rows included, at the assembly [m or rad]."""
-    poses = Tree(mech).poses(mech.structure.assembly[None])
-    return max(np.max(gaps(split(mech, joint), poses)) for joint in mech.closing_joints)
+    poses = TreeKinematics(mech).poses(mech.structure.assembly[None])
+    return max(np.max(joint_gaps(joint_frames(mech, joint), poses)) for joint in mech.closing_joints)
 
 
 def tilted(size):
@@ -112,22 +113,23 @@ def test_an_oblique_plane_is_found_by_a_joint_that_has_no_axis():
     points = [e1 * x + np.cross(normal, e1) * z for x, _, z in TRAPEZE]
     mech = four_bar(points, "fixed", axes=[normal] * 3 + [(0.0, 0.0, 1.0)])
     assert imposed(mech) == {"close": (2, 1, 3)}
-    (u, w), t = mech.structure.closures["close"].rotations[0], mech.structure.closures["close"].translations
-    assert np.abs([u @ normal, mech.structure.closures["close"].translations @ normal @ (1, 1)]).max() < 1e-12
+    rows = mech.structure.loop_constraints["close"]
+    (u, w), t = rows.rotations[0], rows.translations
+    assert np.abs([u @ normal, t @ normal @ (1, 1)]).max() < 1e-12
     assert np.abs(t @ t.T - np.eye(2)).max() < 1e-12
     assert np.isclose(np.linalg.norm(w), 1.0)
 
 
 def test_what_implied_rows_hide_is_measured():
-    assert max(four_bar().structure.closures["close"].misfit) < 1e-14
-    distance, angle = tilted(1e-6).structure.closures["close"].misfit
+    assert max(four_bar().structure.loop_constraints["close"].misfit) < 1e-14
+    distance, angle = tilted(1e-6).structure.loop_constraints["close"].misfit
     assert 1e-7 < distance < 2e-5
     assert 1e-7 < angle < 2e-5
 
 
 def test_closed_halves_are_assembled_at_exactly_zero():
     for mech in (four_bar(), bricard(), quadruped(), pair(), through_the_world()):
-        assert np.array_equal(mech.structure.assembly, Tree(mech).zero)
+        assert np.array_equal(mech.structure.assembly, TreeKinematics(mech).zero)
         assert gap(mech) < 1e-14
 
 
@@ -135,7 +137,7 @@ def test_a_tree_has_its_assembly_and_nothing_else():
     mech = Mechanism()
     mech.add_body("a", 1.0, (1, 1, 1), (1, 2, 3))
     assert np.array_equal(mech.structure.assembly, [1, 2, 3, 1, 0, 0, 0])
-    assert (mech.structure.closures, mech.degrees_of_freedom, mech.redundant_constraints) == ({}, 6, 0)
+    assert (mech.structure.loop_constraints, mech.degrees_of_freedom, mech.redundant_constraints) == ({}, 6, 0)
 
 
 def test_an_open_four_bar_is_closed_next_to_zero():
@@ -148,7 +150,7 @@ def test_an_open_four_bar_is_closed_next_to_zero():
 def test_a_floating_base_stays_while_its_legs_close():
     mech = quadruped(spread=0.1)
     assert gap(mech) < 1e-12
-    assert np.array_equal(mech.structure.assembly[:7], Tree(mech).zero[:7])
+    assert np.array_equal(mech.structure.assembly[:7], TreeKinematics(mech).zero[:7])
     legs = mech.structure.assembly[7:].reshape(4, 4)
     assert np.abs(legs - legs[0]).max() < 1e-9  # each leg for itself, all alike
     assert mech.degrees_of_freedom == 14
@@ -207,7 +209,7 @@ def test_a_loop_that_cannot_close_names_its_joint_and_gap(build, message):
 def test_angles_of_four_decimals_still_close():
     mech = pair(child_rotation=(1.0, 0.0, 0.0, (np.pi - 3.1416) / 2))
     assert mech.degrees_of_freedom == 7
-    assert mech.structure.closures["h2"].misfit[1] == pytest.approx(3.1416 - np.pi, rel=1e-3)
+    assert mech.structure.loop_constraints["h2"].misfit[1] == pytest.approx(3.1416 - np.pi, rel=1e-3)
 
 
 def test_the_structure_is_found_once_and_grows_with_the_mechanism():
@@ -215,7 +217,7 @@ def test_the_structure_is_found_once_and_grows_with_the_mechanism():
     assert mech.structure is mech.structure
     for twin in (copy.deepcopy(mech), pickle.loads(pickle.dumps(mech))):
         assert (twin.degrees_of_freedom, imposed(twin)) == (1, imposed(mech))
-        rows = twin.structure.closures["close"]
+        rows = twin.structure.loop_constraints["close"]
         for array in (twin.structure.assembly, rows.translations, rows.rotations):
             assert not array.flags.writeable
         twin.add_body("free", 1.0, (1, 1, 1))

@@ -32,7 +32,7 @@ def test_open_loops_are_marked():
 def test_what_implied_rows_hide_is_told():
     rng = np.random.default_rng(3)
     mech = four_bar(axes=[np.add(Y, 1e-6 * rng.uniform(-1.0, 1.0, 3)) for _ in range(4)])
-    distance, angle = mech.structure.closures["close"].misfit
+    distance, angle = mech.structure.loop_constraints["close"].misfit
     assert lines(mech, "loops")[0].endswith(f"they are off by up to {distance:.1e} m and {angle:.1e} rad")
 
 

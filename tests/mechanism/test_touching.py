@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from vigym.mechanism.elements.collisions import MOST_CORNERS
-from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.collisions import MAX_CORNERS
+from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.mesh import hull_corners
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
@@ -66,7 +66,7 @@ def exact(shape, d: np.ndarray) -> np.ndarray:
     ids=lambda value: getattr(value, "kind", ""),
 )
 def test_parts_reach_as_far_as_the_shape_in_every_direction(shape, kinds):
-    parts = touch_points(one_body().add_collision("c", "a", shape))
+    parts = contact_features(one_body().add_collision("c", "a", shape))
     assert [part.kind for part in parts] == kinds
     np.testing.assert_allclose(support(parts, directions()), exact(shape, directions()), atol=1e-15, rtol=1e-14)
     axes = [np.linalg.norm(part.axis) for part in parts]
@@ -74,7 +74,7 @@ def test_parts_reach_as_far_as_the_shape_in_every_direction(shape, kinds):
 
 
 def test_a_contact_is_its_own_ball():
-    (part,) = touch_points(one_body().add_contact("foot", "a", (1, 2, 3), radius=0.05))
+    (part,) = contact_features(one_body().add_contact("foot", "a", (1, 2, 3), radius=0.05))
     assert (part.kind, part.point.tolist(), part.radius) == ("point", [1.0, 2.0, 3.0], 0.05)
 
 
@@ -129,8 +129,8 @@ def test_a_line_has_two_ends_and_a_point_is_itself():
 def test_a_reduced_hull_says_how_much_it_cuts_off():
     points = np.random.default_rng(1).normal(size=(3000, 3))
     points /= np.linalg.norm(points, axis=1)[:, None]
-    corners, cut = hull_corners(points, MOST_CORNERS)
-    assert len(corners) == MOST_CORNERS
+    corners, cut = hull_corners(points, MAX_CORNERS)
+    assert len(corners) == MAX_CORNERS
     d = directions(20000)
     missing = ((d @ points.T).max(axis=1) - (d @ corners.T).max(axis=1)).max()
     assert missing > 0.0
@@ -166,7 +166,7 @@ def test_meshes_touch_by_the_corners_of_their_hull(tmp_path, name, write):
     collision = mech.add_collision("c", "a", Mesh(path, (0.1, 0.2, -0.3), **POSE))
     path.unlink()  # read once: copies and pickles need no file
     box = Box((0.2, 0.4, 0.6), **POSE)
-    parts = touch_points(collision)
+    parts = contact_features(collision)
     assert len(parts) == 8
     assert len(mech.contact_names) == 8
     np.testing.assert_allclose(support(parts, directions()), exact(box, directions()), atol=1e-15, rtol=1e-14)
@@ -178,10 +178,10 @@ def test_a_mesh_with_too_many_corners_is_reported(tmp_path):
     (tmp_path / "ball.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in points))
     mech = one_body()
     collision = mech.add_collision("c", "a", Mesh(tmp_path / "ball.obj"))
-    assert len(collision.corners) == MOST_CORNERS
+    assert len(collision.corners) == MAX_CORNERS
     (entry,) = mech.report
     assert (entry.action, entry.element) == ("changed", "collision 'c'")
-    assert f"{MOST_CORNERS} corners" in entry.message
+    assert f"{MAX_CORNERS} corners" in entry.message
     assert f"{collision.cut:.3g} m" in entry.message
 
 

@@ -18,7 +18,7 @@ from oracle.naive_linear import least_motion, newton_directions
 from oracle.naive_pairs import SLIDES, pair_contacts
 from oracle.naive_soft import PROX, SINKS, Softness, masses
 from oracle.naive_touching import QUARTERS, Touching, TwinContact
-from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.contacts import contact_features
 
 RESTS = 2.0  # steps of free fall: what lands more slowly does not bounce
 PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a step [m, rad]
@@ -31,7 +31,7 @@ FINE = 1e-7  # where bodies touch each other: the nearest point of a level segme
 def contacts_of(mech, index):
     found = []
     for collision in mech.collisions.values() if mech.ground is not None else ():
-        for touch in touch_points(collision):
+        for touch in contact_features(collision):
             for quarter in QUARTERS if touch.kind == "rim" else [None]:
                 found.append(TwinContact(collision, touch, index[collision.body], mech.ground, quarter))
     return found + pair_contacts(mech, index)

@@ -66,5 +66,5 @@ def random_rates_of(twin, seed):
 
 
 def free_part(rows, rates):
-    """Tree rates (n,) projected onto those the loops allow."""
+    """TreeKinematics rates (n,) projected onto those the loops allow."""
     return rates - np.linalg.lstsq(rows, rows @ rates, rcond=DEPENDENT)[0] if len(rows) else rates

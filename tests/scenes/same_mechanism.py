@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from vigym.mechanism.elements.contacts import touch_points
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import constraint_rows
+from vigym.mechanism.elements.contacts import contact_features
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import constraint_jacobian
 from vigym.spatial import matrix
 
 NUMBERS = ("limits", "damping", "stiffness", "rest", "effort", "armature", "friction", "velocity")
@@ -61,7 +61,7 @@ def same_contacts(mech, loaded):
         b = loaded.collisions[name]
         assert (a.body, a.restitution, a.torsion) == (b.body, b.restitution, b.torsion)
         np.testing.assert_array_equal(a.friction, b.friction)
-        parts, others = touch_points(a), touch_points(b)
+        parts, others = contact_features(a), contact_features(b)
         assert [(part.kind, part.radius) for part in parts] == [(part.kind, part.radius) for part in others]
         for part, other in zip(parts, others, strict=True):
             np.testing.assert_allclose(part.point, other.point, **CLOSE)
@@ -86,8 +86,8 @@ def same_joint(a, b):
 
 def same_motion(mech, loaded):
     """Poses of all bodies at random coordinates, rows of all joints there, constant tables of trees."""
-    trees = [Tree(mech), Tree(loaded)]
-    rates = np.random.default_rng(1).normal(size=(3, trees[0].freedoms))
+    trees = [TreeKinematics(mech), TreeKinematics(loaded)]
+    rates = np.random.default_rng(1).normal(size=(3, trees[0].dofs))
     poses = [tree.poses(tree.move(np.repeat(tree.zero[None], 3, axis=0), rates)) for tree in trees]
     for number, name in enumerate(mech.bodies, start=1):
         other = list(loaded.bodies).index(name) + 1
@@ -95,7 +95,7 @@ def same_motion(mech, loaded):
         np.testing.assert_allclose(poses[0].R[:, number], poses[1].R[:, other], rtol=0, atol=1e-11)
     if mech.closing_joints:
         placed = {name: (body.position, body.orientation) for name, body in mech.bodies.items()}
-        held = [constraint_rows(each, placed) for each in (mech, loaded)]
+        held = [constraint_jacobian(each, placed) for each in (mech, loaded)]
         order = np.array([list(loaded.bodies).index(name) for name in mech.bodies])
         columns = (6 * order[:, None] + np.arange(6)).ravel()
         np.testing.assert_array_equal(held[0][1], held[1][1])

@@ -6,7 +6,7 @@ import numpy as np
 
 from oracle.naive_joints import rotate
 from vigym import Simulator
-from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.contacts import contact_features
 
 DEEPEST = 1e-6  # no step may end with a point deeper in the ground than this [m]
 
@@ -16,7 +16,7 @@ def lowest(sim):
     ground, found = sim.mechanism.ground, []
     for collision in sim.mechanism.collisions.values():
         x, q = sim.body_position(collision.body), sim.body_orientation(collision.body)
-        for touch in touch_points(collision):
+        for touch in contact_features(collision):
             centre = x + rotate(q, touch.point)
             reach = touch.radius
             if touch.kind == "rim":

@@ -5,10 +5,10 @@ from itertools import product
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import Ground, Report
+from vigym.mechanism.elements.bodies import Ground, Note
 from vigym.mechanism.elements.collection import Listing
-from vigym.mechanism.elements.collisions import PAIRED, Collision, make_collision, make_contact
-from vigym.mechanism.elements.contacts import contact_names, meet
+from vigym.mechanism.elements.collisions import PAIRABLE, Collision, make_collision, make_contact
+from vigym.mechanism.elements.contacts import can_touch, contact_names
 from vigym.mechanism.elements.couplings import Skate, Wheel, make_skate, make_wheel
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.shapes import Shape
@@ -99,7 +99,7 @@ class AddContacts(Listing):
         if collision.cut:
             kept = f"{len(collision.corners)} corners of its convex hull are kept"
             message = f"{kept}; the mesh reaches {collision.cut:.3g} m beyond them"
-            self.report.append(Report("changed", f"collision {name!r}", message))
+            self.report.append(Note("changed", f"collision {name!r}", message))
         self._collisions[name] = collision
         return collision
 
@@ -139,7 +139,7 @@ class AddContacts(Listing):
         _check_paired(collision)
         partners = {b if a == collision.body else a for a, b in self._pairs if collision.body in (a, b)}
         for other in self._collisions.values():
-            if other.body in partners and not meet(collision, other):
+            if other.body in partners and not can_touch(collision, other):
                 raise MechanismError(
                     f"collision {collision.name!r}: found a box, and its body paired with one that has a box, "
                     f"{other.name!r}, expected a sphere or capsule on one side"
@@ -147,7 +147,7 @@ class AddContacts(Listing):
 
     def _check_boxes(self, a: str, b: str, element: str) -> None:
         for first, second in product(self._collisions.values(), self._collisions.values()):
-            if (first.body, second.body) == (a, b) and not meet(first, second):
+            if (first.body, second.body) == (a, b) and not can_touch(first, second):
                 raise MechanismError(
                     f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not touch each other, "
                     "expected a sphere or capsule on one side"
@@ -220,9 +220,9 @@ class AddContacts(Listing):
 
 
 def _check_paired(collision: Collision) -> None:
-    if collision.shape is not None and collision.shape.kind not in PAIRED:
+    if collision.shape is not None and collision.shape.kind not in PAIRABLE:
         found = f"a {collision.shape.kind}, which touches the ground alone"
         raise MechanismError(
             f"collision {collision.name!r} of body {collision.body!r}: found {found}, expected for a pair of bodies: "
-            + ", ".join(PAIRED)
+            + ", ".join(PAIRABLE)
         )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Report, make_body, make_frame, velocity_of
+from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Note, make_body, make_frame, velocity_of
 from vigym.mechanism.elements.collection import Listing
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, JointParameters, JointPlacement, make_joint
@@ -116,10 +116,10 @@ class AddParts(Listing):
         self._closing.update([name] if closes else [])
         if joint.velocity is not None and np.isfinite(joint.velocity):
             message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
-            self.report.append(Report("not enforced", velocity_of(name), message))
+            self.report.append(Note("not enforced", velocity_of(name), message))
         if joint.limits is not None and closes:
             message = f"{joint.limits.tolist()}: the joint closes a loop; add it before the others of its loop"
-            self.report.append(Report("not enforced", f"joint {name!r} limits", message))
+            self.report.append(Note("not enforced", f"joint {name!r} limits", message))
         return joint
 
     def add_frame(

@@ -9,7 +9,7 @@ from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.springs import Spring
-from vigym.mechanism.topology.loop_constraints import ClosureRows
+from vigym.mechanism.topology.loop_constraints import LoopConstraints
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -61,18 +61,18 @@ def _freedoms(mech: "Mechanism") -> list[str]:
 def loop_rows(mech: "Mechanism") -> list[list[str]]:
     """Return for every closing joint its name and how it closes its loop."""
     try:
-        closures = mech.structure.closures
+        closures = mech.structure.loop_constraints
     except AssemblyError:
         closures = {}
     return [[joint.name, _closure(joint, closures.get(joint.name))] for joint in mech.closing_joints]
 
 
-def _closure(joint: Joint, rows: ClosureRows | None) -> str:
+def _closure(joint: Joint, rows: LoopConstraints | None) -> str:
     """Say how a joint closes its loop."""
     parts = ["open as described"] if joint.is_open else []
-    if rows is not None and rows.implied:
-        count = len(rows.translations) + len(rows.rotations) + rows.implied
-        parts.append(f"{rows.implied} of {count} rows implied by the tree and not imposed")
+    if rows is not None and rows.redundant:
+        count = len(rows.translations) + len(rows.rotations) + rows.redundant
+        parts.append(f"{rows.redundant} of {count} rows implied by the tree and not imposed")
         pairs = zip(rows.misfit, ("m", "rad"), strict=True)
         misfits = [f"{value:.1e} {unit}" for value, unit in pairs if value > _VISIBLE]
         parts += [f"they are off by up to {' and '.join(misfits)}"] if misfits else []

@@ -71,7 +71,7 @@ class Ground(ReadOnly):
 
 
 @dataclass(frozen=True)
-class Report:
+class Note:
     """What was done with one element of a description that is not simulated exactly as written.
 
     Attributes:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Report
+from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Note
 from vigym.mechanism.elements.collisions import Collision
-from vigym.mechanism.elements.contacts import contact_names, pair_touches
+from vigym.mechanism.elements.contacts import contact_names, pair_contacts
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motor
@@ -22,7 +22,7 @@ class Listing:
     _structure: tuple[tuple[int, ...], Structure] | None = None  # with the numbers of elements that it is of
 
     def __init__(self) -> None:
-        self.report: list[Report] = []
+        self.report: list[Note] = []
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._closing: set[str] = set()
@@ -88,7 +88,7 @@ class Listing:
         With the ground (without one there are none) the collision's name, for several points with `:0`, `:1`, ...;
         of two shapes both names with a slash between.
         """
-        return [*self.ground_contact_names, *(touch.name for touch in pair_touches(self))]
+        return [*self.ground_contact_names, *(touch.name for touch in pair_contacts(self))]
 
     @property
     def ground_contact_names(self) -> list[str]:

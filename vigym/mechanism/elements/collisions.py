@@ -13,8 +13,8 @@ from vigym.mechanism.elements.mesh import hull_corners, read_vertices
 from vigym.mechanism.elements.shapes import Mesh, Shape, check_shapes
 from vigym.spatial import matrix
 
-MOST_CORNERS = 128  # of the convex hull of a mesh; each is a contact
-PAIRED = ("sphere", "capsule", "box")  # kinds of shapes that touch each other; all touch the ground
+MAX_CORNERS = 128  # of the convex hull of a mesh; each is a contact
+PAIRABLE = ("sphere", "capsule", "box")  # kinds of shapes that touch each other; all touch the ground
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def _corners(mesh: Mesh, element: str) -> tuple[Array, float]:
         vertices = read_vertices(mesh.path)
     except MechanismError as error:
         raise MechanismError(f"{element}: {error}") from error
-    corners, cut = hull_corners(vertices * np.asarray(mesh.scale), MOST_CORNERS)
+    corners, cut = hull_corners(vertices * np.asarray(mesh.scale), MAX_CORNERS)
     placed: Array = np.asarray(mesh.position) + corners @ matrix(np.asarray(mesh.orientation)).T
     placed.flags.writeable = False
     return placed, cut

@@ -26,7 +26,7 @@ NEAREST, BALL, HEAD, TAIL = "nearest", "ball", "head", "tail"
 
 
 @dataclass(frozen=True, eq=False)
-class TouchPoint(ReadOnly):
+class ContactFeature(ReadOnly):
     """Part of a body that touches a plane first; all in the body frame.
 
     Attributes:
@@ -42,7 +42,7 @@ class TouchPoint(ReadOnly):
     axis: Array
 
 
-def touch_points(collision: Collision) -> list[TouchPoint]:
+def contact_features(collision: Collision) -> list[ContactFeature]:
     """Return the parts of a collision that can touch a plane first.
 
     A point or ball is itself; a sphere 1 ball, a capsule 2, a box its 8 corners, a cylinder 2 rims, a mesh the corners
@@ -64,21 +64,21 @@ def touch_points(collision: Collision) -> list[TouchPoint]:
     ends = [center + sign * shape.length * axis for sign in (-0.5, 0.5)]
     if isinstance(shape, Capsule):
         return [_ball(end, shape.radius) for end in ends]
-    return [TouchPoint("rim", end, shape.radius, axis) for end in ends]
+    return [ContactFeature("rim", end, shape.radius, axis) for end in ends]
 
 
 def contact_names(collision: Collision) -> list[str]:
     """Return one name per contact point: the collision's own for one, `name:0`, `name:1`, ... for several."""
-    count = sum(RIM_CONTACTS if part.kind == "rim" else 1 for part in touch_points(collision))
+    count = sum(RIM_CONTACTS if part.kind == "rim" else 1 for part in contact_features(collision))
     return [collision.name] if count == 1 else [f"{collision.name}:{i}" for i in range(count)]
 
 
-def _ball(point: Array, radius: float = 0.0) -> TouchPoint:
-    return TouchPoint("point", point, radius, np.zeros(3))
+def _ball(point: Array, radius: float = 0.0) -> ContactFeature:
+    return ContactFeature("point", point, radius, np.zeros(3))
 
 
 @dataclass(frozen=True)
-class PairTouch:
+class PairContact:
     """One contact of two bodies.
 
     Attributes:
@@ -95,7 +95,7 @@ class PairTouch:
     partner: Collision
 
 
-def pair_touches(mechanism: Listing) -> list[PairTouch]:
+def pair_contacts(mechanism: Listing) -> list[PairContact]:
     """Return all contacts of two bodies, pair by pair in the order they were added."""
     shapes: dict[str, list[Collision]] = {name: [] for name in mechanism.bodies}
     for collision in mechanism.collisions.values():
@@ -109,23 +109,23 @@ def pair_touches(mechanism: Listing) -> list[PairTouch]:
     ]
 
 
-def meet(first: Collision, second: Collision) -> bool:
+def can_touch(first: Collision, second: Collision) -> bool:
     """Whether two shapes can touch each other: not two boxes."""
     return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
 
 
-def _touches(first: Collision, second: Collision) -> list[PairTouch]:
+def _touches(first: Collision, second: Collision) -> list[PairContact]:
     own, partner = sorted((first, second), key=_roundness)
     kinds = [BALL] if isinstance(own.shape, Sphere) else [NEAREST, HEAD, TAIL]
     names = [f"{own.name}/{partner.name}"] if len(kinds) == 1 else [f"{own.name}/{partner.name}:{i}" for i in range(3)]
-    return [PairTouch(name, kind, own, partner) for name, kind in zip(names, kinds, strict=True)]
+    return [PairContact(name, kind, own, partner) for name, kind in zip(names, kinds, strict=True)]
 
 
 def _roundness(collision: Collision) -> int:
     return (Sphere, Capsule, Box).index(type(collision.shape))
 
 
-def segment(collision: Collision) -> tuple[Array, Array, float]:
+def middle_segment(collision: Collision) -> tuple[Array, Array, float]:
     """Middle and half of the segment of a sphere or capsule in the body frame [m], and its radius [m]."""
     shape = collision.shape
     assert isinstance(shape, Sphere | Capsule)
@@ -145,7 +145,7 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
     return np.asarray(shape.position), axes, half, float(shape.radius)
 
 
-def check_hinged(mechanism: Listing, touch: PairTouch) -> None:
+def check_hinge_overlap(mechanism: Listing, touch: PairContact) -> None:
     """Refuse two round shapes whose middles both go through a joint of their bodies: they never come apart.
 
     Raises:
@@ -168,7 +168,7 @@ def check_hinged(mechanism: Listing, touch: PairTouch) -> None:
 def _off_middle(mechanism: Listing, collision: Collision, point: Array) -> float:
     """Distance of a world point from the middle segment of a shape at the assembly pose [m]."""
     body = mechanism.bodies[collision.body]
-    middle, half, _ = segment(collision)
+    middle, half, _ = middle_segment(collision)
     turn = matrix(np.asarray(body.orientation))
     off, along = point - np.asarray(body.position) - turn @ middle, turn @ half
     size = float(along @ along)
@@ -176,6 +176,6 @@ def _off_middle(mechanism: Listing, collision: Collision, point: Array) -> float
     return float(np.linalg.norm(off - place * along))
 
 
-def friction_of(first: Collision, second: Collision) -> float:
+def pair_friction(first: Collision, second: Collision) -> float:
     """Coefficient of friction of two bodies: the geometric mean of each one's mean."""
     return float(np.sqrt(first.friction.mean() * second.friction.mean()))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.joint_frames import number_bodies, split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import System, constraint_rows
+from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian
 from vigym.spatial import cross, matrix
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ class Mobility:
     """
 
     def __init__(self, mechanism: Listing) -> None:
-        self._tree = tree = Tree(mechanism)
+        self._tree = tree = TreeKinematics(mechanism)
         self._poses = tree.poses(mechanism.structure.assembly[None])
-        self._numbers = number_bodies(mechanism)
-        self._motions = tree.motions
+        self._numbers = body_numbers(mechanism)
+        self._motions = tree.velocity_map
         closing = mechanism.closing_joints
         if closing:
-            halves = [split(mechanism, joint) for joint in closing]
-            rows = [mechanism.structure.closures[joint.name] for joint in closing]
-            system = System(tree, halves, rows, np.ones(len(closing)))
+            halves = [joint_frames(mechanism, joint) for joint in closing]
+            rows = [mechanism.structure.loop_constraints[joint.name] for joint in closing]
+            system = LoopSystem(tree, halves, rows, np.ones(len(closing)))
             derivatives = system.evaluate(self._poses)[1][0]
             _, values, vectors = np.linalg.svd(derivatives)
             free = vectors[int((values > RANK * values.max(initial=0.0)).sum()) :].T
@@ -44,7 +44,7 @@ class Mobility:
         names, bodies = list(mechanism.bodies), mechanism.bodies.values()
         self._armatures = [joint.armature for joint in mechanism.tree_joints for _ in range(joint.dofs)]
         self._speeds = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
-        turning = self._tree.carried[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
+        turning = self._tree.support[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
         self._turning = (turning @ self._poses.R[0, 1:]).swapaxes(-1, -2)
         masses, inertias = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
         self._inverse = self.inverse(masses, inertias)
@@ -56,7 +56,7 @@ class Mobility:
             masses: of the bodies (n,) [kg].
             inertias: of the bodies (n, 3, 3) [kg m^2].
         """
-        v, w, n = self._speeds, self._turning, self._tree.freedoms
+        v, w, n = self._speeds, self._turning, self._tree.dofs
         M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
         M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
         T = self._motions
@@ -69,17 +69,17 @@ class Mobility:
         places = self._poses.x[0, numbers, None] + points @ self._poses.R[0, numbers].swapaxes(-1, -2)
         screws = self._poses.screws[0]
         rates = screws[:, :3] + cross(np.broadcast_to(screws[:, 3:], (1, 1, *screws[:, 3:].shape)), places[:, :, None])
-        moved: Array = (rates * self._tree.carried[numbers][:, None, :, None]).swapaxes(-1, -2)
+        moved: Array = (rates * self._tree.support[numbers][:, None, :, None]).swapaxes(-1, -2)
         return moved
 
     def mass_at(self, body: str, points: Array) -> float:
         """Mass that a force at points (n, 3) of a body (its frame) moves [kg], least of all, in any direction."""
         v = self.velocities([body], points[None])[0]
-        return float(inverted(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
+        return float(effective_mass(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
 
     def inertia_along(self, freedom: int) -> float:
         """Inertia that a force along a freedom of the tree moves [kg, kg m^2]."""
-        return float(inverted(self._inverse[freedom, freedom]))
+        return float(effective_mass(self._inverse[freedom, freedom]))
 
 
 def needs_mobility(mechanism: Listing) -> bool:
@@ -88,13 +88,13 @@ def needs_mobility(mechanism: Listing) -> bool:
     return bool(touching) or any(j.limits is not None or j.friction > 0 for j in mechanism.joints.values())
 
 
-def inverted(mobility: ArrayLike) -> Array:
+def effective_mass(mobility: ArrayLike) -> Array:
     """What is moved by mobilities (...,): their inverses, 1 for what does not move."""
     rate = np.asarray(mobility, dtype=np.float64)
     return np.divide(1.0, rate, out=np.ones_like(rate), where=rate > 0.0)
 
 
-def least_norm(mechanisms: Sequence[Listing], forces: Array, poses: Array) -> Array:
+def least_norm_forces(mechanisms: Sequence[Listing], forces: Array, poses: Array) -> Array:
     """The least forces that hold the bodies as given ones do.
 
     Joints hold a body with G^T lam; joints that depend on each other can share that in many ways. Among these lam has
@@ -115,9 +115,9 @@ def least_norm(mechanisms: Sequence[Listing], forces: Array, poses: Array) -> Ar
 
 def _least(mechanism: Listing, forces: Array, poses: Array) -> Array:
     names = list(mechanism.bodies)
-    rows, starts = constraint_rows(mechanism, {name: (p[:3], p[3:]) for name, p in zip(names, poses, strict=True)})
+    rows, starts = constraint_jacobian(mechanism, {name: (p[:3], p[3:]) for name, p in zip(names, poses, strict=True)})
     held, arms = np.zeros((len(names) + 1, 6)), []
-    halves = [split(mechanism, joint) for joint in mechanism.ordered_joints]
+    halves = [joint_frames(mechanism, joint) for joint in mechanism.ordered_joints]
     for half, wrench in zip(halves, forces, strict=True):
         x, R = poses[half.b - 1, :3], matrix(poses[half.b - 1, 3:][None])[0]
         arms.append(R @ half.anchor_b)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Halves:
+class JointFrames:
     """A joint's two halves, each fixed in its body; bodies by number, the world is 0.
 
     Attributes:
@@ -44,23 +44,23 @@ class Halves:
         return self.joint.joint_type
 
 
-def number_bodies(mechanism: Listing) -> dict[str, int]:
+def body_numbers(mechanism: Listing) -> dict[str, int]:
     """Numbers of the world (0) and of the bodies in their order."""
     return {name: i for i, name in enumerate([WORLD, *mechanism.bodies])}
 
 
-def split(mechanism: Listing, joint: Joint) -> Halves:
+def joint_frames(mechanism: Listing, joint: Joint) -> JointFrames:
     """Return the halves of any joint; those of a loop may lie apart at the assembly pose."""
-    numbers = number_bodies(mechanism)
+    numbers = body_numbers(mechanism)
     a, b = numbers[joint.parent], numbers[joint.child]
     (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (joint.parent, joint.child))
     if joint.type == "floating":  # its coordinates are the child's pose in the parent, not since the assembly
-        return Halves(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
+        return JointFrames(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
     R_a, R_b, between = matrix(q_a), matrix(q_b), matrix(joint.child_rotation)
     frame = axis_frame(joint.axis, joint.axis2)
     anchors = R_a.T @ (joint.position - x_a), R_b.T @ (joint.child_position - x_b)
     offset = product(conjugate(q_a)[None], q_b[None])[0]
-    return Halves(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
+    return JointFrames(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
 
 
 def pose_of(mechanism: Listing, name: str) -> tuple[Array, Array]:
@@ -76,7 +76,7 @@ def relative_pose(mechanism: Listing, parent: str, child: str) -> Array:
     return np.concatenate([rotation_matrix(q_a).T @ (x_b - x_a), quaternion_product(q_a * [1, -1, -1, -1], q_b)])
 
 
-def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
+def dof_axes(half: JointFrames) -> tuple[Array, NDArray[np.int64]]:
     """Directions (freedoms, 3) of a joint's freedoms, translations first, and the body each is fixed in, by number."""
     kind = half.joint_type
     turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
@@ -87,7 +87,7 @@ def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
     return axes, fixed_in
 
 
-def orientation(half: Halves, turns: Array) -> Array:
+def orientation(half: JointFrames, turns: Array) -> Array:
     """Orientation of the child in the parent (S, 4) from the joint's angles or quaternion."""
     result: Array = np.broadcast_to(half.offset, (len(turns), 4))
     if half.joint_type.has_quaternion:

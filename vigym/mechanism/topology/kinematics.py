@@ -15,7 +15,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.dependent_dofs import leaders, motions, start
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.mechanism.topology.joint_frames import Halves, freedom_axes, orientation, pose_of, split
+from vigym.mechanism.topology.joint_frames import JointFrames, dof_axes, joint_frames, orientation, pose_of
 from vigym.spatial import conjugate, cross, matrix, product, turned
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Poses:
     screws: Array
 
 
-class Tree:
+class TreeKinematics:
     """Kinematics of the tree of a mechanism.
 
     Attributes:
@@ -55,29 +55,33 @@ class Tree:
 
     def __init__(self, mechanism: Listing) -> None:
         positions, velocities = _starts(mechanism)
-        order = [split(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
+        order = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
         self._order = [(half, positions[half.joint.name]) for half in order]
-        self.freedoms = sum(half.joint_type.dofs for half in order)
-        self.carried = np.zeros((len(mechanism.bodies) + 1, self.freedoms))
-        self.turns = np.zeros(self.freedoms, bool)
-        self._axis, self._anchor = np.zeros((self.freedoms, 3)), np.zeros((self.freedoms, 3))
-        self._fixed_in, self._child = np.zeros(self.freedoms, int), np.zeros(self.freedoms, int)
+        self.dofs = sum(half.joint_type.dofs for half in order)
+        self.support = np.zeros((len(mechanism.bodies) + 1, self.dofs))
+        self.is_rotation = np.zeros(self.dofs, bool)
+        self._axis, self._anchor = np.zeros((self.dofs, 3)), np.zeros((self.dofs, 3))
+        self._fixed_in, self._child = np.zeros(self.dofs, int), np.zeros(self.dofs, int)
         self._plain: list[tuple[int, int]] = []  # coordinates that are integrals of one rate
         self._quaternions: list[tuple[slice, slice]] = []
         self.zero = np.zeros(sum(span.stop - span.start for span in positions.values()))
         for half, span in self._order:
             self._add(mechanism, half, span, velocities[half.joint.name])
         self._hold(order, positions)
-        self.start, self.leaders, self.motions = start(mechanism, self.zero), leaders(mechanism), motions(mechanism)
+        self.start, self.independent, self.velocity_map = (
+            start(mechanism, self.zero),
+            leaders(mechanism),
+            motions(mechanism),
+        )
 
-    def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
+    def _add(self, mechanism: Listing, half: JointFrames, position: slice, velocity: slice) -> None:
         kind, n = half.joint_type, len(half.joint_type.translations)
-        axes, fixed_in = freedom_axes(half)
-        self.carried[half.b] = self.carried[half.a]
-        self.carried[half.b, velocity] = 1.0
+        axes, fixed_in = dof_axes(half)
+        self.support[half.b] = self.support[half.a]
+        self.support[half.b, velocity] = 1.0
         self._child[velocity], self._anchor[velocity] = half.b, half.anchor_b
         turns = slice(velocity.start + n, velocity.stop)
-        self.turns[turns] = True
+        self.is_rotation[turns] = True
         self._axis[velocity], self._fixed_in[velocity] = axes, fixed_in
         if not kind.has_quaternion:
             self._plain += zip(range(position.start, position.stop), range(velocity.start, velocity.stop), strict=True)
@@ -90,9 +94,9 @@ class Tree:
             relative = product(conjugate(q_a)[None], q_b[None])[0]
             self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
 
-    def _hold(self, order: list[Halves], positions: dict[str, slice]) -> None:
+    def _hold(self, order: list[JointFrames], positions: dict[str, slice]) -> None:
         """Note how bodies are held in their parents: by number, the world's row is the identity at the origin."""
-        bodies = len(self.carried)
+        bodies = len(self.support)
         self._above, self._ends = np.zeros(bodies, int), np.zeros((2, bodies, 3))
         self._offsets = np.tile(IDENTITY, (bodies, 1))
         for half in order:
@@ -149,7 +153,7 @@ class Tree:
 
     def _screws(self, x: Array, R: Array) -> Array:
         axes, points = turned(R[:, self._fixed_in], self._axis), self._points(x, R)
-        turns = self.turns[:, None]
+        turns = self.is_rotation[:, None]
         return np.concatenate([np.where(turns, cross(points, axes), axes), np.where(turns, axes, 0.0)], axis=-1)
 
     def _points(self, x: Array, R: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.loop_constraints import System
+from vigym.mechanism.topology.loop_constraints import LoopSystem
 
 CLOSED = 1e-10  # largest value of a row where a loop counts as closed; measured by the loop's size
 RANK = 1e-7  # singular values below this part of the largest are zero: far above rounding, below any real mobility
@@ -34,7 +34,7 @@ class Closing:
     error: Array
 
 
-def close_loops(system: System, start: Array, moving: Array | None = None) -> Closing:
+def close_loops(system: LoopSystem, start: Array, moving: Array | None = None) -> Closing:
     """Close all loops by damped least-norm Newton from tree coordinates (S, n_q); nothing moves that closes no loop.
 
     `moving` (S, freedoms) says which freedoms may; None: all.
@@ -60,7 +60,7 @@ def close_loops(system: System, start: Array, moving: Array | None = None) -> Cl
     return measure(system, best)
 
 
-def measure(system: System, coordinates: Array) -> Closing:
+def measure(system: LoopSystem, coordinates: Array) -> Closing:
     """How far loops are closed at tree coordinates (S, n_q)."""
     values, derivatives = system.evaluate(system.tree.poses(coordinates))
     left = _least_step(values, derivatives, np.zeros(len(values)))
@@ -81,7 +81,7 @@ def _least_step(values: Array, derivatives: Array, mu: Array) -> Array:
     return step
 
 
-def generic_rank(system: System, assembly: Array, generator: np.random.Generator) -> int:
+def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Generator) -> int:
     """Largest rank of the rows on random walks along the assembled motion from tree coordinates (1, n_q).
 
     The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere near.
@@ -100,7 +100,7 @@ def generic_rank(system: System, assembly: Array, generator: np.random.Generator
         if len(here) == 1:
             here, error, Vt = (np.repeat(part, _WALKERS, axis=0) for part in (here, error, Vt))
             independent = np.repeat(independent, _WALKERS, axis=0)
-        rates = generator.normal(size=(_WALKERS, system.freedoms)) * system.moving
+        rates = generator.normal(size=(_WALKERS, system.dofs)) * system.moving
         held = (Vt @ rates[..., None])[..., 0] * independent
         rates -= (held[:, None] @ Vt)[:, 0]
         largest = np.abs(rates).max(axis=1, keepdims=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.joints import IDENTITY
-from vigym.mechanism.topology.joint_frames import Halves, split
-from vigym.mechanism.topology.kinematics import Poses, Tree
+from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.spatial import cross, matrix, turned
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosureRows(ReadOnly):
+class LoopConstraints(ReadOnly):
     """Rows that a closing joint imposes.
 
     Attributes:
@@ -33,7 +33,7 @@ class ClosureRows(ReadOnly):
 
     translations: Array
     rotations: Array
-    implied: int
+    redundant: int
     misfit: tuple[float, float] = (0.0, 0.0)
 
 
@@ -43,7 +43,7 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def all_rows(half: Halves) -> ClosureRows:
+def type_constraints(half: JointFrames) -> LoopConstraints:
     """All rows of a joint's type.
 
     A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a universal joint keeps its
@@ -54,18 +54,18 @@ def all_rows(half: Halves) -> ClosureRows:
     a, b = half.frame_a.T, half.frame_b.T
     pairs = {0: [(a[0], b[2]), (a[1], b[2]), (a[0], b[1])], 1: [(a[0], b[2]), (a[1], b[2])], 3: []}
     rotations = [(a[2], b[0])] if kind.name == "universal" else pairs[len(kind.rotations)]
-    return ClosureRows(a[held], np.array(rotations).reshape(-1, 2, 3), 0)
+    return LoopConstraints(a[held], np.array(rotations).reshape(-1, 2, 3), 0)
 
 
-def units(tree: Tree, halves: Sequence[Halves], sizes: Array) -> Array:
+def units(tree: TreeKinematics, halves: Sequence[JointFrames], sizes: Array) -> Array:
     """What a dimensionless rate of one is (freedoms,): one radian; of slides the size of their largest loop [m]."""
-    result = np.zeros(tree.freedoms)
+    result = np.zeros(tree.dofs)
     for half, size in zip(halves, sizes, strict=True):
-        result = np.maximum(result, size * np.abs(tree.carried[half.b] - tree.carried[half.a]))
-    return np.where(tree.turns | (result == 0.0), 1.0, result)
+        result = np.maximum(result, size * np.abs(tree.support[half.b] - tree.support[half.a]))
+    return np.where(tree.is_rotation | (result == 0.0), 1.0, result)
 
 
-class System:
+class LoopSystem:
     """Rows of several closing joints over the freedoms of the tree that follow no other one, made dimensionless.
 
     Translations are measured by the size of their own loop, rates by `units`.
@@ -84,10 +84,12 @@ class System:
         spans: rows of each joint, translations first.
     """
 
-    def __init__(self, tree: Tree, halves: Sequence[Halves], rows: Sequence[ClosureRows], sizes: Array) -> None:
+    def __init__(
+        self, tree: TreeKinematics, halves: Sequence[JointFrames], rows: Sequence[LoopConstraints], sizes: Array
+    ) -> None:
         self.tree, self.spans, self.count = tree, [], 0
-        self.freedoms = len(tree.leaders)
-        self._gains = tree.motions * units(tree, halves, sizes)[tree.leaders]
+        self.dofs = len(tree.independent)
+        self._gains = tree.velocity_map * units(tree, halves, sizes)[tree.independent]
         slides, turns = [], []
         for half, row, size in zip(halves, rows, sizes, strict=True):
             start = self.count
@@ -102,7 +104,7 @@ class System:
         self._t = np.array([t for *_, t in slides]).reshape(-1, 3)
         self._anchors = np.array([(half.anchor_a, half.anchor_b) for _, half, _ in slides]).reshape(-1, 2, 3)
         self._pairs = np.array([pair for *_, pair in turns]).reshape(-1, 2, 3)
-        self._signs = tree.carried[self._b] - tree.carried[self._a]
+        self._signs = tree.support[self._b] - tree.support[self._a]
         self.moving = (np.abs(self._signs) @ np.abs(self._gains) != 0.0).any(axis=0)
 
     def move(self, coordinates: Array, rates: Array) -> Array:
@@ -126,7 +128,7 @@ class System:
         return values[:, self._order], derivatives[:, self._order]
 
 
-def gaps(half: Halves, poses: Poses) -> tuple[Array, Array]:
+def joint_gaps(half: JointFrames, poses: Poses) -> tuple[Array, Array]:
     """How far a joint's two halves are apart along what the joint holds: (S,) [m] and (S,) [rad]."""
     R_a, R_b, kind = poses.R[:, half.a], poses.R[:, half.b], half.joint_type
     apart = poses.x[:, half.b] + R_b @ half.anchor_b - poses.x[:, half.a] - R_a @ half.anchor_a
@@ -143,7 +145,7 @@ def gaps(half: Halves, poses: Poses) -> tuple[Array, Array]:
     return distance, np.arctan2(np.linalg.norm(skew, axis=0), np.trace(E, axis1=1, axis2=2) - 1.0)
 
 
-def constraint_rows(mechanism: Listing, poses: Mapping[str, tuple[Array, Array]]) -> tuple[Array, Array]:
+def constraint_jacobian(mechanism: Listing, poses: Mapping[str, tuple[Array, Array]]) -> tuple[Array, Array]:
     """Return the wrenches by which the joints, of the tree and of loops, hold the bodies at given poses.
 
     Args:
@@ -159,8 +161,8 @@ def constraint_rows(mechanism: Listing, poses: Mapping[str, tuple[Array, Array]]
     x, R = np.array([x for x, _ in placed]), matrix(np.array([q for _, q in placed]))
     blocks, starts = [np.zeros((0, len(x), 6))], [0]
     for joint in mechanism.ordered_joints:
-        half = split(mechanism, joint)
-        rows = all_rows(half)
+        half = joint_frames(mechanism, joint)
+        rows = type_constraints(half)
         t = rows.translations @ R[half.a].T
         turns = cross(rows.rotations[:, 1] @ R[half.b].T, rows.rotations[:, 0] @ R[half.a].T)
         point = x[half.b] + R[half.b] @ half.anchor_b

@@ -12,14 +12,14 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import axis_frame
-from vigym.mechanism.topology.joint_frames import Halves
-from vigym.mechanism.topology.kinematics import Poses, Tree
-from vigym.mechanism.topology.loop_constraints import ClosureRows, System, all_rows, frozen
+from vigym.mechanism.topology.joint_frames import JointFrames
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopConstraints, LoopSystem, frozen, type_constraints
 
 CONSTANT = 3e-5  # rows with derivatives below this part of the largest are constant: files round angles to 1e-5 rad
 
 
-def impose(tree: Tree, half: Halves, size: float, poses: Poses) -> ClosureRows:
+def impose(tree: TreeKinematics, half: JointFrames, size: float, poses: Poses) -> LoopConstraints:
     """Return the rows of a closing joint that motions of the tree change.
 
     Args:
@@ -28,9 +28,9 @@ def impose(tree: Tree, half: Halves, size: float, poses: Poses) -> ClosureRows:
         size: of its loop [m].
         poses: random poses of the tree, loops open.
     """
-    rows = all_rows(half)
+    rows = type_constraints(half)
     if len(rows.rotations) == 3:
-        rows = replace(rows, rotations=all_rows(_along_the_turn(half, tree, poses)).rotations)
+        rows = replace(rows, rotations=type_constraints(_along_the_turn(half, tree, poses)).rotations)
     values, derivatives = _evaluate(tree, half, rows, size, poses)
     n = len(rows.translations)
     least = CONSTANT * max(float(np.linalg.norm(derivatives, 2)), len(poses.x) ** 0.5)
@@ -44,16 +44,18 @@ def impose(tree: Tree, half: Halves, size: float, poses: Poses) -> ClosureRows:
         rotations += [(u, rows.rotations[group.start, 1]) for u in kept @ rows.rotations[group, 0]]
     implied = n + len(rows.rotations) - len(translations) - len(rotations)
     pairs = np.array(rotations).reshape(-1, 2, 3)
-    return ClosureRows(frozen(translations), frozen(pairs), implied, (float(misfit), float(turn_misfit)))
+    return LoopConstraints(frozen(translations), frozen(pairs), implied, (float(misfit), float(turn_misfit)))
 
 
-def _evaluate(tree: Tree, half: Halves, rows: ClosureRows, size: float, poses: Poses) -> tuple[Array, Array]:
+def _evaluate(
+    tree: TreeKinematics, half: JointFrames, rows: LoopConstraints, size: float, poses: Poses
+) -> tuple[Array, Array]:
     """Values (rows, S) and derivatives (rows, S * freedoms) at all poses."""
-    values, derivatives = System(tree, [half], [rows], np.array([size])).evaluate(poses)
+    values, derivatives = LoopSystem(tree, [half], [rows], np.array([size])).evaluate(poses)
     return values.T, derivatives.transpose(1, 0, 2).reshape(values.shape[1], -1)
 
 
-def _same_child_vector(rows: ClosureRows) -> list[slice]:
+def _same_child_vector(rows: LoopConstraints) -> list[slice]:
     """Rotation rows that can be combined: e1.n_b and e2.n_b."""
     return [slice(0, 2), slice(2, 3)][: len(rows.rotations)] if len(rows.rotations) > 1 else [slice(0, 1)]
 
@@ -79,13 +81,13 @@ def _neat(basis: Array) -> Array:
     return np.array(rows).reshape(-1, len(basis))
 
 
-def _along_the_turn(half: Halves, tree: Tree, poses: Poses) -> Halves:
+def _along_the_turn(half: JointFrames, tree: TreeKinematics, poses: Poses) -> JointFrames:
     """Turn both frames of a joint without rotation so that its axis is the only one its loop can turn it about.
 
     The rows of such a joint mean the same in any frame; here two of them are then constant. Without such an axis the
     joint is returned as it is.
     """
-    relative = poses.screws[..., 3:] * (tree.carried[half.b] - tree.carried[half.a])[:, None]
+    relative = poses.screws[..., 3:] * (tree.support[half.b] - tree.support[half.a])[:, None]
     flat = (relative @ poses.R[:, half.a] @ half.frame_a).reshape(-1, 3).T
     squares, vectors = np.linalg.eigh(flat @ flat.T)
     if squares[1] > CONSTANT**2 * max(squares[2], len(poses.x)) or squares[2] == 0.0:

@@ -14,10 +14,10 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Poses, Tree
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED, close_loops
-from vigym.mechanism.topology.loop_constraints import System
+from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.render.scene.pieces import Piece, travel
 from vigym.render.scene.surfaces import MeshFile
 from vigym.spatial import rotation_matrix
@@ -47,13 +47,13 @@ def swept_points(mech: Mechanism, points: dict[str, Array], unlimited: float, st
 
 def _closed_poses(mech: Mechanism, unlimited: float, still: Collection[str]) -> Poses:
     """Return poses with closed loops, next to hinges turned at random and slides at either end."""
-    tree, closing, generator = Tree(mech), mech.closing_joints, np.random.default_rng(0)
-    rows = [mech.structure.closures[joint.name] for joint in closing]
-    system = System(tree, [split(mech, joint) for joint in closing], rows, np.full(len(closing), unlimited))
-    rates = generator.uniform(-np.pi, np.pi, (_POSES, tree.freedoms))
+    tree, closing, generator = TreeKinematics(mech), mech.closing_joints, np.random.default_rng(0)
+    rows = [mech.structure.loop_constraints[joint.name] for joint in closing]
+    system = LoopSystem(tree, [joint_frames(mech, joint) for joint in closing], rows, np.full(len(closing), unlimited))
+    rates = generator.uniform(-np.pi, np.pi, (_POSES, tree.dofs))
     joints = [joint for joint in mech.tree_joints for _ in range(joint.dofs)]
     moving = np.tile([joint.name not in still for joint in joints], (_POSES, 1))
-    for column in np.flatnonzero(moving[0] & ~tree.turns):
+    for column in np.flatnonzero(moving[0] & ~tree.is_rotation):
         rates[:, column] = generator.choice(travel(joints[column], unlimited), _POSES)
     start = tree.move(np.repeat(tree.zero[None], _POSES, axis=0), rates * moving)
     closed = close_loops(system, start, moving)

@@ -15,13 +15,13 @@ from vigym.mechanism.elements.contacts import (
     HEAD,
     NEAREST,
     TAIL,
-    PairTouch,
-    check_hinged,
-    friction_of,
-    pair_touches,
+    PairContact,
+    check_hinge_overlap,
+    contact_features,
+    middle_segment,
+    pair_contacts,
+    pair_friction,
     rounded_box,
-    segment,
-    touch_points,
 )
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.elimination_order import LoopRow
@@ -64,7 +64,7 @@ def _touching(mechanism: Mechanism, mobility: Mobility, collision: Collision) ->
     own = mechanism.ground.friction if mechanism.ground is not None else None
     friction = collision.friction if own is None else own
     directed = bool(np.ptp(friction) > 0.0)
-    for part in touch_points(collision):
+    for part in contact_features(collision):
         row = _row(mobility, collision.body, part.point, part.radius, part.axis, collision.direction)
         along, side, backward = friction
         row[_field(T.MU_ALONG, 3)] = along, backward, side
@@ -81,15 +81,15 @@ def sides(row: Array) -> tuple[Array, Array]:
     return touched(point, radius + np.linalg.norm(segment)), touched(centre, rounded + np.linalg.norm(half))
 
 
-def _pair_row(mobility: Mobility, touch: PairTouch) -> Array:
+def _pair_row(mobility: Mobility, touch: PairContact) -> Array:
     """Constants of a contact of two bodies."""
     row, own, partner = np.zeros(T.CONSTANT_TOUCH), touch.own, touch.partner
-    (middle, half, radius), (centre, axes, sizes, rounded) = segment(own), rounded_box(partner)
+    (middle, half, radius), (centre, axes, sizes, rounded) = middle_segment(own), rounded_box(partner)
     row[_field(T.POINT, 3)], row[_field(T.RADIUS, 1)], row[_field(T.SEGMENT, 3)] = middle, radius, half
     row[_field(T.CENTRE, 3)], row[_field(T.BOX_AXES, 9)], row[_field(T.HALF, 3)] = centre, axes.ravel(), sizes
     row[_field(T.ROUND, 1)] = rounded
     row[_field(T.REACH, 1)] = np.linalg.norm(half) + radius + np.linalg.norm(sizes) + rounded
-    row[_field(T.MU_ALONG, 3)] = friction_of(own, partner)
+    row[_field(T.MU_ALONG, 3)] = pair_friction(own, partner)
     row[_field(T.BOUNCE, 1)] = np.sqrt(own.restitution * partner.restitution)
     places = sides(row)
     masses = mobility.mass_at(own.body, places[0]), mobility.mass_at(partner.body, places[1])
@@ -104,7 +104,7 @@ def pair_rows(mechanism: Mechanism, bodies: dict[str, int]) -> list[LoopRow]:
         LoopRow(
             T.TOUCHING_ROW, first + i, bodies[touch.partner.body], bodies[touch.own.body], -1, np.zeros(T.CONSTANT_ROW)
         )
-        for i, touch in enumerate(pair_touches(mechanism))
+        for i, touch in enumerate(pair_contacts(mechanism))
         for _ in range(3)
     ]
 
@@ -130,8 +130,8 @@ def contact_rows(
             plan.append((bodies[collision.body], kind, directed, spins, 0, -1))
             rows.append(row)
     held = [row.link if row.kind == T.TOUCHING_ROW else -1 for row in loops]
-    for touch in pair_touches(mechanism):
-        check_hinged(mechanism, touch)
+    for touch in pair_contacts(mechanism):
+        check_hinge_overlap(mechanism, touch)
         own, partner = bodies[touch.own.body], bodies[touch.partner.body]
         plan.append((own, PAIR_KINDS[touch.kind], True, False, partner, held.index(len(plan))))
         rows.append(_pair_row(mobility, touch))

@@ -92,7 +92,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, constants: np.ndarray) -> list[
 
     for joint in mechanism.closing_joints:
         imposed, ends, first = (
-            mechanism.structure.closures[joint.name],
+            mechanism.structure.loop_constraints[joint.name],
             (joint.parent, joint.child),
             rows.freedom[joint.name],
         )

@@ -51,7 +51,7 @@ class LinearStep:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._step = SmoothStep(mechanism)
-        self._loops, self._lead = LoopRows(mechanism, self._step.tree), self._step.tree.motions
+        self._loops, self._lead = LoopRows(mechanism, self._step.tree), self._step.tree.velocity_map
         names = mechanism.velocity_names
         driven = [names.index(name) for name in mechanism.actuator_names]
         free, motors = np.where(self._step.drives.moved, 0.0, 1.0), len(mechanism.motors)

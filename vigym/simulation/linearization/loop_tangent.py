@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import System
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.simulation.linearization.motion import gradient
 
 if TYPE_CHECKING:
@@ -49,12 +49,13 @@ class Tangent(NamedTuple):
 class LoopRows:
     """The loop rows of a mechanism over the freedoms of the tree that follow no other one."""
 
-    def __init__(self, mechanism: Listing, tree: Tree) -> None:
+    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
         closing, structure = mechanism.closing_joints, mechanism.structure
-        halves, rows = [split(mechanism, j) for j in closing], [structure.closures[j.name] for j in closing]
-        self._system = System(tree, halves, rows, np.ones(len(closing)))
+        frames = [joint_frames(mechanism, joint) for joint in closing]
+        rows = [structure.loop_constraints[joint.name] for joint in closing]
+        self._system = LoopSystem(tree, frames, rows, np.ones(len(closing)))
         self._tree, self._dof = tree, structure.degrees_of_freedom
-        self._leading = np.linalg.pinv(tree.motions)
+        self._leading = np.linalg.pinv(tree.velocity_map)
 
     def rows(self, q: Array) -> Array:
         """K (S, rows, leaders) at tree coordinates (S, n_q), which may be complex."""
@@ -66,7 +67,7 @@ class LoopRows:
         Raises:
             ValueError: they leave more motions there than elsewhere.
         """
-        leaders, K = self._tree.motions.shape[1], self.rows(knot.q[None])[0]
+        leaders, K = self._tree.velocity_map.shape[1], self.rows(knot.q[None])[0]
         rank = leaders - self._dof
         if not rank:
             return Tangent(np.eye(leaders), np.zeros((leaders, len(K))), np.zeros((leaders, leaders)))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.joint_frames import Halves, freedom_axes, number_bodies, split
-from vigym.mechanism.topology.kinematics import Poses, Tree
+from vigym.mechanism.topology.joint_frames import JointFrames, body_numbers, dof_axes, joint_frames
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.spatial import conjugate, cross, product, turned
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ AT_ONCE = 64  # directions that are differentiated along at once
 class Closings:
     """Freedoms of the joints that close loops, as functions of the tree's poses."""
 
-    def __init__(self, mechanism: Listing, tree: Tree) -> None:
-        self._halves = [split(mechanism, joint) for joint in mechanism.closing_joints]
-        self._screws = [freedom_axes(half) for half in self._halves]
-        self._signs = [tree.carried[half.b] - tree.carried[half.a] for half in self._halves]
-        self._freedoms = tree.freedoms
+    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
+        self._halves = [joint_frames(mechanism, joint) for joint in mechanism.closing_joints]
+        self._screws = [dof_axes(half) for half in self._halves]
+        self._signs = [tree.support[half.b] - tree.support[half.a] for half in self._halves]
+        self._freedoms = tree.dofs
 
     def coordinates(self, poses: Poses, near: Array) -> Array:
         """Coordinates (S, n) [m, rad], angles within half a turn of ``near`` (n,); quaternions stay as they are there.
@@ -63,11 +63,11 @@ class Closings:
 class Points:
     """Springs between points: lengths and directions."""
 
-    def __init__(self, mechanism: Listing, tree: Tree) -> None:
-        numbers, springs = number_bodies(mechanism), list(mechanism.springs.values())
+    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
+        numbers, springs = body_numbers(mechanism), list(mechanism.springs.values())
         self._ends = [(numbers[spring.a], spring.point_a, numbers[spring.b], spring.point_b) for spring in springs]
-        self._signs = [tree.carried[b] - tree.carried[a] for a, _, b, _ in self._ends]
-        self._freedoms = tree.freedoms
+        self._signs = [tree.support[b] - tree.support[a] for a, _, b, _ in self._ends]
+        self._freedoms = tree.dofs
         self.stiffness, self.rest, self.damping = _constants(springs)
 
     def lengths(self, poses: Poses) -> Array:
@@ -99,7 +99,7 @@ def along(poses: Poses, forces: Array, moments: Array, signs: Array) -> Array:
     return result
 
 
-def nudged(tree: Tree, coordinates: Array, rates: Array) -> Array:
+def nudged(tree: TreeKinematics, coordinates: Array, rates: Array) -> Array:
     """Complex coordinates (S, n_q) that carry the derivatives along the rates (S, freedoms)."""
     result: Any = np.tile(coordinates, (len(rates), 1)).astype(np.complex128)
     where, which = tree.plain
@@ -110,9 +110,9 @@ def nudged(tree: Tree, coordinates: Array, rates: Array) -> Array:
     return np.asarray(result)
 
 
-def gradient(function: Callable[[Array], Array], tree: Tree, coordinates: Array) -> Array:
+def gradient(function: Callable[[Array], Array], tree: TreeKinematics, coordinates: Array) -> Array:
     """Derivative (m, leaders) of a function, (S, n_q) to (S, m), by the freedoms that follow no other one."""
-    ways, parts = tree.motions.T, []
+    ways, parts = tree.velocity_map.T, []
     for first in range(0, max(len(ways), 1), AT_ONCE):
         parts.append(function(nudged(tree, coordinates, ways[first : first + AT_ONCE])).imag / TINY)
     return np.asarray(np.concatenate(parts).T)
@@ -151,7 +151,7 @@ def _constants(springs: list[Spring]) -> tuple[Array, Array, Array]:
     return table[:, 0], table[:, 1], table[:, 2]
 
 
-def _coordinates(half: Halves, poses: Poses, near: Array) -> Array:
+def _coordinates(half: JointFrames, poses: Poses, near: Array) -> Array:
     """Distances and the angle of a joint of at most one rotation."""
     R_a, R_b = poses.R[:, half.a] @ half.frame_a, poses.R[:, half.b] @ half.frame_b
     apart = poses.x[:, half.b] + poses.R[:, half.b] @ half.anchor_b

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.kinematics import TreeKinematics
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -30,7 +30,7 @@ class Command(NamedTuple):
 class Drives:
     """Motors of a mechanism, as laws along the freedoms of the tree."""
 
-    def __init__(self, mechanism: Mechanism, tree: Tree) -> None:
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
         names, motors = mechanism.velocity_names, list(mechanism.motors.values())
         joints = mechanism.joints
         self._names = [motor.joint for motor in motors]
@@ -41,8 +41,8 @@ class Drives:
         self._fastest = np.array([np.inf if limit is None else limit for limit in fastest])
         actuated = [names.index(name) for name in mechanism.actuator_names]
         self.moved = np.isin(actuated, self._at)  # actuators whose torques are part of what a motor gives
-        self._torques = np.eye(len(names))[: tree.freedoms, actuated]
-        self._freedoms, self._plain = tree.freedoms, tree.plain
+        self._torques = np.eye(len(names))[: tree.dofs, actuated]
+        self._freedoms, self._plain = tree.dofs, tree.plain
 
     def command(self, torques: Array, targets: Array) -> Command:
         """Return what torques (n_actuated,) and targets (n_motors,), NaN where a motor idles, tell the motors."""

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.kinematics import Poses, Tree
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.simulation.linearization.motion import Closings, Points, relative, rotation_vector
 from vigym.simulation.linearization.motors import Command, Drives
 from vigym.spatial import conjugate, cross, product
@@ -45,7 +45,7 @@ class SmoothStep:
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.tree = tree = Tree(mechanism)
+        self.tree = tree = TreeKinematics(mechanism)
         self.drives = Drives(mechanism, tree)
         joints = mechanism.ordered_joints
         self._closings, self._points = Closings(mechanism, tree), Points(mechanism, tree)
@@ -111,7 +111,7 @@ class SmoothStep:
         tension = tension + 0.5 * (h + before) / h * self._points.damping * (lengths3 - lengths2)
         forces = 0.5 * h * (pull + self._twists(ends[0])) + 0.5 * (h + before) * self._damping * rate
         forces = forces + self._armature * swing
-        driven = told.stiffness * self.drives.coordinates(q3) + told.damping * rate[:, : self.tree.freedoms]
+        driven = told.stiffness * self.drives.coordinates(q3) + told.damping * rate[:, : self.tree.dofs]
         momentum = momentum + 0.5 * (h + before) * (driven - told.offset)
         return momentum + self._on_tree(poses2, forces) + _on(self._points.directions(poses2), tension)
 
@@ -128,7 +128,7 @@ class SmoothStep:
     def mean_rates(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
         """Rates of the tree's freedoms over the step (freedoms,) between coordinates (n_q,), as motors see them."""
         (poses2, poses3) = (self.tree.poses(q[None]) for q in (q2, q3))
-        return np.asarray(self._forces(q2[None], poses2, q3[None], poses3, h, near)[1][0, : self.tree.freedoms])
+        return np.asarray(self._forces(q2[None], poses2, q3[None], poses3, h, near)[1][0, : self.tree.dofs])
 
     def rates(self, q: Array, rates: Array) -> Array:
         """Rates of all joints, closing ones included (S, n_velocities), from those of the tree (S, freedoms)."""
@@ -151,13 +151,13 @@ class SmoothStep:
     def _project(self, poses: Poses, p: Array, moment: Array) -> Array:
         """Momenta of the bodies (S, n, 3), the second about the centres of mass, along the freedoms."""
         about_origin = np.concatenate([p, cross(poses.x[:, 1:], p) + moment], axis=-1)
-        gathered = self.tree.carried[1:].T @ about_origin
+        gathered = self.tree.support[1:].T @ about_origin
         result: Array = np.sum(gathered * poses.screws, axis=-1)
         return result
 
     def _carried(self, motions: Array) -> Array:
         """Sum of the motions (S, freedoms, 6) that carry each body (S, n, 6)."""
-        result: Array = self.tree.carried[1:] @ motions
+        result: Array = self.tree.support[1:] @ motions
         return result
 
     def _spin(self, w: Array) -> Array:
@@ -165,7 +165,7 @@ class SmoothStep:
 
     def _on_tree(self, poses: Poses, forces: Array) -> Array:
         """Forces along the freedoms of all joints (S, n_velocities) as forces along those of the tree."""
-        n = self.tree.freedoms
+        n = self.tree.dofs
         return forces[:, :n] + _on(self._closings.directions(poses), forces[:, n:])
 
     def _forces(

@@ -12,9 +12,9 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.contacts import contact_names, pair_touches
+from vigym.mechanism.elements.contacts import contact_names, pair_contacts
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, inverted, needs_mobility
+from vigym.mechanism.topology.effective_mass import Mobility, effective_mass, needs_mobility
 from vigym.simulation.compile.contacts import sides
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
@@ -74,9 +74,9 @@ class Scaled:
             inverse = self._mobility.inverse(*self._inertias(bodies))
             easy = _easiest(self._moved, inverse)
             easy[self._paired] = 2.0 * (easy[self._paired] + _easiest(self._moved_partners, inverse))
-            tables["contacts"][:, T.HEFT // LANES] = inverted(easy)
+            tables["contacts"][:, T.HEFT // LANES] = effective_mass(easy)
             rows, freedoms = self._eased
-            tables["freedoms"][rows, T.EASE // LANES] = inverted(np.diag(inverse)[freedoms])
+            tables["freedoms"][rows, T.EASE // LANES] = effective_mass(np.diag(inverse)[freedoms])
         return self._model._replace(**(tables | {"environment": environment}))
 
     def _touching(self, mobility: Mobility, model: Model) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -135,7 +135,7 @@ class Scaled:
             count = len(contact_names(collision))
             rows[collision.name], start = [*range(start, start + count)], start + count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-        for row, touch in enumerate(pair_touches(self._mechanism), start):
+        for row, touch in enumerate(pair_contacts(self._mechanism), start):
             own[touch.own.name].append(row)
             partner[touch.partner.name].append(row)
         friction = "contacts", "friction"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vigym.core import assemble as kernels
 from vigym.core import readings
-from vigym.mechanism.elements.bodies import WORLD, Report
+from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
@@ -125,7 +125,7 @@ class LoopStart:
 def _always_weak(mechanism: Mechanism, coordinates: Coordinates) -> int:
     """Number of loop rows that hold nothing at a generic pose."""
     structure = mechanism.structure
-    imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.closures.values())
+    imposed = sum(len(rows.translations) + len(rows.rotations) for rows in structure.loop_constraints.values())
     imposed += len(mechanism.couplings)
     return imposed - (coordinates.tree_velocities - structure.degrees_of_freedom)
 
@@ -142,7 +142,7 @@ def state_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     if not any(entry.action == "assembled" for entry in mechanism.report):
         for name, gap in gaps.items():
             message = f"its halves are {gap:.3g} m or rad apart at the assembly pose; closed, {moved}"
-            mechanism.report.append(Report("assembled", f"joint {name!r}", message))
+            mechanism.report.append(Note("assembled", f"joint {name!r}", message))
     if moves[farthest] > LARGE and max(gaps.values()) < SMALL * moves[farthest]:
         warnings.warn(
             f"mechanism {mechanism.name!r}: closing joints {max(gaps.values()):.3g} m or rad apart took a large move "

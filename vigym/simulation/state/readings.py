@@ -9,7 +9,7 @@ from vigym.core import reaction, readings, readout
 from vigym.core.tables import Model
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import least_norm
+from vigym.mechanism.topology.effective_mass import least_norm_forces
 from vigym.metrics import metrics
 from vigym.simulation.state.batch import LaneGroups
 from vigym.simulation.state.coordinates import Array, Coordinates
@@ -200,7 +200,7 @@ class Reader:
         forces = out[:, : 6 * joints].reshape(self._count, -1, 6)[:, order]
         if closing:
             poses = out[:, 6 * joints :].reshape(self._count, -1, 7)[:, self._model.body_rows - 1]
-            forces = least_norm(self._mechanisms, forces, poses)
+            forces = least_norm_forces(self._mechanisms, forces, poses)
         return self._out(forces)
 
 

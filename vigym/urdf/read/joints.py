@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.urdf.read.geometry import read_origin
@@ -16,7 +16,7 @@ Limit = tuple[tuple[float, float] | None, float | None, float | None]
 UNIT_TOLERANCE = 1e-6  # axes written with few digits are off by more, and said so
 
 
-def read_joint(node: Node, report: list[Report]) -> UrdfJoint:
+def read_joint(node: Node, report: list[Note]) -> UrdfJoint:
     """Return a joint; what is not simulated goes into the report."""
     name = node.text("name")
     written = node.text("type")
@@ -54,7 +54,7 @@ def _read_mimic(node: Node) -> Mimic | None:
     return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
 
 
-def read_axis(node: Node, report: list[Report], needed: bool = True, tag: str = "axis") -> Array:
+def read_axis(node: Node, report: list[Note], needed: bool = True, tag: str = "axis") -> Array:
     """Return the unit vector (3,) in the child `tag`, x without one or when no axis is `needed`."""
     axis = node.only(tag)
     written = axis.numbers("xyz", 3, (1.0, 0.0, 0.0)) if axis else np.array([1.0, 0.0, 0.0])
@@ -64,11 +64,11 @@ def read_axis(node: Node, report: list[Report], needed: bool = True, tag: str = 
     if axis is not None and not 1e-150 < length < 1e150:
         raise axis.error(f'xyz="{axis.text("xyz")}"', "a direction")
     if axis is not None and abs(length - 1.0) > UNIT_TOLERANCE:
-        report.append(Report("changed", axis.place, f"length {length:.9g} scaled to 1"))
+        report.append(Note("changed", axis.place, f"length {length:.9g} scaled to 1"))
     return written if length == 1.0 else written / length
 
 
-def read_limit(node: Node, type: str, report: list[Report]) -> Limit:
+def read_limit(node: Node, type: str, report: list[Note]) -> Limit:
     """Return limits, effort and velocity of the <limit> child; what the joint type has no use for is reported."""
     limit = node.only("limit")
     if limit is None:
@@ -80,13 +80,13 @@ def read_limit(node: Node, type: str, report: list[Report]) -> Limit:
         return (lower, upper), effort, velocity
     if JOINT_TYPES[type].bounded:
         message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
-        report.append(Report("changed", limit.place, message))
+        report.append(Note("changed", limit.place, message))
     elif limit.has("lower") or limit.has("upper"):
-        report.append(Report("ignored", limit.place, f"lower and upper have no meaning for a {type} joint"))
+        report.append(Note("ignored", limit.place, f"lower and upper have no meaning for a {type} joint"))
     return None, effort, velocity
 
 
-def read_dynamics(node: Node, type: str, report: list[Report]) -> tuple[float, float, float, float]:
+def read_dynamics(node: Node, type: str, report: list[Note]) -> tuple[float, float, float, float]:
     """Return damping, friction, stiffness and rest of the <dynamics> child, 0 without one."""
     dynamics = node.only("dynamics")
     if dynamics is None:
@@ -94,10 +94,10 @@ def read_dynamics(node: Node, type: str, report: list[Report]) -> tuple[float, f
     names = ("damping", "friction", "spring_stiffness", "spring_reference")
     for attribute in dynamics.element.attrib:
         if attribute not in names:
-            report.append(Report("ignored", dynamics.place, f"{attribute} is not known to this importer"))
+            report.append(Note("ignored", dynamics.place, f"{attribute} is not known to this importer"))
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in names[:3])
     if friction and JOINT_TYPES[type].dofs != 1:
         message = f"friction {friction:g}: a {type} joint has none, only joints of one freedom have"
-        report.append(Report("ignored", dynamics.place, message))
+        report.append(Note("ignored", dynamics.place, message))
         friction = 0.0
     return damping, friction, stiffness, dynamics.number("spring_reference", 0.0)

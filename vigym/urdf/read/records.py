@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.shapes import Shape
@@ -151,7 +151,7 @@ class Robot:
     links: dict[str, Link]
     joints: dict[str, UrdfJoint]
     loops: list[Loop] = field(default_factory=list)
-    report: list[Report] = field(default_factory=list)
+    report: list[Note] = field(default_factory=list)
 
     def error(self, place: str, found: str, expected: str) -> UrdfError:
         """Return the error of one element."""
