@@ -10,7 +10,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian, joint_gaps, type_constraints
-from vigym.spatial import cross, matrix, product
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
 STEP = 1e-6
 
@@ -37,8 +37,8 @@ def same_rotation(p, q):
 def test_products_and_matrices_are_those_of_the_twin():
     p, q, r = np.random.default_rng(0).normal(size=(3, 5, 4))
     p /= np.linalg.norm(p, axis=1, keepdims=True)
-    assert np.abs(product(p, q) - mul(p, q)).max() < 1e-14
-    assert np.abs((matrix(p) @ r[:, 1:, None])[..., 0] - rotate(p, r[:, 1:])).max() < 1e-14
+    assert np.abs(batch_quaternion_product(p, q) - mul(p, q)).max() < 1e-14
+    assert np.abs((batch_rotation_matrix(p) @ r[:, 1:, None])[..., 0] - rotate(p, r[:, 1:])).max() < 1e-14
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -12,7 +12,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.mesh import hull_corners
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 ONE = (1.0, 1.0, 1.0)
 POSE = {"position": (0.3, -0.2, 0.5), "orientation": (0.5, 0.1, -0.7, 0.4)}
@@ -43,7 +43,7 @@ def support(parts, d: np.ndarray) -> np.ndarray:
 
 def exact(shape, d: np.ndarray) -> np.ndarray:
     """Support function of a shape by its own formula."""
-    e = d @ matrix(np.asarray(shape.orientation))
+    e = d @ batch_rotation_matrix(np.asarray(shape.orientation))
     if isinstance(shape, Box):
         reach = np.abs(e) @ np.asarray(shape.size) / 2
     elif isinstance(shape, Sphere):

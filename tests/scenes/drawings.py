@@ -9,7 +9,7 @@ from vigym.mechanism.elements.shapes import Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.render.make import make_renderer
-from vigym.spatial import broadcast_product, rotation_matrix
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix
 
 RED = (0.9, 0.1, 0.1, 1.0)
 
@@ -28,13 +28,13 @@ def poses(mech, coordinate):
         if joint.joint_type.rotations:
             half = coordinate(joint) / 2
             q = np.concatenate(([math.cos(half)], math.sin(half) * joint.axis))
-            step = joint.position - rotation_matrix(q) @ joint.position
+            step = joint.position - batch_rotation_matrix(q) @ joint.position
         elif joint.joint_type.translations:
             step = coordinate(joint) * joint.axis
-        moved[child] = shift + rotation_matrix(turn) @ step, broadcast_product(turn, q)
+        moved[child] = shift + batch_rotation_matrix(turn) @ step, batch_quaternion_product(turn, q)
     bodies = [(body, *moved[name]) for name, body in mech.bodies.items()]
-    positions = [shift + rotation_matrix(turn) @ body.position for body, shift, turn in bodies]
-    return np.array(positions), np.array([broadcast_product(turn, body.orientation) for body, _, turn in bodies])
+    positions = [shift + batch_rotation_matrix(turn) @ body.position for body, shift, turn in bodies]
+    return np.array(positions), np.array([batch_quaternion_product(turn, body.orientation) for body, _, turn in bodies])
 
 
 def ball(position=(0.0, 0.0, 1.0), **options):

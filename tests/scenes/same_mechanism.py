@@ -7,7 +7,7 @@ import numpy as np
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import constraint_jacobian
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 NUMBERS = ("limits", "damping", "stiffness", "rest", "effort", "armature", "friction", "velocity")
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -37,7 +37,7 @@ def compare(mech, loaded):
 
 def same_pose(a, b):
     np.testing.assert_allclose(a.position, b.position, **CLOSE)
-    np.testing.assert_allclose(matrix(a.orientation), matrix(b.orientation), **CLOSE)
+    np.testing.assert_allclose(batch_rotation_matrix(a.orientation), batch_rotation_matrix(b.orientation), **CLOSE)
 
 
 def same_shapes(shapes, others):
@@ -77,7 +77,8 @@ def same_joint(a, b):
     if not a.joint_type.has_quaternion:  # the free orientations follow the bodies' own axes
         np.testing.assert_allclose(a.axis, b.axis, **CLOSE)
     np.testing.assert_allclose(a.child_position - a.position, b.child_position - b.position, **CLOSE)
-    np.testing.assert_allclose(matrix(a.child_rotation), matrix(b.child_rotation), **CLOSE)
+    rotations = batch_rotation_matrix(a.child_rotation), batch_rotation_matrix(b.child_rotation)
+    np.testing.assert_allclose(*rotations, **CLOSE)
     if a.axis2 is None:
         assert b.axis2 is None
     else:

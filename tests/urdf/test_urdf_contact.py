@@ -7,7 +7,7 @@ from scenes.urdf_text import ARMS, HINGE, INERTIAL, LIMIT, joint, link, loop
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 BALL, BOX = '<sphere radius="0.1"/>', '<box size="1 2 3"/>'
 TURN = np.sqrt(0.5)
@@ -38,7 +38,7 @@ def test_shapes_are_those_of_the_file_in_the_frame_of_the_body(load):
     np.testing.assert_allclose(mech.collisions["a"].position, (0, 0, -1), atol=1e-15)
     for touch in list(mech.collisions.values())[1:]:
         np.testing.assert_allclose(touch.position, (0, 0.5, 1), atol=1e-15)
-        np.testing.assert_allclose(matrix(touch.shape.orientation)[:, 2], (1, 0, 0), atol=1e-15)
+        np.testing.assert_allclose(batch_rotation_matrix(touch.shape.orientation)[:, 2], (1, 0, 0), atol=1e-15)
     assert mech.bodies["a"].shapes == ()
     assert all(touch.friction.tolist() == [0.8] * 3 for touch in mech.collisions.values())
     assert len(mech.contact_names) == 8 + 8 + 1 + 8 + 2

@@ -12,7 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian
-from vigym.spatial import cross, matrix
+from vigym.spatial import batch_rotation_matrix, cross
 
 if TYPE_CHECKING:
     from vigym.mechanism.elements.collection import Listing
@@ -119,7 +119,7 @@ def _least(mechanism: Listing, forces: Array, poses: Array) -> Array:
     held, arms = np.zeros((len(names) + 1, 6)), []
     halves = [joint_frames(mechanism, joint) for joint in mechanism.ordered_joints]
     for half, wrench in zip(halves, forces, strict=True):
-        x, R = poses[half.b - 1, :3], matrix(poses[half.b - 1, 3:][None])[0]
+        x, R = poses[half.b - 1, :3], batch_rotation_matrix(poses[half.b - 1, 3:][None])[0]
         arms.append(R @ half.anchor_b)
         for body, sign in ((half.b, 1.0), (half.a, -1.0)):
             arm = x + arms[-1] - (poses[body - 1, :3] if body else np.zeros(3))

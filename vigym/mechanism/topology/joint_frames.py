@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, axis_frame
-from vigym.spatial import conjugate, matrix, product, quaternion_product, rotation_matrix
+from vigym.spatial import (
+    batch_quaternion_product,
+    batch_rotation_matrix,
+    conjugate,
+    quaternion_product,
+    rotation_matrix,
+)
 
 if TYPE_CHECKING:
     from vigym.mechanism.elements.collection import Listing
@@ -56,10 +62,11 @@ def joint_frames(mechanism: Listing, joint: Joint) -> JointFrames:
     (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (joint.parent, joint.child))
     if joint.type == "floating":  # its coordinates are the child's pose in the parent, not since the assembly
         return JointFrames(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
-    R_a, R_b, between = matrix(q_a), matrix(q_b), matrix(joint.child_rotation)
+    R_a, R_b = batch_rotation_matrix(q_a), batch_rotation_matrix(q_b)
+    between = batch_rotation_matrix(joint.child_rotation)
     frame = axis_frame(joint.axis, joint.axis2)
     anchors = R_a.T @ (joint.position - x_a), R_b.T @ (joint.child_position - x_b)
-    offset = product(conjugate(q_a)[None], q_b[None])[0]
+    offset = batch_quaternion_product(conjugate(q_a)[None], q_b[None])[0]
     return JointFrames(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
 
 
@@ -91,8 +98,10 @@ def orientation(half: JointFrames, turns: Array) -> Array:
     """Orientation of the child in the parent (S, 4) from the joint's angles or quaternion."""
     result: Array = np.broadcast_to(half.offset, (len(turns), 4))
     if half.joint_type.has_quaternion:
-        return product(result, turns)
+        return batch_quaternion_product(result, turns)
     for column, angle in zip(half.joint_type.rotations, turns.T, strict=True):
         axis = half.frame_b[:, column]
-        result = product(result, np.hstack([np.cos(angle / 2.0)[:, None], np.sin(angle / 2.0)[:, None] * axis]))
+        half_angle = angle[:, None] / 2.0
+        turn = np.hstack([np.cos(half_angle), np.sin(half_angle) * axis])
+        result = batch_quaternion_product(result, turn)
     return result

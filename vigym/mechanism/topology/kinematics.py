@@ -16,7 +16,7 @@ from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.dependent_dofs import leaders, motions, start
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import JointFrames, dof_axes, joint_frames, orientation, pose_of
-from vigym.spatial import conjugate, cross, matrix, product, turned
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, conjugate, cross, rotate
 
 if TYPE_CHECKING:
     from vigym.mechanism.elements.collection import Listing
@@ -91,8 +91,8 @@ class TreeKinematics:
         self.zero[position.stop - 4] = 1.0
         if kind.name == "floating":
             (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child))
-            relative = product(conjugate(q_a)[None], q_b[None])[0]
-            self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
+            relative = batch_quaternion_product(conjugate(q_a)[None], q_b[None])[0]
+            self.zero[position] = np.concatenate([batch_rotation_matrix(q_a).T @ (x_b - x_a), relative])
 
     def _hold(self, order: list[JointFrames], positions: dict[str, slice]) -> None:
         """Note how bodies are held in their parents: by number, the world's row is the identity at the origin."""
@@ -122,9 +122,9 @@ class TreeKinematics:
         """Poses of all bodies and screws of all freedoms at tree coordinates (S, n_q), which may be complex."""
         q, anchors = self._turns(coordinates), self._shifts(coordinates)
         for half, _ in self._order:
-            q[:, half.b] = product(q[:, half.a], q[:, half.b])
-        R = matrix(q)
-        x = (R[:, self._above] @ anchors[..., None])[..., 0] - turned(R, self._ends[1])
+            q[:, half.b] = batch_quaternion_product(q[:, half.a], q[:, half.b])
+        R = batch_rotation_matrix(q)
+        x = (R[:, self._above] @ anchors[..., None])[..., 0] - rotate(R, self._ends[1])
         for half, _ in self._order:
             x[:, half.b] += x[:, half.a]
         return Poses(x, q, R, self._screws(x, R))
@@ -135,7 +135,7 @@ class TreeKinematics:
         bodies, columns, axes = self._hinged
         half = coordinates[:, columns, None] / 2.0
         small = np.concatenate([np.cos(half), np.sin(half) * axes], axis=-1)
-        result[:, bodies] = product(self._offsets[bodies], small)
+        result[:, bodies] = batch_quaternion_product(self._offsets[bodies], small)
         for joint, span in self._order:
             if joint.joint_type.has_quaternion or len(joint.joint_type.rotations) > 1:
                 turns = coordinates[:, span][:, len(joint.joint_type.translations) :]
@@ -152,12 +152,12 @@ class TreeKinematics:
         return result
 
     def _screws(self, x: Array, R: Array) -> Array:
-        axes, points = turned(R[:, self._fixed_in], self._axis), self._points(x, R)
+        axes, points = rotate(R[:, self._fixed_in], self._axis), self._points(x, R)
         turns = self.is_rotation[:, None]
         return np.concatenate([np.where(turns, cross(points, axes), axes), np.where(turns, axes, 0.0)], axis=-1)
 
     def _points(self, x: Array, R: Array) -> Array:
-        return x[:, self._child] + turned(R[:, self._child], self._anchor)
+        return x[:, self._child] + rotate(R[:, self._child], self._anchor)
 
     def anchors(self, poses: Poses) -> Array:
         """Where the joint of each freedom is anchored in its child (S, freedoms, 3) [m]."""
@@ -172,7 +172,7 @@ class TreeKinematics:
         for span, which_turns in self._quaternions:
             half = rates[:, which_turns] / 2.0
             angle = np.linalg.norm(half, axis=1, keepdims=True)
-            moved = product(result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half]))
+            moved = batch_quaternion_product(result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half]))
             moved /= np.linalg.norm(moved, axis=1, keepdims=True)
             result[:, span] = np.where(angle > 0.0, moved, result[:, span])
         return result

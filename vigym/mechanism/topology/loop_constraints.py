@@ -12,7 +12,7 @@ from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
-from vigym.spatial import cross, matrix, turned
+from vigym.spatial import batch_rotation_matrix, cross, rotate
 
 if TYPE_CHECKING:
     from vigym.mechanism.elements.collection import Listing
@@ -115,10 +115,10 @@ class LoopSystem:
         """Values (S, rows) and derivatives (S, rows, freedoms) of the rows, dimensionless."""
         n, a, b = self._n, self._a, self._b
         R_a, R_b, x = poses.R[:, a], poses.R[:, b], poses.x
-        t = turned(R_a[:, :n], self._t)
-        from_a = x[:, a[:n]] + turned(R_a[:, :n], self._anchors[:, 0])
-        to_b = x[:, b[:n]] + turned(R_b[:, :n], self._anchors[:, 1])
-        u, w = turned(R_a[:, n:], self._pairs[:, 0]), turned(R_b[:, n:], self._pairs[:, 1])
+        t = rotate(R_a[:, :n], self._t)
+        from_a = x[:, a[:n]] + rotate(R_a[:, :n], self._anchors[:, 0])
+        to_b = x[:, b[:n]] + rotate(R_b[:, :n], self._anchors[:, 1])
+        u, w = rotate(R_a[:, n:], self._pairs[:, 0]), rotate(R_b[:, n:], self._pairs[:, 1])
         values = np.concatenate([np.sum(t * (to_b - from_a), -1), np.sum(u * w, -1)], axis=1)
         # each row works like a wrench on the child, its opposite on the parent: force, moment about the world's origin
         forces = np.concatenate([t, np.zeros_like(u)], axis=1)
@@ -158,7 +158,7 @@ def constraint_jacobian(mechanism: Listing, poses: Mapping[str, tuple[Array, Arr
         opposite wrench, the world none; and (n_joints + 1,) where the rows of each of `mechanism.ordered_joints` start.
     """
     placed = [(np.zeros(3), np.array(IDENTITY)), *(poses[name] for name in mechanism.bodies)]
-    x, R = np.array([x for x, _ in placed]), matrix(np.array([q for _, q in placed]))
+    x, R = np.array([x for x, _ in placed]), batch_rotation_matrix(np.array([q for _, q in placed]))
     blocks, starts = [np.zeros((0, len(x), 6))], [0]
     for joint in mechanism.ordered_joints:
         half = joint_frames(mechanism, joint)

@@ -22,7 +22,7 @@ from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.pieces import Piece
 from vigym.render.scene.scene import Scene
 from vigym.render.scene.surfaces import MeshFile
-from vigym.spatial import turning_z_to
+from vigym.spatial import quaternion_from_z
 
 HOST, PORT = "127.0.0.1", 8080  # this machine only; the next free port where another program has this one
 AMBIENT = 0.6  # light from everywhere, beside viser's own lamps
@@ -150,7 +150,7 @@ class Page:
         return self._server.scene.add_grid(
             "/floor", infinite_grid=True, cell_size=floor.tile, section_size=5 * floor.tile, cell_color=LINES,
             section_color=LINES, fade_distance=FADE * size, plane_color=GROUND, plane_opacity=1.0, shadow_opacity=0.3,
-            wxyz=turning_z_to(floor.normal), position=floor.height * floor.normal,
+            wxyz=quaternion_from_z(floor.normal), position=floor.height * floor.normal,
         )  # fmt: skip
 
 

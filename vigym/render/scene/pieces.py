@@ -14,7 +14,7 @@ from vigym.mechanism.elements.shapes import Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.scene.meshes import mesh_bounds
 from vigym.render.scene.surfaces import MeshFile, Surface, box, capsule, surface_of
-from vigym.spatial import rotation_matrix, turning_z_to
+from vigym.spatial import quaternion_from_z, rotation_matrix
 
 Array = NDArray[np.float64]
 
@@ -124,11 +124,11 @@ def _typical_link(bodies: list[Body], anchors: list[Array]) -> float:
 def _stick_figure(index: int, anchors: Array, link: float) -> list[Piece]:
     """Return a ball at the centre of mass and a stick to every joint."""
     colour = PALETTE[index % len(PALETTE)]
-    pieces = [_piece(index, capsule(BALL * link, 0.0), np.zeros(3), turning_z_to(np.zeros(3)), colour)]
+    pieces = [_piece(index, capsule(BALL * link, 0.0), np.zeros(3), quaternion_from_z(np.zeros(3)), colour)]
     for anchor in anchors:
         length = float(np.linalg.norm(anchor))
         if length > 0.0:
-            pieces.append(_piece(index, capsule(STICK * link, length), anchor / 2, turning_z_to(anchor), colour))
+            pieces.append(_piece(index, capsule(STICK * link, length), anchor / 2, quaternion_from_z(anchor), colour))
     return pieces
 
 
@@ -141,7 +141,7 @@ def _box_of_inertia(index: int, body: Body) -> Piece:
     axes[:, 0] *= np.linalg.det(axes)  # right-handed
     surface = box(size)
     turned = Surface(surface.vertices @ axes.T, surface.normals @ axes.T, surface.triangles)
-    return _piece(index, turned, np.zeros(3), turning_z_to(np.zeros(3)), PALETTE[index % len(PALETTE)])
+    return _piece(index, turned, np.zeros(3), quaternion_from_z(np.zeros(3)), PALETTE[index % len(PALETTE)])
 
 
 def _mounts(mech: Mechanism, link: float) -> list[Piece]:
@@ -153,9 +153,10 @@ def _mounts(mech: Mechanism, link: float) -> list[Piece]:
         if joint.joint_type.translations:
             low, high = travel(joint, 4.0 * link)
             rail, middle = capsule(RAIL * link, high - low), joint.position + (low + high) / 2 * joint.axis
-            pieces.append(_piece(world, rail, middle, turning_z_to(joint.axis), MOUNT))
+            pieces.append(_piece(world, rail, middle, quaternion_from_z(joint.axis), MOUNT))
         else:
-            pieces.append(_piece(world, capsule(PIN * link, 0.0), joint.position, turning_z_to(np.zeros(3)), MOUNT))
+            pin, upright = capsule(PIN * link, 0.0), quaternion_from_z(np.zeros(3))
+            pieces.append(_piece(world, pin, joint.position, upright, MOUNT))
     return pieces
 
 

@@ -8,7 +8,7 @@ from vigym.render.scene.camera import Array, Camera
 from vigym.render.scene.framing import bounds, first_view, floor_of, light_view
 from vigym.render.scene.pieces import Piece, pieces_of
 from vigym.render.scene.reach import Reach, reach_of
-from vigym.spatial import broadcast_product, rotation_matrix
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix
 
 CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
 
@@ -96,12 +96,12 @@ class Scene:
         """Return the poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for those of bodies and world."""
         where = np.concatenate((positions, np.reshape(world, (1, 3))))[self._carrier]
         turn = np.concatenate((orientations, [[1.0, 0.0, 0.0, 0.0]]))[self._carrier]
-        moved = where + np.einsum("nij,nj->ni", rotation_matrix(turn), self._offset)
-        return moved, broadcast_product(turn, self._turn)
+        moved = where + np.einsum("nij,nj->ni", batch_rotation_matrix(turn), self._offset)
+        return moved, batch_quaternion_product(turn, self._turn)
 
     def corners(self, placed: Array, turned: Array) -> Array:
         """Return the corners (8 n_pieces, 3) [m] of boxes that hold the pieces at world poses from `place`."""
-        turned_corners = np.einsum("nij,nkj->nki", rotation_matrix(turned), self._corners)
+        turned_corners = np.einsum("nij,nkj->nki", batch_rotation_matrix(turned), self._corners)
         spread: Array = (placed[:, None] + turned_corners).reshape(-1, 3)
         return spread
 

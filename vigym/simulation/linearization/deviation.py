@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.linearization.motion import rotation_vector
-from vigym.spatial import conjugate, product
+from vigym.spatial import batch_quaternion_product, conjugate
 
 
 def deviation(mechanism: Mechanism, positions: ArrayLike, reference: ArrayLike) -> Array:
@@ -31,7 +31,7 @@ def deviation(mechanism: Mechanism, positions: ArrayLike, reference: ArrayLike) 
         parts.append(found[..., start:slides] - wanted[..., start:slides])
         if kind.has_quaternion:
             back = conjugate(wanted[..., slides:stop]).reshape(-1, 4)
-            turn = product(back, found[..., slides:stop].reshape(-1, 4))
+            turn = batch_quaternion_product(back, found[..., slides:stop].reshape(-1, 4))
             parts.append(rotation_vector(turn).reshape(*found.shape[:-1], 3))
         else:
             parts.append((found[..., slides:stop] - wanted[..., slides:stop] + np.pi) % (2.0 * np.pi) - np.pi)

@@ -15,7 +15,7 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.joint_frames import JointFrames, body_numbers, dof_axes, joint_frames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
-from vigym.spatial import conjugate, cross, product, turned
+from vigym.spatial import batch_quaternion_product, conjugate, cross, rotate
 
 if TYPE_CHECKING:
     from vigym.mechanism.elements.collection import Listing
@@ -52,7 +52,7 @@ class Closings:
         """Rates of the closing joints' freedoms (S, n, freedoms) at a rate of one of each freedom of the tree."""
         parts = [np.zeros((len(poses.x), 0, self._freedoms))]
         for half, (axes, fixed_in), signs in zip(self._halves, self._screws, self._signs, strict=True):
-            n, way = len(half.joint_type.translations), turned(poses.R[:, fixed_in], axes)
+            n, way = len(half.joint_type.translations), rotate(poses.R[:, fixed_in], axes)
             point = (poses.x[:, half.b] + poses.R[:, half.b] @ half.anchor_b)[:, None]
             forces, moments = way.copy(), cross(np.broadcast_to(point, way.shape), way)
             forces[:, n:], moments[:, n:] = 0.0, way[:, n:]
@@ -106,7 +106,7 @@ def nudged(tree: TreeKinematics, coordinates: Array, rates: Array) -> Array:
     result[:, where] += 1j * TINY * rates[:, which]
     for span, turns in tree.quaternions:
         small: Any = np.concatenate([np.ones((len(rates), 1)), 0.5j * TINY * rates[:, turns]], axis=1)
-        result[:, span] = product(result[:, span], small)
+        result[:, span] = batch_quaternion_product(result[:, span], small)
     return np.asarray(result)
 
 
@@ -120,7 +120,7 @@ def gradient(function: Callable[[Array], Array], tree: TreeKinematics, coordinat
 
 def relative(q2: Array, q3: Array) -> Array:
     """Quaternions (..., 4) from q2 to q3, the shorter way round."""
-    e = product(conjugate(q2), q3)
+    e = batch_quaternion_product(conjugate(q2), q3)
     return np.where(e[..., :1].real < 0.0, -e, e)
 
 

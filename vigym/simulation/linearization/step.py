@@ -25,7 +25,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.simulation.linearization.motion import Closings, Points, relative, rotation_vector
 from vigym.simulation.linearization.motors import Command, Drives
-from vigym.spatial import conjugate, cross, product
+from vigym.spatial import batch_quaternion_product, conjugate, cross
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -197,7 +197,7 @@ class SmoothStep:
         moments = np.zeros((len(q), len(self._stiffness)), q.dtype)
         for span, turns in self._balls:
             zero = np.broadcast_to(conjugate(self._rest[span]), (len(q), 4))
-            moments[:, turns] = self._stiffness[turns] * rotation_vector(product(zero, q[:, span]))
+            moments[:, turns] = self._stiffness[turns] * rotation_vector(batch_quaternion_product(zero, q[:, span]))
         return moments
 
 

@@ -14,7 +14,7 @@ from vigym.metrics import metrics
 from vigym.simulation.state.batch import LaneGroups
 from vigym.simulation.state.coordinates import Array, Coordinates
 from vigym.simulation.state.outcome import Contacts, Energy
-from vigym.spatial import cross, matrix, product
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
 _READ = readout.read_single, readout.read_lanes
 _POINT = readings.CONTACT_POINT, readings.CONTACT_SLIP
@@ -214,9 +214,9 @@ def frame_states(frame: Frame, states: Array) -> Array:
     spokes = spokes + q[:, :1, None] * t + cross(u, t)
     out: Array = states.copy()
     out[:, 0:3] += spokes[:, 0]
-    out[:, 3:7] = product(q, frame.orientation)
+    out[:, 3:7] = batch_quaternion_product(q, frame.orientation)
     out[:, 7:10] += spokes[:, 1]
     # no matrix product: the order of its sums may depend on how many rows there are
-    x, y, z = matrix(frame.orientation)
+    x, y, z = batch_rotation_matrix(frame.orientation)
     out[:, 10:] = w[:, 0:1] * x + w[:, 1:2] * y + w[:, 2:3] * z
     return out

@@ -17,7 +17,7 @@ from vigym.captured_output import captured_output
 from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.joints import JOINT_TYPES
-from vigym.spatial import Origin, Pose, rotation_from_xyzw
+from vigym.spatial import Origin, Pose, rotation_matrix
 from vigym.urdf.read.records import Link, Robot, UrdfJoint
 
 Order = list[tuple[str, UrdfJoint | None]]
@@ -126,11 +126,11 @@ def _read_back(pybullet: Any, client: int, path: str) -> list[dict[str, Any]]:
     entries = []
     for index in range(-1, pybullet.getNumJoints(body, physicsClientId=client)):
         mass, _, moments, position, orientation, *_ = pybullet.getDynamicsInfo(body, index, physicsClientId=client)
-        inertial = Pose(np.array(position), rotation_from_xyzw(np.array(orientation)))
+        inertial = Pose(np.array(position), rotation_matrix(np.roll(orientation, 1)))
         entry = {"mass": mass, "moments": np.array(moments), "inertial": inertial}
         if index >= 0:
             info = pybullet.getJointInfo(body, index, physicsClientId=client)
-            offset = Pose(np.array(info[14]), rotation_from_xyzw(np.array(info[15])))
+            offset = Pose(np.array(info[14]), rotation_matrix(np.roll(info[15], 1)))
             entry |= {"name": info[12], "type": info[2], "axis": np.array(info[13]), "offset": offset}
             entry |= {"dynamics": info[6:12]}
         entries.append(entry)

@@ -8,7 +8,7 @@ from vigym.mechanism.elements.bodies import WORLD, Ground, Note
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
-from vigym.spatial import Pose, direction
+from vigym.spatial import Pose
 from vigym.urdf.convert.collisions import add_collisions, add_pairs
 from vigym.urdf.convert.cross_check import cross_check
 from vigym.urdf.convert.loops import add_loops, report_gaps
@@ -160,7 +160,7 @@ def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: 
         owners[joint.parent],
         owners[joint.child],
         pose.position,
-        direction(pose, joint.axis),
+        pose.rotate_axis(joint.axis),
         limits=joint.limits,
         damping=joint.damping,
         stiffness=joint.stiffness,

@@ -10,7 +10,7 @@ from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED
 from vigym.mechanism.topology.loop_constraints import joint_gaps
-from vigym.spatial import IDENTITY, Pose, direction, quaternion
+from vigym.spatial import IDENTITY, Pose, quaternion_from_matrix
 from vigym.urdf.read.records import Loop, Robot
 
 _ROUNDING = 1e-12  # relative; halves nearer than that are one
@@ -42,17 +42,17 @@ def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict
             owners[loop.links[0]],
             owners[loop.links[1]],
             parent.position,
-            direction(parent, loop.axis),
+            parent.rotate_axis(loop.axis),
             limits=loop.limits,
             damping=loop.damping,
             stiffness=loop.stiffness,
             rest=loop.rest,
             effort=loop.effort,
             friction=loop.friction,
-            axis2=None if loop.axis2 is None else direction(parent, loop.axis2),
+            axis2=None if loop.axis2 is None else parent.rotate_axis(loop.axis2),
             velocity=loop.velocity,
             child_position=child.position if is_open else None,
-            child_rotation=quaternion(turn) if is_open else None,
+            child_rotation=quaternion_from_matrix(turn) if is_open else None,
         )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES
-from vigym.spatial import Pose, smallest_turn
+from vigym.spatial import Pose, rotation_between
 from vigym.urdf.read.geometry import read_origin, read_pose
 from vigym.urdf.read.joints import UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
 from vigym.urdf.read.records import Loop
@@ -109,7 +109,7 @@ def _constraint(node: Node, type: str, report: list[Note]) -> Loop:
     if JOINT_TYPES[type].needs_second_axis:
         axis2 = _across(node.need("child_axis"), axis, other)
     elif JOINT_TYPES[type].turns_about_axis:  # the axis alone fixes the joint frames
-        child = child @ Pose(np.zeros(3), smallest_turn(axis, other))
+        child = child @ Pose(np.zeros(3), rotation_between(axis, other))
     elif np.abs(other - axis).max() > UNIT_TOLERANCE:
         written = node.need("child_axis")
         raise written.error(f'xyz="{written.text("xyz")}"', f"the parent's axis {axis.tolist()} for a {type} joint")

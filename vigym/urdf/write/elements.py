@@ -14,7 +14,7 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import GREY, Box, Cylinder, Mesh, Shape, Sphere
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 _ROUNDING = 1e-15  # of an angle, or relative to the numbers that a coordinate is the difference of: written as 0
 
@@ -93,7 +93,7 @@ def visual(shape: Shape, link: Placed, home: Placed) -> ET.Element:
 def _geometry(shape: Shape, link: Placed, home: Placed) -> list[ET.Element]:
     """Return <origin> and <geometry> of a shape whose pose is given in the frame `home`."""
     position = home.position + home.rotation @ np.asarray(shape.position)
-    turned = home.rotation @ matrix(np.asarray(shape.orientation))
+    turned = home.rotation @ batch_rotation_matrix(np.asarray(shape.orientation))
     return [place("origin", link, position, turned), parent_of([ET.Element(shape.kind, _sizes(shape))], "geometry")]
 
 
@@ -157,7 +157,7 @@ def mount(name: str, parent: Placed, child: Placed) -> ET.Element:
 
 def loop_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
     """Return the <loop_joint> of a closing joint; the parent's half has the axes of the parent's link."""
-    turned = matrix(joint.child_rotation) @ parent.rotation
+    turned = batch_rotation_matrix(joint.child_rotation) @ parent.rotation
     children = [
         direction("axis", parent, joint.axis),
         None if joint.axis2 is None else direction("axis2", parent, joint.axis2),

@@ -20,7 +20,7 @@ from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 from vigym.urdf.write.elements import (
     Placed,
     body_link,
@@ -119,7 +119,8 @@ def _layout(mech: Mechanism) -> _Layout:
     origin = np.zeros(3), np.eye(3)
     links = {WORLD: Placed(WORLD, *origin)}
     for joint in mech.tree_joints:
-        links[joint.child] = Placed(joint.child, joint.position, matrix(mech.bodies[joint.child].orientation))
+        rotation = batch_rotation_matrix(mech.bodies[joint.child].orientation)
+        links[joint.child] = Placed(joint.child, joint.position, rotation)
     frames = {frame.name: _place(mech, frame) for frame in mech.frames.values()}
     mounts = {frame.name: frame.body for frame in mech.frames.values()}
     root = WORLD
@@ -135,11 +136,11 @@ def _layout(mech: Mechanism) -> _Layout:
 
 
 def _place(mech: Mechanism, frame: Frame) -> Placed:
-    position, rotation = frame.position, matrix(frame.orientation)
+    position, rotation = frame.position, batch_rotation_matrix(frame.orientation)
     if frame.body == WORLD:
         return Placed(frame.name, position, rotation)
     body = mech.bodies[frame.body]
-    turn = matrix(body.orientation)
+    turn = batch_rotation_matrix(body.orientation)
     return Placed(frame.name, body.position + turn @ position, turn @ rotation)
 
 
