@@ -15,6 +15,7 @@ from vigym.core.gathered import Whole
 from vigym.core.groups import FULL, PLAIN, group
 from vigym.core.jit import phase
 from vigym.core.tables import CONTACTS, LINKS, LOOP_ROWS
+from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
 
 STEPS = 40
@@ -78,7 +79,7 @@ def hanging(closed=False, contact=False, spring=False):
 )
 @pytest.mark.parametrize("batch", [None, 9])
 def test_who_gets_them(has, extent, batch):
-    assert LaneGroups(hanging(**has).compile(), batch, 1, False, False).extent is extent
+    assert LaneGroups(build_model(hanging(**has)), batch, 1, False, False).extent is extent
 
 
 def test_robots_get_the_full_ones():
@@ -101,7 +102,7 @@ def reaching(plan, model, state, work, extent):
 
 
 def test_what_is_left_out_is_not_even_compiled():
-    groups = LaneGroups(hanging().compile(), None, 1, False, False)
+    groups = LaneGroups(build_model(hanging()), None, 1, False, False)
     assert reaching(*groups.tables, PLAIN) == groups.plan[T.MODEL_BODIES]
     with pytest.raises(TypingError, match="nothing_of_the_kind"):
         reaching(*groups.tables, FULL)

@@ -33,7 +33,7 @@ ARROWS = {
     "__main__": {"cli"},
 }
 # file: the layers above it that its methods import when they are called
-LATE = {"vigym/mechanism/mechanism.py": {"simulation", "urdf"}}  # `compile`, `to_urdf`
+LATE = {"vigym/mechanism/mechanism.py": {"urdf"}}  # `to_urdf`
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
     "announce": {"numba", "tqdm"},

@@ -20,9 +20,9 @@ def test_motors_have_the_effort_of_their_joint_unless_they_bring_their_own():
 MOTORS = {
     "unknown joint": ({"joint": "knee"}, "'knee', expected one of: hinge"),
     "implicit joint": ({"joint": "a:floating"}, "expected one of: hinge"),
-    "fixed joint": ({"joint": "mast"}, "fixed joint of 0 freedoms, expected one freedom"),
-    "two freedoms": ({"joint": "bolt"}, "cylindrical joint of 2 freedoms, expected one freedom"),
-    "three freedoms": ({"joint": "ball"}, "spherical joint of 3 freedoms, expected one freedom"),
+    "fixed joint": ({"joint": "mast"}, "fixed joint of 0 degrees of freedom, expected one degree of freedom"),
+    "two freedoms": ({"joint": "bolt"}, "cylindrical joint of 2 degrees of freedom, expected one degree"),
+    "three freedoms": ({"joint": "ball"}, "spherical joint of 3 degrees of freedom, expected one degree"),
     "closing joint": ({"joint": "closing"}, "closes a loop"),
     "second motor": ({"joint": "driven"}, "second motor"),
     "negative kp": ({"kp": -1}, "kp.*>= 0"),

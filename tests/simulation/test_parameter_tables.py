@@ -11,6 +11,7 @@ from scenes.rods import COUNT, factors, puck, rod, row
 from vigym import MINITAUR_MOTOR, Simulator
 from vigym.core.tables import Model, model_table
 from vigym.mechanism.elements.shapes import Cylinder
+from vigym.simulation.compile.model import build_model
 from vigym.simulation.parameters.quantities import varied
 
 
@@ -42,7 +43,7 @@ def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     parameters = factors(sim, 0.3, 3.0, leave=["length"])
     sim.set_parameters(parameters)
     for e in range(COUNT):
-        expected = varied(mech, row(parameters, e)).compile()
+        expected = build_model(varied(mech, row(parameters, e)))
         found = sim._scaled.model(sim._factors[e])
         for name in Model._fields:
             np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-11, err_msg=name)

@@ -15,6 +15,7 @@ from vigym.core import tables as T
 from vigym.mechanism.elements.checks import one_of
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.chosen import OPTIONS, Chosen
+from vigym.simulation.compile.model import build_model
 from vigym.simulation.linearization.linearize import Linear
 from vigym.simulation.saved import Saved
 from vigym.simulation.state.batch import LaneGroups
@@ -87,7 +88,7 @@ class Simulator(Linear, Saved, Chosen):
         check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
         self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
         self._cone = cone_of(friction_cone, contact_solver)
-        self._model = mechanism.compile(loops)
+        self._model = build_model(mechanism, loops)
         self._coordinates = Coordinates(mechanism)
         self._lift = Lift(mechanism, self._coordinates)
         state_assembly(self.mechanism, self._coordinates)

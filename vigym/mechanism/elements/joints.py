@@ -1,6 +1,6 @@
 """Joint types as rows of data, and the checked record of one joint."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 
@@ -74,7 +75,11 @@ class JointType:
 _XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 _LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
 _ANGLE, _DISTANCE = ("angle",), ("distance",)
-_SLIDE_AND_TURN, _PLANE, _TWO_ANGLES = ("distance", "angle"), ("x", "y", "angle"), ("angle1", "angle2")
+_SLIDE_AND_TURN, _PLANE, _TWO_ANGLES = (
+    ("distance", "angle"),
+    ("x", "y", "angle"),
+    ("angle1", "angle2"),
+)
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
@@ -87,12 +92,14 @@ JOINT_TYPES: dict[str, JointType] = {
         JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, "spherical", 2),
         JointType("planar", (0, 1), (2,), _PLANE, _PLANE, "planar", 3),
         JointType("universal", (), (2, 0), _TWO_ANGLES, _TWO_ANGLES),
-        JointType("floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating", 4),
+        JointType(
+            "floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating", 4
+        ),
     )
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class JointParameters(ReadOnly):
     """Limits and forces of a joint; one number of damping etc. serves all its degrees of freedom.
 
@@ -181,7 +188,9 @@ class Joint(JointParameters):
     @property
     def is_open(self) -> bool:
         """Whether the joint frames of parent and child differ at the assembly pose: a loop that is yet to be closed."""
-        return bool((self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any())
+        return bool(
+            (self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any()
+        )
 
     @property
     def position_names(self) -> list[str]:
@@ -199,7 +208,11 @@ class Joint(JointParameters):
         return {*self.position_names, *self.velocity_names}
 
     def _full_names(self, coordinates: Sequence[str]) -> list[str]:
-        return [self.name] if len(coordinates) == 1 else [f"{self.name}.{name}" for name in coordinates]
+        return (
+            [self.name]
+            if len(coordinates) == 1
+            else [f"{self.name}.{name}" for name in coordinates]
+        )
 
 
 def axis_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
@@ -228,7 +241,12 @@ def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> J
 
 
 def make_joint(
-    name: str, type: str, parent: str, child: str, placement: JointPlacement, parameters: JointParameters
+    name: str,
+    type: str,
+    parent: str,
+    child: str,
+    placement: JointPlacement,
+    parameters: JointParameters,
 ) -> Joint:
     """Return a checked Joint; its name and bodies are checked by the caller.
 
@@ -255,11 +273,49 @@ def make_joint(
         armature=checks.number(parameters.armature, f"{element} armature", 0.0),
         friction=checks.number(parameters.friction, f"{element} friction", 0.0),
         velocity=_optional(parameters.velocity, f"{element} velocity"),
-        child_position=checks.vector(_or(placement.child_position, position), f"{element} child_position"),
-        child_rotation=checks.unit(_or(placement.child_rotation, IDENTITY), f"{element} child_rotation", 4),
+        child_position=checks.vector(
+            _or(placement.child_position, position), f"{element} child_position"
+        ),
+        child_rotation=checks.unit(
+            _or(placement.child_rotation, IDENTITY), f"{element} child_rotation", 4
+        ),
     )
     _check_supported(joint, element)
     return joint
+
+
+def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) -> None:
+    """Raise MechanismError for a reserved joint name, or for ends that are not two bodies."""
+    element = f"joint {name!r}"
+    if FLOATING_SUFFIX in name:
+        found = f"the reserved text {FLOATING_SUFFIX!r}"
+        raise MechanismError(f"{element}: found {found}, expected another name")
+    if child == WORLD:
+        raise MechanismError(
+            f"{element} child: found 'world', expected a body; make the world the parent"
+        )
+    checks.one_of(parent, [WORLD, *bodies], f"{element} parent")
+    checks.one_of(child, list(bodies), f"{element} child")
+    if parent == child:
+        found = f"{child!r} as parent and child"
+        raise MechanismError(f"{element}: found {found}, expected two bodies")
+
+
+def velocity_limit(joint: str) -> str:
+    """Return the name of a joint's velocity limit in the report."""
+    return f"joint {joint!r} velocity"
+
+
+def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
+    """Return notes about limits of a new joint that are not enforced."""
+    notes = []
+    if joint.velocity is not None and np.isfinite(joint.velocity):
+        message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
+        notes.append(Note("not enforced", velocity_limit(joint.name), message))
+    if joint.limits is not None and closes_loop:
+        message = f"{joint.limits.tolist()}: the joint closes a loop; add it before the others of its loop"
+        notes.append(Note("not enforced", f"joint {joint.name!r} limits", message))
+    return notes
 
 
 def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
@@ -270,17 +326,23 @@ def _optional(value: Any, element: str) -> float | None:
     return None if value is None else checks.number(value, element, 0.0, infinite=True)
 
 
-def _second_axis(joint_type: JointType, axis: Array, axis2: ArrayLike | None, element: str) -> Array | None:
+def _second_axis(
+    joint_type: JointType, axis: Array, axis2: ArrayLike | None, element: str
+) -> Array | None:
     needed = joint_type.needs_second_axis
     if axis2 is None and not needed:
         return None
     if axis2 is None or not needed:
-        expected = "a vector perpendicular to axis" if needed else f"None for a {joint_type.name} joint"
+        expected = (
+            "a vector perpendicular to axis" if needed else f"None for a {joint_type.name} joint"
+        )
         raise MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
     second = checks.unit(axis2, f"{element} axis2")
     cosine = float(axis @ second)
     if abs(cosine) > checks.PERPENDICULAR_TOLERANCE:
-        raise MechanismError(f"{element} axis2: found {axis2!r}, expected a vector perpendicular to axis")
+        raise MechanismError(
+            f"{element} axis2: found {axis2!r}, expected a vector perpendicular to axis"
+        )
     return checks.unit(second - cosine * axis, f"{element} axis2")
 
 
@@ -311,7 +373,9 @@ def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
     values = np.atleast_1d(np.asarray(rest)).tolist()
     if size == 0:
         if any(value != 0 for value in values):
-            raise MechanismError(f"{element} rest: found {rest!r}, expected 0 for a {joint_type.name} joint")
+            raise MechanismError(
+                f"{element} rest: found {rest!r}, expected 0 for a {joint_type.name} joint"
+            )
         return ()
     if np.ndim(rest) == 0:
         values = values * size
@@ -322,11 +386,17 @@ def _check_supported(joint: Joint, element: str) -> None:
     """Raise MechanismError for parameters that the joint's type cannot have."""
     if joint.friction and joint.dofs != 1:
         found = f"found {joint.friction:g} on a {joint.type} joint"
-        raise MechanismError(f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it")
+        raise MechanismError(
+            f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
+        )
     if joint.armature and joint.joint_type.has_quaternion:
-        raise MechanismError(f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint")
+        raise MechanismError(
+            f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint"
+        )
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)
             if value:
-                raise MechanismError(f"{element} {quantity}: found {value:g}, expected none for a fixed joint")
+                raise MechanismError(
+                    f"{element} {quantity}: found {value:g}, expected none for a fixed joint"
+                )

@@ -1,27 +1,36 @@
 """How a mechanism's loops close: its assembled pose, the rows its closing joints impose, its degrees of freedom."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array, ReadOnly
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
-from vigym.mechanism.topology.loop_closure import CLOSED, Closing, close_loops, generic_rank, measure
-from vigym.mechanism.topology.loop_constraints import LoopConstraints, LoopSystem, frozen, joint_gaps, units
+from vigym.mechanism.topology.loop_closure import (
+    CLOSED,
+    Closing,
+    close_loops,
+    generic_rank,
+    measure,
+)
+from vigym.mechanism.topology.loop_constraints import (
+    LoopConstraints,
+    LoopSystem,
+    frozen,
+    joint_gaps,
+    units,
+)
 from vigym.mechanism.topology.redundancy import impose
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
 
 MISFIT = 2e-5  # of a loop's size, or rad: what implied rows may be off; angles written to four decimals are by 1.5e-5
 _COINCIDENT = 1e-12  # halves that near are where they should be
 _SAMPLES = 8
-_AMPLITUDES = np.repeat((1e-3, 0.03, 0.1, 0.3, 1.0, 2.0), 3)[:, None]  # of starts where zero leads nowhere
+_AMPLITUDES = np.repeat((1e-3, 0.03, 0.1, 0.3, 1.0, 2.0), 3)[
+    :, None
+]  # of starts where zero leads nowhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +52,7 @@ class Structure(ReadOnly):
     redundant_constraints: int
 
 
-def analyse(mechanism: Listing) -> Structure:
+def analyse(mechanism: Elements) -> Structure:
     """Return the structure of a mechanism.
 
     Raises:
@@ -58,21 +67,28 @@ def analyse(mechanism: Listing) -> Structure:
     samples = tree.poses(_random_coordinates(tree, units(tree, halves, sizes), generator))
     rows = [impose(tree, half, size, samples) for half, size in zip(halves, sizes, strict=True)]
     assembly = _assemble(LoopSystem(tree, halves, rows, sizes), halves, sizes, generator)
-    rank = sum(generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes))
+    rank = sum(
+        generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes)
+    )
     raw = sum(len(row.translations) + len(row.rotations) + row.redundant for row in rows)
     closures = {half.joint.name: row for half, row in zip(halves, rows, strict=True)}
     return Structure(frozen(assembly[0]), closures, len(tree.independent) - rank, raw - rank)
 
 
-def _loop_sizes(mechanism: Listing, tree: TreeKinematics, halves: list[JointFrames]) -> Array:
+def _loop_sizes(mechanism: Elements, tree: TreeKinematics, halves: list[JointFrames]) -> Array:
     """Sizes of the loops [m]: the longest distance of a joint from the closing one, or radius of gyration."""
     poses = tree.poses(tree.zero[None])
     bodies = mechanism.bodies.values()
-    gyrations = np.array([0.0, *(np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies)])
+    gyrations = np.array(
+        [0.0, *(np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies)]
+    )
     anchors, sizes = tree.anchors(poses)[0], []
     for half in halves:
         path = tree.support[half.a] != tree.support[half.b]
-        ends = [poses.x[0, i] + poses.R[0, i] @ r for i, r in ((half.a, half.anchor_a), (half.b, half.anchor_b))]
+        ends = [
+            poses.x[0, i] + poses.R[0, i] @ r
+            for i, r in ((half.a, half.anchor_a), (half.b, half.anchor_b))
+        ]
         distances = [np.linalg.norm(anchors[path] - end, axis=1).max(initial=0.0) for end in ends]
         sizes.append(max(*distances, gyrations[half.a], gyrations[half.b]))
     return np.array(sizes)
@@ -84,21 +100,32 @@ def _independent(
     """Systems of loops that share freedoms with each other and with no others: their ranks add up."""
     groups: list[tuple[Array, list[int]]] = []
     for i, half in enumerate(halves):
-        path, members = np.abs(tree.support[half.a] - tree.support[half.b]) @ np.abs(tree.velocity_map) != 0.0, [i]
+        path, members = (
+            np.abs(tree.support[half.a] - tree.support[half.b]) @ np.abs(tree.velocity_map) != 0.0,
+            [i],
+        )
         touching = [bool((other & path).any()) for other, _ in groups]
         for (other, others), touches in zip(groups, touching, strict=True):
             path, members = (path | other, others + members) if touches else (path, members)
-        groups = [group for group, touches in zip(groups, touching, strict=True) if not touches] + [(path, members)]
-    return [LoopSystem(tree, [halves[i] for i in g], [rows[i] for i in g], sizes[g]) for _, g in groups]
+        groups = [group for group, touches in zip(groups, touching, strict=True) if not touches] + [
+            (path, members)
+        ]
+    return [
+        LoopSystem(tree, [halves[i] for i in g], [rows[i] for i in g], sizes[g]) for _, g in groups
+    ]
 
 
 def _random_coordinates(tree: TreeKinematics, unit: Array, generator: np.random.Generator) -> Array:
     """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of their loops."""
-    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs)) * np.where(tree.is_rotation, np.pi, unit)
+    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs)) * np.where(
+        tree.is_rotation, np.pi, unit
+    )
     return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
-def _assemble(system: LoopSystem, halves: list[JointFrames], sizes: Array, generator: np.random.Generator) -> Array:
+def _assemble(
+    system: LoopSystem, halves: list[JointFrames], sizes: Array, generator: np.random.Generator
+) -> Array:
     """Tree coordinates (1, n_q) next to zero where all loops are closed; exactly zero where they are closed there."""
     zero = system.tree.start[None]
     first = here = measure(system, zero)
@@ -129,11 +156,17 @@ def _fits(system: LoopSystem, halves: list[JointFrames], sizes: Array, closing: 
     return fits
 
 
-def _complaint(system: LoopSystem, halves: list[JointFrames], sizes: Array, closing: Closing) -> str:
+def _complaint(
+    system: LoopSystem, halves: list[JointFrames], sizes: Array, closing: Closing
+) -> str:
     apart = _apart(system, halves, closing)[0]
     worst = int(np.argmax((apart / np.stack([sizes, np.ones(len(sizes))], axis=-1)).max(axis=1)))
     distance, angle = np.where(apart[worst] > _COINCIDENT, apart[worst], 0.0)
-    reason = "no motion of its loop changes that" if closing.gap[0] < CLOSED else "its loop comes no nearer"
+    reason = (
+        "no motion of its loop changes that"
+        if closing.gap[0] < CLOSED
+        else "its loop comes no nearer"
+    )
     return (
         f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart at the "
         f"nearest pose, expected a loop that can be closed; {reason}"

@@ -1,25 +1,21 @@
 """What couplings leave of the freedoms of a tree: who follows whom, and from which coordinates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.checks import Array
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
+from vigym.mechanism.elements.collection import Elements
 
 
-def leaders(mechanism: Listing) -> NDArray[np.int64]:
+def leaders(mechanism: Elements) -> NDArray[np.int64]:
     """Velocities of the tree, by number, that follow no other one."""
     following = {coupling.joint for coupling in mechanism.couplings.values()}
-    return np.array([i for i, name in enumerate(_velocities(mechanism)) if name not in following], np.int64)
+    return np.array(
+        [i for i, name in enumerate(_velocities(mechanism)) if name not in following], np.int64
+    )
 
 
-def motions(mechanism: Listing) -> Array:
+def motions(mechanism: Elements) -> Array:
     """Velocities of the tree (freedoms, leaders) at a rate of one of each leader."""
     names, columns = _velocities(mechanism), leaders(mechanism)
     matrix: Array = np.eye(len(names))[:, columns]
@@ -29,7 +25,7 @@ def motions(mechanism: Listing) -> Array:
     return matrix
 
 
-def start(mechanism: Listing, zero: Array) -> Array:
+def start(mechanism: Elements, zero: Array) -> Array:
     """Tree coordinates (n_q,) at which all leaders are as at `zero` and the others follow."""
     names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     columns, result = {name: i for i, name in enumerate(names)}, np.array(zero)
@@ -38,11 +34,11 @@ def start(mechanism: Listing, zero: Array) -> Array:
     return result
 
 
-def _velocities(mechanism: Listing) -> list[str]:
+def _velocities(mechanism: Elements) -> list[str]:
     return [name for joint in mechanism.tree_joints for name in joint.velocity_names]
 
 
-def _followed(mechanism: Listing) -> dict[str, tuple[str, float, float]]:
+def _followed(mechanism: Elements) -> dict[str, tuple[str, float, float]]:
     """The leader, ratio and offset of each coordinate that follows one, straight from who follows nobody."""
     direct = {coupling.joint: coupling for coupling in mechanism.couplings.values()}
     found = {}

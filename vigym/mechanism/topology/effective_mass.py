@@ -1,21 +1,17 @@
 """Mobilities at points of bodies and along joints, at the assembly pose; joint forces that loops leave undetermined."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian
 from vigym.spatial import batch_rotation_matrix, cross
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
 
 RANK = 1e-9  # singular values below this part of the largest one are none
 
@@ -25,24 +21,27 @@ class Mobility:
 
     Args:
         mechanism: bodies, joints, couplings.
+        structure: of the mechanism.
     """
 
-    def __init__(self, mechanism: Listing) -> None:
+    def __init__(self, mechanism: Elements, structure: Structure) -> None:
         self._tree = tree = TreeKinematics(mechanism)
-        self._poses = tree.poses(mechanism.structure.assembly[None])
+        self._poses = tree.poses(structure.assembly[None])
         self._numbers = body_numbers(mechanism)
         self._motions = tree.velocity_map
         closing = mechanism.closing_joints
         if closing:
             halves = [joint_frames(mechanism, joint) for joint in closing]
-            rows = [mechanism.structure.loop_constraints[joint.name] for joint in closing]
+            rows = [structure.loop_constraints[joint.name] for joint in closing]
             system = LoopSystem(tree, halves, rows, np.ones(len(closing)))
             derivatives = system.evaluate(self._poses)[1][0]
             _, values, vectors = np.linalg.svd(derivatives)
             free = vectors[int((values > RANK * values.max(initial=0.0)).sum()) :].T
             self._motions = self._motions @ free
         names, bodies = list(mechanism.bodies), mechanism.bodies.values()
-        self._armatures = [joint.armature for joint in mechanism.tree_joints for _ in range(joint.dofs)]
+        self._armatures = [
+            joint.armature for joint in mechanism.tree_joints for _ in range(joint.dofs)
+        ]
         self._speeds = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
         turning = self._tree.support[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
         self._turning = (turning @ self._poses.R[0, 1:]).swapaxes(-1, -2)
@@ -66,26 +65,26 @@ class Mobility:
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:
         """Velocities (n, k, 3, freedoms) of points (n, k, 3) in the frames of n bodies, per rate of each freedom."""
         numbers = np.array([self._numbers[body] for body in bodies], np.intp)
-        places = self._poses.x[0, numbers, None] + points @ self._poses.R[0, numbers].swapaxes(-1, -2)
+        places = self._poses.x[0, numbers, None] + points @ self._poses.R[0, numbers].swapaxes(
+            -1, -2
+        )
         screws = self._poses.screws[0]
-        rates = screws[:, :3] + cross(np.broadcast_to(screws[:, 3:], (1, 1, *screws[:, 3:].shape)), places[:, :, None])
+        rates = screws[:, :3] + cross(
+            np.broadcast_to(screws[:, 3:], (1, 1, *screws[:, 3:].shape)), places[:, :, None]
+        )
         moved: Array = (rates * self._tree.support[numbers][:, None, :, None]).swapaxes(-1, -2)
         return moved
 
     def mass_at(self, body: str, points: Array) -> float:
         """Mass that a force at points (n, 3) of a body (its frame) moves [kg], least of all, in any direction."""
         v = self.velocities([body], points[None])[0]
-        return float(effective_mass(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max()))
+        return float(
+            effective_mass(np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2)).max())
+        )
 
     def inertia_along(self, freedom: int) -> float:
         """Inertia that a force along a freedom of the tree moves [kg, kg m^2]."""
         return float(effective_mass(self._inverse[freedom, freedom]))
-
-
-def needs_mobility(mechanism: Listing) -> bool:
-    """Whether anything of a mechanism touches, or sets forces on joints within bounds."""
-    touching = mechanism.contact_names or mechanism.skates or mechanism.wheels or mechanism.motors
-    return bool(touching) or any(j.limits is not None or j.friction > 0 for j in mechanism.joints.values())
 
 
 def effective_mass(mobility: ArrayLike) -> Array:
@@ -94,7 +93,7 @@ def effective_mass(mobility: ArrayLike) -> Array:
     return np.divide(1.0, rate, out=np.ones_like(rate), where=rate > 0.0)
 
 
-def least_norm_forces(mechanisms: Sequence[Listing], forces: Array, poses: Array) -> Array:
+def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:
     """The least forces that hold the bodies as given ones do.
 
     Joints hold a body with G^T lam; joints that depend on each other can share that in many ways. Among these lam has
@@ -113,9 +112,11 @@ def least_norm_forces(mechanisms: Sequence[Listing], forces: Array, poses: Array
     return np.array([_least(mechanism, wrenches, placed) for mechanism, wrenches, placed in rows])
 
 
-def _least(mechanism: Listing, forces: Array, poses: Array) -> Array:
+def _least(mechanism: Elements, forces: Array, poses: Array) -> Array:
     names = list(mechanism.bodies)
-    rows, starts = constraint_jacobian(mechanism, {name: (p[:3], p[3:]) for name, p in zip(names, poses, strict=True)})
+    rows, starts = constraint_jacobian(
+        mechanism, {name: (p[:3], p[3:]) for name, p in zip(names, poses, strict=True)}
+    )
     held, arms = np.zeros((len(names) + 1, 6)), []
     halves = [joint_frames(mechanism, joint) for joint in mechanism.ordered_joints]
     for half, wrench in zip(halves, forces, strict=True):

@@ -1,15 +1,13 @@
 """The two halves of a joint, each fixed in its body: anchors, frames and axes, and how far one turns in the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, axis_frame
 from vigym.spatial import (
     batch_quaternion_product,
@@ -18,9 +16,6 @@ from vigym.spatial import (
     quaternion_product,
     rotation_matrix,
 )
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,37 +45,51 @@ class JointFrames:
         return self.joint.joint_type
 
 
-def body_numbers(mechanism: Listing) -> dict[str, int]:
+def body_numbers(mechanism: Elements) -> dict[str, int]:
     """Numbers of the world (0) and of the bodies in their order."""
     return {name: i for i, name in enumerate([WORLD, *mechanism.bodies])}
 
 
-def joint_frames(mechanism: Listing, joint: Joint) -> JointFrames:
+def joint_frames(mechanism: Elements, joint: Joint) -> JointFrames:
     """Return the halves of any joint; those of a loop may lie apart at the assembly pose."""
     numbers = body_numbers(mechanism)
     a, b = numbers[joint.parent], numbers[joint.child]
     (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (joint.parent, joint.child))
-    if joint.type == "floating":  # its coordinates are the child's pose in the parent, not since the assembly
-        return JointFrames(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
+    if (
+        joint.type == "floating"
+    ):  # its coordinates are the child's pose in the parent, not since the assembly
+        return JointFrames(
+            joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY)
+        )
     R_a, R_b = batch_rotation_matrix(q_a), batch_rotation_matrix(q_b)
     between = batch_rotation_matrix(joint.child_rotation)
     frame = axis_frame(joint.axis, joint.axis2)
     anchors = R_a.T @ (joint.position - x_a), R_b.T @ (joint.child_position - x_b)
     offset = batch_quaternion_product(conjugate(q_a)[None], q_b[None])[0]
-    return JointFrames(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
+    return JointFrames(
+        joint,
+        a,
+        b,
+        *anchors,
+        R_a.T @ frame,
+        R_b.T @ between @ frame,
+        offset / np.linalg.norm(offset),
+    )
 
 
-def pose_of(mechanism: Listing, name: str) -> tuple[Array, Array]:
+def pose_of(mechanism: Elements, name: str) -> tuple[Array, Array]:
     """Return position (3,) [m] and orientation (4,) of a body at assembly, or of the world."""
     if name == WORLD:
         return np.zeros(3), np.array(IDENTITY)
     return mechanism.bodies[name].position, mechanism.bodies[name].orientation
 
 
-def relative_pose(mechanism: Listing, parent: str, child: str) -> Array:
+def relative_pose(mechanism: Elements, parent: str, child: str) -> Array:
     """Pose of a body in another one's centre-of-mass frame at the assembly: position and quaternion (7,)."""
     (x_a, q_a), (x_b, q_b) = pose_of(mechanism, parent), pose_of(mechanism, child)
-    return np.concatenate([rotation_matrix(q_a).T @ (x_b - x_a), quaternion_product(q_a * [1, -1, -1, -1], q_b)])
+    return np.concatenate(
+        [rotation_matrix(q_a).T @ (x_b - x_a), quaternion_product(q_a * [1, -1, -1, -1], q_b)]
+    )
 
 
 def dof_axes(half: JointFrames) -> tuple[Array, NDArray[np.int64]]:
@@ -88,7 +97,9 @@ def dof_axes(half: JointFrames) -> tuple[Array, NDArray[np.int64]]:
     kind = half.joint_type
     turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
     axes = np.concatenate([half.frame_a.T[list(kind.translations)], turns])
-    fixed_in = np.array([half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64)
+    fixed_in = np.array(
+        [half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64
+    )
     if kind.name == "universal":
         axes[0], fixed_in[0] = half.frame_a[:, 2], half.a
     return axes, fixed_in

@@ -3,23 +3,24 @@
 Used before anything is simulated, so nothing here is compiled. Leading axis S: poses; body 0 is the world.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.dependent_dofs import leaders, motions, start
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.mechanism.topology.joint_frames import JointFrames, dof_axes, joint_frames, orientation, pose_of
+from vigym.mechanism.topology.joint_frames import (
+    JointFrames,
+    dof_axes,
+    joint_frames,
+    orientation,
+    pose_of,
+)
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, conjugate, cross, rotate
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class TreeKinematics:
         motions: (freedoms, leaders) rates of all freedoms at a rate of one of each leader.
     """
 
-    def __init__(self, mechanism: Listing) -> None:
+    def __init__(self, mechanism: Elements) -> None:
         positions, velocities = _starts(mechanism)
         order = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
         self._order = [(half, positions[half.joint.name]) for half in order]
@@ -74,7 +75,9 @@ class TreeKinematics:
             motions(mechanism),
         )
 
-    def _add(self, mechanism: Listing, half: JointFrames, position: slice, velocity: slice) -> None:
+    def _add(
+        self, mechanism: Elements, half: JointFrames, position: slice, velocity: slice
+    ) -> None:
         kind, n = half.joint_type, len(half.joint_type.translations)
         axes, fixed_in = dof_axes(half)
         self.support[half.b] = self.support[half.a]
@@ -84,15 +87,23 @@ class TreeKinematics:
         self.is_rotation[turns] = True
         self._axis[velocity], self._fixed_in[velocity] = axes, fixed_in
         if not kind.has_quaternion:
-            self._plain += zip(range(position.start, position.stop), range(velocity.start, velocity.stop), strict=True)
+            self._plain += zip(
+                range(position.start, position.stop),
+                range(velocity.start, velocity.stop),
+                strict=True,
+            )
             return
         self._plain += [(position.start + i, velocity.start + i) for i in range(n)]
         self._quaternions.append((slice(position.stop - 4, position.stop), turns))
         self.zero[position.stop - 4] = 1.0
         if kind.name == "floating":
-            (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child))
+            (x_a, q_a), (x_b, q_b) = (
+                pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child)
+            )
             relative = batch_quaternion_product(conjugate(q_a)[None], q_b[None])[0]
-            self.zero[position] = np.concatenate([batch_rotation_matrix(q_a).T @ (x_b - x_a), relative])
+            self.zero[position] = np.concatenate(
+                [batch_rotation_matrix(q_a).T @ (x_b - x_a), relative]
+            )
 
     def _hold(self, order: list[JointFrames], positions: dict[str, slice]) -> None:
         """Note how bodies are held in their parents: by number, the world's row is the identity at the origin."""
@@ -102,9 +113,13 @@ class TreeKinematics:
         for half in order:
             self._above[half.b], self._offsets[half.b] = half.a, half.offset
             self._ends[:, half.b] = half.anchor_a, half.anchor_b
-        hinged = [h for h in order if len(h.joint_type.rotations) == 1 and not h.joint_type.has_quaternion]
+        hinged = [
+            h for h in order if len(h.joint_type.rotations) == 1 and not h.joint_type.has_quaternion
+        ]
         columns = np.array([positions[half.joint.name].stop - 1 for half in hinged], int)
-        axes = np.array([half.frame_b[:, half.joint_type.rotations[0]] for half in hinged]).reshape(-1, 3)
+        axes = np.array([half.frame_b[:, half.joint_type.rotations[0]] for half in hinged]).reshape(
+            -1, 3
+        )
         self._hinged = np.array([half.b for half in hinged], int), columns, axes
 
     @property
@@ -154,7 +169,9 @@ class TreeKinematics:
     def _screws(self, x: Array, R: Array) -> Array:
         axes, points = rotate(R[:, self._fixed_in], self._axis), self._points(x, R)
         turns = self.is_rotation[:, None]
-        return np.concatenate([np.where(turns, cross(points, axes), axes), np.where(turns, axes, 0.0)], axis=-1)
+        return np.concatenate(
+            [np.where(turns, cross(points, axes), axes), np.where(turns, axes, 0.0)], axis=-1
+        )
 
     def _points(self, x: Array, R: Array) -> Array:
         return x[:, self._child] + rotate(R[:, self._child], self._anchor)
@@ -172,13 +189,15 @@ class TreeKinematics:
         for span, which_turns in self._quaternions:
             half = rates[:, which_turns] / 2.0
             angle = np.linalg.norm(half, axis=1, keepdims=True)
-            moved = batch_quaternion_product(result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half]))
+            moved = batch_quaternion_product(
+                result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half])
+            )
             moved /= np.linalg.norm(moved, axis=1, keepdims=True)
             result[:, span] = np.where(angle > 0.0, moved, result[:, span])
         return result
 
 
-def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:
+def _starts(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
     """Columns of each tree joint's positions and velocities."""
     spans: tuple[dict[str, slice], dict[str, slice]] = ({}, {})
     ends = [0, 0]

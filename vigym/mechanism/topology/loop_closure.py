@@ -14,7 +14,10 @@ RANK = 1e-7  # singular values below this part of the largest are zero: far abov
 _SETTLED = 1e-9  # walks keep to poses that are exact to this
 _BLUR = 100.0  # a pose that is wrong by one part leaves singular values of some parts where there are none
 _ITERATIONS = 100
-_ROUNDING, _PATIENCE = 1e-14, 12  # smallest values and steps worth a step; steps in a row that may fail
+_ROUNDING, _PATIENCE = (
+    1e-14,
+    12,
+)  # smallest values and steps worth a step; steps in a row that may fail
 _LONGEST = 0.3  # longest step, a loop's size or one radian being 1: keeps to the nearest branch
 _WALKERS, _STEPS, _STRIDE = 4, 8, 0.4
 
@@ -55,8 +58,15 @@ def close_loops(system: LoopSystem, start: Array, moving: Array | None = None) -
         trial = system.move(best, step)
         new_values, new_derivatives = system.evaluate(tree.poses(trial))
         found = active & (np.linalg.norm(new_values, axis=1) < np.linalg.norm(values, axis=1))
-        best[found], values[found], derivatives[found] = trial[found], new_values[found], new_derivatives[found]
-        mu, stalled = np.where(found, np.maximum(mu / 10.0, 1e-4), mu * 10.0), np.where(found, 0, stalled + 1)
+        best[found], values[found], derivatives[found] = (
+            trial[found],
+            new_values[found],
+            new_derivatives[found],
+        )
+        mu, stalled = (
+            np.where(found, np.maximum(mu / 10.0, 1e-4), mu * 10.0),
+            np.where(found, 0, stalled + 1),
+        )
     return measure(system, best)
 
 
@@ -64,7 +74,9 @@ def measure(system: LoopSystem, coordinates: Array) -> Closing:
     """How far loops are closed at tree coordinates (S, n_q)."""
     values, derivatives = system.evaluate(system.tree.poses(coordinates))
     left = _least_step(values, derivatives, np.zeros(len(values)))
-    return Closing(coordinates, np.abs(values).max(axis=1, initial=0.0), np.abs(left).max(axis=1, initial=0.0))
+    return Closing(
+        coordinates, np.abs(values).max(axis=1, initial=0.0), np.abs(left).max(axis=1, initial=0.0)
+    )
 
 
 def _least_step(values: Array, derivatives: Array, mu: Array) -> Array:
@@ -107,9 +119,14 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
         if largest.max() < RANK:
             break  # nothing can move
         rates *= stride[:, None] / np.maximum(largest, RANK)
-        led = np.abs(rates) < np.abs(rates).max(axis=1, keepdims=True)  # one leads: none falls back to where it was
+        led = np.abs(rates) < np.abs(rates).max(
+            axis=1, keepdims=True
+        )  # one leads: none falls back to where it was
         there = close_loops(system, system.move(here, rates), led)
         moved = (there.gap < CLOSED) & (there.error < _SETTLED)
-        here, error = np.where(moved[:, None], there.coordinates, here), np.where(moved, there.error, error)
+        here, error = (
+            np.where(moved[:, None], there.coordinates, here),
+            np.where(moved, there.error, error),
+        )
         stride = np.where(moved, stride, stride / 2.0)
     return best

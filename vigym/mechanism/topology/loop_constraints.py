@@ -1,21 +1,16 @@
 """The rows that joints hold at zero: their values, derivatives and gaps at poses of the tree, and as wrenches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array, ReadOnly
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY
 from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.spatial import batch_rotation_matrix, cross, rotate
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +80,11 @@ class LoopSystem:
     """
 
     def __init__(
-        self, tree: TreeKinematics, halves: Sequence[JointFrames], rows: Sequence[LoopConstraints], sizes: Array
+        self,
+        tree: TreeKinematics,
+        halves: Sequence[JointFrames],
+        rows: Sequence[LoopConstraints],
+        sizes: Array,
     ) -> None:
         self.tree, self.spans, self.count = tree, [], 0
         self.dofs = len(tree.independent)
@@ -100,9 +99,14 @@ class LoopSystem:
             self.count = self.spans[-1].stop
         self._n, owners = len(slides), [half for _, half, _ in slides + turns]
         self._order = np.argsort([row for row, *_ in slides + turns])
-        self._a, self._b = np.array([half.a for half in owners], int), np.array([half.b for half in owners], int)
+        self._a, self._b = (
+            np.array([half.a for half in owners], int),
+            np.array([half.b for half in owners], int),
+        )
         self._t = np.array([t for *_, t in slides]).reshape(-1, 3)
-        self._anchors = np.array([(half.anchor_a, half.anchor_b) for _, half, _ in slides]).reshape(-1, 2, 3)
+        self._anchors = np.array([(half.anchor_a, half.anchor_b) for _, half, _ in slides]).reshape(
+            -1, 2, 3
+        )
         self._pairs = np.array([pair for *_, pair in turns]).reshape(-1, 2, 3)
         self._signs = tree.support[self._b] - tree.support[self._a]
         self.moving = (np.abs(self._signs) @ np.abs(self._gains) != 0.0).any(axis=0)
@@ -124,7 +128,9 @@ class LoopSystem:
         forces = np.concatenate([t, np.zeros_like(u)], axis=1)
         moments = np.concatenate([cross(to_b, t), cross(w, u)], axis=1)
         wrenches = np.concatenate([forces, moments], axis=-1)
-        derivatives: Array = (wrenches @ poses.screws.transpose(0, 2, 1) * self._signs) @ self._gains
+        derivatives: Array = (
+            wrenches @ poses.screws.transpose(0, 2, 1) * self._signs
+        ) @ self._gains
         return values[:, self._order], derivatives[:, self._order]
 
 
@@ -145,7 +151,9 @@ def joint_gaps(half: JointFrames, poses: Poses) -> tuple[Array, Array]:
     return distance, np.arctan2(np.linalg.norm(skew, axis=0), np.trace(E, axis1=1, axis2=2) - 1.0)
 
 
-def constraint_jacobian(mechanism: Listing, poses: Mapping[str, tuple[Array, Array]]) -> tuple[Array, Array]:
+def constraint_jacobian(
+    mechanism: Elements, poses: Mapping[str, tuple[Array, Array]]
+) -> tuple[Array, Array]:
     """Return the wrenches by which the joints, of the tree and of loops, hold the bodies at given poses.
 
     Args:
@@ -168,7 +176,9 @@ def constraint_jacobian(mechanism: Listing, poses: Mapping[str, tuple[Array, Arr
         point = x[half.b] + R[half.b] @ half.anchor_b
         block = np.zeros((len(t) + len(turns), len(x), 6))
         for body, sign in ((half.b, 1.0), (half.a, -1.0)):
-            block[: len(t), body] = sign * np.hstack([t, cross(np.broadcast_to(point - x[body], t.shape), t)])
+            block[: len(t), body] = sign * np.hstack(
+                [t, cross(np.broadcast_to(point - x[body], t.shape), t)]
+            )
             block[len(t) :, body, 3:] = sign * turns
         blocks.append(block)
         starts.append(starts[-1] + len(block))

@@ -14,7 +14,12 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import axis_frame
 from vigym.mechanism.topology.joint_frames import JointFrames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
-from vigym.mechanism.topology.loop_constraints import LoopConstraints, LoopSystem, frozen, type_constraints
+from vigym.mechanism.topology.loop_constraints import (
+    LoopConstraints,
+    LoopSystem,
+    frozen,
+    type_constraints,
+)
 
 CONSTANT = 3e-5  # rows with derivatives below this part of the largest are constant: files round angles to 1e-5 rad
 
@@ -30,7 +35,9 @@ def impose(tree: TreeKinematics, half: JointFrames, size: float, poses: Poses) -
     """
     rows = type_constraints(half)
     if len(rows.rotations) == 3:
-        rows = replace(rows, rotations=type_constraints(_along_the_turn(half, tree, poses)).rotations)
+        rows = replace(
+            rows, rotations=type_constraints(_along_the_turn(half, tree, poses)).rotations
+        )
     values, derivatives = _evaluate(tree, half, rows, size, poses)
     n = len(rows.translations)
     least = CONSTANT * max(float(np.linalg.norm(derivatives, 2)), len(poses.x) ** 0.5)
@@ -44,7 +51,9 @@ def impose(tree: TreeKinematics, half: JointFrames, size: float, poses: Poses) -
         rotations += [(u, rows.rotations[group.start, 1]) for u in kept @ rows.rotations[group, 0]]
     implied = n + len(rows.rotations) - len(translations) - len(rotations)
     pairs = np.array(rotations).reshape(-1, 2, 3)
-    return LoopConstraints(frozen(translations), frozen(pairs), implied, (float(misfit), float(turn_misfit)))
+    return LoopConstraints(
+        frozen(translations), frozen(pairs), implied, (float(misfit), float(turn_misfit))
+    )
 
 
 def _evaluate(
@@ -57,7 +66,11 @@ def _evaluate(
 
 def _same_child_vector(rows: LoopConstraints) -> list[slice]:
     """Rotation rows that can be combined: e1.n_b and e2.n_b."""
-    return [slice(0, 2), slice(2, 3)][: len(rows.rotations)] if len(rows.rotations) > 1 else [slice(0, 1)]
+    return (
+        [slice(0, 2), slice(2, 3)][: len(rows.rotations)]
+        if len(rows.rotations) > 1
+        else [slice(0, 1)]
+    )
 
 
 def _sort_out(derivatives: Array, least: float) -> tuple[Array, Array]:

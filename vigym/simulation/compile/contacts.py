@@ -19,7 +19,6 @@ from vigym.mechanism.elements.contacts import (
     check_hinge_overlap,
     contact_features,
     middle_segment,
-    pair_contacts,
     pair_friction,
     rounded_box,
 )
@@ -104,7 +103,7 @@ def pair_rows(mechanism: Mechanism, bodies: dict[str, int]) -> list[LoopRow]:
         LoopRow(
             T.TOUCHING_ROW, first + i, bodies[touch.partner.body], bodies[touch.own.body], -1, np.zeros(T.CONSTANT_ROW)
         )
-        for i, touch in enumerate(pair_contacts(mechanism))
+        for i, touch in enumerate(mechanism.pair_contacts)
         for _ in range(3)
     ]
 
@@ -130,8 +129,8 @@ def contact_rows(
             plan.append((bodies[collision.body], kind, directed, spins, 0, -1))
             rows.append(row)
     held = [row.link if row.kind == T.TOUCHING_ROW else -1 for row in loops]
-    for touch in pair_contacts(mechanism):
-        check_hinge_overlap(mechanism, touch)
+    for touch in mechanism.pair_contacts:
+        check_hinge_overlap(touch, mechanism.joints.values(), mechanism.bodies)
         own, partner = bodies[touch.own.body], bodies[touch.partner.body]
         plan.append((own, PAIR_KINDS[touch.kind], True, False, partner, held.index(len(plan))))
         rows.append(_pair_row(mobility, touch))

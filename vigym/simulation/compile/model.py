@@ -12,7 +12,7 @@ from vigym.core.tables import Model
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, axis_frame
-from vigym.mechanism.topology.effective_mass import Mobility, needs_mobility
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.contacts import contact_rows, ground_constants, pair_rows
 from vigym.simulation.compile.dofs import freedom_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
@@ -175,7 +175,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     links = len(rows.link) + len(mechanism.couplings) + len(touching_rows) // 3
     local = loops == "local" or (loops == "auto" and links > TAIL)
     closed = Loops([*_loop_rows(mechanism, rows, bodies), *touching_rows], rows.parents, local)
-    mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+    mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
     touching, contacts = contact_rows(mechanism, mobility, rows.body, closed.rows)
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment = np.array([*mechanism.gravity, *measures, *ground_constants(mechanism)])

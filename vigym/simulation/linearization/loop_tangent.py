@@ -13,7 +13,7 @@ from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.simulation.linearization.motion import gradient
 
 if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
+    from vigym.mechanism.mechanism import Mechanism
 
 SINGULAR = 1e-6  # part of the largest singular value of the loop rows below which one of those that count is none
 
@@ -49,7 +49,7 @@ class Tangent(NamedTuple):
 class LoopRows:
     """The loop rows of a mechanism over the freedoms of the tree that follow no other one."""
 
-    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
         closing, structure = mechanism.closing_joints, mechanism.structure
         frames = [joint_frames(mechanism, joint) for joint in closing]
         rows = [structure.loop_constraints[joint.name] for joint in closing]

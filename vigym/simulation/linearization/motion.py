@@ -18,8 +18,8 @@ from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.spatial import batch_quaternion_product, conjugate, cross, rotate
 
 if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
     from vigym.mechanism.elements.springs import Spring
+    from vigym.mechanism.mechanism import Mechanism
 
 TINY = 1e-20  # imaginary part that carries a derivative: its square is nothing
 AT_ONCE = 64  # directions that are differentiated along at once
@@ -28,7 +28,7 @@ AT_ONCE = 64  # directions that are differentiated along at once
 class Closings:
     """Freedoms of the joints that close loops, as functions of the tree's poses."""
 
-    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
         self._halves = [joint_frames(mechanism, joint) for joint in mechanism.closing_joints]
         self._screws = [dof_axes(half) for half in self._halves]
         self._signs = [tree.support[half.b] - tree.support[half.a] for half in self._halves]
@@ -63,7 +63,7 @@ class Closings:
 class Points:
     """Springs between points: lengths and directions."""
 
-    def __init__(self, mechanism: Listing, tree: TreeKinematics) -> None:
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
         numbers, springs = body_numbers(mechanism), list(mechanism.springs.values())
         self._ends = [(numbers[spring.a], spring.point_a, numbers[spring.b], spring.point_b) for spring in springs]
         self._signs = [tree.support[b] - tree.support[a] for a, _, b, _ in self._ends]

@@ -11,6 +11,7 @@ import numpy as np
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.topology.graph import spanning_tree
 
@@ -21,42 +22,46 @@ SAME = 1e-12  # part of their distance from the centres of mass, below which two
 
 
 def stretched(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanism:
-    """Stretch the bodies of a mechanism, in place, about their centres of mass.
+    """Return a copy of a mechanism, its bodies stretched about their centres of mass.
 
     Bodies keep their orientation at the assembly and stay joined along the tree; loops that do not close any more are
     closed as those that were never closed there.
 
     Args:
-        mechanism: a copy that nobody else holds.
+        mechanism: as built.
         factors: body -> factor > 0; masses and inertias are the caller's.
     """
     places = _Places(mechanism, factors)
-    joints = {}
-    for joint in mechanism.joints.values():
-        parent, child = places.on(joint.parent, joint.position), places.on(joint.child, joint.child_position)
-        near = np.abs(parent - child).max() <= SAME * (1.0 + np.abs(parent).max())
-        closed = bool((joint.position == joint.child_position).all()) and near
-        joints[joint.name] = replace(joint, position=parent, child_position=parent if closed else child)
-    mechanism._bodies = {body.name: replace(body, position=places.new[body.name]) for body in mechanism.bodies.values()}
-    mechanism._joints = joints
 
     def longer(element: Any, end: str, point: str, *sizes: str) -> dict[str, Any]:
         factor = factors.get(getattr(element, end), 1.0)
         return {name: getattr(element, name) * factor for name in (point, *sizes)}
 
-    for name, spring in mechanism.springs.items():
-        ends = longer(spring, "a", "point_a") | longer(spring, "b", "point_b")
-        mechanism._springs[name] = replace(spring, **ends)
-    for name, frame in mechanism.frames.items():
-        mechanism._frames[name] = replace(frame, **longer(frame, "body", "position"))
-    for name, skate in mechanism.skates.items():
-        mechanism._skates[name] = replace(skate, **longer(skate, "body", "position"))
-    for name, wheel in mechanism.wheels.items():
-        mechanism._wheels[name] = replace(wheel, **longer(wheel, "body", "position", "radius"))
-    for name, collision in mechanism.collisions.items():
-        mechanism._collisions[name] = _collision(collision, factors.get(collision.body, 1.0))
-    mechanism._structure = None
-    return mechanism
+    other = mechanism.with_elements(
+        bodies={name: replace(body, position=places.new[name]) for name, body in mechanism.bodies.items()},
+        joints={name: _joint(joint, places) for name, joint in mechanism.joints.items()},
+        springs={
+            name: replace(spring, **longer(spring, "a", "point_a"), **longer(spring, "b", "point_b"))
+            for name, spring in mechanism.springs.items()
+        },
+        frames={name: replace(each, **longer(each, "body", "position")) for name, each in mechanism.frames.items()},
+        skates={name: replace(each, **longer(each, "body", "position")) for name, each in mechanism.skates.items()},
+        wheels={
+            name: replace(each, **longer(each, "body", "position", "radius")) for name, each in mechanism.wheels.items()
+        },
+        collisions={
+            name: _collision(each, factors.get(each.body, 1.0)) for name, each in mechanism.collisions.items()
+        },
+    )
+    other.reset_structure()
+    return other
+
+
+def _joint(joint: Joint, places: _Places) -> Joint:
+    parent, child = places.on(joint.parent, joint.position), places.on(joint.child, joint.child_position)
+    near = np.abs(parent - child).max() <= SAME * (1.0 + np.abs(parent).max())
+    closed = bool((joint.position == joint.child_position).all()) and near
+    return replace(joint, position=parent, child_position=parent if closed else child)
 
 
 class _Places:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.compile.model import build_model
 from vigym.simulation.parameters.quantities import FactorTable, Parameters, varied
 from vigym.simulation.parameters.tables import Scaled
 from vigym.simulation.state.coordinates import Array, Coordinates
@@ -123,7 +124,7 @@ class Varying(Reader):
 
     def _adopt(self, places: Sequence[int], mechanisms: Sequence[Mechanism]) -> None:
         """Let environments be those of mechanisms of the same structure."""
-        models = [mechanism.compile(self._loops) for mechanism in mechanisms]
+        models = [build_model(mechanism, self._loops) for mechanism in mechanisms]
         for e, model in zip(places, models, strict=True):
             if not np.array_equal(model.plan, self._model.plan):
                 where = "" if self._single else f" of environment {e}"

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -79,21 +78,20 @@ def varied(mechanism: Mechanism, factors: Factors) -> Mechanism:
         factors: quantity -> element -> factor > 0, names as in `QUANTITIES`.
     """
     of = {quantity: factors.get(quantity, {}) for quantity in QUANTITIES}
-    other = copy.copy(mechanism)
-    other.report = list(mechanism.report)
+    other = mechanism.with_elements(
+        bodies={name: _body(body, of) for name, body in mechanism.bodies.items()},
+        joints={name: _joint(joint, of) for name, joint in mechanism.joints.items()},
+        motors={name: _motor(motor, of["strength"].get(name, 1.0)) for name, motor in mechanism.motors.items()},
+        springs={
+            name: replace(spring, **_times(spring, of, ("stiffness", "damping")))
+            for name, spring in mechanism.springs.items()
+        },
+        collisions={
+            name: replace(c, friction=_friction(mechanism, c) * of["friction"].get(name, 1.0))
+            for name, c in mechanism.collisions.items()
+        },
+    )
     other.gravity = np.asarray(mechanism.gravity) * of["gravity"].get(WHOLE, 1.0)
-    other._bodies = {name: _body(body, of) for name, body in mechanism.bodies.items()}
-    other._joints = {name: _joint(joint, of) for name, joint in mechanism.joints.items()}
-    other._motors = {name: _motor(mechanism._motors[name], of["strength"].get(name, 1.0)) for name in mechanism._motors}
-    other._springs = {
-        spring.name: replace(spring, **_times(spring, of, ("stiffness", "damping")))
-        for spring in mechanism.springs.values()
-    }
-    other._collisions = {
-        c.name: replace(c, friction=_friction(mechanism, c) * of["friction"].get(c.name, 1.0))
-        for c in mechanism.collisions.values()
-    }
-    other._frames, other._skates, other._wheels = dict(other._frames), dict(other._skates), dict(other._wheels)
     if mechanism.ground is not None:  # its own friction is that of the collisions now
         other.ground = replace(mechanism.ground, friction=None)
     return stretched(other, of["length"]) if any(factor != 1.0 for factor in of["length"].values()) else other

@@ -12,9 +12,9 @@ from vigym.core import tables as T
 from vigym.core.simd import LANES
 from vigym.core.tables import Model
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.contacts import contact_names, pair_contacts
+from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, effective_mass, needs_mobility
+from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
 from vigym.simulation.compile.contacts import sides
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
@@ -57,7 +57,7 @@ class Scaled:
             self._product("environment", "gravity", {WHOLE: [0]}, T.GRAVITY, 3),
             *self._of_bodies(), *self._of_freedoms(), *self._of_contacts(),
         ]  # fmt: skip
-        self._mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+        self._mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
         if self._mobility is not None:
             self._moved, self._moved_partners, self._paired = self._touching(self._mobility, model)
             self._eased = self._freedoms_of_tree()
@@ -135,7 +135,7 @@ class Scaled:
             count = len(contact_names(collision))
             rows[collision.name], start = [*range(start, start + count)], start + count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-        for row, touch in enumerate(pair_contacts(self._mechanism), start):
+        for row, touch in enumerate(self._mechanism.pair_contacts, start):
             own[touch.own.name].append(row)
             partner[touch.partner.name].append(row)
         friction = "contacts", "friction"
