@@ -93,7 +93,7 @@ def cases() -> dict[str, tuple[Mechanism, dict[str, Any], Targets | None]]:
         "snake of 9 links": (scenes.snake(9), {}, lambda t: 0.4 * np.sin(6.0 * t + np.arange(8))),
         "Minitaur trots": (
             robot,
-            {"positions": dict(zip(robot.motor_names, hips, strict=True)), "lift": True},
+            {"positions": dict(zip(robot.motor_names, hips, strict=True)), "place_on_ground": True},
             trotting,
         ),
     }

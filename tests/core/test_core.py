@@ -62,19 +62,19 @@ class Step:
     def __init__(self, mech, seed=0):
         self.sim = Simulator(mech, timestep=H, tolerance=1e-13)
         self.sim.reset(random_positions(seed, mech), by_joint(mech, random_rates(seed, mech, 2.0)))
-        self.plan = self.sim._groups.plan
+        self.plan = self.sim._plant.groups.plan
         for _ in range(4):
-            kept = self.sim._groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]].copy()
+            kept = self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]].copy()
             assert self.sim.step().converged
         # Coordinates as they are while Newton looks for the last knot: still those of the knot before.
-        self.sim._groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]] = kept
-        self.tables = self.sim._groups.tables
-        self.state = self.sim._groups.state.copy()
+        self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]] = kept
+        self.tables = self.sim._plant.groups.tables
+        self.state = self.sim._plant.groups.state.copy()
         self.bodies, self.freedoms = int(self.plan[T.BODIES]), int(self.plan[T.FREEDOMS])
         rows = self.plan[T.HEADER : T.HEADER + self.bodies * T.PLAN].reshape(-1, T.PLAN)
         self.parents, self.firsts = rows[:, T.PARENT], rows[:, T.FIRST]
         self.counts = rows[:, T.TRANSLATIONS] + rows[:, T.ROTATIONS]
-        self.sim._groups.work[0][:] = 0.0
+        self.sim._plant.groups.work[0][:] = 0.0
 
     def field(self, offset, width, freedom=False):
         """(rows, width) of the work, row 0 the world: a view."""
@@ -82,19 +82,19 @@ class Step:
             (int(self.plan[T.WORK_FREEDOMS]), T.ELIMINATION, self.freedoms) if freedom else (0, T.WORK, self.bodies)
         )
         count = -(-rows // LANES)
-        table = self.sim._groups.work[0][start : start + count * fields * LANES].reshape(count, fields, LANES)
+        table = self.sim._plant.groups.work[0][start : start + count * fields * LANES].reshape(count, fields, LANES)
         table = table[:, offset // LANES : offset // LANES + width]
         return np.array([table[i // LANES, :, i % LANES] for i in range(rows)])
 
     def put(self, offset, values):
         """Write (bodies, width) to the bodies' work."""
-        table = self.sim._groups.work[0][: -(-self.bodies // LANES) * T.WORK * LANES].reshape(-1, T.WORK, LANES)
+        table = self.sim._plant.groups.work[0][: -(-self.bodies // LANES) * T.WORK * LANES].reshape(-1, T.WORK, LANES)
         for i, value in enumerate(values):
             table[i // LANES, offset // LANES : offset // LANES + len(value), i % LANES] = value
 
     def move(self, increments, size):
         """Increments (bodies, 6) of (anchor, orientation) from the step's own knot; returns the largest joint gap."""
-        self.sim._groups.state[:] = self.state
+        self.sim._plant.groups.state[:] = self.state
         self.put(T.SHIFT, np.vstack([np.zeros(3), increments[1:, :3]]))  # the world rests
         self.put(T.TURN, np.vstack([np.zeros(3), increments[1:, 3:]]))
         self.put(T.REPAIR_X, np.zeros((self.bodies, 3)))

@@ -35,7 +35,7 @@ def driven():
 def everything(mech, extent, **options):
     """State, status and readings of steps, with the kernels of this extent."""
     sim = Simulator(mech, timestep=0.01, **options)
-    sim._groups.extent = extent
+    sim._plant.groups.extent = extent
     sim.reset(random_positions(5, mech, 0.1))
     rows = 1 if sim.batch is None else sim.batch
     given = np.random.default_rng(1).normal(size=(rows, len(mech.actuator_names)))
@@ -83,7 +83,7 @@ def test_who_gets_them(has, extent, batch):
 
 
 def test_robots_get_the_full_ones():
-    assert Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._groups.extent is FULL
+    assert Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.extent is FULL
 
 
 @phase

@@ -66,7 +66,7 @@ def test_loops_motors_and_contact(environment, eager):
     one, many = (Simulator(env.mechanism, timestep=0.005, batch=20, threads=k) for k in (1, 3))
     targets = np.random.default_rng(0).uniform(-0.3, 0.3, (20, len(env.mechanism.motor_names)))
     for sim in (one, many):
-        sim.reset(lift=True)
+        sim.reset(place_on_ground=True)
         for _ in range(10):
             sim.step(targets=targets, substeps=4)
     assert_same(one, many)

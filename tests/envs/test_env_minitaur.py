@@ -74,7 +74,7 @@ def test_the_leg_map_is_the_published_one():
 def test_positive_swing_brings_the_foot_forwards(swing, extension):
     env = gym.make("vigym/Minitaur-v0", reset_noise_scale=0.0).unwrapped
     hips = hip_angles(np.full(4, swing), np.full(4, extension))
-    env.sim.reset(dict(zip(env.mechanism.motor_names, hips, strict=True)), lift=True)
+    env.sim.reset(dict(zip(env.mechanism.motor_names, hips, strict=True)), place_on_ground=True)
     far = float(reach(np.array(extension)))
     for leg in LEGS:
         hip = 0.5 * (env.sim.body_position(f"{leg}_motor_front") + env.sim.body_position(f"{leg}_motor_rear"))

@@ -24,7 +24,7 @@ def standing_box():
     mech.add_body("box", 2.0, (0.02, 0.02, 0.02), position=(0.0, 0.0, 0.1), shapes=[shape])
     mech.add_collision("hull", "box", shape)
     sim = Simulator(mech)
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     sim.step(substeps=20)
     return sim
 

@@ -176,7 +176,7 @@ def skating():
 )
 def test_what_is_not_smooth_is_refused(mech, message):
     sim = Simulator(mech())
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     before = sim.state
     with pytest.raises(ValueError, match=message):
         sim.linearize()
@@ -219,7 +219,7 @@ def test_forces_that_no_formula_has_are_noticed():
     sim, weighted = Simulator(mech), scenes.pendulum(effort=1.0)
     sim.reset({"pin": 1.0})
     weighted.add_spring("tie", "world", "arm", (0, 0, 1), (0, 0, -0.5), 50.0, 0.1)
-    sim._linear_steps = lambda: [LinearStep(weighted)]  # the formulas of another mechanism
+    sim._linearizer._linear_steps = lambda: [LinearStep(weighted)]  # the formulas of another mechanism
     with pytest.raises(ValueError, match="no torque, spring or damper gave"):
         sim.linearize()
 

@@ -12,7 +12,7 @@ from vigym import MINITAUR_MOTOR, Simulator
 from vigym.core.tables import Model, model_table
 from vigym.mechanism.elements.shapes import Cylinder
 from vigym.simulation.compile.model import build_model
-from vigym.simulation.parameters.quantities import varied
+from vigym.simulation.parameters.quantities import with_factors
 
 
 def everything():
@@ -43,10 +43,12 @@ def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     parameters = factors(sim, 0.3, 3.0, leave=["length"])
     sim.set_parameters(parameters)
     for e in range(COUNT):
-        expected = build_model(varied(mech, row(parameters, e)))
-        found = sim._scaled.model(sim._factors[e])
+        expected = build_model(with_factors(mech, row(parameters, e)))
+        found = sim._parameters._scaled.model(sim._parameters.factors[e])
         for name in Model._fields:
             np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-11, err_msg=name)
-        assert (found.bodies != sim._model.bodies).any()
+        assert (found.bodies != sim._plant.model.bodies).any()
     sim.set_parameters({})
-    np.testing.assert_array_equal(sim._groups.table.reshape(-1, sim._groups._stride)[0], model_table(sim._model, False))
+    groups = sim._plant.groups
+    table = groups.table.reshape(-1, groups._stride)
+    np.testing.assert_array_equal(table[0], model_table(sim._plant.model, False))

@@ -27,14 +27,14 @@ def test_every_environment_is_the_single_one_with_its_factors(mech, low, high):
     batch.set_parameters(parameters)
     drive = np.random.default_rng(1).normal(size=(COUNT, len(mech.actuator_names)))
     targets = np.random.default_rng(2).normal(size=(COUNT, len(mech.motor_names)))
-    batch.reset(lift=True)
+    batch.reset(place_on_ground=True)
     for _ in range(5):
         assert batch.step(drive, targets, substeps=8).converged.all()
     forces = batch.joint_forces()
     for e in range(COUNT):
         single = Simulator(mech, timestep=0.005)
         single.set_parameters(row(parameters, e))
-        single.reset(lift=True)
+        single.reset(place_on_ground=True)
         for _ in range(5):
             single.step(drive[e], targets[e], substeps=8)
         np.testing.assert_array_equal(batch.state[e], single.state)
@@ -84,7 +84,7 @@ def test_friction_holds_a_slope_s_worth(ground):
     mech = puck(0.3) if ground is None else puck(0.9, ground=Ground(friction=0.3))
     sim = Simulator(mech, timestep=0.005, batch=3)
     sim.set_parameters({"friction": [1.0, 0.5, 2.0]})
-    sim.reset(base={"puck": {"velocity": (2.0, 0.0, 0.0)}}, lift=True)
+    sim.reset(base={"puck": {"velocity": (2.0, 0.0, 0.0)}}, place_on_ground=True)
     sim.step(substeps=40)
     slowed = 2.0 - sim.body_velocity("puck")[:, 0]
     np.testing.assert_allclose(slowed, 0.3 * 9.81 * 0.2 * np.array([1.0, 0.5, 2.0]), rtol=2e-3)

@@ -166,7 +166,7 @@ class TaskRun:
         """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
         if self._disturbed is not None:
             self._disturbed.start(np.ones(self.sim.batch or 1, dtype=np.bool_) if chosen is None else chosen)
-        self.sim.reset(positions, velocities, mask=chosen, lift=self.task.grounded)
+        self.sim.reset(positions, velocities, mask=chosen, place_on_ground=self.task.grounded)
 
     def start_drawn(self, streams: Sequence[np.random.Generator], chosen: Flags, state: ArrayLike | None) -> None:
         """Draw starts of the chosen lanes from their random streams; then take `state` (..., n_state), if any."""

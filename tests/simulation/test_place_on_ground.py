@@ -14,7 +14,7 @@ from vigym.mechanism.elements.shapes import Sphere
 def test_lift_puts_the_lowest_point_on_the_ground(height):
     sim = Simulator(scenes.box(height, orientation=unit(np.array([1.0, 0.3, 0.2, 0.1]))))
     before = sim.body_position("box")
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     assert lowest(sim) == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(sim.body_position("box")[:2], before[:2], atol=1e-15)
     sim.reset()
@@ -25,7 +25,7 @@ def test_lift_moves_a_whole_robot_along_the_normal():
     mech = scenes.quadruped(clearance=0.3)
     sim = Simulator(mech)
     before = sim.body_states[:, :3].copy()
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     assert lowest(sim) == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(sim.body_states[:, :3] - before, np.tile([0, 0, -0.3], (len(before), 1)), atol=1e-12)
 
@@ -41,7 +41,7 @@ def resting(places):
 
 def heights(mech):
     sim = Simulator(mech)
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     assert sim.constraint_residual() < 1e-10
     return [pytest.approx(float(sim.body_position(name)[2]), abs=1e-12) for name in mech.bodies]
 
