@@ -97,9 +97,9 @@ def test_a_free_body_without_shapes_is_the_box_of_its_inertia():
     moments = mass / 12 * (np.sum(size**2) - size**2)
     mech = Mechanism()
     mech.add_body("box", mass, moments)
-    (piece,) = Scene(mech, Camera(), 8, 8).pieces
-    assert np.allclose(np.sort(np.ptp(piece.corners, axis=0)), size)
-    assert np.allclose(np.ptp(piece.surface.vertices, axis=0), size)
+    (visual,) = Scene(mech, Camera(), 8, 8).visuals
+    assert np.allclose(np.sort(np.ptp(visual.corners, axis=0)), size)
+    assert np.allclose(np.ptp(visual.surface.vertices, axis=0), size)
 
 
 def test_a_body_without_shapes_shows_what_it_touches_with():
@@ -108,7 +108,7 @@ def test_a_body_without_shapes_shows_what_it_touches_with():
     mech.add_contact("toe", "foot", (0.2, 0.0, 0.0), radius=0.3)
     mech.add_contact("heel", "foot", (-0.2, 0.0, 0.0))  # a bare point shows nothing
     mech.add_collision("sole", "foot", Box((0.4, 0.2, 0.1), position=(0.0, 0.5, 0.0)))
-    toe, sole = Scene(mech, Camera(), 8, 8).pieces
+    toe, sole = Scene(mech, Camera(), 8, 8).visuals
     assert np.allclose(toe.position, (0.2, 0.0, 0.0))
     assert np.allclose(np.ptp(toe.corners, axis=0), 0.6)
     assert np.allclose(sole.position, (0.0, 0.5, 0.0))
@@ -119,7 +119,7 @@ def test_a_body_that_turns_about_its_centre_is_the_box_of_its_inertia():
     mech = Mechanism()
     mech.add_body("wheel", 1.0, (0.01, 0.02, 0.01))
     mech.add_joint("axle", "revolute", "world", "wheel", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-    pin, box = Scene(mech, Camera(), 8, 8).pieces
+    pin, box = Scene(mech, Camera(), 8, 8).visuals
     assert len(box.surface.vertices) == 24
     assert np.ptp(pin.corners) < np.ptp(box.corners)
 
@@ -188,9 +188,9 @@ def test_meshes_are_measured_and_drawn(tmp_path):
     file = tmp_path / "tetrahedron.obj"
     file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
     mech = with_mesh(file)
-    (piece,) = Scene(mech, Camera(), 8, 8).pieces
-    assert np.allclose(piece.corners.min(axis=0), 0.0)
-    assert np.allclose(piece.corners.max(axis=0), (2.0, 1.0, 1.0))
+    (visual,) = Scene(mech, Camera(), 8, 8).visuals
+    assert np.allclose(visual.corners.min(axis=0), 0.0)
+    assert np.allclose(visual.corners.max(axis=0), (2.0, 1.0, 1.0))
     picture = reddish(picture_of(mech))
     assert 0.05 < picture.mean() < 0.6
     assert not picture[[0, -1]].any()

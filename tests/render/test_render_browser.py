@@ -141,7 +141,7 @@ def test_meshes_are_scaled_and_those_that_cannot_be_read_are_named(show, tmp_pat
     mech.add_body("body", 1.0, (1.0, 1.0, 1.0), shapes=[Mesh(file, scale=(2.0, 1.0, 3.0))])
     renderer = show(mech)
     renderer.render(*assembled(mech))
-    (node,) = [handle for handle in renderer._page.pieces if handle.name == "/body0/piece0"]
+    (node,) = [handle for handle in renderer._page.visuals if handle.name == "/body0/visual0"]
     assert np.allclose(np.max(node.vertices, axis=0), (2.0, 1.0, 3.0))
     renderer.close()
     file.write_bytes(b"v not a number")

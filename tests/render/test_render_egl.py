@@ -11,7 +11,7 @@ import pytest
 
 from scenes.drawings import assembled, chain
 from vigym.render.backends import egl
-from vigym.render.make import PAINTER, make_renderer
+from vigym.render.make import BACKEND_VARIABLE, make_renderer
 from vigym.render.scene.meshes import RenderError
 
 TESTS = str(Path(__file__).resolve().parents[1])
@@ -27,8 +27,8 @@ from vigym.mechanism.elements.shapes import Mesh
 from vigym.render.scene.meshes import RenderError
 from vigym.render.make import make_renderer
 
-def drawn(mech, bodies, painter, size=(320, 240)):
-    os.environ["VIGYM_RENDERER"] = painter
+def drawn(mech, bodies, backend, size=(320, 240)):
+    os.environ["VIGYM_RENDERER"] = backend
     renderer = make_renderer(mech, "rgb_array", *size)
     pictures = [renderer.render(*bodies) for _ in range(3)]
     assert all(np.array_equal(pictures[0], picture) for picture in pictures)
@@ -43,7 +43,7 @@ mesh.add_body("body", 1.0, (1.0, 1.0, 1.0), shapes=[Mesh("tetrahedron.obj", rgba
 cartpole = load_urdf(assets.path("cartpole"))
 scenes = [(mesh, assembled(mesh)), (cartpole, poses(cartpole, lambda joint: 0.4)), (chain(2), assembled(chain(2)))]
 for mech, bodies in scenes:
-    software, opengl = (drawn(mech, bodies, painter) for painter in ("software", "egl"))
+    software, opengl = (drawn(mech, bodies, backend) for backend in ("software", "egl"))
     differing = np.abs(software - opengl).max(axis=-1)
     assert (differing > 40).mean() < 0.01, (differing > 40).mean()  # rims alone, by parts of a pixel
     assert np.ptp(software) > 150
@@ -78,7 +78,7 @@ def test_pictures_are_those_of_the_software_and_nothing_is_printed(tmp_path):
 
 
 def draw_with_egl(monkeypatch):
-    monkeypatch.setenv(PAINTER, "egl")
+    monkeypatch.setenv(BACKEND_VARIABLE, "egl")
     renderer = make_renderer(chain(1), "rgb_array", 32, 32)
     try:
         renderer.render(*assembled(chain(1)))
@@ -126,7 +126,7 @@ def test_devices_that_do_not_start_are_counted(monkeypatch):
         egl.check_egl()
 
 
-def test_another_painter_is_refused(monkeypatch):
-    monkeypatch.setenv(PAINTER, "vulkan")
+def test_another_backend_is_refused(monkeypatch):
+    monkeypatch.setenv(BACKEND_VARIABLE, "vulkan")
     with pytest.raises(ValueError, match="variable VIGYM_RENDERER: found 'vulkan', expected 'software' or 'egl'"):
         make_renderer(chain(1), "rgb_array")

@@ -10,8 +10,8 @@ from scenes.drawings import assembled, ball, chain
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box
 from vigym.render.make import make_renderer
-from vigym.render.overlay.marks import ARROW, LONGEST, Marks, arrows_of, marks_of
-from vigym.render.overlay.overlay import COLOURS, INSIDE
+from vigym.render.overlay.marks import ARROW, LONGEST, Marks, force_arrows, read_marks
+from vigym.render.overlay.overlay import BAR_COLOURS, FORCE_COLOUR
 from vigym.render.scene.camera import Camera
 from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
@@ -41,7 +41,7 @@ def coloured(picture, colour):
 
 
 def test_the_contacts_of_a_box_carry_its_weight_at_its_corners():
-    marks = marks_of(standing_box(), ("contacts",))
+    marks = read_marks(standing_box(), ("contacts",))
     assert marks.energies is None
     np.testing.assert_allclose(marks.forces.sum(axis=0), (0.0, 0.0, 2.0 * 9.81), atol=1e-6)
     np.testing.assert_allclose(np.abs(marks.points), np.tile((0.2, 0.1, 0.0), (4, 1)), atol=1e-6)
@@ -50,10 +50,10 @@ def test_the_contacts_of_a_box_carry_its_weight_at_its_corners():
 def test_forces_that_do_not_press_are_left_out():
     mech = ball(ground=True)
     mech.add_contact("foot", "ball", (0.0, 0.0, -0.5))
-    marks = marks_of(Simulator(mech), ("contacts", "energy"))
+    marks = read_marks(Simulator(mech), ("contacts", "energy"))
     assert marks.forces.shape == marks.points.shape == (0, 3)
     assert marks.energies == {"kinetic": 0.0, "potential": pytest.approx(9.81), "total": pytest.approx(9.81)}
-    assert marks_of(Simulator(mech), ()) is None
+    assert read_marks(Simulator(mech), ()) is None
 
 
 def test_marks_of_a_lane_are_those_of_the_same_single_one():
@@ -62,7 +62,7 @@ def test_marks_of_a_lane_are_those_of_the_same_single_one():
     for sim, height in ((many, [0.3, 0.1, 0.2]), (one, 0.1)):
         sim.reset(base={"box": {"position": np.multiply.outer(height, (0.0, 0.0, 1.0))}})
         sim.step(substeps=5)
-    (ours, theirs) = marks_of(many, ("contacts", "energy"), lane=1), marks_of(one, ("contacts", "energy"))
+    (ours, theirs) = read_marks(many, ("contacts", "energy"), lane=1), read_marks(one, ("contacts", "energy"))
     assert len(theirs.forces) > 0
     assert np.array_equal(ours.forces, theirs.forces)
     assert np.array_equal(ours.points, theirs.points)
@@ -76,8 +76,8 @@ def test_an_arrow_runs_from_the_contact_along_the_force():
     marks = Marks(forces=np.array([[0.0, 0.0, weight]]), points=np.array([[1.2, 0.0, 0.0]]))
     scene = Scene(mech, camera, 160, 120)
     plain, marked = drawn(mech, marks, camera=camera)
-    rows, columns = np.nonzero(coloured(marked, INSIDE))
-    assert not coloured(plain, INSIDE).any()
+    rows, columns = np.nonzero(coloured(marked, FORCE_COLOUR))
+    assert not coloured(plain, FORCE_COLOUR).any()
     ends = np.array([[1.2, 0.0, 0.0, 1.0], [1.2, 0.0, ARROW * scene.size, 1.0]]) @ scene.view.matrix.T
     x, y = ((ends[:, :2] / ends[:, 3:] * [1.0, -1.0] + 1.0) / 2 * [160, 120]).T
     assert abs(columns.mean() + 0.5 - x[0]) < 1.0
@@ -93,8 +93,8 @@ def test_arrows_go_with_a_camera_that_follows():
     tile = Scene(mech, Camera(), 160, 120).floor.tile
     way = np.array([4 * tile, 2 * tile, 0.0])
     there = drawn(mech, Marks(forces=marks.forces, points=marks.points + way), positions + way, orientations)[1]
-    assert coloured(here, INSIDE).sum() > 30
-    assert np.array_equal(coloured(here, INSIDE), coloured(there, INSIDE))
+    assert coloured(here, FORCE_COLOUR).sum() > 30
+    assert np.array_equal(coloured(here, FORCE_COLOUR), coloured(there, FORCE_COLOUR))
 
 
 @pytest.mark.parametrize("point", [(0.0, 0.0, 50.0), (0.0, -300.0, 0.0), (1e6, 1e6, 0.0)])
@@ -102,16 +102,16 @@ def test_arrows_out_of_sight_draw_nothing(point):
     mech = ball(gravity=(0.0, 0.0, 0.0))
     camera = Camera(target=(0.0, 0.0, 1.0), distance=8.0, azimuth=-np.pi / 2, elevation=0.1)
     marked = drawn(mech, Marks(forces=np.array([[0.0, 0.0, 1.0]]), points=np.array([point])), camera=camera)[1]
-    assert not coloured(marked, INSIDE).any()
+    assert not coloured(marked, FORCE_COLOUR).any()
 
 
 def test_arrows_have_the_length_of_the_force_over_the_weight():
     forces = np.array([[0.0, 0.0, 10.0], [0.0, 5.0, 0.0], [1e4, 0.0, 0.0]])
-    lengths = np.linalg.norm(arrows_of(forces, 10.0, 2.0), axis=1)
+    lengths = np.linalg.norm(force_arrows(forces, 10.0, 2.0), axis=1)
     np.testing.assert_allclose(lengths, (2.0 * ARROW, ARROW, 2.0 * LONGEST))
-    weightless = np.linalg.norm(arrows_of(forces[:2], 0.0, 2.0), axis=1)
+    weightless = np.linalg.norm(force_arrows(forces[:2], 0.0, 2.0), axis=1)
     np.testing.assert_allclose(weightless, (2.0 * ARROW, ARROW))
-    assert arrows_of(np.zeros((0, 3)), 0.0, 2.0).shape == (0, 3)
+    assert force_arrows(np.zeros((0, 3)), 0.0, 2.0).shape == (0, 3)
 
 
 def test_bars_are_as_long_as_the_energies_and_share_a_scale_that_grows():
@@ -122,7 +122,7 @@ def test_bars_are_as_long_as_the_energies_and_share_a_scale_that_grows():
     def areas(kinetic, potential):
         marks = Marks(energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential})
         picture = renderer.render(*bodies, marks)
-        return [coloured(picture[:100, :300], colour).sum() for colour in COLOURS[:2]]
+        return [coloured(picture[:100, :300], colour).sum() for colour in BAR_COLOURS[:2]]
 
     kinetic, potential = areas(2.0, -4.0)
     assert potential == pytest.approx(2 * kinetic, rel=0.1)
@@ -147,8 +147,8 @@ def test_environments_have_the_option():
         for _ in range(10):  # it starts a little above the ground
             made.step(np.zeros(2, dtype=np.float32))
     assert env.sim.contacts.force.any()
-    assert coloured(env.render(), INSIDE).any()
-    assert not coloured(plain.render(), INSIDE).any()
+    assert coloured(env.render(), FORCE_COLOUR).any()
+    assert not coloured(plain.render(), FORCE_COLOUR).any()
     env.close(), plain.close()
     for given, kinds in (("energy", ("energy",)), ("energy,contacts", ("energy", "contacts")), ([], ())):
         assert gym.make("vigym/Pendulum-v0", overlay=given).unwrapped.overlay == kinds

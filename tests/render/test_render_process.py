@@ -14,7 +14,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.render.backends import software
 from vigym.render.make import make_renderer
 from vigym.render.scene.camera import Camera
-from vigym.render.scene.meshes import bullet
+from vigym.render.scene.meshes import import_pybullet
 
 
 def test_pictures_are_fresh_and_depend_on_nothing_but_the_poses():
@@ -36,7 +36,7 @@ def test_the_cut_out_rectangle_changes_nothing(monkeypatch):
     mech = chain(3)
     bodies = poses(mech, lambda joint: 0.7)
     cut = picture_of(mech, *bodies)
-    monkeypatch.setattr(software, "rectangle", lambda view, corners: (0, 0, view.width, view.height))
+    monkeypatch.setattr(software, "bounding_rectangle", lambda view, corners: (0, 0, view.width, view.height))
     assert np.array_equal(picture_of(mech, *bodies), cut)
 
 
@@ -44,7 +44,7 @@ def test_a_pybullet_without_numpy_gives_the_same_picture(monkeypatch):
     mech = ball(ground=True)
     monkeypatch.setattr(software, "SAMPLES", 1)
     expected = picture_of(mech)
-    p = bullet()
+    p = import_pybullet()
     arrays = p.getCameraImage
 
     def tuples(*args, **options):
@@ -95,10 +95,10 @@ def test_closing_twice_is_fine_and_drawing_starts_anew():
 
 
 def test_forgotten_renderers_give_their_client_back():
-    p, mech = bullet(), chain(1)
+    p, mech = import_pybullet(), chain(1)
     renderer = make_renderer(mech, "rgb_array", 16, 16)
     renderer.render(*assembled(mech))
-    client = renderer._stage.client()
+    client = renderer._client.client()
     assert p.isConnected(client)
     del renderer
     assert not p.isConnected(client)

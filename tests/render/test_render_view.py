@@ -48,12 +48,13 @@ def swung(mech, value):
 def test_robots_stay_inside_the_picture_and_fill_it(name, size):
     mech = load_urdf(assets.path(name))
     scene = Scene(mech, Camera(), *size)
-    world = np.array([piece.body == len(mech.bodies) for piece in scene.pieces]).repeat(8)
+    world = np.array([visual.body == len(mech.bodies) for visual in scene.visuals]).repeat(8)
     spans = []
     for value in np.linspace(-math.pi, math.pi, 13):
         bodies = swung(mech, value)
-        corners = scene.corners(*scene.place(*bodies))[~world] - scene.shifts(bodies[0])[0]
-        left, top, width, height = software.rectangle(scene.view, corners)
+        corners = scene.bounding_corners(*scene.visual_poses(*bodies))[~world]
+        corners = corners - scene.shifts(bodies[0])[0]
+        left, top, width, height = software.bounding_rectangle(scene.view, corners)
         assert left > 0
         assert top > 0
         assert left + width < size[0]

@@ -15,7 +15,7 @@ SHOW = """
 import time
 import numpy as np
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.scene.meshes import RenderError, bullet
+from vigym.render.scene.meshes import RenderError, import_pybullet
 from vigym.render.make import make_renderer
 
 mech = Mechanism()
@@ -36,7 +36,7 @@ else:
     raise AssertionError("a second window")
 picture = make_renderer(mech, "rgb_array", 32, 32).render(*pose)
 assert picture.shape == (32, 32, 3)
-bullet().disconnect(window._stage.client())  # as the user's click does
+import_pybullet().disconnect(window._client.client())  # as the user's click does
 try:
     window.render(*pose)
 except RenderError as error:
