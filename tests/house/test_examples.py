@@ -33,7 +33,9 @@ def check_energy_without_drift(module):
 
 def check_import_urdf(module):
     info = module.main()
-    assert info["reward_task"] == pytest.approx(-float(info["joint_velocities"] @ info["joint_velocities"]))
+    assert info["reward_task"] == pytest.approx(
+        -float(info["joint_velocities"] @ info["joint_velocities"])
+    )
 
 
 def check_own_task(module):
@@ -115,7 +117,9 @@ def check_snake_gait(module):
 
 def check_runge_kutta(module):
     steps = module.FOUR_BAR.run(0.0025), module.FOUR_BAR.run(0.005, every=2)
-    (coarse, wide), (fine, narrow) = (np.abs(np.array(list(islice(run, 800)))).T for run in steps[::-1])
+    (coarse, wide), (fine, narrow) = (
+        np.abs(np.array(list(islice(run, 800)))).T for run in steps[::-1]
+    )
     order = np.log2(np.ptp(coarse) / np.ptp(fine)), np.log2(wide[-1] / narrow[-1])
     assert min(order) > 3.0  # of energy and gap: of fourth order, and yet they drift
     print("orders of energy and gap", order)
@@ -166,7 +170,9 @@ def check_snake_skates(module):
 def check_snake_gaits_on_ground(module):
     rows = module.main()
     assert rows["sidewinding"]["left"] > 0.1
-    assert rows["rolling"]["left"] == pytest.approx(0.5 * np.pi * 0.051, rel=0.1)  # half a circumference a second
+    assert rows["rolling"]["left"] == pytest.approx(
+        0.5 * np.pi * 0.051, rel=0.1
+    )  # half a circumference a second
     assert rows["linear progression"]["ahead"] > 0.03
     assert rows["linear progression"]["upright"] > 0.9
     assert rows["rolling"]["power"] < rows["sidewinding"]["power"]

@@ -8,14 +8,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARIES = ("pybullet", "numba", "llvmlite", "torch", "stable_baselines3", "matplotlib", "moviepy", "scipy")
+LIBRARIES = (
+    "pybullet",
+    "numba",
+    "llvmlite",
+    "torch",
+    "stable_baselines3",
+    "matplotlib",
+    "moviepy",
+    "scipy",
+)
 HEAVY = (*LIBRARIES, "vigym.core", "vigym.mechanism", "vigym.simulation")
 
 
 def run_python(code: str, cwd: Path, path: Path | None = None) -> str:
-    """Run a program in a new interpreter that sees the installed packages, and `path` before them."""
+    """Run a program in a new interpreter that looks for packages in `path` first."""
     search = f"import sys; sys.path.insert(0, {str(path)!r})\n" if path else ""
-    done = subprocess.run([sys.executable, "-c", search + code], cwd=cwd, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", search + code], cwd=cwd, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -35,7 +46,10 @@ def test_the_wheel_carries_every_asset_unchanged(wheel: Path) -> None:
     assert any(path.suffix == ".urdf" for path in assets)
     with zipfile.ZipFile(wheel) as archive:
         for path in assets:
-            assert archive.read(f"vigym/_assets/{path.relative_to(ROOT / 'assets').as_posix()}") == path.read_bytes()
+            assert (
+                archive.read(f"vigym/_assets/{path.relative_to(ROOT / 'assets').as_posix()}")
+                == path.read_bytes()
+            )
 
 
 def test_the_wheel_carries_the_package_and_nothing_else(wheel: Path) -> None:
@@ -50,13 +64,20 @@ def test_the_wheel_carries_the_package_and_nothing_else(wheel: Path) -> None:
 def test_the_wheel_brings_the_command(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-        assert archive.read(name).decode().split() == ["[console_scripts]", "vigym", "=", "vigym.__main__:main"]
+        assert archive.read(name).decode().split() == [
+            "[console_scripts]",
+            "vigym",
+            "=",
+            "vigym.__main__:main",
+        ]
 
 
 def test_an_unpacked_wheel_finds_its_own_assets(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
-    found = run_python("import vigym.assets; print(vigym.assets.path('pendulum'))", tmp_path, tmp_path / "site")
+    found = run_python(
+        "import vigym.assets; print(vigym.assets.path('pendulum'))", tmp_path, tmp_path / "site"
+    )
     assert Path(found).is_relative_to(tmp_path / "site")
     assert Path(found).read_bytes() == (ROOT / "assets/pendulum/pendulum.urdf").read_bytes()
 
@@ -67,12 +88,14 @@ def test_import_is_light(tmp_path: Path) -> None:
 
 
 def test_import_registers_the_environments(tmp_path: Path) -> None:
-    code = "import gymnasium, vigym; print(any(name.startswith('vigym/') for name in gymnasium.registry))"
+    found = "any(name.startswith('vigym/') for name in gymnasium.registry)"
+    code = f"import gymnasium, vigym; print({found})"
     assert run_python(code, tmp_path) == "True"
 
 
 def test_every_public_name_is_there(tmp_path: Path) -> None:
-    code = "import vigym; print(all(getattr(vigym, name) is not None and name in dir(vigym) for name in vigym.__all__))"
+    found = "all(getattr(vigym, name) and name in dir(vigym) for name in vigym.__all__)"
+    code = f"import vigym; print({found})"
     assert run_python(code, tmp_path) == "True"
 
 

@@ -29,7 +29,9 @@ with captured_output() as said:
     print("from Python", flush=False)
 assert sorted(said.text.split("\\n")) == ["", "from C", "from Python"], said.text
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "before\n", "")
 
 

@@ -50,7 +50,7 @@ def command(line: str) -> str:
 
 
 def alike(found: str, shown: str) -> bool:
-    """Whether two words are the same, or numbers that are nearly so: machines round in their own ways."""
+    """Return whether two words are the same, or numbers that are nearly so: machines differ."""
     try:
         return float(found) == pytest.approx(float(shown), rel=0.05, abs=0.01)
     except ValueError:
@@ -68,7 +68,7 @@ def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
 
 
 def test_the_five_minutes_run(tmp_path: Path) -> None:
-    """Files are saved and commands run in their order, in a folder with `train` beside them; training is cut short."""
+    """Save the files and run the commands in order, beside `train`; training is cut short."""
     (section,) = re.findall(r"^## Five minutes\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
     for name, text in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL):
         (tmp_path / name).write_text(text)
@@ -76,8 +76,14 @@ def test_the_five_minutes_run(tmp_path: Path) -> None:
     lines = "".join(re.findall(r"<!-- run -->\n```bash\n(.*?)```", section, re.DOTALL)).splitlines()
     said = {}
     for line in lines:
-        words = [sys.executable, *(["-m", "vigym"] if line.startswith("vigym ") else []), *line.split()[1:]]
-        words += ["--timesteps", "4096", "--episodes", "2", "--no-video"] if "train/" in line else []
+        words = [
+            sys.executable,
+            *(["-m", "vigym"] if line.startswith("vigym ") else []),
+            *line.split()[1:],
+        ]
+        words += (
+            ["--timesteps", "4096", "--episodes", "2", "--no-video"] if "train/" in line else []
+        )
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, (line, done.stderr)
         said[line.partition(" -")[0]] = done.stdout
@@ -88,7 +94,9 @@ def test_the_five_minutes_run(tmp_path: Path) -> None:
 
 
 def test_its_table_has_every_environment_and_no_other() -> None:
-    assert re.findall(r"^\| `(vigym/\S+)`", README, re.MULTILINE) == [entry.id for entry in ENVIRONMENTS]
+    assert re.findall(r"^\| `(vigym/\S+)`", README, re.MULTILINE) == [
+        entry.id for entry in ENVIRONMENTS
+    ]
 
 
 @pytest.mark.parametrize("name", ["train", "test"])
