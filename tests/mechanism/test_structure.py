@@ -186,12 +186,12 @@ def test_bars_in_line_that_must_fold_do():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: pair(offset=(0, 1e-3, 0)), r"'h2': found its two halves 0.001 m and 0 rad.*no motion"),
-        (lambda: pair(offset=(1e-3, 0, 0)), r"'h2': found its two halves 0.001 m and 0 rad.*no nearer"),
-        (lambda: pair(child_rotation=(1, 1e-3, 0, 0)), r"'h2': found its two halves 0 m and 0.002 rad.*no nearer"),
-        (lambda: four_bar(ground=(2.2, 1e-3, 0)), r"'close': found its two halves 0.001 m .*no motion"),
-        (lambda: four_bar(ground=(8.0, 0, 0)), r"'close': found its two halves 3.36 m .*comes no nearer"),
-        (lambda: four_bar(closing="fixed", ground=(6, 0, 0)), r"'close': found its two halves .*comes no nearer"),
+        (lambda: pair(offset=(0, 1e-3, 0)), r"'h2': found its two joint frames 0.001 m and 0 rad.*no motion"),
+        (lambda: pair(offset=(1e-3, 0, 0)), r"'h2': found its two joint frames 0.001 m and 0 rad.*no nearer"),
+        (lambda: pair(child_rotation=(1, 1e-3, 0, 0)), r"'h2': found its two joint frames 0 m and 0.002 rad.*no nearer"),
+        (lambda: four_bar(ground=(2.2, 1e-3, 0)), r"'close': found its two joint frames 0.001 m .*no motion"),
+        (lambda: four_bar(ground=(8.0, 0, 0)), r"'close': found its two joint frames 3.36 m .*comes no nearer"),
+        (lambda: four_bar(closing="fixed", ground=(6, 0, 0)), r"'close': found its two joint frames .*comes no nearer"),
         (
             lambda: four_bar(((0, 0, 0), (0, 0, 1), (1, 0, 1), (2, 0, 1)), ground=(3 + 1e-6, 0, 0)),
             r"'close': .*e-0\d m",

@@ -38,7 +38,7 @@ def test_what_implied_rows_hide_is_told():
 
 def test_a_mechanism_that_cannot_be_assembled_has_a_summary():
     mech = four_bar(ground=(8.0, 0.0, 0.0))
-    assert "cannot be assembled: joint 'close': found its two halves 3.36 m" in mech.summary()
+    assert "cannot be assembled: joint 'close': found its two joint frames 3.36 m" in mech.summary()
     assert lines(mech, "loops") == ["close closes a loop  open as described"]
 
 

@@ -149,7 +149,7 @@ def project_wrenches(poses: Poses, forces: Array, moments: Array, signs: Array) 
 def perturb(tree: TreeKinematics, coordinates: Array, rates: Array) -> Array:
     """Return complex coordinates (S, n_q) that carry derivatives along rates (S, tree dofs)."""
     result: Any = np.tile(coordinates, (len(rates), 1)).astype(np.complex128)
-    positions, velocities = tree.plain
+    positions, velocities = tree.scalar_coordinates
     result[:, positions] += 1j * STEP * rates[:, velocities]
     for span, velocity in tree.quaternions:
         ones = np.ones((len(rates), 1))

@@ -57,7 +57,7 @@ class Motors:
         self.on_motors = np.isin(actuated, self._dofs)
         self._torque_map = np.eye(len(names))[: tree.dofs, actuated]
         self._tree_dofs = tree.dofs
-        self._plain = tree.plain
+        self._plain = tree.scalar_coordinates
 
     def command(self, torques: Array, targets: Array) -> Command:
         """Return the motors' law under torques and targets.
