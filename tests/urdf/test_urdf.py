@@ -14,7 +14,7 @@ from vigym.urdf.read.xml import read_robot
 
 
 def messages(mech: Mechanism, action: str) -> str:
-    return "\n".join(str(entry) for entry in mech.report if entry.action == action)
+    return "\n".join(str(entry) for entry in mech.notes if entry.action == action)
 
 
 def test_pendulum_asset():

@@ -14,7 +14,7 @@ from vigym.urdf.read.loops import TYPES
 def actions(mech):
     """What a report says, by action; several entries of one are lines."""
     said = {}
-    for entry in mech.report:
+    for entry in mech.notes:
         said[entry.action] = "\n".join([*said.get(entry.action, "").splitlines(), str(entry)])
     return said
 

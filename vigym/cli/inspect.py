@@ -50,7 +50,7 @@ def facts(mech: Mechanism) -> dict[str, Any]:
         ],
         "frames": {frame.name: frame.body for frame in mech.frames.values()},
         "report": [
-            {"action": entry.action, "element": entry.element, "message": entry.message} for entry in mech.report
+            {"action": entry.action, "element": entry.element, "message": entry.message} for entry in mech.notes
         ],
     }
 

@@ -50,7 +50,7 @@ class Mechanism(Elements):
             the order they were added; joints without the implicit ones, contacts among collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
-        report: list of `Note`, one for each element that is not simulated exactly as it was written.
+        notes: list of `Note`, one for each element that is not simulated exactly as it was written.
 
     Raises:
         MechanismError: gravity that is not three finite numbers, or a wrong ground.
@@ -140,7 +140,7 @@ class Mechanism(Elements):
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint(joint, self._added_tree_joints, self.joints.values())
         self._closing += (name,) if closes_loop else ()
-        self.report += joints.limit_notes(joint, closes_loop)
+        self.notes += joints.limit_notes(joint, closes_loop)
         return self.joints.add(name, joint)
 
     def add_frame(
@@ -226,7 +226,7 @@ class Mechanism(Elements):
         motors.check_motor_joint(joint, self.joints, self._closing, self._motors)
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
         enforced = joints.velocity_limit(joint)
-        self.report[:] = [note for note in self.report if note.element != enforced]
+        self.notes[:] = [note for note in self.notes if note.element != enforced]
         return self._motors.add(joint, motor)
 
     def add_coupling(
@@ -370,7 +370,7 @@ class Mechanism(Elements):
     def _add_collision(self, collision: Collision) -> Collision:
         contacts.check_contact_names(collision, self.collisions.values())
         self._add_default_ground()
-        self.report += collisions.cut_notes(collision)
+        self.notes += collisions.cut_notes(collision)
         return self.collisions.add(collision.name, collision)
 
     @property

@@ -39,7 +39,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "skates": map(_skate_row, mechanism.skates.values()),
         "wheels": map(_wheel_row, mechanism.wheels.values()),
         "frames": ([frame.name, f"on {frame.body}"] for frame in mechanism.frames.values()),
-        "not simulated as written": ([str(note)] for note in mechanism.report),
+        "not simulated as written": ([str(note)] for note in mechanism.notes),
     }
     lines = [
         f"{mechanism.name}: {counts}, {mass:.6g} kg",

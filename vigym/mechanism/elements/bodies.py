@@ -1,4 +1,4 @@
-"""Bodies, massless frames and the ground plane: their checked records; notes of a mechanism's report."""
+"""Bodies, massless frames and the ground plane: their checked records; notes of a mechanism."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class Ground(ReadOnly):
 
 @dataclass(frozen=True)
 class Note:
-    """Entry of a mechanism's report: one element that is not simulated exactly as it was described.
+    """Note of a mechanism: one element that is not simulated exactly as it was described.
 
     Attributes:
         action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced", "passive".

@@ -63,7 +63,7 @@ class Elements(checks.ReadOnly):
         self.gravity = checks.vector(gravity, "gravity [m/s^2]")
         self.ground = make_ground(ground)
         self.name = checks.fresh_name(name, "mechanism", ())
-        self.report: list[Note] = []
+        self.notes: list[Note] = []
         self.bodies: Collection[Body] = Collection()
         self.joints: Collection[Joint] = Collection()
         self.frames: Collection[Frame] = Collection()
@@ -89,7 +89,7 @@ class Elements(checks.ReadOnly):
             elements: kind ("bodies", "motors", ...) -> name -> element.
         """
         other = copy.copy(self)
-        other.report = list(self.report)
+        other.notes = list(self.notes)
         for kind, old in vars(self).items():
             if isinstance(old, Collection):
                 new = elements.get(kind.removeprefix("_"), old)

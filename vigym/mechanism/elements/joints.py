@@ -302,7 +302,7 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) 
 
 
 def velocity_limit(joint: str) -> str:
-    """Return the name of a joint's velocity limit in the report."""
+    """Return the name of a joint's velocity limit in notes."""
     return f"joint {joint!r} velocity"
 
 

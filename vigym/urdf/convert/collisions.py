@@ -44,7 +44,7 @@ def add_collisions(
                 if missing_meshes == "error":
                     message = f"{robot.path}: {touch.place}: {error} (missing_meshes='report' leaves it out)"
                     raise UrdfError(message) from error
-                mech.report.append(Note("dropped", touch.place, f"it touches nothing: {error}"))
+                mech.notes.append(Note("dropped", touch.place, f"it touches nothing: {error}"))
 
 
 def _name(link: Link, number: int) -> str:
@@ -65,7 +65,7 @@ def _add(mech: Mechanism, name: str, body: str, touch: Touch, pose: Pose) -> Non
     collision = mech.add_collision(name, body, placed(touch.shape, pose), direction=direction, **values)
     if isinstance(touch.shape, Mesh):
         message = f"its convex hull touches, by {len(collision.corners)} corners"
-        mech.report.append(Note("changed", touch.place, message))
+        mech.notes.append(Note("changed", touch.place, message))
 
 
 def add_pairs(mech: Mechanism) -> None:
@@ -77,7 +77,7 @@ def add_pairs(mech: Mechanism) -> None:
     for name, kinds in shapes.items():
         if not kinds <= set(PAIRABLE):
             message = f"touches the ground alone, not other bodies: {', '.join(sorted(kinds - set(PAIRABLE)))}"
-            mech.report.append(Note("ignored", f"body {name!r} <collision>", message))
+            mech.notes.append(Note("ignored", f"body {name!r} <collision>", message))
     able = [name for name, kinds in shapes.items() if kinds and kinds <= set(PAIRABLE)]
     held = {frozenset((joint.parent, joint.child)) for joint in mech.joints.values()}
     for a, b in combinations(able, 2):
@@ -85,6 +85,6 @@ def add_pairs(mech: Mechanism) -> None:
             continue
         if "box" in shapes[a] & shapes[b]:
             message = "both have boxes, which do not touch each other"
-            mech.report.append(Note("ignored", f"pair {a!r}, {b!r}", message))
+            mech.notes.append(Note("ignored", f"pair {a!r}, {b!r}", message))
         else:
             mech.add_pair(a, b)

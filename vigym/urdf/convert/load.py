@@ -33,7 +33,7 @@ def load_urdf(
 
     Links that fixed joints hold together are one body, named after its first link with mass and with that link's
     axes; the other links are frames on it. Joints keep their names and the order of the file. Nothing is printed:
-    `Mechanism.report` tells what was changed, dropped or is not simulated. Elements that close loops (`<loop_joint>`,
+    `Mechanism.notes` tells what was changed, dropped or is not simulated. Elements that close loops (`<loop_joint>`,
     `<constraint>`, `<drake:ball_constraint>`, see `vigym.urdf.read.loops`) become closing joints behind all others;
     where their halves are apart at the file's zero, simulators start assembled. `<mimic>` is a coupling named like its
     joint.
@@ -64,7 +64,7 @@ def load_urdf(
     order = link_order(robot)
     cross_check(robot, order)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
-    mech.report += robot.report
+    mech.notes += robot.report
     try:
         _fill(mech, robot, clusters(robot, order), zero_poses(order), base, self_collision, missing_meshes)
     except UrdfError:
@@ -93,7 +93,7 @@ def _fill(
     for joint in robot.joints.values():
         if joint.type == "fixed":
             message = f"fixed: link {joint.child!r} is part of {owners[joint.child]!r}"
-            mech.report.append(Note("merged", f"joint {joint.name!r}", message))
+            mech.notes.append(Note("merged", f"joint {joint.name!r}", message))
         else:
             _add_joint(mech, joint, owners, poses[joint.child])
     add_loops(mech, robot, owners, poses)
@@ -105,7 +105,7 @@ def _fill(
         add_pairs(mech)
     if mech.ground is None and mech.collisions:
         found = f"<collision> of {len(mech.collisions)} shapes"
-        mech.report.append(Note("ignored", found, "no ground is given, and they touch none"))
+        mech.notes.append(Note("ignored", found, "no ground is given, and they touch none"))
 
 
 def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
@@ -122,9 +122,9 @@ def _add_world(mech: Mechanism, cluster: Cluster, poses: dict[str, Pose]) -> str
             mech.add_frame(link.name, WORLD, poses[link.name].position, poses[link.name].orientation)
         if link.mass:
             message = f"fixed to the world: its {link.mass:g} kg do not move and are not simulated"
-            mech.report.append(Note("merged", f"link {link.name!r}", message))
+            mech.notes.append(Note("merged", f"link {link.name!r}", message))
         for touch in link.touches:
-            mech.report.append(Note("ignored", touch.place, "fixed to the world, of which only the ground touches"))
+            mech.notes.append(Note("ignored", touch.place, "fixed to the world, of which only the ground touches"))
     for shape in shapes(cluster, poses, np.zeros(3)):
         mech.add_world_shape(shape)
     return WORLD
@@ -153,7 +153,7 @@ def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: 
     """Add a moving joint; `pose` is its frame in the world at zero."""
     if not joint.effort:
         found = "no <limit effort>" if joint.effort is None else "effort 0"
-        mech.report.append(Note("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
+        mech.notes.append(Note("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
     mech.add_joint(
         joint.name,
         joint.type,

@@ -71,7 +71,7 @@ def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str
         found = f"the world as the child of a joint with limits, spring, damper or friction ({loop.links[1]!r})"
         raise robot.error(loop.place, found, "the world as the parent: exchange the two links")
     message = f"turned round: its coordinates are those of {first!r} relative to the world"
-    mech.report.append(Note("changed", loop.place, message))
+    mech.notes.append(Note("changed", loop.place, message))
     turned = replace(loop, links=loop.links[::-1], halves=loop.halves[::-1])
     return turned if loop.axis2 is None else replace(turned, axis=loop.axis2, axis2=loop.axis)
 
@@ -96,9 +96,9 @@ def report_gaps(mech: Mechanism, robot: Robot) -> None:
         message = f"halves {distance:.3g} m and {angle:.3g} rad apart at the file's zero; simulators start assembled"
         if max(left, turn_left) > CLOSED:
             message += f"; {left:.3g} m and {turn_left:.3g} rad stay, no motion of the tree changes them"
-        mech.report.append(Note("assembled", loop.place, message))
+        mech.notes.append(Note("assembled", loop.place, message))
     moves = np.abs(structure.assembly - tree.zero)
     farthest = int(np.argmax(moves))
     if moves[farthest] > 0.0:
         message = f"farthest from the file's zero is {mech.position_names[farthest]!r}"
-        mech.report.append(Note("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))
+        mech.notes.append(Note("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))
