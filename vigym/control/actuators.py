@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import no_numbers, number
+from vigym.mechanism.elements.checks import has_non_numbers, number
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 
@@ -91,7 +91,7 @@ def each(name: str, value: ArrayLike, count: int, low: float = -np.inf) -> Array
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: found {value!r}, expected numbers") from error
-    if no_numbers(value):  # numpy takes True as 1 and "2" as 2
+    if has_non_numbers(value):  # numpy takes True as 1 and "2" as 2
         raise ValueError(f"{name}: found {value!r}, expected numbers")
     if found.shape not in ((), (count,)):
         raise ValueError(f"{name}: found shape {found.shape}, expected one number or ({count},)")

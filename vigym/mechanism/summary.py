@@ -190,8 +190,8 @@ def _joint_row(joint: Joint) -> list[str]:
     return [joint.name, joint.type, ends, f"axis {_numbers(joint.axis)}", ", ".join(extras)]
 
 
-def _numbers(values: object) -> str:
-    return "(" + ", ".join(f"{value + 0.0:.4g}" for value in values) + ")"  # type: ignore[attr-defined]
+def _numbers(values: Iterable[float]) -> str:
+    return "(" + ", ".join(f"{value + 0.0:.4g}" for value in values) + ")"
 
 
 def _table(title: str, rows: list[list[str]]) -> list[str]:

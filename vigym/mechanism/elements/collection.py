@@ -49,7 +49,7 @@ class Collection(Mapping[str, Element]):
 
 
 class Elements(checks.ReadOnly):
-    """All elements of a mechanism, with the orders and names of joints, coordinates and contacts.
+    """Elements of a mechanism, with the orders and names of joints, coordinates and contacts.
 
     Arguments and attributes as in `Mechanism`, which adds elements and analyses them.
     """
@@ -162,7 +162,7 @@ class Elements(checks.ReadOnly):
 
     @property
     def ordered_joints(self) -> list[Joint]:
-        """All joints in the order of their coordinates: those of the tree, then loop-closing ones."""
+        """Joints in the order of their coordinates: those of the tree, then loop-closing ones."""
         return [*self.tree_joints, *self.closing_joints]
 
     @property
