@@ -65,7 +65,8 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
     if sim.batch is None:
         scalars, status, start = (table[0].tolist() for table in tables)
     else:
-        scalars, status, start = list(tables[0].T), tables[1].T.copy(), tables[2]
+        scalars, status = list(tables[0].T), tables[1].T.copy()
+        start = tables[2]
     converged, iterations, residual, _, _, power = status
     kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
     work, lost = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED]

@@ -131,17 +131,17 @@ class Plant:
             mask: (count,) environments to close.
 
         Returns:
-            Positions, velocities and the outcome (count, JOINT_GAPS + n) of the assemble kernel,
-            with the gaps of n loop-closing joints.
+            Positions, velocities and the kernel's result (count, JOINT_GAPS + n): gaps, among them
+            those of n loop-closing joints.
         """
         q, rates = start
         positions = q.copy()
         gaps = max(1, len(self.mechanism.closing_joints))
-        outcome = np.zeros((len(q), assemble.JOINT_GAPS + gaps))
-        arguments = positions, q.copy(), given[0], q, rates, given[1], outcome
+        result = np.zeros((len(q), assemble.JOINT_GAPS + gaps))
+        arguments = positions, q.copy(), given[0], q, rates, given[1], result
         kernels = assemble.assemble_single, assemble.assemble_lanes
         self.groups.call(kernels, *arguments, chosen=mask)
-        return positions, rates, outcome
+        return positions, rates, result
 
     def advance(
         self, inputs: tuple[Array, Array], timestep: float, order: int, steps: int, status: Array
@@ -153,7 +153,7 @@ class Plant:
             timestep: step size [s].
             order: order of the integrator.
             steps: number of steps.
-            status: (count, OUTCOME) rows to write the outcome to.
+            status: (count, OUTCOME) rows to write the status to.
         """
         kernels = step.step_single, step.step_lanes
         tolerance = self.options.tolerance

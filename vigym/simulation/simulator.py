@@ -27,8 +27,13 @@ __all__ = ["Energy", "Simulator", "Status"]
 
 
 def _part(path: str, doc: str) -> Any:
-    """Return a read-only property whose value an attribute of a part has, by its dotted path."""
+    """Return a read-only property for an attribute of a part, by its dotted path."""
     return property(attrgetter(path), doc=doc)
+
+
+def _property_of(part: str, source: Any) -> Any:
+    """Return a read-only property for one that a part has, with its docstring."""
+    return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
 class Simulator:
@@ -122,53 +127,23 @@ class Simulator:
     precision: str = _part("_options.precision", 'Numbers of the steps: "float64" or "float32".')
 
     # readings of the present knot: copies, with a leading (batch,) axis in a batch
-    joint_positions: Array = _part(
-        "_readings.joint_positions",
-        "Coordinates (..., n_positions) [rad, m], ordered as ``mechanism.position_names``.",
-    )
-    joint_velocities: Array = _part(
-        "_readings.joint_velocities",
-        "Velocities (..., n_velocities) [rad/s, m/s], ordered as ``mechanism.velocity_names``.",
-    )
-    body_states: Array = _part(
-        "_readings.body_states",
-        "States (..., n_bodies, 13) of ``mechanism.bodies``: position, orientation, velocity, "
-        "angular velocity, as the ``body_...`` methods return them.",
-    )
-    actuator_torques: Array = _part(
-        "_readings.actuator_torques",
-        "Actuator forces of the last step (..., n_actuated) [N, N m]; with a motor, the motor's.",
-    )
-    contacts: Contacts = _part(
-        "_readings.contacts", "Contacts with the ground and of pairs; forces of the last step."
-    )
-    time: Any = _part("_readings.time", "Simulated time since reset [s].")
-    power: Any = _part(
-        "_readings.power",
-        "Mean power of actuators and motors in the last ``step`` [W]: ``power_mech`` of `metrics`.",
-    )
-    status: Status = _part("_readings.status", "Outcome of the last step; converged after a reset.")
+    joint_positions: Array = _property_of("_readings", Readings.joint_positions)
+    joint_velocities: Array = _property_of("_readings", Readings.joint_velocities)
+    body_states: Array = _property_of("_readings", Readings.body_states)
+    actuator_torques: Array = _property_of("_readings", Readings.actuator_torques)
+    contacts: Contacts = _property_of("_readings", Readings.contacts)
+    time: Any = _property_of("_readings", Readings.time)
+    power: Any = _property_of("_readings", Readings.power)
+    status: Status = _property_of("_readings", Readings.status)
+    readings: Array = _property_of("_readings", Readings.scalars)
     status_rows: Array = _part(
         "_readings.status_rows", "(count, 6) the `Status` as numbers, and the mean power [W]."
     )
     start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
-    readings: Array = _part(
-        "_readings.scalars",
-        "(count, READ_COUNT) scalars, ordered as in the read kernel; columns lie apart.",
-    )
 
-    # parameters
-    parameters: dict[str, dict[str, Any]] = _part(
-        "_parameters.by_name",
-        "Quantity -> element -> factor (in a batch (batch,)) relative to the mechanism as built.",
-    )
-    actuator_efforts: Array = _part(
-        "_parameters.actuator_efforts", "Largest actuator forces (..., n_actuated) [N or N m]."
-    )
-    body_inertias: tuple[Array, Array] = _part(
-        "_parameters.body_inertias",
-        "Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2] of all bodies.",
-    )
+    parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
+    actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
+    body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
 
     def reset(
         self,
@@ -206,8 +181,8 @@ class Simulator:
             ValueError: the mask is not bool of shape (batch,). The state is then unchanged, as
                 after every error here.
         """
-        chosen = self._plant.mask(mask)
-        self._initial_state.reset(positions, velocities, base, chosen, place_on_ground)
+        environments = self._plant.mask(mask)
+        self._initial_state.reset(positions, velocities, base, environments, place_on_ground)
 
     def step(
         self,
@@ -236,11 +211,11 @@ class Simulator:
     def step_held(self, torques: Array | None, targets: ArrayLike | None, substeps: int) -> None:
         """Make steps like `step` with torques (..., n_actuated) that need no check."""
         idle, options = self._idle, self._options
-        rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
-        wanted = idle[1] if targets is None else self._plant.target_rows(targets)
-        held, status = (rows, wanted), self._readings.status_rows
+        torque_rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
+        target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
+        inputs, status = (torque_rows, target_rows), self._readings.status_rows
         self._readings.clear()
-        self._plant.advance(held, options.timestep, options.order, substeps, status)
+        self._plant.advance(inputs, options.timestep, options.order, substeps, status)
 
     def push(self, impulses: ArrayLike) -> None:
         """Apply impulses (..., n_bodies, 3) [N s] at centres of mass, world axes.
@@ -252,13 +227,13 @@ class Simulator:
             ValueError: the wrong shape, or numbers that are not finite. The state is then
                 unchanged.
         """
-        now = self._readings
+        readings = self._readings
         masses = self.body_inertias[0].reshape(self._plant.count, -1)
         rows = impulse_rows(impulses, *masses.shape, self._plant.single)
-        before = now.total_energy()
+        before = readings.total_energy()
         self._plant.add_velocities(rows / masses[..., None])
-        now.clear()
-        now.start_energy = now.start_energy + (now.total_energy() - before)
+        readings.clear()
+        readings.start_energy = readings.start_energy + (readings.total_energy() - before)
 
     @property
     def state(self) -> Array:
@@ -309,10 +284,10 @@ class Simulator:
             AssemblyError: lengths at which a loop cannot be closed; names the joint and the gap.
             ValueError: a wrong mask. Nothing is changed then, as after every error here.
         """
-        chosen = self._plant.mask(mask)
-        self._parameters.set(self._parameters.read(parameters), chosen)
+        environments = self._plant.mask(mask)
+        self._parameters.set(self._parameters.read(parameters), environments)
         self._readings.clear()
-        self.reset(mask=chosen)
+        self.reset(mask=environments)
 
     def linearize(
         self,
@@ -354,7 +329,7 @@ class Simulator:
                 models of motors, dry friction, skates or wheels, a contact that touches, a joint at
                 its limit, a motor at its largest force or rate, a pose where loops leave more
                 motions than elsewhere.
-            RuntimeError: a step that does not converge, or only in halves.
+            RuntimeError: a step that does not converge, or only when halved.
         """
         return self._linearizer.linearize(torques, substeps, targets)
 
@@ -375,7 +350,7 @@ class Simulator:
 
         In the order of ``mechanism.ordered_joints``: force [N] and moment about the joint's anchor
         [N m] that each joint exerts on its child, world axes, at the knot where the last step
-        began, without what acts along the joint's dofs. Zero before the first step. Where loops
+        began, without the forces along the joint's dofs. Zero before the first step. Where loops
         leave them undetermined they have the least norm over all forces and moments.
         """
         return self._readings.joint_forces(self._parameters.mechanisms)

@@ -142,7 +142,8 @@ class LinearStep:
             sizes: sizes of this step and the one before [s].
             commands: motors' laws in the step before and in this one.
         """
-        step, before, (last, command) = self._step, sizes[1], commands
+        step, before = self._step, sizes[1]
+        last, command = commands
 
         def equation(q2: Array, q3: Array) -> Array:
             leaving = step.leaving_momentum((q2, q3), sizes, start.closing, command)
@@ -172,7 +173,7 @@ class LinearStep:
         impulse: Array,
         place: tuple[int, float],
     ) -> tuple[Array, Array]:
-        """Differentiate an equation by y of knots 2 and 3, multipliers held.
+        """Differentiate an equation by y of knots 2 and 3, with constant multipliers.
 
         Args:
             equation: equation of the step.
@@ -188,7 +189,8 @@ class LinearStep:
             ValueError: the equation does not hold: a force is missing.
         """
         at, h = place
-        tree, q2, q3 = self._step.tree, knots[0].q, knots[1].q
+        tree = self._step.tree
+        q2, q3 = knots[0].q, knots[1].q
         residual = equation(q2[None], q3[None])[0] - impulse
         multipliers = self._multipliers(residual, knots[at], tangent, self._weight * abs(h))
 

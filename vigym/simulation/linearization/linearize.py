@@ -78,8 +78,8 @@ class Linearizer:
         pairs = []
         for e, step in enumerate(steps):
             last_inputs = last[0][e], last[1][e]
-            held = Inputs(inputs[0][e], inputs[1][e], last_inputs, is_continued)
-            pairs.append(step.derivatives((start[e], end[e]), held, h, before[e]))
+            constant = Inputs(inputs[0][e], inputs[1][e], last_inputs, is_continued)
+            pairs.append(step.derivatives((start[e], end[e]), constant, h, before[e]))
         return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
 
     def _linear_steps(self) -> list[LinearStep]:
@@ -111,7 +111,7 @@ class Linearizer:
         if not converged.all() or halvings.any():
             found = f"that left a residual of {residual.max():.3g}"
             if converged.all():
-                found = "that needed halves"
+                found = "that had to be halved"
             raise RuntimeError(
                 f"linearize: found a step {found}, expected one that converges; use a smaller "
                 "timestep"

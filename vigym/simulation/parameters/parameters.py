@@ -93,8 +93,8 @@ class Parameters:
         """Mechanism of every environment."""
         return [self.mechanism_of(environment) for environment in range(self._plant.count)]
 
-    def varied_environments(self) -> list[int]:
-        """Return the environments that are not as built."""
+    def environments_with_factors(self) -> list[int]:
+        """Return the environments with factors other than 1."""
         if self.factors is None:
             return []
         found: list[int] = np.flatnonzero((self.factors != 1.0).any(axis=1)).tolist()
@@ -102,7 +102,7 @@ class Parameters:
 
     @property
     def by_name(self) -> dict[str, dict[str, Any]]:
-        """Factors: quantity -> element -> factor, in a batch (batch,)."""
+        """Quantity -> element -> factor on the mechanism as built, in a batch (batch,)."""
         rows = np.ones((self._plant.count, self.table.size))
         if self.factors is not None:
             rows = self.factors
@@ -127,7 +127,7 @@ class Parameters:
 
     @property
     def body_inertias(self) -> tuple[Array, Array]:
-        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2]."""
+        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2] of all bodies."""
         bodies = self._plant.mechanism.bodies
         names = list(bodies)
         mass = self._factors_of("mass", names)

@@ -64,24 +64,24 @@ class LoopAssembly:
         held[0][:, closing_positions] = np.nan
         for values, base, independent in zip(held, start, coordinates.independent, strict=True):
             np.copyto(values, base, where=np.isnan(values) & independent)
-        q, qd, outcome = self._plant.assemble(held, start, mask)
-        self._check_singular(outcome[mask], given[1][mask], qd[mask])
+        q, qd, result = self._plant.assemble(held, start, mask)
+        self._check_singular(result[mask], given[1][mask], qd[mask])
         fastest = np.maximum(1.0, np.abs(qd).max(axis=1, initial=0.0))
-        self._check_closed(outcome, assemble.GAP_LEFT, 1.0, mask)
-        self._check_closed(outcome, assemble.RATE_LEFT, fastest, mask)
+        self._check_closed(result, assemble.GAP_LEFT, 1.0, mask)
+        self._check_closed(result, assemble.RATE_LEFT, fastest, mask)
         q[:, closing_positions] = given[0][:, closing_positions]
         qd[:, coordinates.tree_velocities :] = 0.0
         return q, qd
 
-    def _check_singular(self, outcome: Array, given: Array, rates: Array) -> None:
+    def _check_singular(self, result: Array, given: Array, rates: Array) -> None:
         """Raise AssemblyError where rates were completed at a singular pose.
 
         There the mechanism has more motions than elsewhere.
         """
         if not (np.abs(given) > 0.0).any():  # no rates that others would follow
             return
-        closed = outcome[:, assemble.GAP_LEFT] <= CLOSED
-        singular = closed & (outcome[:, assemble.WEAK_ROWS] > self._redundant)
+        closed = result[:, assemble.GAP_LEFT] <= CLOSED
+        singular = closed & (result[:, assemble.WEAK_ROWS] > self._redundant)
         change = np.nan_to_num(np.abs(rates - given)).max(axis=1, initial=0.0)
         changed = change > RATE_CHANGE * np.abs(rates).max(axis=1, initial=1.0)
         if (singular | (closed & changed)).any():
@@ -92,31 +92,31 @@ class LoopAssembly:
             )
 
     def _check_closed(
-        self, outcome: Array, column: int, scale: Array | float, mask: NDArray[np.bool_]
+        self, result: Array, column: int, scale: Array | float, mask: NDArray[np.bool_]
     ) -> None:
         """Raise AssemblyError where a gap or its rate is left."""
-        closed = outcome[:, column] <= CLOSED * scale
+        closed = result[:, column] <= CLOSED * scale
         if not (closed | ~mask).all():
             row = int(np.argmax(mask & ~closed))
             where = "" if self._plant.single else f" of environment {row}"
-            raise AssemblyError(self._message(outcome[row], column, where))
+            raise AssemblyError(self._message(result[row], column, where))
 
-    def _message(self, outcome: Array, column: int, where: str) -> str:
+    def _message(self, result: Array, column: int, where: str) -> str:
         names = [*self.closing] or self._couplings
         listed = ", ".join(names)
         if column == assemble.RATE_LEFT:
             return (
                 f"velocities{where}: found given rates that open a loop or coupling ({listed}) by "
-                f"{outcome[column]:.3g} length scales or rad a second, expected rates that keep it "
+                f"{result[column]:.3g} length scales or rad a second, expected rates that keep it "
                 "closed; name fewer joints"
             )
         if not self.closing:
             return (
                 f"positions{where}: found values that leave a coupling ({listed}) open by "
-                f"{outcome[column]:.3g} m or rad, expected values at which all hold; name fewer "
+                f"{result[column]:.3g} m or rad, expected values at which all hold; name fewer "
                 "joints"
             )
-        gaps = outcome[assemble.JOINT_GAPS :]
+        gaps = result[assemble.JOINT_GAPS :]
         worst = int(np.argmax(gaps[: len(names)]))
         return (
             f"positions{where}: found values that leave joint {names[worst]!r} open by "
@@ -214,15 +214,15 @@ def with_tree_joints(
             coupling.ratio,
             coupling.offset,
         )
-    listed = set(given)
-    dependent = [
-        joint.name
-        for joint in other.closing_joints
-        if joint.name in listed or joint.coordinate_names & listed
-    ]
-    if dependent:
-        raise AssemblyError(
-            f"found given coordinates of {', '.join(sorted(listed))}, of which {dependent[0]!r} "
-            "follows from the others; name fewer joints"
-        )
+    _check_independent(other, set(given))
     return other
+
+
+def _check_independent(mechanism: Mechanism, given: set[str]) -> None:
+    """Raise AssemblyError where a given joint or coordinate is one of a loop-closing joint."""
+    for joint in mechanism.closing_joints:
+        if joint.name in given or joint.coordinate_names & given:
+            raise AssemblyError(
+                f"found given coordinates of {', '.join(sorted(given))}, of which {joint.name!r} "
+                "follows from the others; name fewer joints"
+            )

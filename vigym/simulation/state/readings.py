@@ -156,7 +156,7 @@ class Readings:
 
     @property
     def table(self) -> Array:
-        """All readings (count, columns), computed once per state."""
+        """Table of all readings (count, columns), computed once per state."""
         if self._table is None:
             table = np.zeros((self._plant.count, self._columns.width))
             self._plant.read(table)
@@ -197,7 +197,7 @@ class Readings:
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts: gaps and velocities at the knot, forces of the last step."""
+        """Contacts with the ground and of pairs; gaps at the knot, forces of the last step."""
         rows, copied = self.contact_rows, self._plant.squeeze
         force, point = core_contacts.CONTACT_FORCE, core_contacts.CONTACT_POINT
         slip, normal = core_contacts.CONTACT_SLIP, core_contacts.CONTACT_NORMAL
@@ -211,17 +211,17 @@ class Readings:
 
     @property
     def actuator_torques(self) -> Array:
-        """Actuator forces of the last step (..., n_actuated) [N or N m]."""
+        """Actuator forces of the last step (..., n_actuated) [N, N m]; of motors theirs."""
         return self._plant.squeeze(self.table[:, self._columns.actuators])
 
     @property
     def joint_positions(self) -> Array:
-        """Joint coordinates (..., n_positions) [rad, m]."""
+        """Coordinates (..., n_positions) [rad, m], as ``mechanism.position_names``."""
         return self._plant.squeeze(self.position_rows)
 
     @property
     def joint_velocities(self) -> Array:
-        """Joint velocities at the knot (..., n_velocities) [rad/s, m/s]."""
+        """Velocities (..., n_velocities) [rad/s, m/s], as ``mechanism.velocity_names``."""
         return self._plant.squeeze(self.velocity_rows)
 
     @property
@@ -231,12 +231,12 @@ class Readings:
 
     @property
     def status(self) -> Status:
-        """Outcome of the last step."""
+        """Outcome of the last step; after a reset converged, without iterations."""
         return _status(self.status_rows, self._plant.single)
 
     @property
     def power(self) -> Any:
-        """Mean power of actuators and motors in the last call of ``step`` [W]."""
+        """Mean power of actuators and motors in the last ``step`` [W]; a metric too."""
         return self._plant.number(self.status_rows[:, -1])
 
     @property
@@ -280,7 +280,11 @@ class Readings:
 
     @property
     def body_states(self) -> Array:
-        """States of all bodies (..., n_bodies, 13), in the order of ``mechanism.bodies``."""
+        """States (..., n_bodies, 13) of all bodies, in the order of ``mechanism.bodies``.
+
+        Columns: position, orientation, velocity, angular velocity, as the ``body_...`` methods of
+        `Simulator` return them.
+        """
         rows = self._plant.model.body_rows
         table = self.table[:, : BODY_COLUMNS * len(rows)]
         blocks = table.reshape(self._plant.count, -1, BODY_COLUMNS)
