@@ -116,7 +116,8 @@ def test_open_loops_are_assembled_or_refused(load, tmp_path):
         ("revolute", 'xyz="0 0 1" rpy="0.25 0 0"', "0 m and 0.25 rad"),
         ("revolute", 'xyz="0 0.001 1"', "0.001 m and 0 rad"),
     ):
-        with pytest.raises(AssemblyError, match=f"joint 'd': found its two joint frames {gap} apart.*, expected") as caught:
+        message = f"joint 'd': found its two joint frames {gap} apart.*, expected"
+        with pytest.raises(AssemblyError, match=message) as caught:
             load(*ARMS, loop(type, second=f'link="right" {half}'))
         assert str(caught.value).startswith(f"{tmp_path / 'robot.urdf'}: ")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from vigym.mechanism.elements.bodies import WORLD, Note
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.urdf.convert.merge import check_inertia
 from vigym.urdf.read.collisions import read_gazebo
@@ -17,7 +17,7 @@ from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.links import check_unique, read_link
 from vigym.urdf.read.loops import find_loops, read_loop
-from vigym.urdf.read.notes import ignored_children
+from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Link, LoopJoint, TreeJoint
 from vigym.urdf.read.xml import parse_urdf
 
@@ -51,22 +51,19 @@ def survey(path: str | os.PathLike[str], base: str | None = None) -> PartialRobo
     """
     robot = parse_urdf(path)
     faults: list[Fault] = []
-    notes: list[Note] = []  # not shown: nothing is imported
 
     def each(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         return _read_each(read, items, path, faults)
 
     names = each(lambda node: node.text("name"), [robot])
     loop_nodes = find_loops(robot)
-    each(lambda node: ignored_children(node, {loop.tag for loop in loop_nodes}), [robot])
-    materials = each(lambda node: read_materials(node, notes), [robot]) or [{}]
-    surfaces = each(lambda node: read_gazebo(node, notes), [robot]) or [{}]
-    links = each(
-        lambda node: read_link(node, materials[0], surfaces[0], notes), robot.children("link")
-    )
-    joints = each(lambda node: read_joint(node, notes), robot.children("joint"))
+    each(lambda node: note_ignored(node, {loop.tag for loop in loop_nodes}), [robot])
+    materials = each(read_materials, [robot]) or [{}]
+    surfaces = each(read_gazebo, [robot]) or [{}]
+    links = each(lambda node: read_link(node, materials[0], surfaces[0]), robot.children("link"))
+    joints = each(read_joint, robot.children("joint"))
     numbered = enumerate(loop_nodes, start=1)
-    loops = each(lambda loop: read_loop(loop[1], loop[0], notes), numbered)
+    loops = each(lambda item: read_loop(item[1], item[0]), numbered)
     named = {
         "link": [link.name for link in links],
         "joint": [joint.name for joint in (*joints, *loops)],

@@ -2,25 +2,24 @@
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
 from vigym.urdf.read.meshes import locate_mesh
-from vigym.urdf.read.notes import ignored_children
+from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Surface, UrdfCollision
 from vigym.urdf.read.xml import Node
 
 
-def read_collisions(link: Node, surface: Surface, notes: list[Note]) -> tuple[UrdfCollision, ...]:
+def read_collisions(link: Node, surface: Surface) -> tuple[UrdfCollision, ...]:
     """Return the collision shapes of a link; unsupported shapes become notes."""
-    surface = _read_contact(link, surface, notes)
-    found = [_read_collision(node, surface, notes) for node in link.children("collision")]
+    surface = _read_contact(link, surface)
+    found = [_read_collision(node, surface) for node in link.children("collision")]
     return tuple(collision for collision in found if collision is not None)
 
 
-def _read_collision(node: Node, surface: Surface, notes: list[Note]) -> UrdfCollision | None:
-    notes += ignored_children(node, {"origin", "geometry"})
-    kind, sizes = read_geometry(node, notes, "touches nothing", allow_points=True)
+def _read_collision(node: Node, surface: Surface) -> UrdfCollision | None:
+    note_ignored(node, {"origin", "geometry"})
+    kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
     if kind is None:
         return None
@@ -31,13 +30,13 @@ def _read_collision(node: Node, surface: Surface, notes: list[Note]) -> UrdfColl
     return UrdfCollision(node.element.get("name", "").strip(), node.place, shape, pose, surface)
 
 
-def _read_contact(link: Node, surface: Surface, notes: list[Note]) -> Surface:
+def _read_contact(link: Node, surface: Surface) -> Surface:
     """Return `surface` with the values of the link's <contact>."""
     contact = link.only("contact")
     if contact is None:
         return surface
     tags = ("lateral_friction", "spinning_friction", "restitution")
-    notes += ignored_children(contact, set(tags))
+    note_ignored(contact, set(tags))
     values = {}
     for tag in tags:
         node = contact.only(tag)
@@ -56,7 +55,7 @@ def _read_contact(link: Node, surface: Surface, notes: list[Note]) -> Surface:
     )
 
 
-def read_gazebo(robot: Node, notes: list[Note]) -> dict[str, Surface]:
+def read_gazebo(robot: Node) -> dict[str, Surface]:
     """Return surfaces by link name, from <mu1>, <mu2>, <fdir1> of <gazebo reference> elements."""
     surfaces = {}
     for node in robot.children("gazebo"):
@@ -68,11 +67,11 @@ def read_gazebo(robot: Node, notes: list[Note]) -> dict[str, Surface]:
         if len(given) == 1:
             missing = "mu2" if second is None else "mu1"
             message = f"{missing} is not given: friction is the same in all directions"
-            notes.append(Note("changed", node.place, message))
+            node.note("changed", message)
         elif given[0] != given[1] and direction is None:
             found = f"mu1 {given[0]:g} and mu2 {given[1]:g} without fdir1"
             message = f"{found}: mu1 is taken along x of the shapes"
-            notes.append(Note("changed", node.place, message))
+            node.note("changed", message)
         axis = np.array([1.0, 0.0, 0.0]) if direction is None else direction.content(3)
         if direction is not None and not axis.any():
             raise direction.error("0 0 0", "a direction")

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
 from vigym.urdf.read.geometry import read_origin
-from vigym.urdf.read.notes import ignored_children
+from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Mimic, TreeJoint
 from vigym.urdf.read.xml import Node
 
@@ -20,16 +19,16 @@ UNIT_TOLERANCE = 1e-6  # axes that are off by more get a note
 _AXIS_LENGTHS = (1e-150, 1e150)  # beyond them the squared length under- or overflows
 
 
-def read_joint(node: Node, notes: list[Note]) -> TreeJoint:
+def read_joint(node: Node) -> TreeJoint:
     """Return the joint of a <joint> element."""
     name = node.text("name")
     joint_type = read_type(node, TREE_JOINT_TYPES)
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-    notes += ignored_children(node, known)
+    note_ignored(node, known)
     if joint_type.bounded and node.only("limit") is None:
         expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
         raise node.error("no <limit>", expected)
-    parameters = read_parameters(node, joint_type, notes)
+    parameters = read_parameters(node, joint_type)
     return TreeJoint(
         name=name,
         type=joint_type.name,
@@ -37,7 +36,7 @@ def read_joint(node: Node, notes: list[Note]) -> TreeJoint:
         parent=node.need("parent").text("link"),
         child=node.need("child").text("link"),
         origin=read_origin(node),
-        axis=read_axis(node, notes, joint_type.needs_axis),
+        axis=read_axis(node, joint_type.needs_axis),
         mimic=_read_mimic(node),
         **parameters,
     )
@@ -59,7 +58,7 @@ def _read_mimic(node: Node) -> Mimic | None:
     return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
 
 
-def read_axis(node: Node, notes: list[Note], needed: bool = True, tag: str = "axis") -> Array:
+def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:
     """Return the unit vector (3,) in the child `tag`; x without one or when no axis is `needed`."""
     axis = node.only(tag)
     written = axis.numbers("xyz", 3, (1.0, 0.0, 0.0)) if axis else np.array([1.0, 0.0, 0.0])
@@ -70,25 +69,21 @@ def read_axis(node: Node, notes: list[Note], needed: bool = True, tag: str = "ax
     if axis is not None and not least < length < largest:
         raise axis.error(f'xyz="{axis.text("xyz")}"', "a direction")
     if axis is not None and abs(length - 1.0) > UNIT_TOLERANCE:
-        notes.append(Note("changed", axis.place, f"length {length:.9g} scaled to 1"))
+        axis.note("changed", f"length {length:.9g} scaled to 1")
     return written if length == 1.0 else written / length
 
 
-def read_parameters(
-    node: Node, joint_type: JointType, notes: list[Note], closes_loop: bool = False
-) -> dict[str, Any]:
+def read_parameters(node: Node, joint_type: JointType, closes_loop: bool = False) -> dict[str, Any]:
     """Return the `JointParameters` in <limit> and <dynamics>, as keyword arguments.
 
     A value that the type cannot have becomes a note. A joint that `closes_loop` is passive, and
     unlimited unless <limit> has lower or upper.
     """
-    limit = _read_limit(node, joint_type, notes, closes_loop)
-    return limit | _read_dynamics(node, joint_type, notes)
+    limit = _read_limit(node, joint_type, closes_loop)
+    return limit | _read_dynamics(node, joint_type)
 
 
-def _read_limit(
-    node: Node, joint_type: JointType, notes: list[Note], closes_loop: bool
-) -> dict[str, Any]:
+def _read_limit(node: Node, joint_type: JointType, closes_loop: bool) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
         return {}
@@ -102,17 +97,17 @@ def _read_limit(
         limits = (lower, upper) if written or not closes_loop else None
     elif joint_type.bounded:
         message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
-        notes.append(Note("changed", limit.place, message))
+        limit.note("changed", message)
     elif written:
         message = f"lower and upper have no meaning for a {joint_type.name} joint"
-        notes.append(Note("ignored", limit.place, message))
+        limit.note("ignored", message)
     if closes_loop and effort:
         expected = "0: no actuator drives a joint that closes a loop; cut another one"
         raise limit.error(f'effort="{effort:g}"', expected)
     return {"limits": limits, "effort": effort, "velocity": velocity}
 
 
-def _read_dynamics(node: Node, joint_type: JointType, notes: list[Note]) -> dict[str, Any]:
+def _read_dynamics(node: Node, joint_type: JointType) -> dict[str, Any]:
     dynamics = node.only("dynamics")
     if dynamics is None:
         return {}
@@ -120,12 +115,12 @@ def _read_dynamics(node: Node, joint_type: JointType, notes: list[Note]) -> dict
     for attribute in dynamics.element.attrib:
         if attribute not in (*nonnegative, "spring_reference"):
             message = f"{attribute} is not known to this importer"
-            notes.append(Note("ignored", dynamics.place, message))
+            dynamics.note("ignored", message)
     damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in nonnegative)
     if friction and joint_type.dofs != 1:
         found = f"friction {friction:g}: a {joint_type.name} joint has none"
         message = f"{found}, only joints of one degree of freedom have"
-        notes.append(Note("ignored", dynamics.place, message))
+        dynamics.note("ignored", message)
         friction = 0.0
     return {
         "damping": damping,

@@ -4,14 +4,13 @@ import os
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.spatial import IDENTITY
 from vigym.urdf.read.collisions import read_collisions, read_gazebo
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
-from vigym.urdf.read.notes import ignored_children
+from vigym.urdf.read.notes import note_ignored
 from vigym.urdf.read.records import Link, Robot, Surface
 from vigym.urdf.read.xml import Node, parse_urdf
 
@@ -27,12 +26,12 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
     robot = parse_urdf(path)
     loop_nodes = find_loops(robot)
     known = {"link", "joint", "material", *(node.element.tag for node in loop_nodes)}
-    notes = ignored_children(robot, known)
-    materials = read_materials(robot, notes)
-    surfaces = read_gazebo(robot, notes)
-    links = [read_link(node, materials, surfaces, notes) for node in robot.children("link")]
-    joints = [read_joint(node, notes) for node in robot.children("joint")]
-    loops = [read_loop(node, k, notes) for k, node in enumerate(loop_nodes, start=1)]
+    note_ignored(robot, known)
+    materials = read_materials(robot)
+    surfaces = read_gazebo(robot)
+    links = [read_link(node, materials, surfaces) for node in robot.children("link")]
+    joints = [read_joint(node) for node in robot.children("joint")]
+    loops = [read_loop(node, k) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
     check_unique(robot, "link", [link.name for link in links])
@@ -43,7 +42,7 @@ def read_robot(path: str | os.PathLike[str]) -> Robot:
         links={link.name: link for link in links},
         joints={joint.name: joint for joint in joints},
         loops=loops,
-        notes=notes,
+        notes=robot.notes,
     )
 
 
@@ -56,23 +55,21 @@ def check_unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(
-    node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], notes: list[Note]
-) -> Link:
+def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface]) -> Link:
     """Return a link; its mass is zero without <inertial>."""
     name = node.text("name")
-    notes += ignored_children(node, {"inertial", "visual", "collision", "contact"})
-    collisions = read_collisions(node, surfaces.get(name, Surface()), notes)
-    visuals = [read_visual(child, materials, notes) for child in node.children("visual")]
+    note_ignored(node, {"inertial", "visual", "collision", "contact"})
+    collisions = read_collisions(node, surfaces.get(name, Surface()))
+    visuals = [read_visual(child, materials) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")
     if inertial is None:
         return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, collisions)
-    notes += ignored_children(inertial, {"origin", "mass", "inertia"})
+    note_ignored(inertial, {"origin", "mass", "inertia"})
     mass = inertial.need("mass").number("value", low=0.0)
     inertia = _inertia(inertial.need("inertia"))
     if mass == 0.0 and inertia.any():
-        notes.append(Note("changed", inertial.place, "no mass, so its inertia is taken as zero"))
+        inertial.note("changed", "no mass, so its inertia is taken as zero")
     if mass == 0.0:
         inertia = np.zeros((3, 3))
     return Link(name, mass, read_origin(inertial), inertia, drawn, collisions)

@@ -21,7 +21,6 @@ bodies and a point in the frame of each.
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.joints import JointType
 from vigym.spatial import Pose, rotation_between
@@ -33,7 +32,7 @@ from vigym.urdf.read.joints import (
     read_parameters,
     read_type,
 )
-from vigym.urdf.read.notes import LOOP_TAGS, ignored_children
+from vigym.urdf.read.notes import LOOP_TAGS, note_ignored
 from vigym.urdf.read.records import LoopJoint
 from vigym.urdf.read.xml import Node, local_name
 
@@ -46,31 +45,31 @@ def find_loops(robot: Node) -> list[Node]:
     return sorted(found, key=lambda node: order.index(node.element))
 
 
-def read_loop(node: Node, number: int, notes: list[Note]) -> LoopJoint:
+def read_loop(node: Node, number: int) -> LoopJoint:
     """Return the loop joint in one element, the `number`-th of the file.
 
     Raises:
         UrdfError: a part that is missing, malformed or of no known type.
     """
     if node.tag == "ball_constraint":
-        return _ball_constraint(node, number, notes)
+        return _ball_constraint(node, number)
     joint_type = read_type(node, LOOP_JOINT_TYPES)
     read = _constraint if node.tag == "constraint" else _loop_joint
-    return read(node, joint_type, notes)
+    return read(node, joint_type)
 
 
-def _loop_joint(node: Node, joint_type: JointType, notes: list[Note]) -> LoopJoint:
+def _loop_joint(node: Node, joint_type: JointType) -> LoopJoint:
     universal = joint_type.needs_second_axis
     known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
-    notes += ignored_children(node, known)
+    note_ignored(node, known)
     parent = node.need("link1")
     child = node.need("link2")
-    parameters = read_parameters(node, joint_type, notes, closes_loop=True)
-    axis = read_axis(node, notes)
+    parameters = read_parameters(node, joint_type, closes_loop=True)
+    axis = read_axis(node)
     axis2 = None
     if universal:
         written = node.need("axis2")
-        axis2 = _perpendicular(written, axis, read_axis(node, notes, tag="axis2"))
+        axis2 = _perpendicular(written, axis, read_axis(node, tag="axis2"))
     return LoopJoint(
         name=node.text("name"),
         type=joint_type.name,
@@ -99,15 +98,15 @@ def _perpendicular(node: Node, axis: Array, second: Array) -> Array:
     return across / np.sqrt(across @ across)
 
 
-def _constraint(node: Node, joint_type: JointType, notes: list[Note]) -> LoopJoint:
+def _constraint(node: Node, joint_type: JointType) -> LoopJoint:
     known = {f"{role}{part}" for role in ("parent", "child") for part in ("", "_origin", "_axis")}
-    notes += ignored_children(node, known)
+    note_ignored(node, known)
     parent_frame: Pose = read_origin(node, "parent_origin")
     child_frame: Pose = read_origin(node, "child_origin")
-    axis = read_axis(node, notes, joint_type.needs_axis, "parent_axis")
+    axis = read_axis(node, joint_type.needs_axis, "parent_axis")
     child_axis = axis
     if node.only("child_axis"):
-        child_axis = read_axis(node, notes, joint_type.needs_axis, "child_axis")
+        child_axis = read_axis(node, joint_type.needs_axis, "child_axis")
     axis2 = None
     if joint_type.needs_second_axis:
         axis2 = _perpendicular(node.need("child_axis"), axis, child_axis)
@@ -132,14 +131,14 @@ def _constraint(node: Node, joint_type: JointType, notes: list[Note]) -> LoopJoi
     )
 
 
-def _ball_constraint(node: Node, number: int, notes: list[Note]) -> LoopJoint:
+def _ball_constraint(node: Node, number: int) -> LoopJoint:
     parts = [f"ball_constraint_{part}" for part in ("body_A", "body_B", "p_AP", "p_BQ")]
     tags = {local_name(child): child.tag for child in node.element}
     parent, child, parent_point, child_point = (node.need(tags.get(part, part)) for part in parts)
-    notes += ignored_children(node, {tags[part] for part in parts})
+    note_ignored(node, {tags[part] for part in parts})
     name = node.text("name") if node.has("name") else f"ball_constraint_{number}"
     if not node.has("name"):
-        notes.append(Note("changed", node.place, f"has no name and is called {name!r}"))
+        node.note("changed", f"has no name and is called {name!r}")
     parent_frame, child_frame = (
         Pose(point.numbers("value", 3), np.eye(3)) for point in (parent_point, child_point)
     )

@@ -1,6 +1,5 @@
 """Notes about elements of a URDF file that are not simulated."""
 
-from vigym.mechanism.elements.bodies import Note
 from vigym.urdf.read.xml import Node
 
 # Reasons by tag; other unknown tags get a general one.
@@ -28,17 +27,14 @@ _CONTACT_REASONS = {
 LOOP_TAGS = {"loop_joint", "constraint", "ball_constraint"}
 
 
-def ignored_children(node: Node, known: set[str]) -> list[Note]:
-    """Return a note for every child of `node` whose tag is not `known`.
+def note_ignored(node: Node, known: set[str]) -> None:
+    """Add a note about every child of `node` whose tag is not `known`.
 
     Raises:
         UrdfError: a loop joint in an unsupported place or form.
     """
-    notes = []
     reasons = _CONTACT_REASONS if node.tag == "contact" else _REASONS
     for child in node.others(known):
         if child.tag in LOOP_TAGS or (child.tag == "gazebo" and child.children("joint")):
             raise child.error("a joint that closes a loop", "it as <loop_joint> under <robot>")
-        reason = reasons.get(child.tag, "not known to this importer")
-        notes.append(Note("ignored", child.place, reason))
-    return notes
+        child.note("ignored", reasons.get(child.tag, "not known to this importer"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
 
@@ -25,32 +26,37 @@ class Node:
         element: of the parsed file.
         place: the element in words ("link 'arm' <inertial>").
         path: of the file.
+        notes: of all elements of the file.
 
     Attributes:
         tag: name of the element without its namespace.
     """
 
-    def __init__(self, element: ET.Element, place: str, path: Path) -> None:
+    def __init__(self, element: ET.Element, place: str, path: Path, notes: list[Note]) -> None:
         self.element = element
         self.place = place
         self.path = path
+        self.notes = notes
         self.tag = local_name(element)
 
     def error(self, found: str, expected: str) -> UrdfError:
         """Return the error of this element."""
         return UrdfError(f"{self.path}: {self.place}: found {found}, expected {expected}")
 
+    def note(self, action: str, message: str) -> None:
+        """Add a note about this element; arguments as in `Note`."""
+        self.notes.append(Note(action, self.place, message))
+
     def children(self, tag: str) -> list["Node"]:
         """Return the children called `tag`; places of several have names or numbers."""
         found = self.element.findall(tag)
-        places = [self._place(child, k, len(found)) for k, child in enumerate(found)]
-        return [Node(child, place, self.path) for child, place in zip(found, places, strict=True)]
+        return [self._child(child, k, len(found)) for k, child in enumerate(found)]
 
     def others(self, known: set[str]) -> Iterator["Node"]:
         """Yield the children whose tag is not in `known`."""
         for child in self.element:
             if child.tag not in known:
-                yield Node(child, self._place(child, 0, 1), self.path)
+                yield self._child(child)
 
     def only(self, tag: str) -> "Node | None":
         """Return the child called `tag`, None without.
@@ -136,6 +142,9 @@ class Node:
             raise self.error(_short(text.strip()), expected + _xacro(text))
         return np.array(values, dtype=np.float64)
 
+    def _child(self, child: ET.Element, index: int = 0, count: int = 1) -> "Node":
+        return Node(child, self._place(child, index, count), self.path, self.notes)
+
     def _place(self, child: ET.Element, index: int, count: int) -> str:
         local = local_name(child)
         name = child.get("name")
@@ -173,7 +182,7 @@ def parse_urdf(path: str | os.PathLike[str]) -> Node:
         found = f"{file}: found invalid XML ({error})"
         raise UrdfError(f"{found}, expected a URDF file{_hint(data)}") from error
     _strip_namespace(element)
-    robot = Node(element, "<robot>", file)
+    robot = Node(element, "<robot>", file, [])
     if element.tag != "robot":
         raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
     return robot
