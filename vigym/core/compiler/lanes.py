@@ -10,10 +10,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .jit import inline
-from .simd import LANES, LanesType, absolute, fma, larger, load, spread, store, vector_of, where
-
-_SHIFT, _MASK = LANES.bit_length() - 1, LANES - 1
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import FLOAT_LANES, LANES, LanesType, absolute, fma, larger, spread, where
 
 
 @intrinsic
@@ -49,36 +47,14 @@ def lane_count(context, token):
 
 
 @intrinsic
-def of_precision(context, pair, token):
-    """The one of two values that belongs to the token's precision: (double, single)."""
-    which = 0 if getattr(token, "base", token) == types.float64 else 1
-    return pair[which](pair, token), lambda context, builder, sig, args: builder.extract_value(args[0], which)
-
-
-@intrinsic
-def row(context, index, fields, token):
-    """Element where a row starts, in a table with ``fields`` fields per row; field k follows at ``+ k * LANES``."""
-
-    def generate(context, builder, sig, args):
-        number = lambda value: context.get_constant(types.intp, value)  # noqa: E731
-        size = builder.mul(args[1], number(LANES))
-        if isinstance(token, LanesType):
-            return builder.mul(args[0], size)
-        block = builder.mul(builder.ashr(args[0], number(_SHIFT)), size)
-        return builder.add(block, builder.and_(args[0], number(_MASK)))
-
-    return types.intp(types.intp, types.intp, token), generate
-
-
-@inline
-def copy(to, target, source, start, size):
-    """Copy ``size`` slots, a multiple of LANES, between tables."""
-    for at in range(0, size, LANES):
-        store(to, target + at, load(source, start + at, vector_of(to)))
+def by_precision(context, pair, like):
+    """Select the one of two values (double, single) that belongs to the precision of ``like``."""
+    which = 0 if getattr(like, "base", like) == types.float64 else 1
+    return pair[which](pair, like), lambda context, builder, sig, args: builder.extract_value(args[0], which)
 
 
 def _widest(builder, kind, value):
-    """The largest lane, from the first on; a float is its own."""
+    """Code for the largest lane, from the first on; a float is its own."""
     if not isinstance(kind, LanesType):
         return value
     lanes = [builder.extract_element(value, ir.IntType(32)(k)) for k in range(kind.count)]
@@ -87,7 +63,7 @@ def _widest(builder, kind, value):
 
 @intrinsic
 def widest(context, a):
-    """The largest lane, as a float."""
+    """Largest lane, as a float."""
     return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(builder, a, args[0])
 
 
@@ -116,26 +92,29 @@ def above(a, b):
 
 
 @intrinsic
-def over_bodies(context, value, token):
-    """A maximum that a phase over bodies returned, per environment: the widest lane where the lanes are bodies."""
+def over_bodies(context, value, like):
+    """Reduce a maximum that a phase over bodies returned to the type of ``like``: the largest lane where lanes are bodies."""
 
     def generate(context, builder, sig, args):
         return args[0] if sig.return_type == value else _widest(builder, value, args[0])
 
-    return token(value, token), generate
+    return like(value, like), generate
 
 
 @inline
-def from_rows(array, first, column, token):
-    """Column of an (environments, columns) array as lanes, from row ``first`` on; lanes beyond the end repeat it."""
-    value = token
-    for k in range(lane_count(token)):
+def read_column(array, first, column, like):
+    """Read a column of an (environments, columns) array as lanes of the type of ``like``, from row ``first`` on.
+
+    Lanes beyond the end repeat the last row.
+    """
+    value = like
+    for k in range(lane_count(like)):
         value = with_lane(value, k, array[min(first + k, array.shape[0] - 1), column])
     return value
 
 
 @inline
-def to_rows(array, first, column, value):
+def write_column(array, first, column, value):
     """Write lanes to a column of an (environments, columns) array, from row ``first`` on."""
     for k in range(min(lane_count(value), array.shape[0] - first)):
         array[first + k, column] = lane(value, k)
@@ -143,7 +122,7 @@ def to_rows(array, first, column, value):
 
 @inline
 def arctan2(y, x):
-    """The angle of (x, y) [rad]: halved three times to at most pi / 16, then the odd series."""
+    """Angle of (x, y) [rad]: halved three times to at most pi / 16, then the odd series."""
     o, one = y * 0.0, y * 0.0 + 1.0
     a, b = absolute(x), absolute(y)
     size = math.sqrt(a * a + b * b)
@@ -169,8 +148,38 @@ def cosine_sine(angle):
 
 
 @inline
-def write3(out, first, column, a):
+def write_vector(out, first, column, a):
     """Write three columns of an (environments, columns) array."""
-    to_rows(out, first, column, a[0])
-    to_rows(out, first, column + 1, a[1])
-    to_rows(out, first, column + 2, a[2])
+    write_column(out, first, column, a[0])
+    write_column(out, first, column + 1, a[1])
+    write_column(out, first, column + 2, a[2])
+
+
+def _lanes_from(first, count):
+    """Numbers of ``count`` lanes, from ``first`` on."""
+    return ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
+
+
+@intrinsic
+def halves(context, a):
+    """First and last lanes of a vector of single precision, in double precision."""
+
+    def generate(context, builder, sig, args):
+        wide = context.get_value_type(FLOAT_LANES)
+        none = ir.Constant(args[0].type, ir.Undefined)
+        parts = [builder.shuffle_vector(args[0], none, _lanes_from(k * LANES, LANES)) for k in range(2)]
+        return context.make_tuple(builder, sig.return_type, [builder.fpext(part, wide) for part in parts])
+
+    return types.UniTuple(FLOAT_LANES, 2)(a), generate
+
+
+@intrinsic
+def joined(context, a, b, like):
+    """Two vectors of double precision side by side in one of the type of ``like``, rounded."""
+
+    def generate(context, builder, sig, args):
+        narrow = ir.VectorType(ir.FloatType(), LANES)
+        parts = [builder.fptrunc(part, narrow) for part in args[:2]]
+        return builder.shuffle_vector(*parts, _lanes_from(0, 2 * LANES))
+
+    return like(a, b, like), generate

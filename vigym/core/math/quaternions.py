@@ -1,11 +1,11 @@
 """Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, a motion never jumps between them."""
 
-from .jit import inline
-from .simd import fma
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import fma
 
 
 @inline
-def product(a, b):
+def quaternion_product(a, b):
     """The product a * b: first the rotation b, then a."""
     return (
         fma(-a[3], b[3], fma(-a[2], b[2], fma(-a[1], b[1], a[0] * b[0]))),
@@ -22,20 +22,20 @@ def conjugate(q):
 
 
 @inline
-def vector(q):
+def vector_part(q):
     """The vector part (x, y, z)."""
     return q[1], q[2], q[3]
 
 
 @inline
-def almost_normalised(q):
+def renormalised(q):
     """One Newton step of 1/|q|: exact to rounding for a quaternion that left the sphere by rounding."""
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
 
 
 @inline
-def rotation(q):
+def rotation_matrix(q):
     """The rotation matrix of q, row-major."""
     x, y, z = q[1] + q[1], q[2] + q[2], q[3] + q[3]
     wx, wy, wz = q[0] * x, q[0] * y, q[0] * z

@@ -18,14 +18,34 @@ import operator
 
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.imputils import lower_cast
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-_FEATURES = get_host_cpu_features()
-LANES = 8 if _FEATURES.get("avx512f", False) else 4  # float64 values of one register
-FUSED = _FEATURES.get("fma", False) or _FEATURES.get("neon", False)  # fused multiply-add in hardware
+
+
+def _has_feature(*names: str) -> bool:
+    """Whether the processor that numba compiles for has one of the features.
+
+    Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name says for sure.
+    """
+    if config.CPU_FEATURES is not None:
+        return any(f"+{name}" in config.CPU_FEATURES.split(",") for name in names)
+    if config.CPU_NAME in (None, "host"):
+        return any(get_host_cpu_features().get(name, False) for name in names)
+    return any(name in _FEATURES_BY_NAME.get(config.CPU_NAME, ()) for name in names)
+
+
+_FEATURES_BY_NAME = {
+    "x86-64-v3": ("fma",),
+    "haswell": ("fma",),
+    "x86-64-v4": ("fma", "avx512f"),
+    "skylake-avx512": ("fma", "avx512f"),
+}
+LANES = 8 if _has_feature("avx512f") else 4  # float64 values of one register
+FUSED = _has_feature("fma", "neon")  # fused multiply-add in hardware
 
 
 class LanesType(types.Type):
@@ -37,7 +57,7 @@ class LanesType(types.Type):
 
     @property
     def key(self):
-        """What makes two of these types the same."""
+        """Numbers and how many: types with the same key are the same."""
         return self.base, self.count
 
 
@@ -50,8 +70,17 @@ class _LanesModel(models.PrimitiveModel):
 FLOAT_LANES = LanesType(types.float64, LANES)
 
 
+def spread_value(context, builder, token, value, kind):
+    """Code for a value of the token's type whose lanes all hold ``value``; a vector stays what it is."""
+    if token == kind:
+        return value
+    if not isinstance(token, LanesType):
+        return context.cast(builder, value, kind, token)
+    return _spread(context, builder, token, value, kind)
+
+
 def _spread(context, builder, lanes, value, kind):
-    """The vector whose lanes all hold ``value``."""
+    """Code for the vector whose lanes all hold ``value``."""
     vector = context.get_value_type(lanes)
     one = builder.insert_element(
         ir.Constant(vector, ir.Undefined), context.cast(builder, value, kind, lanes.base), ir.IntType(32)(0)
@@ -88,13 +117,20 @@ def _define(operation, instruction):
     lower_builtin(operation, LanesType, LanesType)(lower)
 
 
-for _operation, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
+for _operation, _in_place, _instruction in (
+    (operator.add, operator.iadd, "fadd"),
+    (operator.sub, operator.isub, "fsub"),
+    (operator.mul, operator.imul, "fmul"),
+    (operator.truediv, operator.itruediv, "fdiv"),
 ):
     _define(_operation, _instruction)
+    _define(_in_place, _instruction)
+
+
+@lower_cast(types.Float, LanesType)
+def _cast_to_lanes(context, builder, number, lanes, value):
+    """Spread a number that is assigned to a field of lanes."""
+    return spread_value(context, builder, lanes, value, number)
 
 
 def _define_unary(operation, lower):
@@ -119,13 +155,13 @@ def _call(builder, name, *values):
     return builder.call(function, values)
 
 
-def _slot(builder, table, at, kind):
+def slot_pointer(builder, table, at, kind):
     """Pointer to a value of LLVM type ``kind`` that starts at slot ``at`` of a table."""
     slots = builder.bitcast(table, ir.IntType(64).as_pointer())
     return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
 
 
-def _fits(value, table):
+def fits(value, table):
     """Whether a table holds values of this type: what it is read and written as."""
     return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
 
@@ -149,9 +185,9 @@ def load(context, table, at, token):
     """Read the value of the token's type that starts at slot ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        return builder.load(_slot(builder, args[0], args[1], context.get_value_type(sig.return_type)), align=8)
+        return builder.load(slot_pointer(builder, args[0], args[1], context.get_value_type(sig.return_type)), align=8)
 
-    return (token(table, at, token), generate) if _fits(token, table) else None
+    return (token(table, at, token), generate) if fits(token, table) else None
 
 
 @intrinsic
@@ -159,10 +195,10 @@ def store(context, table, at, value):
     """Write a float or vector at slot ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        builder.store(args[2], _slot(builder, args[0], args[1], args[2].type), align=8)
+        builder.store(args[2], slot_pointer(builder, args[0], args[1], args[2].type), align=8)
         return context.get_dummy_value()
 
-    return (types.void(table, at, value), generate) if _fits(value, table) else None
+    return (types.void(table, at, value), generate) if fits(value, table) else None
 
 
 @intrinsic
@@ -170,11 +206,7 @@ def spread(context, value, token):
     """A float as a value of the token's type (all lanes equal); a vector stays what it is."""
 
     def generate(context, builder, sig, args):
-        if sig.return_type == sig.args[0]:
-            return args[0]
-        if isinstance(sig.return_type, LanesType):
-            return _spread(context, builder, sig.return_type, args[0], sig.args[0])
-        return context.cast(builder, args[0], sig.args[0], sig.return_type)
+        return spread_value(context, builder, sig.return_type, args[0], sig.args[0])
 
     return token(value, token), generate
 
