@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 import vigym  # noqa: F401  registers the environments
-from vigym.control.trot import trot
+from vigym.control.minitaur_gaits import trot
 
 
 def main(seed: int = 0) -> dict[str, float]:

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 import vigym  # noqa: F401  registers the environments
-from vigym.control.trot import trot
+from vigym.control.minitaur_gaits import trot
 from vigym.wrappers.vector import PhysicsVectorReward
 
 FREQUENCIES = (1.0, 2.0, 3.0, 4.0, 5.0)  # steps of a foot per second [Hz]

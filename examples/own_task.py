@@ -6,8 +6,8 @@ import gymnasium as gym
 import numpy as np
 
 from vigym import Mechanism, Simulator
-from vigym.envs.base import TaskEnv
-from vigym.envs.expressions import columns
+from vigym.envs.arrays import columns
+from vigym.envs.env import TaskEnv
 from vigym.envs.task import Array, Quantities, Task
 
 

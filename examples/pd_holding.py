@@ -7,8 +7,8 @@ import numpy as np
 
 import vigym
 from vigym import assets
-from vigym.control.holding import holding_torques
 from vigym.control.pd import Pd, pd
+from vigym.control.static_torques import holding_torques
 
 TARGET = 0.8  # [rad]
 

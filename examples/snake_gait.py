@@ -8,7 +8,7 @@ import numpy as np
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.serpenoid import lateral_undulation
-from vigym.envs.snake import REACH
+from vigym.envs.tasks.snake import REACH
 
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))  # along the links and across
 SETTLED = 2.0  # the wave has grown and the snake is under way [s]

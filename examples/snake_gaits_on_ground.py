@@ -10,7 +10,7 @@ import numpy as np
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.serpenoid import Serpenoid, linear_progression, rolling, sidewinding
-from vigym.envs.snake_sidewinding import REACH
+from vigym.envs.tasks.snake_sidewinding import REACH
 
 GAITS: dict[str, Callable[..., Serpenoid]] = {
     "sidewinding": sidewinding,

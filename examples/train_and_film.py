@@ -10,7 +10,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
-from vigym.evaluation.film import film
+from vigym.evaluation.video import film
 from vigym.wrappers import SB3VecEnv
 
 NAME = "vigym/Pendulum-v0"

@@ -18,7 +18,7 @@ from naive_pairs import SLIDES, pair_contacts
 from naive_soft import PROX, SINKS, Softness, masses
 from naive_touching import QUARTERS, Touching, TwinContact
 
-from vigym.mechanism.touching import touch_points
+from vigym.mechanism.elements.contacts import touch_points
 
 RESTS = 2.0  # steps of free fall: what lands more slowly does not bounce
 PUSH = 1e-6  # of a start in penetration, at most this much is pushed out in a step [m, rad]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vigym.mechanism.joints import axis_frame
+from vigym.mechanism.elements.joints import axis_frame
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 

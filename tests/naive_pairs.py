@@ -10,7 +10,7 @@ import numpy as np
 from naive_joints import conj, cross, dot, matrix, rotate
 from naive_touching import End, unit
 
-from vigym.mechanism.shapes import Box, Capsule, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
 
 LEVEL = 1e-5  # part of its length squared that pulls the nearest point of a level segment to its middle
 STEEP = 1e-9  # of a box's half size: a segment no steeper than that does not leave a slab

@@ -8,7 +8,7 @@ from touching_scenes import turned
 from trees import unit
 
 from vigym import Mechanism
-from vigym.mechanism.shapes import Box, Capsule, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
 
 LYING = turned(np.pi / 2.0, (0, 1, 0))  # turns the axis of a capsule along x
 ACROSS = turned(np.pi / 2.0, (1, 0, 0))  # along y

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 
-from vigym.mechanism.closures import constraint_rows
-from vigym.mechanism.kinematics import Tree
-from vigym.mechanism.quaternions import matrix
-from vigym.mechanism.touching import touch_points
+from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.loop_constraints import constraint_rows
+from vigym.spatial import matrix
 
 NUMBERS = ("limits", "damping", "stiffness", "rest", "effort", "armature", "friction", "velocity")
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}

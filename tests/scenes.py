@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from vigym.mechanism.graph import spanning_tree
+from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.shapes import Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import WORLD
-from vigym.mechanism.shapes import Sphere
-from vigym.render.pose import matrix, product
-from vigym.render.scene import make_renderer
+from vigym.mechanism.topology.graph import spanning_tree
+from vigym.render.make import make_renderer
+from vigym.spatial import broadcast_product, rotation_matrix
 
 RED = (0.9, 0.1, 0.1, 1.0)
 
@@ -28,13 +28,13 @@ def poses(mech, coordinate):
         if joint.prototype.rotations:
             half = coordinate(joint) / 2
             q = np.concatenate(([math.cos(half)], math.sin(half) * joint.axis))
-            step = joint.position - matrix(q) @ joint.position
+            step = joint.position - rotation_matrix(q) @ joint.position
         elif joint.prototype.translations:
             step = coordinate(joint) * joint.axis
-        moved[child] = shift + matrix(turn) @ step, product(turn, q)
+        moved[child] = shift + rotation_matrix(turn) @ step, broadcast_product(turn, q)
     bodies = [(body, *moved[name]) for name, body in mech.bodies.items()]
-    positions = [shift + matrix(turn) @ body.position for body, shift, turn in bodies]
-    return np.array(positions), np.array([product(turn, body.orientation) for body, _, turn in bodies])
+    positions = [shift + rotation_matrix(turn) @ body.position for body, shift, turn in bodies]
+    return np.array(positions), np.array([broadcast_product(turn, body.orientation) for body, _, turn in bodies])
 
 
 def ball(position=(0.0, 0.0, 1.0), **options):

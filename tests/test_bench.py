@@ -8,10 +8,10 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from vigym.bench import environments as bench
-from vigym.bench.starts import starts
 from vigym.cli.app import app
-from vigym.cli.measure_speed import without_float32
+from vigym.cli.bench import without_float32
+from vigym.evaluation.speed import environments as bench
+from vigym.evaluation.speed.starts import starts
 
 PENDULUM = "vigym/Pendulum-v0"
 

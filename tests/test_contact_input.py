@@ -8,7 +8,7 @@ import pytest
 from arms import ONE, arm
 
 import vigym
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 NAN, INF = float("nan"), float("inf")
 

@@ -10,7 +10,7 @@ from touching import DEEPEST, gain, lowest, moving, run, speeds, stepped
 from trees import unit
 
 from vigym import Mechanism
-from vigym.mechanism.shapes import Mesh
+from vigym.mechanism.elements.shapes import Mesh
 
 G = scenes.GRAVITY
 

@@ -12,7 +12,7 @@ from touching import lowest, moving, run, speeds, stepped
 from trees import unit
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism.shapes import Mesh
+from vigym.mechanism.elements.shapes import Mesh
 
 SCENES = {
     "box": lambda: scenes.box(0.45, (0.4, 0.6, 0.5), torsion=0.02, restitution=0.3),
@@ -205,7 +205,7 @@ def test_fourth_order_is_refused(build):
 
 @pytest.mark.parametrize("height", [1.0, -2.0])
 def test_height_of_the_ground(height):
-    from vigym.mechanism.parts import Ground
+    from vigym.mechanism.elements.bodies import Ground
 
     mech = scenes.box(0.5, ground=Ground(height=height))
     sim = Simulator(mech)
@@ -216,7 +216,7 @@ def test_height_of_the_ground(height):
 
 
 def test_friction_of_the_ground_replaces_that_of_contacts():
-    from vigym.mechanism.parts import Ground
+    from vigym.mechanism.elements.bodies import Ground
 
     sim = moving(scenes.box(friction=0.0, ground=Ground(friction=0.5)), 0.01, {"box:floating": (2.0, 0, 0, 0, 0, 0)})
     for _ in stepped(sim, 10):

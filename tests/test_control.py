@@ -13,12 +13,11 @@ from trees import random_positions, unit
 
 from vigym import Mechanism, Simulator, assets, load_urdf
 from vigym.control.energy_swing_up import energy_swing_up
-from vigym.control.holding import holding_torques
-from vigym.control.lqr import lqr
+from vigym.control.lqr import gain, lqr, riccati
 from vigym.control.pd import pd
-from vigym.control.riccati import gain, riccati
-from vigym.mechanism.deviation import deviation
-from vigym.mechanism.errors import MechanismError
+from vigym.control.static_torques import holding_torques
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.simulation.linearization.deviation import deviation
 
 
 def told(positions, velocities, energy=0.0):

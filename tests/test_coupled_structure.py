@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from linkages import five_bar, four_bar, quadruped
 
-from vigym.mechanism.errors import AssemblyError
-from vigym.mechanism.kinematics import Tree
+from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.kinematics import Tree
 
 
 def row(count: int) -> Mechanism:

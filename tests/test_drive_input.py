@@ -10,7 +10,7 @@ NAN, INF = float("nan"), float("inf")
 
 def test_motors_have_the_effort_of_their_joint_unless_they_bring_their_own():
     mech = arm()
-    assert mech.add_motor("slide", kd=3.0, effort=INF) == vigym.mechanism.motors.Motor("slide", 0.0, 3.0, INF)
+    assert mech.add_motor("slide", kd=3.0, effort=INF) == vigym.mechanism.elements.motors.Motor("slide", 0.0, 3.0, INF)
     motor = mech.add_motor("hinge", 10.0, 1.0)
     assert (motor.kp, motor.kd, motor.effort, motor.model) == (10.0, 1.0, 2.0, None)
     assert mech.motor_names == list(mech.motors) == ["hinge", "slide"]  # the tree's order, not that of adding

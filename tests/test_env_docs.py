@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vigym import assets
-from vigym.envs.base import task_class
-from vigym.envs.disturbances import Disturbances
+from vigym.envs.env import task_class
+from vigym.envs.perturbations import Disturbances
 from vigym.envs.registry import ENVIRONMENTS
 
 HEADINGS = [

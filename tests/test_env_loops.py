@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vigym import MechanismError, assets, load_urdf
-from vigym.envs.coordinates import independent_joints
+from vigym.envs.joint_observation import independent_joints
 
 PUSH = np.ones(1, dtype=np.float32)
 

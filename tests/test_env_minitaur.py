@@ -8,9 +8,9 @@ import pytest
 
 from vigym import assets, load_urdf
 from vigym.control.hop import Hop
-from vigym.control.legs import LOWER, UPPER, action_of, commanded, hip_angles, reach
-from vigym.control.trot import bound, pronk, trot
-from vigym.envs.minitaur import Minitaur
+from vigym.control.minitaur_gaits import bound, pronk, trot
+from vigym.control.minitaur_legs import LOWER, UPPER, action_of, commanded, hip_angles, reach
+from vigym.envs.tasks.minitaur import Minitaur
 
 LEGS = ("front_left", "back_left", "front_right", "back_right")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vigym.control.serpenoid import Serpenoid, Wave, lateral_undulation, linear_progression, rolling, sidewinding
-from vigym.envs import snake, snake_sidewinding
+from vigym.envs.tasks import snake, snake_sidewinding
 
 BENCHMARKS = Path(__file__).resolve().parent / "benchmarks"
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))
@@ -18,7 +18,7 @@ GRAVITY = 9.81
 def bench(monkeypatch):
     """The benchmark, with the equations and MuJoCo's models."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import snake as module  # beside the package's own vigym.envs.snake
+    import snake as module  # beside the package's own vigym.envs.tasks.snake
 
     return module
 

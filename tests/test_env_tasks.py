@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from vigym import Mechanism, MechanismError, assets
-from vigym.envs.base import TaskEnv
+from vigym.envs.env import TaskEnv
 from vigym.envs.task import Task
 
 URDF = {"urdf": str(assets.path("acrobot"))}
@@ -40,7 +40,7 @@ def test_a_failed_solve_ends_the_episode_with_the_state_before():
 )
 def test_options_out_of_range_are_refused(options, error):
     with pytest.raises(ValueError, match=error):
-        TaskEnv("vigym.envs.pendulum:Pendulum", **options)
+        TaskEnv("vigym.envs.tasks.pendulum:Pendulum", **options)
 
 
 def test_unknown_options_are_refused():
@@ -118,7 +118,7 @@ def passive(effort):
     [(None, "'swing': found no actuated joint"), (np.inf, "joint 'hinge' effort: found inf, expected a finite one")],
 )
 def test_a_mechanism_that_cannot_be_driven_is_refused(monkeypatch, effort, error):
-    monkeypatch.setattr("vigym.envs.pendulum.Pendulum.mechanism", lambda self: passive(effort))
+    monkeypatch.setattr("vigym.envs.tasks.pendulum.Pendulum.mechanism", lambda self: passive(effort))
     with pytest.raises(MechanismError, match=error):
         gym.make("vigym/Pendulum-v0")
 

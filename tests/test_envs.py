@@ -12,7 +12,7 @@ from env_cases import CASES
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
-from vigym.envs.run import TaskRun
+from vigym.envs.episode import TaskRun
 
 METRICS = {
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "power_mech",

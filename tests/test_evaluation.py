@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import vigym  # noqa: F401  registers the environments
-from vigym.control.trot import trot
+from vigym.control.minitaur_gaits import trot
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.evaluation.builtin import NAMED
 from vigym.evaluation.environments import make_single
 from vigym.evaluation.evaluate import evaluate
-from vigym.evaluation.figures import as_row, summary_of, table_of
-from vigym.evaluation.film import film
-from vigym.evaluation.named import NAMED
 from vigym.evaluation.plots import TRACES, draw
+from vigym.evaluation.tables import as_row, summary_of, table_of
+from vigym.evaluation.video import film
 
 IDS = [entry.id for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"]
 

@@ -2,7 +2,7 @@
 
 import vigym  # noqa: F401  registers the environments
 from vigym.evaluation.evaluate import evaluate
-from vigym.evaluation.figures import table_of
+from vigym.evaluation.tables import table_of
 
 
 def test_an_aim_that_ends_an_episode_is_no_failure_and_its_table_tells():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vigym.envs.expressions import columns, into_body, parts, upwards, wrapped
+from vigym.envs.arrays import columns, into_body, parts, upwards, wrapped
 
 ROWS = np.random.default_rng(0).uniform(-20.0, 20.0, (6, 4))
 

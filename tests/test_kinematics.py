@@ -6,11 +6,11 @@ from linkages import add_slider_crank, bricard, five_bar, four_bar, ladder, quad
 from naive_joints import TwinJoint, conj, mul, rotate
 from trees import TYPES, random_positions, random_tree
 
-from vigym.mechanism.closures import System, all_rows, constraint_rows, gaps
-from vigym.mechanism.halves import number_bodies, split
-from vigym.mechanism.kinematics import Tree
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.quaternions import cross, matrix, product
+from vigym.mechanism.topology.joint_frames import number_bodies, split
+from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.loop_constraints import System, all_rows, constraint_rows, gaps
+from vigym.spatial import cross, matrix, product
 
 STEP = 1e-6
 

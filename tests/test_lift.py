@@ -7,7 +7,7 @@ from touching import lowest
 from trees import unit
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism.shapes import Sphere
+from vigym.mechanism.elements.shapes import Sphere
 
 
 @pytest.mark.parametrize("height", [0.1, 0.7, 0.25])

@@ -15,7 +15,7 @@ from test_loop_twin import BUILDERS, CLOSING
 from trees import TYPES, by_joint, random_positions, random_rates, random_tree
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism.linear_step import LinearStep
+from vigym.simulation.linearization.derivative import LinearStep
 
 MOVING = [kind for kind in TYPES if kind != "fixed"]
 

@@ -6,12 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.graph import spanning_tree
-from vigym.mechanism.joints import PROTOTYPES, axis_frame
+from vigym.mechanism.elements.bodies import Ground
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.joints import PROTOTYPES, axis_frame
+from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import Ground
-from vigym.mechanism.shapes import Box, Sphere
+from vigym.mechanism.topology.graph import spanning_tree
 
 ONE = (1.0, 1.0, 1.0)
 NAN, INF = float("nan"), float("inf")

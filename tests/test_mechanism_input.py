@@ -2,9 +2,9 @@
 
 import pytest
 
-from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 
 ONE = (1.0, 1.0, 1.0)
 NAN, INF = float("nan"), float("inf")

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = ("pybullet", "numba", "llvmlite", "torch", "stable_baselines3", "matplotlib", "moviepy", "scipy")
-HEAVY = (*LIBRARIES, "vigym.core", "vigym.mechanism")
+HEAVY = (*LIBRARIES, "vigym.core", "vigym.mechanism", "vigym.simulation")
 
 
 def run_python(code: str, cwd: Path, path: Path | None = None) -> str:

@@ -11,8 +11,8 @@ import pytest
 from test_pairs import started, stepped
 
 from vigym import Ground, Mechanism, Simulator
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.shapes import Box, Capsule, Cylinder
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder
 
 FALLING = {
     "ball": lambda: scenes.laid("ball", height=0.02),

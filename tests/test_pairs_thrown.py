@@ -8,7 +8,7 @@ import pytest
 from trees import unit
 
 from vigym import Simulator
-from vigym.mechanism.shapes import Capsule
+from vigym.mechanism.elements.shapes import Capsule
 from vigym.metrics import momentum
 
 ROD, MOMENTS = Capsule(radius=0.1, length=0.3), np.array([0.01, 0.012, 0.014])

@@ -10,8 +10,8 @@ from rods import COUNT, factors, puck, rod, row
 
 from vigym import MINITAUR_MOTOR, Simulator
 from vigym.core.tables import Model, model_table
-from vigym.mechanism.shapes import Cylinder
-from vigym.mechanism.varied import varied
+from vigym.mechanism.elements.shapes import Cylinder
+from vigym.simulation.parameters.quantities import varied
 
 
 def everything():

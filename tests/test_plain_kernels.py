@@ -15,7 +15,7 @@ from vigym.core.gathered import Whole
 from vigym.core.groups import FULL, PLAIN, group
 from vigym.core.jit import phase
 from vigym.core.tables import CONTACTS, LINKS, LOOP_ROWS
-from vigym.mechanism.lane_groups import LaneGroups
+from vigym.simulation.state.batch import LaneGroups
 
 STEPS = 40
 

@@ -11,7 +11,7 @@ import touching_scenes as scenes
 from touching import moving
 
 from vigym import Mechanism, Simulator
-from vigym.control.trot import trot
+from vigym.control.minitaur_gaits import trot
 
 MOMENT, MASS = 0.1, 2.0  # of what turns, of what slides [kg m^2, kg]
 BOOKS = ("work_absolute", "power_mech")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from vigym.quiet import captured_output
+from vigym.captured_output import captured_output
 
 
 def test_both_descriptors_are_caught_and_given_back(capfd):
@@ -21,7 +21,7 @@ def test_both_descriptors_are_caught_and_given_back(capfd):
 def test_buffers_of_python_and_c_do_not_leak_across_the_border(tmp_path):
     code = """
 import ctypes
-from vigym.quiet import captured_output
+from vigym.captured_output import captured_output
 c = ctypes.CDLL(None)
 print("before", flush=False)
 with captured_output() as said:

@@ -8,13 +8,14 @@ import pytest
 from scenes import RED, assembled, ball, chain, picture_of, poses, reddish
 
 import vigym  # noqa: F401  registers the environments
+from vigym.mechanism.elements.bodies import Ground
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import Ground
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from vigym.render.bullet import RenderError
-from vigym.render.camera import Camera
-from vigym.render.scene import Scene, make_renderer
-from vigym.render.surface import surface_of
+from vigym.render.make import make_renderer
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.meshes import RenderError
+from vigym.render.scene.scene import Scene
+from vigym.render.scene.surfaces import surface_of
 
 
 def test_a_ball_is_a_disc_in_the_middle_on_a_bright_ground():

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from scenes import assembled, ball, chain, reddish
 
+from vigym.mechanism.elements.shapes import Mesh
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Mesh
-from vigym.render.bullet import RenderError
-from vigym.render.camera import Camera
-from vigym.render.marks import Marks
-from vigym.render.scene import make_renderer
+from vigym.render.make import make_renderer
+from vigym.render.overlay.marks import Marks
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.meshes import RenderError
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 WEBGL = ("--no-sandbox", "--headless", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -27,7 +27,7 @@ import gc
 import urllib.request
 import numpy as np
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.scene import make_renderer
+from vigym.render.make import make_renderer
 
 mech = Mechanism()
 mech.add_body("body", 1.0, (1.0, 1.0, 1.0))
@@ -162,7 +162,7 @@ def test_environments_show_every_step(show):
 
 
 def test_without_viser_the_error_tells_what_is_missing(monkeypatch):
-    monkeypatch.delitem(sys.modules, "vigym.render.browser", raising=False)
+    monkeypatch.delitem(sys.modules, "vigym.render.backends.browser", raising=False)
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(RenderError, match=r"needs viser \(pip install 'vigym\[browser\]'\)"):
         make_renderer(chain(1), "browser")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from scenes import assembled, chain
 
-from vigym.render import egl
-from vigym.render.bullet import RenderError
-from vigym.render.scene import PAINTER, make_renderer
+from vigym.render.backends import egl
+from vigym.render.make import PAINTER, make_renderer
+from vigym.render.scene.meshes import RenderError
 
 TESTS = str(Path(__file__).parent)
 DRAW = """
@@ -23,9 +23,9 @@ import numpy as np
 from scenes import assembled, chain, poses
 from vigym import assets, load_urdf
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Mesh
-from vigym.render.bullet import RenderError
-from vigym.render.scene import make_renderer
+from vigym.mechanism.elements.shapes import Mesh
+from vigym.render.scene.meshes import RenderError
+from vigym.render.make import make_renderer
 
 def drawn(mech, bodies, painter, size=(320, 240)):
     os.environ["VIGYM_RENDERER"] = painter

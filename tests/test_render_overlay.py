@@ -8,13 +8,13 @@ import pytest
 from scenes import assembled, ball, chain
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism.shapes import Box
-from vigym.render.arrows import INSIDE
-from vigym.render.bars import COLOURS
-from vigym.render.bullet import RenderError
-from vigym.render.camera import Camera
-from vigym.render.marks import ARROW, LONGEST, Marks, arrows_of, marks_of
-from vigym.render.scene import Scene, make_renderer
+from vigym.mechanism.elements.shapes import Box
+from vigym.render.make import make_renderer
+from vigym.render.overlay.marks import ARROW, LONGEST, Marks, arrows_of, marks_of
+from vigym.render.overlay.overlay import COLOURS, INSIDE
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.meshes import RenderError
+from vigym.render.scene.scene import Scene
 
 
 def standing_box():
@@ -177,7 +177,7 @@ def test_a_window_shows_no_overlay():
 
 
 def test_without_pillow_the_error_tells_what_is_missing(monkeypatch):
-    for name in ("PIL", "vigym.render.overlay", "vigym.render.arrows", "vigym.render.bars"):
+    for name in ("PIL", "vigym.render.overlay.overlay"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(RenderError, match="pip install pillow"):

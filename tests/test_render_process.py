@@ -11,10 +11,10 @@ from scenes import assembled, ball, chain, picture_of, poses
 
 from vigym import assets, load_urdf
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render import software
-from vigym.render.bullet import bullet
-from vigym.render.camera import Camera
-from vigym.render.scene import make_renderer
+from vigym.render.backends import software
+from vigym.render.make import make_renderer
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.meshes import bullet
 
 
 def test_pictures_are_fresh_and_depend_on_nothing_but_the_poses():
@@ -109,7 +109,7 @@ def test_nothing_is_printed_and_pybullet_comes_with_the_first_picture(tmp_path):
 import sys
 import numpy as np
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.scene import make_renderer
+from vigym.render.make import make_renderer
 mech = Mechanism()
 mech.add_body("b", 1.0, (1.0, 1.0, 1.0))
 renderer = make_renderer(mech, "rgb_array", 32, 32)

@@ -7,10 +7,11 @@ import pytest
 from scenes import assembled, ball, picture_of, poses, reddish
 
 from vigym import Simulator, assets, load_urdf
-from vigym.envs.coordinates import independent_joints
-from vigym.render import software
-from vigym.render.camera import Camera
-from vigym.render.scene import Scene, make_renderer
+from vigym.envs.joint_observation import independent_joints
+from vigym.render.backends import software
+from vigym.render.make import make_renderer
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.scene import Scene
 
 
 def test_the_camera_follows_what_floats():

@@ -8,15 +8,15 @@ import sys
 import pytest
 from scenes import assembled, chain
 
-from vigym.render.bullet import RenderError
-from vigym.render.scene import make_renderer
+from vigym.render.make import make_renderer
+from vigym.render.scene.meshes import RenderError
 
 SHOW = """
 import time
 import numpy as np
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.bullet import RenderError, bullet
-from vigym.render.scene import make_renderer
+from vigym.render.scene.meshes import RenderError, bullet
+from vigym.render.make import make_renderer
 
 mech = Mechanism()
 mech.add_body("rod", 1.0, (0.1, 0.1, 0.1), position=(0.0, 0.0, -0.5))

@@ -7,7 +7,7 @@ import pytest
 from touching_scenes import turned
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism.shapes import Capsule, Cylinder, Sphere
+from vigym.mechanism.elements.shapes import Capsule, Cylinder, Sphere
 
 RADIUS, ACROSS, ALONG = 0.1, 0.01, 0.005  # [m], moments about and along the axis of one kilogram [kg m^2]
 PULL = 2.0  # of gravity along the ground [m/s^2]

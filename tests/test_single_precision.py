@@ -14,7 +14,7 @@ from moving import motion, pendulum, whip
 from trees import TYPES, random_tree
 
 from vigym import Mechanism, Simulator
-from vigym.mechanism import lane_groups
+from vigym.simulation.state import batch
 
 JOINTS = 1e-5  # [m, rad] what joints hold to
 SINGLE = {"precision": "float32"}
@@ -108,7 +108,7 @@ def test_motors():
 @pytest.fixture
 def eager(monkeypatch):
     """Threads for the least work."""
-    monkeypatch.setattr(lane_groups, "PAYS", 1)
+    monkeypatch.setattr(batch, "PAYS", 1)
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 17, 33])

@@ -6,7 +6,7 @@ import pytest
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.skating import PARTS, Skating
-from vigym.envs import snake
+from vigym.envs.tasks import snake
 from vigym.evaluation.evaluate import evaluate
 
 LINK = snake.LENGTH

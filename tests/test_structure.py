@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from linkages import TRAPEZE, Y, bricard, five_bar, folded, four_bar, ladder, quadruped, sarrus, spatial_chain
 
-from vigym.mechanism.closures import gaps
-from vigym.mechanism.errors import AssemblyError
-from vigym.mechanism.halves import split
-from vigym.mechanism.kinematics import Tree
+from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.joint_frames import split
+from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.loop_constraints import gaps
 
 IN_LINE = ((0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 0, 0))  # a parallelogram folded flat
 CLOSING = ("fixed", "revolute", "continuous", "prismatic", "cylindrical", "spherical", "planar", "universal")

@@ -3,9 +3,9 @@
 import numpy as np
 from linkages import Y, four_bar, quadruped
 
+from vigym.mechanism.elements.bodies import Ground
+from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.parts import Ground
-from vigym.mechanism.shapes import Box, Sphere
 
 
 def lines(mech, title):

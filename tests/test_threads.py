@@ -15,7 +15,7 @@ from trees import TYPES, random_tree
 
 import vigym  # noqa: F401  registers the environments
 from vigym import Simulator
-from vigym.mechanism import lane_groups, workers
+from vigym.simulation.state import batch
 
 SCRIPT = Path(__file__).with_name("threaded.py")
 
@@ -27,10 +27,10 @@ def eager(monkeypatch):
 
     def counted(work, count):
         used.append(count)
-        workers.side_by_side(work, count)
+        batch.side_by_side(work, count)
 
-    monkeypatch.setattr(lane_groups, "PAYS", 1)
-    monkeypatch.setattr(lane_groups, "side_by_side", counted)
+    monkeypatch.setattr(batch, "PAYS", 1)
+    monkeypatch.setattr(batch, "side_by_side", counted)
     return used
 
 
@@ -56,7 +56,7 @@ def test_results_do_not_depend_on_the_number_of_threads(count, threads, eager):
             one.reset(mask=mask)
             many.reset(mask=mask)
         assert_same(one, many)
-    groups = -(-count // lane_groups.LANES)
+    groups = -(-count // batch.LANES)
     assert set(eager) == ({min(threads, groups)} if groups > 1 else set())
 
 
@@ -111,7 +111,7 @@ def test_resets_close_the_loops_of_those_that_are_reset(eager):
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(lane_groups, "side_by_side", lambda work, count: pytest.fail("shared among threads"))
+    monkeypatch.setattr(batch, "side_by_side", lambda work, count: pytest.fail("shared among threads"))
     sim = Simulator(random_tree(1, TYPES), batch=9, threads=2)
     sim.step()
     sim.step()
@@ -126,13 +126,13 @@ def test_an_error_in_a_thread_reaches_the_caller_after_all_have_ended():
         done.append(part)
 
     with pytest.raises(ArithmeticError, match="of part 2"):
-        workers.side_by_side(work, 4)
+        batch.side_by_side(work, 4)
     assert sorted(done) == [0, 1, 3]
 
 
 @pytest.mark.parametrize(("groups", "threads"), [(1, 4), (5, 2), (8, 3), (7, 7), (3, 100)])
 def test_shares_are_even_and_complete(groups, threads):
-    parts = workers.shares(groups, threads)
+    parts = batch.shares(groups, threads)
     assert [g for start, stop in parts for g in range(start, stop)] == list(range(groups))
     sizes = [stop - start for start, stop in parts]
     assert len(sizes) == min(groups, threads)

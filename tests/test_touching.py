@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from vigym.mechanism.collisions import MOST_CORNERS
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.hull import hull_corners
+from vigym.mechanism.elements.collisions import MOST_CORNERS
+from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.mesh import hull_corners
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.quaternions import matrix
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from vigym.mechanism.touching import touch_points
+from vigym.spatial import matrix
 
 ONE = (1.0, 1.0, 1.0)
 POSE = {"position": (0.3, -0.2, 0.5), "orientation": (0.5, 0.1, -0.7, 0.4)}

@@ -5,12 +5,12 @@ import pytest
 from urdf_text import INERTIAL, LIMIT, joint, link, load_fixture  # noqa: F401
 
 from vigym import assets
-from vigym.mechanism.errors import MechanismError, UrdfError
+from vigym.mechanism.elements.errors import MechanismError, UrdfError
+from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Box, Cylinder, Mesh, Sphere
-from vigym.urdf.gate import read
-from vigym.urdf.load import load_urdf
-from vigym.urdf.node import read_robot
+from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.links import read
+from vigym.urdf.read.xml import read_robot
 
 
 def messages(mech: Mechanism, action: str) -> str:

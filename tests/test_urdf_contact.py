@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from urdf_text import ARMS, HINGE, INERTIAL, LIMIT, joint, link, load_fixture, loop  # noqa: F401
 
-from vigym.mechanism.errors import UrdfError
-from vigym.mechanism.parts import Ground
-from vigym.mechanism.quaternions import matrix
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from vigym.mechanism.elements.bodies import Ground
+from vigym.mechanism.elements.errors import UrdfError
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from vigym.spatial import matrix
 
 BALL, BOX = '<sphere radius="0.1"/>', '<box size="1 2 3"/>'
 TURN = np.sqrt(0.5)

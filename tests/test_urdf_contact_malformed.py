@@ -3,7 +3,7 @@
 import pytest
 from urdf_text import INERTIAL, LIMIT, joint, link, load_fixture  # noqa: F401
 
-from vigym.mechanism.errors import UrdfError
+from vigym.mechanism.elements.errors import UrdfError
 
 
 def collision(shape: str = '<sphere radius="0.1"/>') -> str:

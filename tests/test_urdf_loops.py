@@ -6,9 +6,9 @@ from minitaur_urdf import MASS, minitaur
 from scipy.spatial.transform import Rotation
 from urdf_text import ARMS, HINGE, ball, constraint, joint, link, load_fixture, loop  # noqa: F401
 
-from vigym.mechanism.errors import AssemblyError, UrdfError
-from vigym.urdf.load import load_urdf
-from vigym.urdf.loops import TYPES
+from vigym.mechanism.elements.errors import AssemblyError, UrdfError
+from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.loops import TYPES
 
 
 def actions(mech):

@@ -3,7 +3,7 @@
 import pytest
 from urdf_text import ARMS, HINGE, INERTIAL, ball, constraint, link, load_fixture, loop  # noqa: F401
 
-from vigym.mechanism.errors import UrdfError
+from vigym.mechanism.elements.errors import UrdfError
 
 MALFORMED = {
     "no name": (loop().replace(' name="d"', ""), "<loop_joint>: found no name"),

@@ -8,8 +8,8 @@ import math
 import pytest
 from urdf_text import INERTIAL, LIMIT, joint, link
 
-from vigym.mechanism.errors import UrdfError
-from vigym.urdf.load import load_urdf
+from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.convert.load import load_urdf
 
 GOOD = '<robot name="good">' + link("a") + "</robot>"
 

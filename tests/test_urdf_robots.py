@@ -9,9 +9,9 @@ import pybullet
 import pybullet_data
 import pytest
 
-from vigym.mechanism.errors import UrdfError
-from vigym.quiet import captured_output
-from vigym.urdf.load import load_urdf
+from vigym.captured_output import captured_output
+from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.convert.load import load_urdf
 
 DATA = Path(pybullet_data.getDataPath())
 FILES = sorted(file for file in DATA.rglob("*.urdf") if "random_urdfs" not in file.parts)

@@ -5,9 +5,9 @@ import locale
 import pytest
 from urdf_text import INERTIAL, joint, link, load_fixture  # noqa: F401
 
-from vigym.mechanism.errors import UrdfError
-from vigym.urdf import bullet
-from vigym.urdf.load import load_urdf
+from vigym.mechanism.elements.errors import UrdfError
+from vigym.urdf.convert import cross_check
+from vigym.urdf.convert.load import load_urdf
 
 
 def test_long_lines_do_not_cut_numbers(tmp_path):
@@ -38,7 +38,7 @@ def test_the_locale_changes_no_number(load, monkeypatch):
     """The importer reads under the C locale and leaves the user's as it was."""
     calls = []
     real = locale.setlocale
-    monkeypatch.setattr(bullet.locale, "setlocale", lambda *args: calls.append(args) or real(*args))
+    monkeypatch.setattr(cross_check.locale, "setlocale", lambda *args: calls.append(args) or real(*args))
     before = real(locale.LC_NUMERIC)
     mech = load(link("a", INERTIAL.replace('mass value="1"', 'mass value="1.7"')))
     assert mech.bodies["a"].mass == 1.7
@@ -47,14 +47,14 @@ def test_the_locale_changes_no_number(load, monkeypatch):
 
 
 def test_a_number_that_the_loader_reads_differently_is_an_error(load, monkeypatch):
-    real = bullet._clean_copy
+    real = cross_check._clean_copy
     for change in (
         ("mass value='1.0'", "mass value='1.1'"),
         ("rpy='0.0 0.0 0.0'", "rpy='0.1 0 0'"),
         ("effort='3.0'", "effort='4'"),
     ):
         old, new = (text.replace("'", '"') for text in change)
-        monkeypatch.setattr(bullet, "_clean_copy", lambda *args, old=old, new=new: real(*args).replace(old, new))
+        monkeypatch.setattr(cross_check, "_clean_copy", lambda *args, old=old, new=new: real(*args).replace(old, new))
         with pytest.raises(UrdfError, match="found by pybullet .*, expected"):
             load(link("a"), link("b"), joint("j", "revolute", "a", "b"))
 

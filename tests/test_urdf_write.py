@@ -10,12 +10,12 @@ from same_mechanism import compare, same_pose
 from trees import inertia, unit
 
 from vigym import assets
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from vigym.mechanism.urdf_elements import roll_pitch_yaw
-from vigym.urdf.load import load_urdf
-from vigym.urdf.loops import TYPES
-from vigym.urdf.pose import rotation_from_rpy
+from vigym.spatial import rotation_from_rpy
+from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.loops import TYPES
+from vigym.urdf.write.elements import roll_pitch_yaw
 
 ROBOTS = ("a1/a1.urdf", "kuka_iiwa/model_free_base.urdf", "r2d2.urdf", "quadruped/minitaur.urdf", "sphere2.urdf")
 

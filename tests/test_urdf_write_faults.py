@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.shapes import Sphere
-from vigym.urdf.load import load_urdf
+from vigym.urdf.convert.load import load_urdf
 
 
 def hinge(type="continuous", **values):

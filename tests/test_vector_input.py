@@ -9,8 +9,8 @@ from env_cases import CASES, assert_same
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
-from vigym.envs.base import TaskEnv
-from vigym.envs.pendulum import Pendulum
+from vigym.envs.env import TaskEnv
+from vigym.envs.tasks.pendulum import Pendulum
 from vigym.envs.vector import TaskVectorEnv
 
 ID = "vigym/CartPole-v0"

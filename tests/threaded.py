@@ -18,9 +18,9 @@ import numpy as np
 from trees import random_tree
 
 from vigym import Simulator
-from vigym.mechanism import lane_groups
+from vigym.simulation.state import batch
 
-lane_groups.PAYS = 1  # threads for the least work
+batch.PAYS = 1  # threads for the least work
 COUNT, STEPS = 20, 5
 
 

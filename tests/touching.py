@@ -6,7 +6,7 @@ import numpy as np
 from naive_joints import rotate
 
 from vigym import Simulator
-from vigym.mechanism.touching import touch_points
+from vigym.mechanism.elements.contacts import touch_points
 
 DEEPEST = 1e-6  # no step may end with a point deeper in the ground than this [m]
 

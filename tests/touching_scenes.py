@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vigym import MINITAUR_MOTOR, Ground, Mechanism
-from vigym.mechanism.shapes import Box, Capsule, Cylinder, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
 
 GRAVITY, UP = 9.81, (0.0, 0.0, 1.0)
 EDGE = 0.5  # of the box of the published drop [m]; its mass is 1 kg

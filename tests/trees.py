@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from naive_joints import conj, mul, rotate
 
-from vigym.mechanism.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import PROTOTYPES
 from vigym.mechanism.mechanism import Mechanism
 
 TYPES = tuple(PROTOTYPES)

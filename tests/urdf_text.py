@@ -3,7 +3,7 @@
 import pytest
 
 from vigym.mechanism.mechanism import Mechanism
-from vigym.urdf.load import load_urdf
+from vigym.urdf.convert.load import load_urdf
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'

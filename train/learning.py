@@ -22,8 +22,8 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
 import vigym  # noqa: F401  registers the environments
-from vigym.evaluation.film import film
-from vigym.evaluation.models import NORMALISATION
+from vigym.evaluation.policies import NORMALISATION
+from vigym.evaluation.video import film
 from vigym.wrappers import SB3VecEnv
 
 EVALUATIONS = 10  # per run, while training

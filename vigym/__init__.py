@@ -10,12 +10,12 @@ from vigym.envs.registry import register_all
 
 if TYPE_CHECKING:
     from vigym.evaluation.evaluate import evaluate
-    from vigym.mechanism.errors import AssemblyError, MechanismError, UrdfError
+    from vigym.mechanism.elements.bodies import Ground
+    from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
+    from vigym.mechanism.elements.motors import MINITAUR_MOTOR, DCMotor
     from vigym.mechanism.mechanism import Mechanism
-    from vigym.mechanism.motors import MINITAUR_MOTOR, DCMotor
-    from vigym.mechanism.parts import Ground
-    from vigym.mechanism.simulator import Simulator
-    from vigym.urdf.load import load_urdf
+    from vigym.simulation.simulator import Simulator
+    from vigym.urdf.convert.load import load_urdf
 
 __version__ = "0.1.0"
 
@@ -34,16 +34,16 @@ __all__ = [
 ]
 
 _HOME = {
-    "DCMotor": "vigym.mechanism.motors",
-    "Ground": "vigym.mechanism.parts",
-    "MINITAUR_MOTOR": "vigym.mechanism.motors",
+    "DCMotor": "vigym.mechanism.elements.motors",
+    "Ground": "vigym.mechanism.elements.bodies",
+    "MINITAUR_MOTOR": "vigym.mechanism.elements.motors",
     "Mechanism": "vigym.mechanism.mechanism",
-    "Simulator": "vigym.mechanism.simulator",
+    "Simulator": "vigym.simulation.simulator",
     "evaluate": "vigym.evaluation.evaluate",
-    "load_urdf": "vigym.urdf.load",
-    "AssemblyError": "vigym.mechanism.errors",
-    "MechanismError": "vigym.mechanism.errors",
-    "UrdfError": "vigym.mechanism.errors",
+    "load_urdf": "vigym.urdf.convert.load",
+    "AssemblyError": "vigym.mechanism.elements.errors",
+    "MechanismError": "vigym.mechanism.elements.errors",
+    "UrdfError": "vigym.mechanism.elements.errors",
 }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vigym.core import readout
 
 if TYPE_CHECKING:
-    from vigym.mechanism.simulator import Simulator
+    from vigym.simulation.simulator import Simulator
 
 METRICS = (
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated",

@@ -18,7 +18,7 @@ import numpy as np
 from chain_models import GRAVITY, LENGTH, MASS, scattered
 from contenders import Setting, mujoco_rollout, mujoco_single, mujoco_tip, vigym_batch, vigym_single, vigym_tip
 
-from vigym.bench.timing import Cost, interleaved, machine, table
+from vigym.evaluation.speed.timing import Cost, interleaved, machine, table
 
 SLOPE_LINKS = (10, 20, 50, 100, 200, 500, 1000)
 

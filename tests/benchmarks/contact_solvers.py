@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from vigym import Mechanism, Simulator
-from vigym.bench.timing import machine, table
-from vigym.control.legs import hip_angles
-from vigym.control.trot import trot
-from vigym.envs.minitaur import Minitaur
+from vigym.control.minitaur_gaits import trot
+from vigym.control.minitaur_legs import hip_angles
+from vigym.envs.tasks.minitaur import Minitaur
+from vigym.evaluation.speed.timing import machine, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import touching_scenes as scenes  # noqa: E402

@@ -10,7 +10,7 @@ import numpy as np
 from chain_models import mujoco_chain, vigym_chain
 
 import vigym
-from vigym.bench.timing import Job
+from vigym.evaluation.speed.timing import Job
 
 GAP = {"float64": 1e-9, "float32": 1e-5}  # [m, rad] joints that are further apart at the end were not solved
 

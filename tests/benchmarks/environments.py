@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from vigym.bench.environments import COUNTS, Row, environments
-from vigym.bench.timing import machine
+from vigym.evaluation.speed.environments import COUNTS, Row, environments
+from vigym.evaluation.speed.timing import machine
 
 SHARED = 512  # environments that two threads share
 

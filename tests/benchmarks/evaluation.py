@@ -21,11 +21,11 @@ from snake import FINE, MODULES, STIFF, STIFFER, TIMESTEP, Crawl, in_mujoco, in_
 from snake_models import mujoco_snake, mujoco_suspended
 
 import vigym
-from vigym.bench.timing import machine, table
+from vigym.control.minitaur_gaits import bound, pronk, trot
 from vigym.control.serpenoid import sidewinding
-from vigym.control.trot import bound, pronk, trot
-from vigym.envs import snake_sidewinding
-from vigym.envs.snake import Snake
+from vigym.envs.tasks import snake_sidewinding
+from vigym.envs.tasks.snake import Snake
+from vigym.evaluation.speed.timing import machine, table
 
 EPISODES = 5
 HOLD = Snake.timestep * Snake.frame_skip  # of both snakes [s]

@@ -10,7 +10,7 @@ import numpy as np
 from loop_models import Bar, Motion, absolute, chain, motion, mujoco_chain, vigym_chain
 
 import vigym
-from vigym.bench.timing import Job
+from vigym.evaluation.speed.timing import Job
 
 SOLVED = 1e-9  # [m] gap of a loop that was solved, for an engine that closes loops exactly
 APART = 0.05  # [m] loops further open came apart

@@ -15,7 +15,7 @@ from chain_models import GRAVITY, MASS
 from loop_contenders import APART, Contender, Record, Setting, instants_of, record
 from loop_models import Bar, Motion, absolute, motion, relative
 
-from vigym.bench.timing import Job
+from vigym.evaluation.speed.timing import Job
 
 Acceleration = Callable[[np.ndarray, np.ndarray], np.ndarray]
 ACCURACY, ITERATIONS = 1e-12, 20  # of Pinocchio's proximal solver

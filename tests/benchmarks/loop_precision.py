@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loop_contenders import Contender, Record, Setting, mujoco_loops, vigym_loops
 from loop_peers import exudyn_loops, pinocchio_calls, pinocchio_loops
 
-from vigym.bench.timing import Cost, interleaved
+from vigym.evaluation.speed.timing import Cost, interleaved
 
 LOOKS = 100  # states looked at, per simulated second, where the steps are shorter
 COARSEST, FINEST = 4, 5000  # steps per simulated second tried

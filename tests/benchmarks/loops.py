@@ -35,7 +35,7 @@ from loop_models import SHAPES, START, turned
 from loop_peers import exudyn_loops, pinocchio_calls, pinocchio_loops
 from loop_precision import Found, Target, cheapest, engines
 
-from vigym.bench.timing import Cost, interleaved, machine, table
+from vigym.evaluation.speed.timing import Cost, interleaved, machine, table
 
 PEERS = {"mujoco": "mujoco", "pinocchio": "pin", "exudyn": "exudyn"}  # module -> distribution
 SPREAD = 0.1  # [rad] rods of a batch start up to this far from the assembly pose

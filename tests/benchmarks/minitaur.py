@@ -32,8 +32,8 @@ from minitaur_contenders import (
 )
 from minitaur_walk import Walk
 
-from vigym.bench.timing import Cost, interleaved, machine, table
-from vigym.control.trot import bound, pronk, trot
+from vigym.control.minitaur_gaits import bound, pronk, trot
+from vigym.evaluation.speed.timing import Cost, interleaved, machine, table
 
 GAITS = {"trot": trot(), "published trot": trot(lift=PUBLISHED, ramp=0.0), "bound": bound(), "pronk": pronk()}
 

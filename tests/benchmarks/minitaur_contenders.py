@@ -11,9 +11,9 @@ from robot_models import Options, Softness, mujoco_robot
 
 import vigym
 from vigym import assets
-from vigym.bench.timing import Job, interleaved
-from vigym.control.legs import hip_angles
-from vigym.control.trot import Gait, trot
+from vigym.control.minitaur_gaits import Gait, trot
+from vigym.control.minitaur_legs import hip_angles
+from vigym.evaluation.speed.timing import Job, interleaved
 
 HOLD = 0.01  # [s] between two targets, in all engines
 KP, KD = 8.0, 0.3  # of the motors [N m/rad, N m s/rad], clipped at the joints' effort of 3.5 N m

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym import Mechanism
-from vigym.mechanism.joints import Joint
-from vigym.mechanism.model import relative_pose
-from vigym.mechanism.quaternions import matrix
-from vigym.mechanism.shapes import Box, Sphere
-from vigym.mechanism.touching import touch_points
+from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.shapes import Box, Sphere
+from vigym.mechanism.topology.joint_frames import relative_pose
+from vigym.spatial import matrix
 
 if TYPE_CHECKING:
     import mujoco

@@ -15,9 +15,9 @@ from snake_models import SOFT, mujoco_snake, mujoco_suspended
 from snake_plane import Plane, crawl
 
 from vigym import Mechanism, Simulator
-from vigym.bench.timing import machine, table
 from vigym.control.serpenoid import Serpenoid, lateral_undulation, sidewinding
-from vigym.envs import snake, snake_sidewinding
+from vigym.envs.tasks import snake, snake_sidewinding
+from vigym.evaluation.speed.timing import machine, table
 
 LINKS, MODULES = 9, 16
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))  # along and across

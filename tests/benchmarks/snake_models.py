@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from vigym import Mechanism
-from vigym.mechanism.collisions import Collision
-from vigym.mechanism.parts import Body
-from vigym.mechanism.shapes import Capsule
+from vigym.mechanism.elements.bodies import Body
+from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.shapes import Capsule
 
 SOFT = "0.02 1"  # MuJoCo's own time constant [s] and damping ratio of contacts
 SIDES = {"left": 1.0, "right": -1.0}

@@ -14,8 +14,8 @@ import argparse
 from chain_models import vigym_chain
 
 import vigym
-from vigym.bench.starts import starts
-from vigym.bench.timing import Cost, Job, interleaved, machine, table
+from vigym.evaluation.speed.starts import starts
+from vigym.evaluation.speed.timing import Cost, Job, interleaved, machine, table
 
 
 def main() -> None:

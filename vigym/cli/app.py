@@ -10,19 +10,19 @@ from traceback import extract_tb
 import click
 
 import vigym
-from vigym.evaluation.nearest import nearest
+from vigym.evaluation.names import nearest
 
 # command: where it is, and its line in the list of commands
 COMMANDS = {
-    "list": ("vigym.cli.list_environments:command", "Environments and the controllers that drive them."),
-    "inspect": ("vigym.cli.inspect_file:command", "What a URDF file describes, and what the importer made of it."),
+    "list": ("vigym.cli.list:command", "Environments and the controllers that drive them."),
+    "inspect": ("vigym.cli.inspect:command", "What a URDF file describes, and what the importer made of it."),
     "evaluate": (
-        "vigym.cli.evaluate_controllers:command",
+        "vigym.cli.evaluate:command",
         "Score controllers: compare, plot, film.",
     ),
-    "record": ("vigym.cli.record_film:command", "Film an episode."),
-    "bench": ("vigym.cli.measure_speed:command", "How fast environments are on this machine."),
-    "warmup": ("vigym.cli.warm_up:command", "Compile the kernels, once for this machine and version."),
+    "record": ("vigym.cli.record:command", "Film an episode."),
+    "bench": ("vigym.cli.bench:command", "How fast environments are on this machine."),
+    "warmup": ("vigym.cli.warmup:command", "Compile the kernels, once for this machine and version."),
 }
 NOT_OWN = (str(Path(vigym.__file__).parent), *map(get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 EXPECTED = (ValueError, OSError, ImportError, SyntaxError)  # those of mechanisms and files are ValueErrors

@@ -1,19 +1,30 @@
-"""What a mechanism's actuators act on: where their joints are in `info`, and torques as actions."""
+"""What a mechanism's actuators act on: where their joints are in `info`, and torques as actions.
+
+`check_numbers` is the check of parameters that gaits and other controllers share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.check import no_numbers
-from vigym.mechanism.errors import MechanismError
+from vigym.mechanism.elements.checks import no_numbers, number
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 Info = Mapping[str, Any]
+
+
+def check_numbers(controller: Any) -> None:
+    """Raise MechanismError, a ValueError, where a field of type float of a dataclass is no finite number."""
+    for field in fields(controller):
+        if field.type in (float, "float") and field.init:
+            number(getattr(controller, field.name), field.name)
 
 
 class Actuators:

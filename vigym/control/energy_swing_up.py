@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.control.actuators import Actuators, Array, Info, coordinates
 from vigym.control.lqr import Lqr
-from vigym.mechanism.check import number
+from vigym.mechanism.elements.checks import number
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.simulator import Simulator
+from vigym.simulation.simulator import Simulator
 
 
 class EnergySwingUp:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.control.legs import Array, action_of
-from vigym.control.numbers import check_numbers
+from vigym.control.actuators import check_numbers
+from vigym.control.minitaur_legs import Array, action_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.control.numbers import check_numbers
+from vigym.control.actuators import check_numbers
 
 Array = NDArray[np.float64]
 

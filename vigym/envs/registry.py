@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import gymnasium
 
-SINGLE, VECTOR = "vigym.envs.base:TaskEnv", "vigym.envs.vector:TaskVectorEnv"  # run every task
+SINGLE, VECTOR = "vigym.envs.env:TaskEnv", "vigym.envs.vector:TaskVectorEnv"  # run every task
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,22 @@ class Entry:
 
 
 ENVIRONMENTS = (
-    Entry("vigym/Pendulum-v0", "vigym.envs.pendulum:Pendulum", 300, 235.0),
-    Entry("vigym/CartPole-v0", "vigym.envs.cartpole:CartPole", 500, 450.0),
-    Entry("vigym/InvertedDoublePendulum-v0", "vigym.envs.inverted_double_pendulum:InvertedDoublePendulum", 1000, 990.0),
-    Entry("vigym/Acrobot-v0", "vigym.envs.acrobot:Acrobot", 500, -85.0),
-    Entry("vigym/PendulumChain-v0", "vigym.envs.pendulum_chain:PendulumChain", 500, 480.0),
-    Entry("vigym/FourBar-v0", "vigym.envs.four_bar:FourBar", 400, 380.0),
-    Entry("vigym/MinitaurLeg-v0", "vigym.envs.minitaur_leg:MinitaurLeg", 400, 290.0),
-    Entry("vigym/Minitaur-v0", "vigym.envs.minitaur:Minitaur", 1000, 15.0),
-    Entry("vigym/Snake-v0", "vigym.envs.snake:Snake", 500, 340.0),
-    Entry("vigym/SnakeSidewinding-v0", "vigym.envs.snake_sidewinding:SnakeSidewinding", 500, 255.0),
-    Entry("vigym/Urdf-v0", "vigym.envs.urdf:Urdf", 1000),
+    Entry("vigym/Pendulum-v0", "vigym.envs.tasks.pendulum:Pendulum", 300, 235.0),
+    Entry("vigym/CartPole-v0", "vigym.envs.tasks.cartpole:CartPole", 500, 450.0),
+    Entry(
+        "vigym/InvertedDoublePendulum-v0",
+        "vigym.envs.tasks.inverted_double_pendulum:InvertedDoublePendulum",
+        1000,
+        990.0,
+    ),
+    Entry("vigym/Acrobot-v0", "vigym.envs.tasks.acrobot:Acrobot", 500, -85.0),
+    Entry("vigym/PendulumChain-v0", "vigym.envs.tasks.pendulum_chain:PendulumChain", 500, 480.0),
+    Entry("vigym/FourBar-v0", "vigym.envs.tasks.four_bar:FourBar", 400, 380.0),
+    Entry("vigym/MinitaurLeg-v0", "vigym.envs.tasks.minitaur_leg:MinitaurLeg", 400, 290.0),
+    Entry("vigym/Minitaur-v0", "vigym.envs.tasks.minitaur:Minitaur", 1000, 15.0),
+    Entry("vigym/Snake-v0", "vigym.envs.tasks.snake:Snake", 500, 340.0),
+    Entry("vigym/SnakeSidewinding-v0", "vigym.envs.tasks.snake_sidewinding:SnakeSidewinding", 500, 255.0),
+    Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
-    from vigym.mechanism.simulator import Simulator
+    from vigym.simulation.simulator import Simulator
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -27,7 +27,7 @@ class Task(ABC):
 
     The fields are the options a user may give to `gymnasium.make`; a field `<term>_weight` is the weight of the
     reward term `<term>`. Hooks are array expressions over leading dimensions `...`: () for one environment,
-    (n,) for a batch (`vigym.envs.expressions.parts` makes those of one quick); `initial` alone serves one environment,
+    (n,) for a batch (`vigym.envs.arrays.parts` makes those of one quick); `initial` alone serves one environment,
     since each has its own random stream.
 
     Attributes:

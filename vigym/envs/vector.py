@@ -1,25 +1,125 @@
-"""Many environments of a task in one: the lanes of a batch, each with its own episodes, seed and time limit."""
+"""Many environments of a task in one: the lanes of a batch, each with its own episodes, seed and time limit.
 
-from collections.abc import Sequence
+Beside it what it needs for each of them: random streams, as if every environment were alone, and infos with masks.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from vigym.envs.disturbances import split_options
-from vigym.envs.infos import Infos, masked, only, replaced
-from vigym.envs.run import Outcome, TaskRun
-from vigym.envs.seeds import Streams
-from vigym.envs.stage import Picture, Stage, require_options, task_class
+from vigym.envs.env import Picture, Stage, require_options, task_class
+from vigym.envs.episode import Outcome, TaskRun
+from vigym.envs.perturbations import split_options
 from vigym.envs.task import Array, Flags, Task
-from vigym.mechanism.options import whole
+from vigym.simulation.state.options import whole
 
+Seeds = int | Sequence[int | None] | None
+Infos = dict[str, Any]
 Step = tuple[Array, Array, Flags, Flags, Infos]
 _NEVER = int(np.iinfo(np.int64).max)
+
+
+class Streams:
+    """One random stream per environment, from a random seed until it is given one.
+
+    Args:
+        count: number of environments.
+
+    Attributes:
+        generators: the streams.
+        seeds: where they began.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.generators: tuple[np.random.Generator, ...] = ()
+        self.seeds: tuple[int, ...] = ()
+        self._begin([seeding.np_random() for _ in range(count)])
+
+    def seed(self, seeds: Seeds, chosen: Flags) -> None:
+        """Begin the streams of the chosen environments afresh; those whose seed is None go on.
+
+        Args:
+            seeds: one for each environment, or that of the first, the next being one more; None for all.
+            chosen: (count,) environments.
+
+        Raises:
+            ValueError: not one seed for each environment, or one that is not a whole number >= 0.
+        """
+        pairs = list(zip(self.generators, self.seeds, strict=True))
+        for lane, seed in enumerate(self._listed(seeds)):
+            if seed is not None and chosen[lane]:
+                pairs[lane] = seeding.np_random(seed)
+        self._begin(pairs)
+
+    def _begin(self, pairs: list[tuple[np.random.Generator, int]]) -> None:
+        self.generators, self.seeds = tuple(stream for stream, _ in pairs), tuple(seed for _, seed in pairs)
+
+    def _listed(self, seeds: Seeds) -> list[int | None]:
+        count = len(self.generators)
+        if seeds is None:
+            return [None] * count
+        if isinstance(seeds, Sequence | np.ndarray):
+            listed: list[Any] = list(seeds)
+        else:
+            listed = [seeds + lane if _is_seed(seeds) else seeds for lane in range(count)]
+        if len(listed) != count:
+            raise ValueError(f"seed: found {len(listed)} seeds, expected one for each of {count} environments")
+        for seed in listed:
+            if seed is not None and not _is_seed(seed):
+                raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
+        return [None if seed is None else int(seed) for seed in listed]
+
+
+def _is_seed(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
+
+
+def masked(info: Infos, chosen: Flags) -> Infos:
+    """Return the info with, for every key, a mask `_key` (num_envs,) of the chosen environments: one array for all."""
+    return info | dict.fromkeys(_mask_keys(tuple(info)), chosen.copy())
+
+
+def only(info: Infos, chosen: Flags) -> Infos:
+    """Return the info of the chosen environments, zero elsewhere."""
+    names, table = _numbers(info)
+    picked = _only(table.T, chosen).T
+    return dict(zip(names, picked, strict=True)) | {key: _only(info[key], chosen) for key in info.keys() - set(names)}
+
+
+def replaced(info: Infos, others: Infos, chosen: Flags) -> Infos:
+    """Return the info, of the chosen environments that in `others`."""
+    (names, table), (_, fresh) = _numbers(info), _numbers(others, info)
+    table[:, chosen] = fresh[:, chosen]
+    rest = {key: info[key].copy() for key in info.keys() - set(names)}
+    for key, value in rest.items():
+        value[chosen] = others[key][chosen]
+    return dict(zip(names, table, strict=True)) | rest
+
+
+def _numbers(info: Infos, like: Infos | None = None) -> tuple[list[str], Array]:
+    """Names and values (n_names, num_envs) of what is one number for each environment: most of an info."""
+    names = [key for key, value in (like or info).items() if value.ndim == 1 and value.dtype == np.float64]
+    return names, np.array([info[name] for name in names])
+
+
+def _only(values: NDArray[Any], chosen: Flags) -> NDArray[Any]:
+    """Return rows of `values` (num_envs, ...) where chosen, zero elsewhere."""
+    picked = np.zeros_like(values)
+    picked[chosen] = values[chosen]
+    return picked
+
+
+@cache
+def _mask_keys(keys: Iterable[str]) -> list[str]:
+    return [f"_{key}" for key in keys]
 
 
 class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
@@ -43,7 +143,7 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         height: of pictures [pixels].
         overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
         shadow: whether the bodies of pictures throw one on the floor; without they are drawn sooner.
-        options: fields of the task, and of `vigym.envs.disturbances.Disturbances`.
+        options: fields of the task, and of `vigym.envs.perturbations.Disturbances`.
 
     Raises:
         ValueError: num_envs, max_episode_steps, autoreset_mode, threads, precision, render mode, overlay or an option

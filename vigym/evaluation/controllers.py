@@ -12,20 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vigym.evaluation.builtin import NAMED, Named
 from vigym.evaluation.episodes import Policy
-from vigym.evaluation.models import load_model
-from vigym.evaluation.modules import module_from_here
-from vigym.evaluation.named import NAMED, Named
-from vigym.evaluation.nearest import nearest
-from vigym.evaluation.role import EXPECTED, Controller, Each, Role, Together, misses
-from vigym.evaluation.signatures import free, needed
+from vigym.evaluation.names import module_from_here, nearest
+from vigym.evaluation.policies import EXPECTED, Controller, Each, Role, Together, free, load_model, misses, needed
 
 
 def policy_of(controller: str | Controller, role: Role) -> Policy:
     """Return what plays the episodes of a role.
 
     Args:
-        controller: a name of `vigym.evaluation.named`, "module:name" (the working directory counts), the path of a
+        controller: a name of `vigym.evaluation.builtin`, "module:name" (the working directory counts), the path of a
             model.zip of stable-baselines3, or a callable.
         role: what it is made for.
 

@@ -8,11 +8,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from vigym.envs.base import TaskEnv
+from vigym.envs.env import TaskEnv, task_class
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.envs.stage import task_class
-from vigym.evaluation.modules import module_from_here
-from vigym.evaluation.nearest import nearest
+from vigym.evaluation.names import module_from_here, nearest
 
 
 def make_single(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:

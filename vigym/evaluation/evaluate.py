@@ -11,7 +11,7 @@ import numpy as np
 from vigym.evaluation.controllers import name_of, policy_of
 from vigym.evaluation.environments import aims_to_end, make_single, weight_of
 from vigym.evaluation.episodes import Episode, Policy, Progress, Tally
-from vigym.evaluation.role import Role
+from vigym.evaluation.policies import Role
 
 TOGETHER = 64  # episodes side by side at most
 

@@ -4,15 +4,14 @@ from itertools import product
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism import check
-from vigym.mechanism.collisions import PAIRED, Collision, make_collision, make_contact
-from vigym.mechanism.couplings import Skate, Wheel, make_skate, make_wheel
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.listing import Listing
-from vigym.mechanism.pairing import meet
-from vigym.mechanism.parts import Ground, Report
-from vigym.mechanism.shapes import Shape
-from vigym.mechanism.touching import contact_names
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import Ground, Report
+from vigym.mechanism.elements.collection import Listing
+from vigym.mechanism.elements.collisions import PAIRED, Collision, make_collision, make_contact
+from vigym.mechanism.elements.contacts import contact_names, meet
+from vigym.mechanism.elements.couplings import Skate, Wheel, make_skate, make_wheel
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Shape
 
 
 class AddContacts(Listing):
@@ -166,7 +165,7 @@ class AddContacts(Listing):
         Raises:
             MechanismError: an unknown body, a massless frame, a name that is taken, a value that is not finite.
         """
-        check.fresh_name(name, "skate", [*self._skates, *self._wheels])
+        checks.fresh_name(name, "skate", [*self._skates, *self._wheels])
         self._check_moving(body, f"skate {name!r}")
         skate = make_skate(name, body, position, direction)
         self._skates[name] = skate
@@ -187,7 +186,7 @@ class AddContacts(Listing):
         Raises:
             MechanismError: an unknown body, a massless frame, a name that is taken, a value out of range, no ground.
         """
-        check.fresh_name(name, "wheel", [*self._skates, *self._wheels])
+        checks.fresh_name(name, "wheel", [*self._skates, *self._wheels])
         self._check_moving(body, f"wheel {name!r}")
         wheel = make_wheel(name, body, position, axis, radius)
         self._lay_ground()
@@ -197,13 +196,13 @@ class AddContacts(Listing):
         return wheel
 
     def _check_touching(self, name: str, body: str, kind: str) -> None:
-        check.fresh_name(name, kind, self._collisions)
+        checks.fresh_name(name, kind, self._collisions)
         self._check_moving(body, f"{kind} {name!r}")
 
     def _check_points(self, collision: Collision) -> None:
         taken = {name for other in self._collisions.values() for name in contact_names(other)}
         for name in contact_names(collision):
-            check.fresh_name(name, "contact", taken)
+            checks.fresh_name(name, "contact", taken)
 
     def _check_moving(self, body: str, element: str) -> None:
         """Raise MechanismError for what is no body; a massless frame is named with the body it is fixed in."""
@@ -213,7 +212,7 @@ class AddContacts(Listing):
                 f"{element} body: found {body!r}, a massless frame fixed in {carrier!r}, expected a body with mass; "
                 f"name {carrier!r} and the position in its frame"
             )
-        check.one_of(body, list(self._bodies), f"{element} body")
+        checks.one_of(body, list(self._bodies), f"{element} body")
 
     def _lay_ground(self) -> None:
         if self.ground is None and self._default_ground:

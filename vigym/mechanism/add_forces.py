@@ -2,13 +2,13 @@
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism import check
-from vigym.mechanism.couplings import Coupling, check_coupled, make_coupling
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.listing import Listing
-from vigym.mechanism.motors import DCMotor, Motor, make_motor
-from vigym.mechanism.parts import WORLD, velocity_of
-from vigym.mechanism.springs import Spring, make_spring
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD, velocity_of
+from vigym.mechanism.elements.collection import Listing
+from vigym.mechanism.elements.couplings import Coupling, check_coupled, make_coupling
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.motors import DCMotor, Motor, make_motor
+from vigym.mechanism.elements.springs import Spring, make_spring
 
 
 class AddForces(Listing):
@@ -42,9 +42,9 @@ class AddForces(Listing):
         Raises:
             MechanismError: unknown body, one body twice, a name that is taken, or a value out of range.
         """
-        check.fresh_name(name, "spring", self._springs)
+        checks.fresh_name(name, "spring", self._springs)
         for end, body in (("a", a), ("b", b)):
-            check.one_of(body, [WORLD, *self._bodies], f"spring {name!r} {end}")
+            checks.one_of(body, [WORLD, *self._bodies], f"spring {name!r} {end}")
         spring = make_spring(name, a, b, point_a, point_b, stiffness, rest_length, damping)
         self._springs[name] = spring
         return spring
@@ -69,7 +69,7 @@ class AddForces(Listing):
             MechanismError: a joint that is unknown, closes a loop, has another number of freedoms than one or a motor
                 already; a value out of range.
         """
-        check.one_of(joint, list(self._joints), "motor joint")
+        checks.one_of(joint, list(self._joints), "motor joint")
         element = f"motor of joint {joint!r}"
         if joint in self._closing:
             raise MechanismError(
@@ -99,7 +99,7 @@ class AddForces(Listing):
         Raises:
             MechanismError: a coordinate that is unknown, of a closing joint, of a quaternion or follows itself.
         """
-        check.fresh_name(name, "coupling", self._couplings)
+        checks.fresh_name(name, "coupling", self._couplings)
         coupling = make_coupling(name, type, joint, other, ratio, offset)
         for end in (joint, other):
             closing = [owner.name for owner in self.closing_joints if end in {owner.name, *owner.names}]

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.mechanism import check
-from vigym.mechanism.errors import MechanismError
-from vigym.mechanism.graph import check_closing, check_coordinates, check_open, closes_loop
-from vigym.mechanism.joints import Joint, make_joint
-from vigym.mechanism.listing import IMPLICIT, Listing
-from vigym.mechanism.parts import WORLD, Body, Frame, Report, make_body, make_frame, velocity_of
-from vigym.mechanism.shapes import Shape, check_shapes
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Report, make_body, make_frame, velocity_of
+from vigym.mechanism.elements.collection import IMPLICIT, Listing
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.joints import Joint, make_joint
+from vigym.mechanism.elements.shapes import Shape, check_shapes
+from vigym.mechanism.topology.graph import check_closing, check_coordinates, check_open, closes_loop
 
 
 class AddParts(Listing):
@@ -39,7 +39,7 @@ class AddParts(Listing):
         Raises:
             MechanismError: a value no rigid body has, or a name that is taken.
         """
-        check.fresh_name(name, "body", [WORLD, *self._bodies, *self._frames])
+        checks.fresh_name(name, "body", [WORLD, *self._bodies, *self._frames])
         body = make_body(name, mass, inertia, position, orientation, shapes)
         self._bodies[name] = body
         return body
@@ -71,7 +71,7 @@ class AddParts(Listing):
 
         Args:
             name: unique among joints.
-            type: a key of `vigym.mechanism.joints.PROTOTYPES`.
+            type: a key of `vigym.mechanism.elements.joints.PROTOTYPES`.
             parent: body name or "world".
             child: body name.
             position: anchor in the world (3,) [m].
@@ -93,7 +93,7 @@ class AddParts(Listing):
         Raises:
             MechanismError: unknown type or body, a value out of range, a closing joint with an actuator or armature.
         """
-        check.fresh_name(name, "joint", self._joints)
+        checks.fresh_name(name, "joint", self._joints)
         if IMPLICIT in name:
             raise MechanismError(f"joint {name!r}: found the reserved text {IMPLICIT!r}, expected another name")
         self._check_ends(name, parent, child)
@@ -133,8 +133,8 @@ class AddParts(Listing):
         Raises:
             MechanismError: unknown body, a name that is taken, or a value that is not finite.
         """
-        check.fresh_name(name, "frame", [WORLD, *self._bodies, *self._frames])
-        check.one_of(body, [WORLD, *self._bodies], f"frame {name!r} body")
+        checks.fresh_name(name, "frame", [WORLD, *self._bodies, *self._frames])
+        checks.one_of(body, [WORLD, *self._bodies], f"frame {name!r} body")
         frame = make_frame(name, body, position, orientation)
         self._frames[name] = frame
         return frame
@@ -150,7 +150,7 @@ class AddParts(Listing):
     def _check_ends(self, name: str, parent: str, child: str) -> None:
         if child == WORLD:
             raise MechanismError(f"joint {name!r} child: found 'world', expected a body; make the world the parent")
-        check.one_of(parent, [WORLD, *self._bodies], f"joint {name!r} parent")
-        check.one_of(child, list(self._bodies), f"joint {name!r} child")
+        checks.one_of(parent, [WORLD, *self._bodies], f"joint {name!r} parent")
+        checks.one_of(child, list(self._bodies), f"joint {name!r} child")
         if parent == child:
             raise MechanismError(f"joint {name!r}: found {child!r} as parent and child, expected two bodies")

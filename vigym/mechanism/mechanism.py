@@ -5,14 +5,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism import check
 from vigym.mechanism.add_contacts import AddContacts
 from vigym.mechanism.add_forces import AddForces
 from vigym.mechanism.add_parts import AddParts
-from vigym.mechanism.parts import Ground, make_ground
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import Ground, make_ground
 
 
-class Mechanism(AddParts, AddForces, AddContacts, check.ReadOnly):
+class Mechanism(AddParts, AddForces, AddContacts, checks.ReadOnly):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     An element that is refused leaves the mechanism as it was. Bodies that no joint carries float freely: each gets
@@ -38,10 +38,10 @@ class Mechanism(AddParts, AddForces, AddContacts, check.ReadOnly):
         name: str = "mechanism",
     ) -> None:
         super().__init__()
-        self.gravity = check.vector(gravity, "gravity [m/s^2]")
+        self.gravity = checks.vector(gravity, "gravity [m/s^2]")
         self.ground = make_ground(ground)
         self._default_ground = ground is None
-        self.name = check.fresh_name(name, "mechanism", ())
+        self.name = checks.fresh_name(name, "mechanism", ())
 
     def __repr__(self) -> str:
         return f"<Mechanism {self.name!r}: {len(self._bodies)} bodies, {len(self._joints)} joints>"
@@ -61,12 +61,12 @@ class Mechanism(AddParts, AddForces, AddContacts, check.ReadOnly):
             MechanismError: what else has no place: other gravity, springs, armature, some types, limits of several
                 freedoms, friction that depends on the direction, pairs, skates, wheels.
         """
-        from vigym.mechanism.urdf_text import to_urdf
+        from vigym.urdf.write.write import to_urdf
 
         return to_urdf(self, path)
 
     def compile(self, loops: str = "auto") -> Any:
         """Return the constant tables the stepper works on; `loops` as in `Simulator`."""
-        from vigym.mechanism.model import build_model
+        from vigym.simulation.compile.model import build_model
 
         return build_model(self, loops)

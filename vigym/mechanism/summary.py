@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from vigym.mechanism.closures import ClosureRows
-from vigym.mechanism.collisions import Collision
-from vigym.mechanism.couplings import Coupling, Skate, Wheel
-from vigym.mechanism.errors import AssemblyError
-from vigym.mechanism.joints import Joint
-from vigym.mechanism.motors import Motor
-from vigym.mechanism.parts import Body
-from vigym.mechanism.springs import Spring
+from vigym.mechanism.elements.bodies import Body
+from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.errors import AssemblyError
+from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.motors import Motor
+from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.topology.loop_constraints import ClosureRows
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism

@@ -1,0 +1,130 @@
+"""Records of a mechanism that are not joints: bodies, frames, the ground plane, report entries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.checks import Array, ReadOnly
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.shapes import Shape, check_shapes
+
+WORLD = "world"
+
+
+@dataclass(frozen=True, eq=False)
+class Body(ReadOnly):
+    """Rigid body at its assembly pose.
+
+    Attributes:
+        name: unique name.
+        mass: [kg].
+        inertia: tensor about the centre of mass in body axes (3, 3) [kg m^2].
+        position: centre of mass in the world (3,) [m].
+        orientation: unit quaternion (w, x, y, z), body to world (4,).
+        shapes: what is drawn, poses in the body frame.
+    """
+
+    name: str
+    mass: float
+    inertia: Array
+    position: Array
+    orientation: Array
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(ReadOnly):
+    """Massless named frame fixed in `body` ("world": in the world): position (3,) [m], orientation (4,), both in it."""
+
+    name: str
+    body: str
+    position: Array
+    orientation: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Ground(ReadOnly):
+    """Plane that bodies stand on; it is drawn, and what touches is told by contacts and collisions.
+
+    Args:
+        height: distance of the plane from the origin along `normal` [m].
+        normal: upward direction (3,), scaled to length one.
+        friction: replaces that of every contact with the ground: a number, (along, across) or (along, across,
+            backward), stored as all three (3,); None: each contact has its own.
+
+    Raises:
+        MechanismError: a number that is not finite, a zero normal or negative friction.
+    """
+
+    height: float = 0.0
+    normal: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    friction: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "height", checks.number(self.height, "ground height"))
+        object.__setattr__(self, "normal", checks.unit(self.normal, "ground normal"))
+        if self.friction is not None:
+            object.__setattr__(self, "friction", checks.friction(self.friction, "ground friction"))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was done with one element of a description that is not simulated exactly as written.
+
+    Attributes:
+        action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced", "passive".
+        element: the element, as a person would look it up ("joint 'knee' <mimic>").
+        message: what was found and what became of it.
+    """
+
+    action: str
+    element: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.action}: {self.element}: {self.message}"
+
+
+def velocity_of(joint: str) -> str:
+    """Name the largest rate of a joint in the report."""
+    return f"joint {joint!r} velocity"
+
+
+def make_body(
+    name: str, mass: float, inertia: ArrayLike, position: ArrayLike, orientation: ArrayLike, shapes: Sequence[Shape]
+) -> Body:
+    """Return a checked Body; arguments as in `Mechanism.add_body`."""
+    element = f"body {name!r}"
+    return Body(
+        name=name,
+        mass=checks.positive(mass, f"{element} mass [kg]"),
+        inertia=checks.inertia_tensor(inertia, f"{element} inertia"),
+        position=checks.vector(position, f"{element} position"),
+        orientation=checks.unit(orientation, f"{element} orientation", 4),
+        shapes=check_shapes(shapes, element),
+    )
+
+
+def make_frame(name: str, body: str, position: ArrayLike, orientation: ArrayLike) -> Frame:
+    """Return a checked Frame; arguments as in `Mechanism.add_frame`."""
+    element = f"frame {name!r}"
+    return Frame(
+        name=name,
+        body=body,
+        position=checks.vector(position, f"{element} position"),
+        orientation=checks.unit(orientation, f"{element} orientation", 4),
+    )
+
+
+def make_ground(ground: bool | Ground | None) -> Ground | None:
+    """Return the plane meant by `ground`: True is z = 0, None and False are no plane."""
+    if ground is None or ground is False:
+        return None
+    if ground is True:
+        return Ground()
+    if isinstance(ground, Ground):
+        return ground
+    raise MechanismError(f"ground: found {ground!r}, expected None, True, False or Ground(height, normal)")

@@ -1,0 +1,156 @@
+"""Checks of single values: each returns the value in its stored form or raises MechanismError naming the element."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.mechanism.elements.errors import MechanismError
+
+Array = NDArray[np.float64]
+TRIANGLE_TOLERANCE = 1e-6  # relative; a lamina meets the triangle inequality with equality, rounding may break it
+SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
+PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
+
+
+class ReadOnly:
+    """Base of records that hold numpy arrays: arrays stay read-only through copies and pickles."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+
+def _as_array(value: ArrayLike, element: str, expected: str) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
+    if no_numbers(value):  # numpy takes True as 1 and "2" as 2
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    array.flags.writeable = False
+    return array
+
+
+def no_numbers(value: Any) -> bool:
+    """Whether there are truth values or texts among the entries of what converts to an array of numbers."""
+    if isinstance(value, float):
+        return False
+    entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
+    if entries.dtype != object:
+        return entries.dtype.kind not in "iuf"
+    return any(isinstance(entry, bool | np.bool_ | str | bytes) for entry in entries.flat)
+
+
+def number(value: Any, element: str, low: float = -np.inf, infinite: bool = False) -> float:
+    """Return `value` as a float that is not nan, at least `low`, and finite unless `infinite`."""
+    expected = "a number" if infinite else "a finite number"
+    if low > -np.inf:
+        expected += f" >= {low:g}"
+    array = _as_array(value, element, expected)
+    if array.shape != () or np.isnan(array) or (np.isinf(array) and not infinite) or array < low:
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    return float(array)
+
+
+def positive(value: Any, element: str) -> float:
+    """Return `value` as a finite float above zero."""
+    result = number(value, element)
+    if result <= 0.0:
+        raise MechanismError(f"{element}: found {value!r}, expected a number > 0")
+    return result
+
+
+def fraction(value: Any, element: str) -> float:
+    """Return `value` as a float in [0, 1]."""
+    result = number(value, element, 0.0)
+    if result > 1.0:
+        raise MechanismError(f"{element}: found {value!r}, expected a number in [0, 1]")
+    return result
+
+
+def friction(value: ArrayLike, element: str) -> Array:
+    """Return coefficients (along, across, backward) of one number, (along, across) or all three; each >= 0."""
+    expected = "a number >= 0, (along, across) or (along, across, backward)"
+    array = np.atleast_1d(_as_array(value, element, expected))
+    if array.shape not in ((1,), (2,), (3,)) or not np.isfinite(array).all() or array.min() < 0.0:
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    result: Array = array[[[0, 0, 0], [0, 1, 0], [0, 1, 2]][len(array) - 1]]
+    result.flags.writeable = False
+    return result
+
+
+def vector(value: ArrayLike, element: str, size: int = 3) -> Array:
+    """Return `value` as a read-only array of `size` finite numbers."""
+    expected = f"{size} finite numbers"
+    array = _as_array(value, element, expected)
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    return array
+
+
+def unit(value: ArrayLike, element: str, size: int = 3) -> Array:
+    """Return `value` scaled to length one; a zero vector has no direction and is an error."""
+    array = vector(value, element, size)
+    largest = np.abs(array).max()
+    if largest == 0.0:
+        raise MechanismError(f"{element}: found {value!r}, expected a vector that is not zero")
+    scaled = array / largest  # first by the largest entry: squares of tiny or huge numbers leave the float range
+    length = np.sqrt(scaled @ scaled)
+    result: Array = array if largest * length == 1.0 else scaled / length
+    result.flags.writeable = False
+    return result
+
+
+def inertia_tensor(value: ArrayLike, element: str) -> Array:
+    """Return the (3, 3) inertia tensor [kg m^2] of principal moments (3,) or of a full symmetric tensor (3, 3)."""
+    expected = "3 principal moments or a symmetric 3x3 tensor of finite numbers [kg m^2]"
+    array = _as_array(value, element, expected)
+    if array.shape not in ((3,), (3, 3)) or not np.isfinite(array).all():
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    tensor: Array = np.diag(array) if array.ndim == 1 else array
+    if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max():
+        raise MechanismError(f"{element}: found {tensor.tolist()}, expected a symmetric tensor")
+    tensor = (tensor + tensor.T) / 2.0
+    fault = inertia_fault(tensor)
+    if fault:
+        raise MechanismError(f"{element}: {fault}")
+    tensor.flags.writeable = False
+    return tensor
+
+
+def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: float = 0.0) -> str:
+    """Say in words why no rigid body has this symmetric inertia tensor; empty when one has.
+
+    Args:
+        tensor: (3, 3) [kg m^2].
+        tolerance: of the triangle inequality, relative; negative asks for a margin.
+        least: the smallest moment must be above this fraction of the largest.
+    """
+    moments = np.linalg.eigvalsh(tensor)
+    text = "(" + ", ".join(f"{moment:.6g}" for moment in moments) + ")"
+    if not moments[0] > least * moments[2]:
+        return f"found principal moments {text}, expected all > 0"
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + tolerance):
+        return f"found principal moments {text}, expected none larger than the sum of the other two"
+    return ""
+
+
+def fresh_name(name: Any, kind: str, taken: Iterable[str]) -> str:
+    """Return `name` when it is a non-empty string that is not in `taken`."""
+    if not isinstance(name, str) or not name.strip():
+        raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
+    if name in taken:
+        raise MechanismError(f"{kind} {name!r}: found a second element of this name, expected unique names")
+    return name
+
+
+def one_of(value: Any, names: Sequence[str], element: str) -> str:
+    """Return `value` when it is one of `names`; the error lists at most ten of them."""
+    if isinstance(value, str) and value in names:
+        return value
+    listed = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    raise MechanismError(f"{element}: found {value!r}, expected one of: {listed}")

@@ -1,0 +1,118 @@
+"""Shapes that bodies are drawn with, and by which they touch; poses are in the body frame (centre of mass)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.elements.checks import ReadOnly, positive, unit, vector
+from vigym.mechanism.elements.errors import MechanismError
+
+GREY = (0.6, 0.6, 0.6, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shape(ReadOnly):
+    """Pose and colour that every shape has.
+
+    Args:
+        position: origin of the shape in the body frame (3,) [m].
+        orientation: unit quaternion (w, x, y, z), shape to body (4,).
+        rgba: red, green, blue, opacity (4,), each in [0, 1].
+
+    Raises:
+        MechanismError: a value of wrong size, not finite, or out of range.
+    """
+
+    kind: ClassVar[str] = ""
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0)
+    rgba: ArrayLike = GREY
+
+    def __post_init__(self) -> None:
+        self._store("position", vector(self.position, f"{self.kind} position"))
+        self._store("orientation", unit(self.orientation, f"{self.kind} orientation", 4))
+        rgba = vector(self.rgba, f"{self.kind} rgba", 4)
+        if rgba.min() < 0.0 or rgba.max() > 1.0:
+            raise MechanismError(f"{self.kind} rgba: found {rgba.tolist()}, expected numbers in [0, 1]")
+        self._store("rgba", rgba)
+
+    def _store(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """Box with full edge lengths `size` (3,) [m] along its axes."""
+
+    kind: ClassVar[str] = "box"
+    size: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = vector(self.size, "box size")
+        if size.min() <= 0.0:
+            raise MechanismError(f"box size: found {size.tolist()}, expected numbers > 0")
+        self._store("size", size)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """Ball of `radius` [m]."""
+
+    kind: ClassVar[str] = "sphere"
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._store("radius", positive(self.radius, "sphere radius"))
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """Cylinder of `radius` [m] and `length` [m], its axis is the shape's z axis."""
+
+    kind: ClassVar[str] = "cylinder"
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._store("radius", positive(self.radius, f"{self.kind} radius"))
+        self._store("length", positive(self.length, f"{self.kind} length"))
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Cylinder):
+    """Cylinder with half balls on both ends; `length` [m] is the distance between the balls' centres."""
+
+    kind: ClassVar[str] = "capsule"
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Shape):
+    """Triangle mesh read from the file `path`, scaled by `scale` (3,) along its axes."""
+
+    kind: ClassVar[str] = "mesh"
+    path: Path
+    scale: ArrayLike = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        scale = vector(self.scale, "mesh scale")
+        if np.any(scale == 0.0):
+            raise MechanismError(f"mesh scale: found {scale.tolist()}, expected numbers that are not zero")
+        self._store("path", Path(self.path))
+        self._store("scale", scale)
+
+
+def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:
+    """Return `shapes` as a tuple; what is not one of the shapes above is an error naming `element`."""
+    found = tuple(shapes)
+    for shape in found:
+        if not isinstance(shape, Shape) or not shape.kind:
+            raise MechanismError(f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+    return found

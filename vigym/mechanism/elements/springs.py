@@ -1,0 +1,58 @@
+"""The checked record of a spring between two points."""
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.checks import Array, ReadOnly
+from vigym.mechanism.elements.errors import MechanismError
+
+
+@dataclass(frozen=True, eq=False)
+class Spring(ReadOnly):
+    """Spring and damper along the line between two points of different bodies.
+
+    Attributes:
+        name: unique among springs.
+        a, b: body names or "world".
+        point_a, point_b: ends in the body frames (3,) [m]; of "world": in the world.
+        stiffness: [N/m].
+        rest_length: length without force [m].
+        damping: [N s/m].
+    """
+
+    name: str
+    a: str
+    b: str
+    point_a: Array
+    point_b: Array
+    stiffness: float
+    rest_length: float
+    damping: float
+
+
+def make_spring(
+    name: str,
+    a: str,
+    b: str,
+    point_a: ArrayLike,
+    point_b: ArrayLike,
+    stiffness: float,
+    rest_length: float,
+    damping: float,
+) -> Spring:
+    """Return a checked Spring; arguments as in `Mechanism.add_spring`. Bodies and names are the caller's to check."""
+    element = f"spring {name!r}"
+    if a == b:
+        raise MechanismError(f"{element}: found both ends on {a!r}, expected two bodies")
+    return Spring(
+        name=name,
+        a=a,
+        b=b,
+        point_a=checks.vector(point_a, f"{element} point_a"),
+        point_b=checks.vector(point_b, f"{element} point_b"),
+        stiffness=checks.number(stiffness, f"{element} stiffness", 0.0),
+        rest_length=checks.number(rest_length, f"{element} rest_length", 0.0),
+        damping=checks.number(damping, f"{element} damping", 0.0),
+    )

@@ -1,0 +1,1 @@
+"""Marks over pictures: contact forces and energies."""

@@ -1,0 +1,1 @@
+"""What is drawn of a mechanism, and seen from where."""

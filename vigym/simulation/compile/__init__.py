@@ -1,0 +1,1 @@
+"""A mechanism as the constant tables that the compiled core works on."""

@@ -1,0 +1,1 @@
+"""The derivative of a step with respect to state and torques."""

@@ -1,0 +1,1 @@
+"""Quantities of a mechanism that differ between the environments of a batch."""

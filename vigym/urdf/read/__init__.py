@@ -1,0 +1,1 @@
+"""URDF files as records: XML values, links, joints, loops, collisions, meshes, each checked."""
