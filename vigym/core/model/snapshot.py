@@ -119,7 +119,7 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
 def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
     """Write packed rows to a state; what follows from poses must be renewed after it."""
     tables, count = _tables(plan, state), len(values)
-    parts = np.split(values, np.cumsum(_widths(plan))[:-1], axis=1)
+    parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
     scalars, dofs, loop_rows, contacts, present, *before = parts
     tables.environment[:, 0, SCALARS] = 0.0
     _write(tables.environment, False, scalars[:, None], 0, list(range(SCALARS)))
