@@ -1,4 +1,4 @@
-"""Message on the first use: kernels are being compiled, with a bar where there is a terminal and tqdm."""
+"""Message on the first use: kernels are being compiled."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ KERNELS = "vigym.core.kernels."
 
 
 class _Announcer:
-    """Says on stderr that kernels are being compiled, with a bar where there is a terminal and tqdm."""
+    """Printer of the message on stderr, with a counter where there is a terminal and tqdm."""
 
     def __init__(self) -> None:
         self._kernel: tuple[str, str] | None = None
@@ -19,12 +19,16 @@ class _Announcer:
         self._start = 0.0
 
     def begin(self, module: str, name: str) -> None:
-        """Open the message when a kernel begins to compile; move the bar with every function that it needs."""
+        """Open the message of a kernel; count every function that it needs."""
         if self._kernel is None and module.startswith(KERNELS):
             self._kernel = module, name
             self._start = time.perf_counter()
             if not self._announced:
-                print("vigym compiles its kernels, once for this machine and version ...", file=sys.stderr, flush=True)
+                print(
+                    "vigym compiles its kernels, once for this machine and version ...",
+                    file=sys.stderr,
+                    flush=True,
+                )
                 self._announced = True
             self._bar = _bar(name)
         elif self._bar is not None:
@@ -37,7 +41,9 @@ class _Announcer:
         if self._bar is not None:
             self._bar.close()
         else:
-            print(f"  {name}: {time.perf_counter() - self._start:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"  {name}: {time.perf_counter() - self._start:.0f} s", file=sys.stderr, flush=True
+            )
         self._kernel = self._bar = None
 
 
@@ -49,7 +55,9 @@ def _bar(name: str) -> Any:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18} {n_fmt} functions, {elapsed}")
+    return tqdm(
+        desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18} {n_fmt} functions, {elapsed}"
+    )
 
 
 _ANNOUNCERS: list[_Announcer] = []

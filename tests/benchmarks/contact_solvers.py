@@ -22,7 +22,7 @@ from vigym.envs.tasks.minitaur import Minitaur
 from vigym.evaluation.speed.timing import machine, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import touching_scenes as scenes  # noqa: E402
+from scenes import touching_scenes as scenes  # noqa: E402
 
 SOLVERS = ("newton", "interior_point")
 SECONDS = 1.0  # of a run [s]
@@ -93,7 +93,7 @@ def cases() -> dict[str, tuple[Mechanism, dict[str, Any], Targets | None]]:
         "snake of 9 links": (scenes.snake(9), {}, lambda t: 0.4 * np.sin(6.0 * t + np.arange(8))),
         "Minitaur trots": (
             robot,
-            {"positions": dict(zip(robot.motor_names, hips, strict=True)), "lift": True},
+            {"positions": dict(zip(robot.motor_names, hips, strict=True)), "place_on_ground": True},
             trotting,
         ),
     }

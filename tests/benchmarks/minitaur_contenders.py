@@ -89,7 +89,7 @@ def vigym_trot(setting: Setting, **options: object) -> Contender:
     start = standing(mech, setting)
 
     def prepare() -> None:
-        sim.reset(positions=start, lift=True)
+        sim.reset(positions=start, place_on_ground=True)
 
     def run() -> None:
         for row in targets:
@@ -118,7 +118,7 @@ def vigym_batch(setting: Setting) -> Batch:
     fine: list[bool] = []
 
     def prepare() -> None:
-        sim.reset(positions=start, lift=True)
+        sim.reset(positions=start, place_on_ground=True)
 
     def run() -> None:
         fine[:] = [bool(np.all(sim.step(targets=row, substeps=n).converged)) for row in rows]
@@ -210,6 +210,6 @@ def rollout(model, data, positions: np.ndarray, controls: np.ndarray) -> Callabl
 def coordinates(mech: vigym.Mechanism, setting: Setting) -> np.ndarray:
     """MuJoCo's coordinates of the standing robot: base pose, then hinges in the order of the tree."""
     sim = vigym.Simulator(mech, timestep=setting.timestep)
-    sim.reset(positions=standing(mech, setting), lift=True)
+    sim.reset(positions=standing(mech, setting), place_on_ground=True)
     closing = len(mech.closing_joints)
     return np.array(sim.joint_positions)[:-closing]

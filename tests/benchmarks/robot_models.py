@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym import Mechanism
-from vigym.mechanism.elements.contacts import touch_points
+from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.topology.joint_frames import relative_pose
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 if TYPE_CHECKING:
     import mujoco
@@ -69,7 +69,7 @@ def mujoco_robot(mech: Mechanism, timestep: float, softness: Softness, options: 
 
 def _mjcf(mech: Mechanism, joint: Joint, softness: Softness) -> str:
     body = mech.bodies[joint.child]
-    pose, turn = relative_pose(mech, joint.parent, joint.child), matrix(body.orientation)
+    pose, turn = relative_pose(mech, joint.parent, joint.child), batch_rotation_matrix(body.orientation)
     i = body.inertia
     moments = i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]
     place, axis = turn.T @ (joint.position - body.position), turn.T @ joint.axis
@@ -104,7 +104,7 @@ def anchors(mech: Mechanism, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Anchor of a joint in the frames of its two bodies (3,) [m]."""
     parent, child = mech.bodies[joint.parent], mech.bodies[joint.child]
     near, far = joint.position - parent.position, joint.child_position - child.position
-    return matrix(parent.orientation).T @ near, matrix(child.orientation).T @ far
+    return batch_rotation_matrix(parent.orientation).T @ near, batch_rotation_matrix(child.orientation).T @ far
 
 
 class Ruler:
@@ -113,7 +113,7 @@ class Ruler:
     def __init__(self, mech: Mechanism) -> None:
         index = {name: i for i, name in enumerate(mech.bodies)}
         self._loops = [(index[j.parent], index[j.child], *anchors(mech, j)) for j in mech.closing_joints]
-        parts = [(index[one.body], part) for one in mech.collisions.values() for part in touch_points(one)]
+        parts = [(index[one.body], part) for one in mech.collisions.values() for part in contact_features(one)]
         self._points = [(body, part.point, part.radius) for body, part in parts]
 
     def gap(self, poses: np.ndarray) -> float:
@@ -126,7 +126,7 @@ class Ruler:
 
 
 def _at(pose: np.ndarray, point: np.ndarray) -> np.ndarray:
-    return pose[:3] + matrix(pose[3:]) @ point
+    return pose[:3] + batch_rotation_matrix(pose[3:]) @ point
 
 
 def heading(turns: np.ndarray) -> np.ndarray:

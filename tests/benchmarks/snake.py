@@ -66,7 +66,7 @@ def in_vigym(
 ) -> Crawl:
     """Targets move with every step, or are held so long [s]."""
     sim = Simulator(mech, timestep=timestep)
-    sim.reset(lift=True)
+    sim.reset(place_on_ground=True)
     places, power, depth, failures = [], [], 0.0, 0
     for step in range(round(seconds / timestep)):
         failures += not sim.step(targets=gait.angles(_told(step, timestep, hold))).converged

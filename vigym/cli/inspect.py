@@ -36,7 +36,10 @@ def facts(mech: Mechanism) -> dict[str, Any]:
         "actuated": mech.actuator_names,
         "bodies": [_body(body) for body in mech.bodies.values()],
         "joints": [_joint(joint) | {"closes_loop": joint.name in closing} for joint in mech.ordered_joints],
-        "loops": [{"joint": name, "rows": rows} for name, rows in loop_rows(mech)],
+        "loops": [
+            {"joint": name, "rows": rows}
+            for name, rows in loop_rows(mech.closing_joints, mech.structure.loop_constraints)
+        ],
         "couplings": [
             {"name": name, "type": type, "equation": equation}
             for name, type, equation in map(coupling_row, mech.couplings.values())

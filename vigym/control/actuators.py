@@ -44,7 +44,7 @@ class Actuators:
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism, self.names = mechanism, mechanism.actuator_names
         joints = [joint for joint in mechanism.tree_joints if joint.actuated]
-        self.efforts = np.array([joint.effort for joint in joints for _ in joint.prototype.velocities], np.float64)
+        self.efforts = np.array([joint.effort for joint in joints for _ in range(joint.dofs)], np.float64)
         if mechanism.motors:
             raise MechanismError(
                 f"joint {mechanism.motor_names[0]!r}: found a motor, expected actions that are torques"

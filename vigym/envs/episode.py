@@ -166,7 +166,7 @@ class TaskRun:
         """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
         if self._disturbed is not None:
             self._disturbed.start(np.ones(self.sim.batch or 1, dtype=np.bool_) if chosen is None else chosen)
-        self.sim.reset(positions, velocities, mask=chosen, lift=self.task.grounded)
+        self.sim.reset(positions, velocities, mask=chosen, place_on_ground=self.task.grounded)
 
     def start_drawn(self, streams: Sequence[np.random.Generator], chosen: Flags, state: ArrayLike | None) -> None:
         """Draw starts of the chosen lanes from their random streams; then take `state` (..., n_state), if any."""
@@ -292,4 +292,4 @@ def efforts(mechanism: Mechanism) -> Array:
     for joint in driven:
         if not np.isfinite(joint.effort or 0.0):
             raise MechanismError(f"joint {joint.name!r} effort: found inf, expected a finite one to scale actions by")
-    return np.array([joint.effort for joint in driven for _ in joint.prototype.velocities], dtype=np.float64)
+    return np.array([joint.effort for joint in driven for _ in range(joint.dofs)], dtype=np.float64)

@@ -69,15 +69,15 @@ def random_start(mechanism: Mechanism, rng: np.random.Generator, scale: float) -
     joints = independent_joints(mechanism) if scale else []
     closed = _assembly(mechanism)
     positions = {joint.name: closed[joint.name] + _start(mechanism, joint, rng, scale) for joint in joints}
-    return positions, {joint.name: rng.uniform(-scale, scale, len(joint.prototype.velocities)) for joint in joints}
+    return positions, {joint.name: rng.uniform(-scale, scale, joint.dofs) for joint in joints}
 
 
 def _assembly(mechanism: Mechanism) -> dict[str, Array]:
     """Return what to add to the coordinates of `_start` so that loops are closed; nothing to quaternions."""
     joints = mechanism.tree_joints
-    widths = [len(joint.prototype.positions) for joint in joints]
+    widths = [len(joint.joint_type.positions) for joint in joints]
     parts = np.split(mechanism.structure.assembly, np.cumsum(widths)[:-1])
-    return {j.name: part * (not j.prototype.has_quaternion) for j, part in zip(joints, parts, strict=True)}
+    return {j.name: part * (not j.joint_type.has_quaternion) for j, part in zip(joints, parts, strict=True)}
 
 
 def independent_joints(mechanism: Mechanism) -> list[Joint]:
@@ -88,7 +88,7 @@ def independent_joints(mechanism: Mechanism) -> list[Joint]:
     """
     looped = loop_joints(mechanism)
     free = [joint for joint in mechanism.tree_joints if joint.name not in looped or joint.actuated]
-    found, expected = sum(len(joint.prototype.velocities) for joint in free), mechanism.degrees_of_freedom
+    found, expected = sum(joint.dofs for joint in free), mechanism.degrees_of_freedom
     if found > expected:
         names = ", ".join(joint.name for joint in free)
         raise MechanismError(
@@ -100,12 +100,12 @@ def independent_joints(mechanism: Mechanism) -> list[Joint]:
 
 def _start(mechanism: Mechanism, joint: Joint, rng: np.random.Generator, scale: float) -> Array:
     """Return the positions of one joint."""
-    noise = rng.uniform(-scale, scale, len(joint.prototype.velocities))
-    if not joint.prototype.has_quaternion:
+    noise = rng.uniform(-scale, scale, joint.dofs)
+    if not joint.joint_type.has_quaternion:
         return noise
     half = np.concatenate(([1.0], 0.5 * noise[-3:]))
     turn: Array = half / np.sqrt(half @ half)
-    if not joint.prototype.translations:
+    if not joint.joint_type.translations:
         return turn
     rest = relative_pose(mechanism, joint.parent, joint.child)  # a floating joint's coordinates are a pose
     start: Array = np.concatenate((rest[:3] + noise[:3], quaternion_product(rest[3:], turn)))
@@ -116,7 +116,7 @@ def _bounds(mechanism: Mechanism, distance: float) -> Array:
     """Return the bound of every position coordinate, NaN for angles."""
     bounds: list[float] = []
     for joint in mechanism.ordered_joints:
-        prototype = joint.prototype
-        bounds += [distance] * len(prototype.translations)
-        bounds += [1.0] * 4 if prototype.has_quaternion else [np.nan] * len(prototype.rotations)
+        joint_type = joint.joint_type
+        bounds += [distance] * len(joint_type.translations)
+        bounds += [1.0] * 4 if joint_type.has_quaternion else [np.nan] * len(joint_type.rotations)
     return np.array(bounds)

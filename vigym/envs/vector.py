@@ -19,7 +19,7 @@ from vigym.envs.env import Picture, Stage, require_options, task_class
 from vigym.envs.episode import Outcome, TaskRun
 from vigym.envs.perturbations import split_options
 from vigym.envs.task import Array, Flags, Task
-from vigym.simulation.state.options import whole
+from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
 Infos = dict[str, Any]
@@ -171,9 +171,9 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         shadow: bool = True,
         **options: Any,
     ) -> None:
-        self.num_envs = whole(num_envs, "num_envs")
+        self.num_envs = positive_integer(num_envs, "num_envs")
         endless = max_episode_steps in (None, -1)
-        limit = _NEVER if endless else whole(max_episode_steps, "max_episode_steps")
+        limit = _NEVER if endless else positive_integer(max_episode_steps, "max_episode_steps")
         self._mode = _mode(autoreset_mode)
         how, options = split_options(options)
         made = task_class(task)(**options)

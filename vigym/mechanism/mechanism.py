@@ -1,72 +1,422 @@
-"""The Mechanism builder: what a person writes a system of bodies and joints in."""
+"""Mechanism: bodies, joints, forces and contacts of a system, as an author writes it."""
 
 import os
-from typing import Any
+from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.add_contacts import AddContacts
-from vigym.mechanism.add_forces import AddForces
-from vigym.mechanism.add_parts import AddParts
-from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import Ground, make_ground
+from vigym.mechanism.elements import (
+    bodies,
+    checks,
+    collisions,
+    contacts,
+    couplings,
+    joints,
+    motors,
+    shapes,
+    springs,
+)
+from vigym.mechanism.elements.bodies import WORLD, Body, Frame
+from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.elements.collisions import Collision, Surface
+from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.errors import AssemblyError, MechanismError
+from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
+from vigym.mechanism.elements.motors import DCMotor, Motor
+from vigym.mechanism.elements.shapes import Shape
+from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.summary import summary
+from vigym.mechanism.topology.analysis import Structure, analyse
+from vigym.mechanism.topology.graph import check_joint
 
 
-class Mechanism(AddParts, AddForces, AddContacts, checks.ReadOnly):
+class Mechanism(Elements):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
-    An element that is refused leaves the mechanism as it was. Bodies that no joint carries float freely: each gets
-    an implicit joint named `<body>:floating`.
+    The methods `add_...` return the record of the new element. They raise MechanismError for a name
+    that is taken, for unknown bodies and joints and for values out of range; the mechanism is then as
+    it was. Bodies that no joint carries float freely: each gets an implicit joint named
+    `<body>:floating`.
 
     Args:
         gravity: acceleration of free fall in the world (3,) [m/s^2].
-        ground: True (the plane z = 0), a `Ground`, False for none, or None: the plane z = 0 when the first contact,
-            collision or wheel is added, none before. Without a ground what touches is kept and touches nothing.
+        ground: True (the plane z = 0), a `Ground`, False for none, or None: the plane z = 0 when the
+            first contact, collision or wheel is added, none before. Without a ground contacts and
+            collisions are kept and touch nothing.
         name: shown in summaries.
 
     Attributes:
-        report: list of `Report`: what is not simulated exactly as it was written.
+        bodies, joints, frames, springs, couplings, collisions, skates, wheels: elements by name, in
+            the order they were added; joints without the implicit ones, contacts among collisions.
+        pairs: pairs of bodies whose collision shapes touch each other.
+        world_shapes: shapes drawn at rest, poses in the world.
+        report: list of `Note`, one for each element that is not simulated exactly as it was written.
 
     Raises:
         MechanismError: gravity that is not three finite numbers, or a wrong ground.
     """
 
-    def __init__(
+    _structure: tuple[tuple[int, ...], Structure] | None = None  # with the numbers of elements then
+
+    def add_body(
         self,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
-        ground: bool | Ground | None = None,
-        name: str = "mechanism",
-    ) -> None:
-        super().__init__()
-        self.gravity = checks.vector(gravity, "gravity [m/s^2]")
-        self.ground = make_ground(ground)
-        self._default_ground = ground is None
-        self.name = checks.fresh_name(name, "mechanism", ())
+        name: str,
+        mass: float,
+        inertia: ArrayLike,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        shapes: Sequence[Shape] = (),
+    ) -> Body:
+        """Add a rigid body at its assembly pose.
 
-    def __repr__(self) -> str:
-        return f"<Mechanism {self.name!r}: {len(self._bodies)} bodies, {len(self._joints)} joints>"
+        Args:
+            name: unique among bodies and frames; "world" is taken.
+            mass: [kg], > 0.
+            inertia: principal moments (3,) or tensor (3, 3) about the centre of mass, body axes
+                [kg m^2].
+            position: centre of mass in the world (3,) [m].
+            orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
+            shapes: drawn, poses in the body frame.
+        """
+        checks.fresh_name(name, "body", [WORLD, *self.bodies, *self.frames])
+        body = bodies.make_body(name, mass, inertia, position, orientation, shapes)
+        return self.bodies.add(name, body)
 
-    def summary(self) -> str:
-        """Return a text of all elements, degrees of freedom and the report."""
-        from vigym.mechanism.summary import summary
+    def add_joint(
+        self,
+        name: str,
+        type: str,
+        parent: str,
+        child: str,
+        position: ArrayLike,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        limits: ArrayLike | None = None,
+        damping: float = 0.0,
+        stiffness: float = 0.0,
+        rest: ArrayLike = 0.0,
+        effort: float | None = None,
+        armature: float = 0.0,
+        friction: float = 0.0,
+        *,
+        axis2: ArrayLike | None = None,
+        velocity: float | None = None,
+        child_position: ArrayLike | None = None,
+        child_rotation: ArrayLike | None = None,
+    ) -> Joint:
+        """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
-        return summary(self)
+        A joint whose child already hangs on another joint (or carries the joint's parent) closes a
+        loop; it has no actuator, armature or friction.
 
-    def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return this mechanism as a URDF file, loops included, and write it to `path`; `load_urdf` reads it back.
+        Args:
+            name: unique among joints.
+            type: key of `vigym.mechanism.elements.joints.JOINT_TYPES`.
+            parent: body name or "world".
+            child: body name.
+            position: anchor in the world (3,) [m].
+            axis: axis of translation and rotation in the world (3,), planar: the normal; scaled to
+                length one.
+            limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
+            damping: [N s/m or N m s/rad], >= 0.
+            stiffness: [N/m or N m/rad], >= 0.
+            rest: coordinate(s) where the spring is slack; spherical and floating: 0.
+            effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
+            armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
+            friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
+            axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
+            velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, within its
+                effort.
+            child_position: loop-closing joints only: anchor on the child in the world (3,) [m], where
+                the loop is open at the assembly pose; a simulator closes it.
+            child_rotation: loop-closing joints only: rotation from the parent's joint frame to the
+                child's (4,), quaternion in the world.
+        """
+        checks.fresh_name(name, "joint", self.joints)
+        joints.check_joint_ends(name, parent, child, self.bodies)
+        placement = JointPlacement(position, axis, axis2, child_position, child_rotation)
+        parameters = JointParameters(
+            limits, damping, stiffness, rest, effort, armature, friction, velocity
+        )
+        joint = joints.make_joint(name, type, parent, child, placement, parameters)
+        closes_loop = check_joint(joint, self._added_tree_joints, self.joints.values())
+        self._closing += (name,) if closes_loop else ()
+        self.report += joints.limit_notes(joint, closes_loop)
+        return self.joints.add(name, joint)
 
-        What has no place in it and is to be given again after loading (the ground, motors) is in its comments.
+    def add_frame(
+        self,
+        name: str,
+        body: str,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    ) -> Frame:
+        """Name a massless frame fixed in a body or the world.
+
+        Args:
+            name: unique among bodies and frames.
+            body: body name or "world".
+            position: origin in the body frame (3,) [m].
+            orientation: quaternion (w, x, y, z), frame to body (4,).
+        """
+        checks.fresh_name(name, "frame", [WORLD, *self.bodies, *self.frames])
+        checks.one_of(body, [WORLD, *self.bodies], f"frame {name!r} body")
+        return self.frames.add(name, bodies.make_frame(name, body, position, orientation))
+
+    def add_world_shape(self, shape: Shape) -> None:
+        """Draw a shape at rest; its pose is in the world."""
+        self.world_shapes += shapes.check_shapes([shape], "world")
+
+    def add_spring(
+        self,
+        name: str,
+        a: str,
+        b: str,
+        point_a: ArrayLike,
+        point_b: ArrayLike,
+        stiffness: float,
+        rest_length: float,
+        damping: float = 0.0,
+    ) -> Spring:
+        """Connect two points by a spring and damper.
+
+        It pulls with stiffness (length - rest_length) + damping d(length)/dt along the line between
+        the points.
+
+        Args:
+            name: unique among springs.
+            a: body name or "world".
+            b: another one.
+            point_a: end in the frame of body a (3,) [m]; of "world": in the world.
+            point_b: end in the frame of body b (3,) [m].
+            stiffness: [N/m], >= 0; any period, however far below a step, is stable (to 1e12 N/m for
+                1 kg and 1 m).
+            rest_length: length without force [m], >= 0.
+            damping: [N s/m], >= 0.
+        """
+        checks.fresh_name(name, "spring", self.springs)
+        checks.one_of(a, [WORLD, *self.bodies], f"spring {name!r} a")
+        checks.one_of(b, [WORLD, *self.bodies], f"spring {name!r} b")
+        ends, points = (a, b), (point_a, point_b)
+        spring = springs.make_spring(name, ends, points, stiffness, rest_length, damping)
+        return self.springs.add(name, spring)
+
+    def add_motor(
+        self,
+        joint: str,
+        kp: float = 0.0,
+        kd: float = 0.0,
+        effort: float | None = None,
+        *,
+        model: DCMotor | None = None,
+    ) -> Motor:
+        """Drive a joint of one degree of freedom by a controller solved within the step.
+
+        Its force is kp (target - s) - kd rate, of kp = 0 kd (target - rate); the joint's torque is
+        added and the sum clipped to the effort, at the end of the step. Any gains are stable. A joint
+        with a limit of velocity is braked within the effort.
+
+        Args:
+            joint: name of a joint of the tree, of one degree of freedom and without a motor.
+            kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
+            kd: [N m s/rad or N s/m], >= 0; not both are 0.
+            effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
+            model: electric motor; the controller's output is then the pulse width in [-1, 1], and kp
+                is > 0.
+        """
+        motors.check_motor_joint(joint, self.joints, self._closing, self._motors)
+        motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
+        enforced = joints.velocity_limit(joint)
+        self.report[:] = [note for note in self.report if note.element != enforced]
+        return self._motors.add(joint, motor)
+
+    def add_coupling(
+        self, name: str, type: str, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0
+    ) -> Coupling:
+        """Make one joint coordinate follow another: joint = ratio * other + offset.
+
+        Args:
+            name: unique among couplings.
+            type: "gear", "mimic", or "screw" for distance and angle of one cylindrical joint.
+            joint: position coordinate that follows, as in `position_names`, of a joint of the tree
+                without quaternion; it follows no other one.
+            other: coordinate that it follows.
+            ratio: not zero [unit of joint / unit of other]; of a screw pitch / (2 pi) [m/rad].
+            offset: [unit of joint].
+        """
+        checks.fresh_name(name, "coupling", self.couplings)
+        coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
+        others = self.couplings.values()
+        couplings.check_coupled(coupling, self.tree_joints, self.closing_joints, others)
+        return self.couplings.add(name, coupling)
+
+    def add_contact(
+        self,
+        name: str,
+        body: str,
+        position: ArrayLike,
+        radius: float = 0.0,
+        friction: ArrayLike = 0.8,
+        restitution: float = 0.0,
+        torsion: float = 0.0,
+        direction: ArrayLike = (1.0, 0.0, 0.0),
+    ) -> Collision:
+        """Let a point or ball of a body touch the ground: the plane z = 0 where none is given.
+
+        Args:
+            name: unique among contacts and collisions.
+            body: body name.
+            position: point or centre of the ball in the body frame (3,) [m].
+            radius: of the ball [m], >= 0.
+            friction: a number, (along, across) or (along, across, backward), >= 0. Along is the
+                projection of `direction` on the ground; `along` resists slip forward and `backward`
+                slip backward.
+            restitution: part of the approaching speed that is given back (Newton's), in [0, 1].
+                Approach by less than two steps of free fall gives nothing back; heights are met to
+                order one in the step.
+            torsion: largest moment about the normal as a part of the normal force [m], >= 0.
+            direction: in the body frame (3,), scaled to length one.
+        """
+        self._check_collision(name, body, "contact")
+        surface = Surface(friction, restitution, torsion, direction)
+        contact = collisions.make_contact(name, body, position, radius, surface)
+        return self._add_collision(contact)
+
+    def add_collision(
+        self,
+        name: str,
+        body: str,
+        shape: Shape,
+        friction: ArrayLike = 0.8,
+        restitution: float = 0.0,
+        torsion: float = 0.0,
+        direction: ArrayLike = (1.0, 0.0, 0.0),
+    ) -> Collision:
+        """Let a shape of a body touch the ground, as `add_contact`, and bodies paired with it.
+
+        Args:
+            name: unique among contacts and collisions.
+            body: body name.
+            shape: Box, Sphere, Capsule, Cylinder or Mesh, pose in the body frame; it is not drawn. Of
+                a mesh the convex hull touches, by at most 128 corners (a note says where more were
+                cut); a flat mesh, or one of a line or point, touches by its corners as exactly.
+            friction: as in `add_contact`.
+            restitution: as in `add_contact`.
+            torsion: as in `add_contact`.
+            direction: as in `add_contact`.
+        """
+        self._check_collision(name, body, "collision")
+        surface = Surface(friction, restitution, torsion, direction)
+        collision = collisions.make_collision(name, body, shape, surface)
+        contacts.check_partners(collision, self.collisions.values(), self.pairs)
+        return self._add_collision(collision)
+
+    def add_pair(self, a: str, b: str) -> None:
+        """Let the collision shapes of two bodies touch each other, not boxes on both.
+
+        A sphere and any shape have one contact; a capsule and a capsule or box three: where they are
+        nearest, and at the ends of the part of the capsule that is over the other. Between bodies
+        friction has no direction and there is no torsion; friction and restitution are the geometric
+        means of both.
+
+        Args:
+            a: body name, with spheres, capsules or boxes for collision shapes.
+            b: another one.
+        """
+        for body in (a, b):
+            bodies.check_body(body, self.bodies, self.frames, f"pair {a!r}, {b!r}")
+        contacts.check_pair(a, b, self.collisions.values(), self.pairs)
+        self.pairs += ((a, b),)
+
+    def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
+        """Keep a point of a body from moving along a direction fixed in it (nonholonomic).
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name.
+            position: in the body frame (3,) [m].
+            direction: in the body frame (3,), scaled to length one.
+        """
+        checks.fresh_name(name, "skate", [*self.skates, *self.wheels])
+        bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
+        return self.skates.add(name, couplings.make_skate(name, body, position, direction))
+
+    def add_wheel(
+        self, name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float
+    ) -> Wheel:
+        """Let a wheel roll on the ground without slip (nonholonomic, no normal force).
+
+        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no wheels.
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name of the wheel, which turns.
+            position: centre in the body frame (3,) [m].
+            axis: in the body frame (3,), scaled to length one.
+            radius: [m], > 0.
+        """
+        checks.fresh_name(name, "wheel", [*self.skates, *self.wheels])
+        bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
+        wheel = couplings.make_wheel(name, body, position, axis, radius)
+        self._add_default_ground()
+        if self.ground is None:
+            found = "a mechanism made without ground"
+            raise MechanismError(f"wheel {name!r}: found {found}, expected one; set `ground`")
+        return self.wheels.add(name, wheel)
+
+    def _check_collision(self, name: str, body: str, kind: str) -> None:
+        checks.fresh_name(name, kind, self.collisions)
+        bodies.check_body(body, self.bodies, self.frames, f"{kind} {name!r}")
+
+    def _add_collision(self, collision: Collision) -> Collision:
+        contacts.check_contact_names(collision, self.collisions.values())
+        self._add_default_ground()
+        self.report += collisions.cut_notes(collision)
+        return self.collisions.add(collision.name, collision)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of independent velocities, at a generic assembled pose, skates and wheels left out."""
+        return self.structure.degrees_of_freedom
+
+    @property
+    def redundant_constraints(self) -> int:
+        """Number of constraint rows that depend on others, at a generic assembled pose."""
+        return self.structure.redundant_constraints
+
+    @property
+    def structure(self) -> Structure:
+        """Assembled pose, loop constraints and numbers of degrees of freedom; found when first read.
 
         Raises:
-            MechanismError: what else has no place: other gravity, springs, armature, some types, limits of several
-                freedoms, friction that depends on the direction, pairs, skates, wheels.
+            AssemblyError: loops that cannot be closed; names the worst joint and its gap.
+        """
+        numbers = len(self.bodies), len(self.joints), len(self.couplings)  # elements are only added
+        if self._structure is None or self._structure[0] != numbers:
+            self._structure = numbers, analyse(self)
+        return self._structure[1]
+
+    def reset_structure(self) -> None:
+        """Discard the structure that was found: elements of this copy lie at other places."""
+        self._structure = None
+
+    def summary(self) -> str:
+        """Return a text of all elements, degrees of freedom and notes."""
+        try:
+            return summary(self, self.structure)
+        except AssemblyError as error:
+            return summary(self, error)
+
+    def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return this mechanism as a URDF file, loops included; write it to `path` if one is given.
+
+        `load_urdf` reads it back. The ground and motors are in the file's comments: they are to be
+        given again after loading.
+
+        Raises:
+            MechanismError: elements that a file cannot hold: other gravity, springs, armature, some
+                joint types, limits of several degrees of freedom, friction that depends on the
+                direction, pairs, skates, wheels.
         """
         from vigym.urdf.write.write import to_urdf
 
         return to_urdf(self, path)
-
-    def compile(self, loops: str = "auto") -> Any:
-        """Return the constant tables the stepper works on; `loops` as in `Simulator`."""
-        from vigym.simulation.compile.model import build_model
-
-        return build_model(self, loops)

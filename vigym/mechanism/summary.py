@@ -1,112 +1,140 @@
-"""A mechanism as text."""
+"""Text of a mechanism: its elements, degrees of freedom and notes."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-from vigym.mechanism.elements.bodies import Body
+from vigym.mechanism.elements.bodies import Body, Ground
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.springs import Spring
-from vigym.mechanism.topology.loop_constraints import ClosureRows
-
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.analysis import Structure
+from vigym.mechanism.topology.loop_constraints import LoopConstraints
 
 _VISIBLE = 1e-12  # misfits below are rounding [m, rad]
 
 
-def summary(mech: "Mechanism") -> str:
-    """Return all elements, counts and the report of a mechanism, one element a line."""
-    bodies = [_body_row(body) for body in mech.bodies.values()]
-    joints = [_joint_row(joint) for joint in mech.ordered_joints]
-    springs = [_spring_row(spring) for spring in mech.springs.values()]
-    motors = [_motor_row(motor) for motor in mech.motors.values()]
-    collisions = [collision_row(collision) for collision in mech.collisions.values()]
-    frames = [[frame.name, f"on {frame.body}"] for frame in mech.frames.values()]
-    mass = sum(body.mass for body in mech.bodies.values())
+def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
+    """Return all elements, counts and notes of a mechanism, one element a line.
+
+    Args:
+        mechanism: the mechanism.
+        structure: of the mechanism, or the error that its assembly raised.
+    """
+    constraints = structure.loop_constraints if isinstance(structure, Structure) else {}
+    loops = loop_rows(mechanism.closing_joints, constraints)
+    mass = sum(body.mass for body in mechanism.bodies.values())
+    counts = f"{len(mechanism.bodies)} bodies, {len(mechanism.ordered_joints)} joints"
+    tables = {
+        "bodies": map(_body_row, mechanism.bodies.values()),
+        "joints": map(_joint_row, mechanism.ordered_joints),
+        "loops": ([f"{name} closes a loop", rows] for name, rows in loops),
+        "springs": map(_spring_row, mechanism.springs.values()),
+        "motors": map(_motor_row, mechanism.motors.values()),
+        "couplings": map(coupling_row, mechanism.couplings.values()),
+        "contacts": map(collision_row, mechanism.collisions.values()),
+        "pairs": map(list, mechanism.pairs),
+        "skates": map(_skate_row, mechanism.skates.values()),
+        "wheels": map(_wheel_row, mechanism.wheels.values()),
+        "frames": ([frame.name, f"on {frame.body}"] for frame in mechanism.frames.values()),
+        "not simulated as written": ([str(note)] for note in mechanism.report),
+    }
     lines = [
-        f"{mech.name}: {len(bodies)} bodies, {len(joints)} joints, {mass:.6g} kg",
-        *_freedoms(mech),
-        f"actuated: {len(mech.actuator_names)}",
-        *([_ground(mech)] if mech.ground is not None else []),
-        *_table("bodies", bodies),
-        *_table("joints", joints),
-        *_table("loops", [[f"{name} closes a loop", rows] for name, rows in loop_rows(mech)]),
-        *_table("springs", springs),
-        *_table("motors", motors),
-        *_table("couplings", [coupling_row(coupling) for coupling in mech.couplings.values()]),
-        *_table("contacts", collisions),
-        *_table("pairs", [[a, b] for a, b in mech.pairs]),
-        *_table("skates", [_skate_row(skate) for skate in mech.skates.values()]),
-        *_table("wheels", [_wheel_row(wheel) for wheel in mech.wheels.values()]),
-        *_table("frames", frames),
-        *_table("not simulated as written", [[str(entry)] for entry in mech.report]),
+        f"{mechanism.name}: {counts}, {mass:.6g} kg",
+        *_structure_lines(structure),
+        f"actuated: {len(mechanism.actuator_names)}",
+        *([] if mechanism.ground is None else [_ground_line(mechanism.ground)]),
+        *(line for title, rows in tables.items() for line in _table(title, list(rows))),
     ]
     return "\n".join(lines)
 
 
-def _freedoms(mech: "Mechanism") -> list[str]:
-    try:
-        structure = mech.structure
-    except AssemblyError as error:
-        return [f"cannot be assembled: {error}"]
+def _structure_lines(structure: Structure | AssemblyError) -> list[str]:
+    if isinstance(structure, AssemblyError):
+        return [f"cannot be assembled: {structure}"]
     return [
         f"degrees of freedom: {structure.degrees_of_freedom}",
         f"redundant constraints: {structure.redundant_constraints}",
     ]
 
 
-def loop_rows(mech: "Mechanism") -> list[list[str]]:
-    """Return for every closing joint its name and how it closes its loop."""
-    try:
-        closures = mech.structure.closures
-    except AssemblyError:
-        closures = {}
-    return [[joint.name, _closure(joint, closures.get(joint.name))] for joint in mech.closing_joints]
+def loop_rows(
+    closing_joints: Iterable[Joint], constraints: Mapping[str, LoopConstraints]
+) -> list[list[str]]:
+    """Return name and constraints in words of each loop-closing joint.
+
+    Args:
+        closing_joints: joints that close loops.
+        constraints: constraints that they impose, by name; none where loops cannot be closed.
+    """
+    return [
+        [joint.name, _loop_text(joint, constraints.get(joint.name))] for joint in closing_joints
+    ]
 
 
-def _closure(joint: Joint, rows: ClosureRows | None) -> str:
-    """Say how a joint closes its loop."""
+def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
     parts = ["open as described"] if joint.is_open else []
-    if rows is not None and rows.implied:
-        count = len(rows.translations) + len(rows.rotations) + rows.implied
-        parts.append(f"{rows.implied} of {count} rows implied by the tree and not imposed")
-        pairs = zip(rows.misfit, ("m", "rad"), strict=True)
+    if constraints is not None and constraints.redundant:
+        redundant = constraints.redundant
+        count = len(constraints.translations) + len(constraints.rotations) + redundant
+        parts.append(f"{redundant} of {count} rows implied by the tree and not imposed")
+        pairs = zip(constraints.misfit, ("m", "rad"), strict=True)
         misfits = [f"{value:.1e} {unit}" for value, unit in pairs if value > _VISIBLE]
         parts += [f"they are off by up to {' and '.join(misfits)}"] if misfits else []
     return ", ".join(parts)
 
 
+def _ground_line(ground: Ground) -> str:
+    friction = "" if ground.friction is None else f", friction {_numbers(ground.friction)}"
+    return f"ground: height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
+
+
 def _spring_row(spring: Spring) -> list[str]:
     damping = f"damping {spring.damping:g} N s/m" if spring.damping else ""
     ends = f"{spring.a} {_numbers(spring.point_a)} - {spring.b} {_numbers(spring.point_b)}"
-    return [spring.name, ends, f"stiffness {spring.stiffness:g} N/m", f"rest length {spring.rest_length:g} m", damping]
-
-
-def _ground(mech: "Mechanism") -> str:
-    ground = mech.ground
-    assert ground is not None
-    friction = "" if ground.friction is None else f", friction {_numbers(ground.friction)}"
-    return f"ground: height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
+    return [
+        spring.name,
+        ends,
+        f"stiffness {spring.stiffness:g} N/m",
+        f"rest length {spring.rest_length:g} m",
+        damping,
+    ]
 
 
 def _motor_row(motor: Motor) -> list[str]:
     kind = "to a position" if motor.kp else "to a rate"
     model = f"{motor.model.voltage:g} V, {motor.model.resistance:g} Ohm" if motor.model else ""
-    return [motor.joint, kind, f"kp {motor.kp:g}", f"kd {motor.kd:g}", f"effort {motor.effort:g}", model]
+    return [
+        motor.joint,
+        kind,
+        f"kp {motor.kp:g}",
+        f"kd {motor.kd:g}",
+        f"effort {motor.effort:g}",
+        model,
+    ]
 
 
 def coupling_row(coupling: Coupling) -> list[str]:
     """Return name, type and equation of a coupling."""
     offset = f" + {coupling.offset:g}" if coupling.offset else ""
-    return [coupling.name, coupling.type, f"{coupling.joint} = {coupling.ratio:g} {coupling.other}{offset}"]
+    return [
+        coupling.name,
+        coupling.type,
+        f"{coupling.joint} = {coupling.ratio:g} {coupling.other}{offset}",
+    ]
 
 
 def collision_row(collision: Collision) -> list[str]:
-    """Return name, kind and body, place, and surface of what touches."""
-    kind = collision.shape.kind if collision.shape is not None else "ball" if collision.radius else "point"
+    """Return name, kind and body, position, and surface of a contact or collision shape."""
+    kind = (
+        collision.shape.kind
+        if collision.shape is not None
+        else "ball"
+        if collision.radius
+        else "point"
+    )
     along, across, backward = collision.friction
     isotropic = along == across == backward
     friction = f"friction {along:g}" if isotropic else f"friction {_numbers(collision.friction)}"
@@ -114,16 +142,32 @@ def collision_row(collision: Collision) -> list[str]:
     extras = [friction, *(f"{name} {value:g}" for name, value in values.items() if value)]
     if not isotropic:
         extras.append(f"along {_numbers(collision.direction)}")
-    return [collision.name, f"{kind} of {collision.body}", f"at {_numbers(collision.position)}", ", ".join(extras)]
+    return [
+        collision.name,
+        f"{kind} of {collision.body}",
+        f"at {_numbers(collision.position)}",
+        ", ".join(extras),
+    ]
 
 
 def _skate_row(skate: Skate) -> list[str]:
-    return [skate.name, skate.body, f"at {_numbers(skate.position)}", f"held along {_numbers(skate.direction)}"]
+    return [
+        skate.name,
+        skate.body,
+        f"at {_numbers(skate.position)}",
+        f"held along {_numbers(skate.direction)}",
+    ]
 
 
 def _wheel_row(wheel: Wheel) -> list[str]:
     axis = f"axis {_numbers(wheel.axis)}"
-    return [wheel.name, wheel.body, f"at {_numbers(wheel.position)}", axis, f"radius {wheel.radius:g} m"]
+    return [
+        wheel.name,
+        wheel.body,
+        f"at {_numbers(wheel.position)}",
+        axis,
+        f"radius {wheel.radius:g} m",
+    ]
 
 
 def _body_row(body: Body) -> list[str]:
@@ -154,5 +198,8 @@ def _table(title: str, rows: list[list[str]]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    padded = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    padded = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
     return [f"{title}:", *(f"  {line.rstrip()}" for line in padded)]

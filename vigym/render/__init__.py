@@ -1,1 +1,1 @@
-"""Pictures of a mechanism from the poses of its bodies. Imported when the first picture is asked for, not before."""
+"""Rendering of mechanisms from the poses of their bodies. Imported with the first picture."""

@@ -1,4 +1,4 @@
-"""The choice of a backend: who draws a mechanism, and the face that all backends share."""
+"""Choice of a render backend, and the interface that all backends share."""
 
 import math
 import os
@@ -13,23 +13,26 @@ from vigym.render.scene.camera import Camera
 from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
 
-PAINTER = "VIGYM_RENDERER"  # environment variable: who draws pictures, "software" (default) or "egl"
+BACKEND_VARIABLE = "VIGYM_RENDERER"  # environment variable: "software" (default) or "egl"
 MODES = ("rgb_array", "human", "browser")
 
 
 class Renderer(Protocol):
-    """What every backend offers."""
+    """Interface of all render backends."""
 
     def render(
         self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None
     ) -> NDArray[np.uint8] | None:
-        """Draw bodies at positions (n_bodies, 3) [m] and orientations (n_bodies, 4), (w, x, y, z), body to world.
+        """Draw the bodies, and `marks` over them.
 
-        `marks` are drawn over them.
+        Args:
+            positions: centres of mass in the order of `mech.bodies` (n_bodies, 3) [m].
+            orientations: quaternions (w, x, y, z), body to world (n_bodies, 4).
+            marks: contact forces and energies.
         """
 
     def close(self) -> None:
-        """Give back what drawing holds; may be called again."""
+        """Release resources; may be called again."""
 
 
 def make_renderer(
@@ -41,22 +44,22 @@ def make_renderer(
     rate: float | None = None,
     shadow: bool = True,
 ) -> Renderer:
-    """Return what draws `mechanism`; pybullet is loaded with the first picture.
+    """Return a renderer of `mechanism`; pybullet is imported with the first picture.
 
     Args:
-        mechanism: what is drawn, as it is now.
-        mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed; "human": `render`
-            shows a window, "browser": a page for web browsers, and returns None. Pictures are drawn by OpenGL where the
-            environment variable VIGYM_RENDERER is "egl".
+        mechanism: drawn in its present state; later additions are not drawn.
+        mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed;
+            "human": `render` shows a window; "browser": `render` updates a page for web browsers.
+            The environment variable VIGYM_RENDERER=egl selects OpenGL for "rgb_array".
         width: of the picture or window [pixels].
         height: of the picture or window [pixels].
-        camera: what is fixed of the view; by default the mechanism fills the picture.
-        rate: not for "rgb_array": pictures per second that `render` does not exceed; None does not wait.
-        shadow: whether the bodies throw one on the floor; pictures without are drawn sooner, windows always have one.
+        camera: user settings of the view; by default the mechanism fills the picture.
+        rate: largest number of pictures per second, not for "rgb_array"; None: no limit.
+        shadow: whether bodies cast a shadow on the floor; False only for "rgb_array".
 
     Raises:
-        ValueError: an unknown mode, a size or rate that is not positive, no shadow in a mode that always has one, or
-            another value of VIGYM_RENDERER.
+        ValueError: an unknown mode, a size or rate that is not positive, `shadow=False` in another
+            mode than "rgb_array", or an unknown value of VIGYM_RENDERER.
         RenderError: "browser" without viser.
     """
     if mode not in MODES:
@@ -65,7 +68,8 @@ def make_renderer(
         raise ValueError(f"render rate: found {rate!r}, expected pictures per second > 0 or None")
     if not (shadow or mode == "rgb_array"):
         raise ValueError(
-            f"render shadow: found {shadow!r} in mode {mode!r}, expected True: only pictures can do without"
+            f"render shadow: found {shadow!r} in mode {mode!r}, expected True: "
+            "only mode 'rgb_array' can omit shadows"
         )
     camera = camera or Camera()
     if mode == "human":
@@ -76,16 +80,24 @@ def make_renderer(
         try:
             from vigym.render.backends.browser import BrowserRenderer
         except ImportError as error:
-            raise RenderError(f"render mode 'browser' needs viser (pip install 'vigym[browser]'): {error}") from error
+            raise RenderError(
+                f"render mode 'browser' needs viser (pip install 'vigym[browser]'): {error}"
+            ) from error
         return BrowserRenderer(mechanism, camera, width, height, rate)
-    painter = os.environ.get(PAINTER, "software")
-    if painter not in ("software", "egl"):
-        raise ValueError(f"variable {PAINTER}: found {painter!r}, expected 'software' or 'egl'")
-    scene = Scene(mechanism, camera, width, height)
+    return _picture_renderer(Scene(mechanism, camera, width, height), shadow)
+
+
+def _picture_renderer(scene: Scene, shadow: bool) -> Renderer:
+    """Return the renderer of mode "rgb_array" that VIGYM_RENDERER selects."""
+    backend = os.environ.get(BACKEND_VARIABLE, "software")
+    if backend not in ("software", "egl"):
+        raise ValueError(
+            f"variable {BACKEND_VARIABLE}: found {backend!r}, expected 'software' or 'egl'"
+        )
     from vigym.render.backends.software import SoftwareRenderer
 
-    if painter == "software":
+    if backend == "software":
         return SoftwareRenderer(scene, shadow=shadow)
-    from vigym.render.backends.egl import EglStage
+    from vigym.render.backends.egl import EglClient
 
-    return SoftwareRenderer(scene, EglStage(scene.pieces), shadow)
+    return SoftwareRenderer(scene, EglClient(scene.visuals), shadow)

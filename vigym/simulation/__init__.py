@@ -1,1 +1,1 @@
-"""Mechanisms in motion: `simulator` steps them, the folders hold its state, tables, parameters and derivatives."""
+"""Simulation of mechanisms: the `simulator`, its state, parameters and linearisation."""

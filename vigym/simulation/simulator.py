@@ -1,66 +1,67 @@
-"""Simulator: a model, its state and scratch memory; the only caller of the step kernels."""
+"""Simulator: steps a mechanism, or a batch of copies of it."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.announce import announce
-from vigym.core import reset, step
-from vigym.core import tables as T
-from vigym.mechanism.elements.checks import one_of
+from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.chosen import OPTIONS, Chosen
-from vigym.simulation.linearization.linearize import Linear
-from vigym.simulation.saved import Saved
-from vigym.simulation.state.batch import LaneGroups
-from vigym.simulation.state.coordinates import Array, Base, Coordinates, Given, names_of
-from vigym.simulation.state.float32 import TOLERANCES, SinglePrecision, check_single
-from vigym.simulation.state.initial_state import Lift, LoopStart, closing_first, state_assembly
-from vigym.simulation.state.options import (
-    check_options,
-    chosen_of,
-    cone_of,
-    floats,
-    number,
-    targets_of,
-    torques_of,
-    whole,
-)
-from vigym.simulation.state.outcome import Energy, Status, status_of
+from vigym.metrics import metrics
+from vigym.simulation.linearization.linearize import Linearizer
+from vigym.simulation.parameters.parameters import Parameters
+from vigym.simulation.parameters.quantities import GivenFactors
+from vigym.simulation.plant import Plant
+from vigym.simulation.state.coordinates import Base, Given
+from vigym.simulation.state.initial_state import InitialState
+from vigym.simulation.state.inputs import impulse_rows, positive_integer
+from vigym.simulation.state.loop_assembly import report_assembly
+from vigym.simulation.state.options import checked_options
+from vigym.simulation.state.readings import Contacts, Energy, Readings, Status
+from vigym.simulation.state.saved_state import SavedState
 
 __all__ = ["Energy", "Simulator", "Status"]
-_STARTED = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # the outcome of what has not been stepped
-_FORCES = (torques_of, T.ACTUATORS), (targets_of, T.MOTORS)
 
 
-class Simulator(Linear, Saved, Chosen):
-    """Steps a mechanism, or a batch of copies of it, which `set_parameters` makes differ.
+def _part(path: str, doc: str) -> Any:
+    """Return a read-only property whose value an attribute of a part has, by its dotted path."""
+    return property(attrgetter(path), doc=doc)
+
+
+class Simulator:
+    """Steps a mechanism, or a batch of copies of it with parameters of their own.
 
     Args:
-        mechanism: what moves; compiled here, later changes to it are not seen.
-        timestep: h [s].
-        order: 2, or 4 (composition of three second-order steps, up to 1.7 h long: more exact where 2 is good, and worse
-            in motion that is too fast for the step; only without damping).
-        loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or "auto": the tail for up to
-            two links (closing joints and springs between points), local beyond. Results agree to rounding.
-        tolerance: largest scaled residual of an accepted step (a few roundings of its largest term, if that is more);
-            1e-10, or 1e-5 in single precision.
+        mechanism: mechanism to simulate; compiled here, later changes to it have no effect.
+        timestep: step size h [s].
+        order: 2, or 4 (composition of three second-order steps, up to 1.7 h long: more exact where
+            order 2 is good, and worse in motion that is too fast for the step; only without
+            damping).
+        loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or
+            "auto": the tail for up to two loop-closing joints and springs between points, local
+            beyond. Results agree to rounding.
+        tolerance: largest scaled residual of an accepted step (a few roundings of its largest
+            term, if that is more); 1e-10, or 1e-5 in single precision.
         batch: number of environments, or None for one without a leading axis.
-        threads: by how many a batch is stepped at most; a call with little work takes fewer. Results are the same.
+        threads: largest number of threads that step a batch; a call with little work takes fewer.
+            Results are the same.
         friction_cone: "cone", or "pyramid": the four-sided one of [SIM 3.4].
-        contact_solver: "newton": semi-smooth, the interior point where that fails; or "interior_point" from the start,
-            which takes many more iterations and leaves small gaps: a reference. It knows the true cone only.
-        precision: "float64", or "float32": steps of a batch in single precision, about twice as fast. All that is given
-            and read stays double. For open chains without contact, see `vigym.simulation.state.float32`.
+        contact_solver: "newton": semi-smooth, with the interior-point method where that fails; or
+            "interior_point" from the start, which takes many more iterations and leaves small
+            gaps: a reference. It solves the true cone only.
+        precision: "float64", or "float32": steps of a batch in single precision, about twice as
+            fast. All inputs and readings stay double. For open chains without contact, see
+            `vigym.simulation.state.float32`.
 
     Raises:
-        ValueError: a value out of range, or order 4 with what dissipates, motors, limits or contact.
+        ValueError: a value out of range, or order 4 with dissipation, motors, limits or contact.
         MemoryError: a batch that is larger than the machine's memory.
+
+    Attributes:
+        mechanism: copy of the mechanism as built.
     """
 
     def __init__(
@@ -77,44 +78,97 @@ class Simulator(Linear, Saved, Chosen):
         contact_solver: str = "newton",
         precision: str = "float64",
     ) -> None:
-        self.mechanism, self._order = copy.deepcopy(mechanism), order
-        self._batch, self._threads = batch, threads
-        self._timestep, self._precision = (
-            number(timestep, "timestep [s]"),
-            one_of(precision, [*TOLERANCES], "precision"),
+        self._options = checked_options(
+            mechanism,
+            timestep=timestep,
+            order=order,
+            loops=loops,
+            tolerance=tolerance,
+            batch=batch,
+            threads=threads,
+            friction_cone=friction_cone,
+            contact_solver=contact_solver,
+            precision=precision,
         )
-        self._tolerance = TOLERANCES[precision] if tolerance is None else number(tolerance, "tolerance")
-        check_options(mechanism, self._timestep, order, self._tolerance, batch, threads)
-        self._loops = one_of(loops, ["auto", "tail", "local"], "loops")
-        self._cone = cone_of(friction_cone, contact_solver)
-        self._model = mechanism.compile(loops)
-        self._coordinates = Coordinates(mechanism)
-        self._lift = Lift(mechanism, self._coordinates)
-        state_assembly(self.mechanism, self._coordinates)
-        self._groups = self._lane_groups()
-        self._loop_start = LoopStart(self.mechanism, self._coordinates, self._groups)
-        self._single, self._count = self._groups.single, self._groups.count
-        self._status = np.zeros((self._count, step.OUTCOME))
-        self._still, self._idle = (of(None, self._count, int(self._groups.plan[n]), self._single) for of, n in _FORCES)
-        self._reading: Array | None = None
-        self._start_energy = np.zeros(self._count)
-        self._rest, self._variants = np.tile(self._coordinates.rest, (self._count, 1)), {}
+        self._plant = plant = Plant(mechanism, self._options)
+        self.mechanism = plant.mechanism
+        report_assembly(self.mechanism, plant.coordinates)
+        self._readings = readings = Readings(plant)
+        self._parameters = parameters = Parameters(plant)
+        self._initial_state = InitialState(plant, readings, parameters)
+        self._saved_state = SavedState(plant, readings, parameters)
+        self._linearizer = Linearizer(plant, readings, parameters, self._saved_state)
+        self._idle = plant.torque_rows(None), plant.target_rows(None)
         announce()
         self.reset()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("mechanism", *OPTIONS, "state")}
+        return {"mechanism": self.mechanism, **vars(self._options), "state": self.state}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
-        self.__init__(values["mechanism"], **{name: values[name] for name in OPTIONS})  # type: ignore[misc]
+        options = {name: value for name, value in values.items() if name != "state"}
+        self.__init__(**options)  # type: ignore[misc]
         self.state = values["state"]
 
-    def _lane_groups(self) -> LaneGroups:
-        if self._precision == "float32":
-            check_single(self.mechanism, self._model, self._timestep, self._order, self._tolerance, self._batch)
-            return SinglePrecision(self._model, self._batch or 1, self._threads)
-        pyramid, inside = self.friction_cone == "pyramid", self.contact_solver != "newton"
-        return LaneGroups(self._model, self._batch, self._threads, pyramid, inside)
+    # options; fixed, because they are checked against each other
+    timestep: float = _part("_options.timestep", "Step size [s].")
+    order: int = _part("_options.order", "Order of the integrator, 2 or 4.")
+    loops: str = _part("_options.loops", 'Elimination of loops: "auto", "tail" or "local".')
+    tolerance: float = _part("_options.tolerance", "Largest scaled residual of an accepted step.")
+    batch: int | None = _part("_options.batch", "Number of environments, None without an axis.")
+    threads: int = _part("_options.threads", "Largest number of threads that share a call.")
+    friction_cone: str = _part("_options.friction_cone", 'Friction law, "cone" or "pyramid".')
+    contact_solver: str = _part("_options.contact_solver", '"newton" or "interior_point".')
+    precision: str = _part("_options.precision", 'Numbers of the steps: "float64" or "float32".')
+
+    # readings of the present knot: copies, with a leading (batch,) axis in a batch
+    joint_positions: Array = _part(
+        "_readings.joint_positions",
+        "Coordinates (..., n_positions) [rad, m], ordered as ``mechanism.position_names``.",
+    )
+    joint_velocities: Array = _part(
+        "_readings.joint_velocities",
+        "Velocities (..., n_velocities) [rad/s, m/s], ordered as ``mechanism.velocity_names``.",
+    )
+    body_states: Array = _part(
+        "_readings.body_states",
+        "States (..., n_bodies, 13) of ``mechanism.bodies``: position, orientation, velocity, "
+        "angular velocity, as the ``body_...`` methods return them.",
+    )
+    actuator_torques: Array = _part(
+        "_readings.actuator_torques",
+        "Actuator forces of the last step (..., n_actuated) [N, N m]; with a motor, the motor's.",
+    )
+    contacts: Contacts = _part(
+        "_readings.contacts", "Contacts with the ground and of pairs; forces of the last step."
+    )
+    time: Any = _part("_readings.time", "Simulated time since reset [s].")
+    power: Any = _part(
+        "_readings.power",
+        "Mean power of actuators and motors in the last ``step`` [W]: ``power_mech`` of `metrics`.",
+    )
+    status: Status = _part("_readings.status", "Outcome of the last step; converged after a reset.")
+    status_rows: Array = _part(
+        "_readings.status_rows", "(count, 6) the `Status` as numbers, and the mean power [W]."
+    )
+    start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
+    readings: Array = _part(
+        "_readings.scalars",
+        "(count, READ_COUNT) scalars, ordered as in the read kernel; columns lie apart.",
+    )
+
+    # parameters
+    parameters: dict[str, dict[str, Any]] = _part(
+        "_parameters.by_name",
+        "Quantity -> element -> factor (in a batch (batch,)) relative to the mechanism as built.",
+    )
+    actuator_efforts: Array = _part(
+        "_parameters.actuator_efforts", "Largest actuator forces (..., n_actuated) [N or N m]."
+    )
+    body_inertias: tuple[Array, Array] = _part(
+        "_parameters.body_inertias",
+        "Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2] of all bodies.",
+    )
 
     def reset(
         self,
@@ -122,128 +176,222 @@ class Simulator(Linear, Saved, Chosen):
         velocities: Given = None,
         base: Base = None,
         mask: ArrayLike | None = None,
-        lift: bool = False,
+        place_on_ground: bool = False,
     ) -> None:
-        """Start afresh from joint coordinates and knot velocities; what is not named is at the assembly pose, at rest.
+        """Start from joint coordinates and velocities; by default from the assembly pose at rest.
 
-        With loops, what is named is held and the other joints follow: from the assembly pose, on its branch, and with
-        the rates that keep the loops closed with the least kinetic energy. Rates given as a whole array are projected.
-        Of closing joints a whole array of positions tells the full turns only.
+        With loops, given values are held and the other joints follow: from the assembly pose, on
+        its branch, and with the rates that keep the loops closed with the least kinetic energy.
+        Rates given as a whole array are projected. Of loop-closing joints a whole array of
+        positions sets the full turns only.
 
         Args:
-            positions: joint or coordinate name -> value [rad, m], or the whole array (n_positions,); in a batch also
-                arrays with a leading (batch,) axis.
+            positions: joint or coordinate name -> value [rad, m], or the whole array
+                (n_positions,); in a batch also arrays with a leading (batch,) axis.
             velocities: the same for velocities (n_velocities,) [rad/s, m/s].
             base: floating body -> dict of position, orientation, velocity, angular_velocity.
             mask: (batch,) environments to reset, all by default; (1,) without a batch.
-            lift: whether floating bodies are moved along the ground's normal until what hangs on them just touches it;
-                those that closing joints or pairs join move as one, what a closing joint holds to the world stays.
-                Else what starts below the ground, as what starts beyond a joint's limits, never goes further and is led
-                back by 1e-6 (m, rad) a step: it takes up no energy.
+            place_on_ground: whether floating bodies are moved along the ground's normal until
+                their contacts, and those of the bodies they carry, just touch it. Bodies connected
+                by loop-closing joints or contact pairs move as one; a loop-closing joint to the
+                world keeps them in place. A contact that starts below the ground, like a joint that
+                starts beyond its limits, never goes further and is led back by 1e-6 (m, rad) a
+                step, without a gain of energy.
 
         Raises:
-            MechanismError: a name that is unknown, a value that is not finite or has the wrong shape.
-            AssemblyError: named values at which a loop cannot be closed; names the joint and the gap that is left.
-            ValueError: the mask is not bool of shape (batch,). The state is then unchanged, as after every error here.
+            MechanismError: a name that is unknown, a value that is not finite or has the wrong
+                shape.
+            AssemblyError: given values at which a loop cannot be closed; names the joint and its
+                gap.
+            ValueError: the mask is not bool of shape (batch,). The state is then unchanged, as
+                after every error here.
         """
-        chosen = chosen_of(mask, self._count)
-        q, qd = self._start(positions, velocities, base, chosen)
-        self._place(q, qd, chosen)
-        if lift and self._lift.possible:
-            self._place(self._lift(q, self._touching()), qd, chosen)
-        self._status[chosen] = _STARTED
-        self._start_energy = np.where(chosen, self._energies(), self._start_energy)
+        chosen = self._plant.mask(mask)
+        self._initial_state.reset(positions, velocities, base, chosen, place_on_ground)
 
-    def _restart(self, chosen: NDArray[np.bool_]) -> None:
-        self.reset(mask=chosen)
-
-    def _place(self, q: Array, qd: Array, chosen: NDArray[np.bool_]) -> None:
-        """Start the chosen environments from all their coordinates and velocities."""
-        rows = (q, qd) if self._single else (q, qd, chosen[:, None].astype(np.float64))
-        if np.count_nonzero(chosen):
-            self._groups.call((reset.reset_single, reset.reset_lanes), *rows, changes=chosen)
-        self._reread(chosen)
-
-    def _start(self, positions: Given, velocities: Given, base: Base, chosen: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """Complete coordinates and velocities from the given ones."""
-        q, qd = self._coordinates.arrays(self._count, self._single, positions, velocities, base)
-        if not self._loop_start.needed:
-            return _completed(q, self._rest), _completed(qd, 0.0)
-        names = {*names_of(positions), *names_of(velocities)}
-        closing = {name for name, own in self._loop_start.closing.items() if names & own}
-        if closing:
-            other = Simulator(closing_first(self.mechanism, closing, names), self.timestep, batch=self.batch)
-            changed = self._changed()
-            other._adopt(changed, [closing_first(self._mechanism_of(e), closing, names) for e in changed])
-            other.reset(self._coordinates.without_turns(positions, closing), velocities, base, chosen)
-            given = q
-            q, qd = self._coordinates.translated(other.mechanism, other.joint_positions, other.joint_velocities)
-            closed = slice(self._coordinates.tree_positions, None)  # with the turns that were given
-            q[:, closed] = np.where(np.isnan(given[:, closed]), q[:, closed], given[:, closed])
-        rates = np.where(np.isnan(qd), 0.0, qd)
-        if not (closing or velocities is None or isinstance(velocities, Mapping)):
-            qd[:] = np.nan
-        return self._loop_start(self._rest, (q, qd), rates, chosen)
-
-    def step(self, torques: ArrayLike | None = None, targets: ArrayLike | None = None, substeps: int = 1) -> Status:
-        """Move by ``substeps`` steps, torques and targets held.
+    def step(
+        self,
+        torques: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        substeps: int = 1,
+    ) -> Status:
+        """Make ``substeps`` steps with constant torques and targets.
 
         Args:
-            torques: (n_actuated,) or (batch, n_actuated) [N, N m] as ``mechanism.actuator_names``; None is zero.
-            targets: (n_motors,) or (batch, n_motors) as ``mechanism.motor_names``: positions [rad, m], or rates of
-                motors without a position gain; None: the motors idle.
+            torques: (n_actuated,) or (batch, n_actuated) [N, N m] as ``mechanism.actuator_names``;
+                None is zero.
+            targets: (n_motors,) or (batch, n_motors) as ``mechanism.motor_names``: positions [rad,
+                m], or rates of motors without a position gain; None: the motors idle.
             substeps: number of steps.
 
         Raises:
-            ValueError: values of the wrong shape or not finite, substeps below one. The state is then unchanged.
+            ValueError: values of the wrong shape or not finite, substeps below one. The state is
+                then unchanged.
         """
-        steps, count, single = whole(substeps, "substeps"), self._count, self._single
-        u = None if torques is None else torques_of(torques, count, self._still.shape[1], single)
-        self.step_held(u, targets, steps)
+        steps = positive_integer(substeps, "substeps")
+        rows = None if torques is None else self._plant.torque_rows(torques)
+        self.step_held(rows, targets, steps)
         return self.status
 
     def step_held(self, torques: Array | None, targets: ArrayLike | None, substeps: int) -> None:
-        """Step as `step` does, with torques (..., n_actuated) that are fine; `status` has the outcome if asked for."""
-        u = self._still if torques is None else torques.reshape(self._still.shape)
-        n = self._idle.shape[1]
-        wanted = self._idle if targets is None else targets_of(targets, self._count, n, self._single)
-        self._advance(u, wanted, self._timestep, self._order, substeps)
-
-    def _advance(self, torques: Array, targets: Array, h: float, order: int, steps: int) -> None:
-        """Call the step kernel, with checked torques and targets of all environments."""
-        how = h, order, steps, self._tolerance
-        self._reading = None
-        self._groups.call((step.step_single, step.step_lanes), torques, targets, *how, self._status, steps=steps)
-        if np.count_nonzero(self._status[:, 0]) < self._count:  # some diverged, perhaps
-            self._status[np.isnan(self._status[:, 2]), 2] = np.inf
+        """Make steps like `step` with torques (..., n_actuated) that need no check."""
+        idle, options = self._idle, self._options
+        rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
+        wanted = idle[1] if targets is None else self._plant.target_rows(targets)
+        held, status = (rows, wanted), self._readings.status_rows
+        self._readings.clear()
+        self._plant.advance(held, options.timestep, options.order, substeps, status)
 
     def push(self, impulses: ArrayLike) -> None:
-        """Strike bodies at their centres of mass: impulses (..., n_bodies, 3) [N s], world axes, `mechanism.bodies`.
+        """Apply impulses (..., n_bodies, 3) [N s] at centres of mass, world axes.
 
-        The next step's constraints pass them on. Energy given is not counted as work: the balance goes on from here.
+        Bodies are in the order of `mechanism.bodies`. The constraints of the next step propagate
+        the impulses. Their energy is not counted as work: the energy balance starts anew.
 
         Raises:
-            ValueError: the wrong shape, or numbers that are not finite. The state is then unchanged.
+            ValueError: the wrong shape, or numbers that are not finite. The state is then
+                unchanged.
         """
-        masses = self.body_inertias[0].reshape(self._count, -1)
-        given = floats(impulses, "impulses")
-        expected = (masses.shape[1], 3) if self._single else (*masses.shape, 3)
-        if given.shape != expected or not np.isfinite(given).all():
-            raise ValueError(f"impulses: found {given.tolist()}, expected finite numbers of shape {expected}")
-        before, rows = self._energies(), self._model.body_rows
-        changes = np.zeros((self._count, len(rows), 3))
-        changes[:, rows - 1] = given.reshape(*masses.shape, 3) / masses[..., None]
-        self._groups.quicken(changes)
-        self._reading = None
-        self._start_energy = self._start_energy + (self._energies() - before)
+        now = self._readings
+        masses = self.body_inertias[0].reshape(self._plant.count, -1)
+        rows = impulse_rows(impulses, *masses.shape, self._plant.single)
+        before = now.total_energy()
+        self._plant.add_velocities(rows / masses[..., None])
+        now.clear()
+        now.start_energy = now.start_energy + (now.total_energy() - before)
 
     @property
-    def status(self) -> Status:
-        """Outcome of the last step (after a reset: converged, nothing done)."""
-        return status_of(self._status, self._single)
+    def state(self) -> Array:
+        """Copy of all that the next step depends on (..., n_state); it can be set.
 
+        Once `set_parameters` was called the factors are its last columns. Steps after setting it
+        are the same bit for bit.
+        """
+        return self._saved_state.save()
 
-def _completed(given: Array, others: Array | float) -> Array:
-    """What is given (count, n) itself, or a copy with others where it is NaN."""
-    missing = np.isnan(given)
-    return np.where(missing, others, given) if np.count_nonzero(missing) else given
+    @state.setter
+    def state(self, value: ArrayLike) -> None:
+        self.set_state(value)
+
+    def set_state(self, state: ArrayLike, mask: ArrayLike | None = None) -> None:
+        """Restore states (..., n_state) of the environments of a mask, all by default.
+
+        A state without factors sets the parameters as built.
+
+        Raises:
+            ValueError: the shape or a value cannot be a state of this mechanism.
+        """
+        self._saved_state.restore(state, self._plant.mask(mask))
+
+    def require_state(self, state: ArrayLike, mask: ArrayLike | None = None) -> None:
+        """Raise the ValueError that `set_state` would; nothing changes."""
+        self._saved_state.check(state, self._plant.mask(mask))
+
+    def set_parameters(self, parameters: GivenFactors, mask: ArrayLike | None = None) -> None:
+        """Multiply quantities of the mechanism by factors, and reset these environments.
+
+        Quantities that are not named are as built. All that follows from them is computed anew:
+        assembly poses, effective masses at contacts and limits, the scales of forces and lengths
+        that residuals are measured by. The environment is that of a simulator of such a mechanism.
+        ``mechanism`` and pictures stay as built.
+
+        Args:
+            parameters: quantity -> factor of all its elements, or element -> factor; a factor is a
+                number > 0, in a batch also (batch,). Quantities, see
+                `vigym.simulation.parameters.quantities.QUANTITIES`: "gravity", "mass" and
+                "inertia" and "length" of bodies, "friction" of contacts, "joint_friction",
+                "damping" and "stiffness" of joints, "strength" of actuated joints and motors.
+            mask: (batch,) environments to change, all by default; (1,) without a batch.
+
+        Raises:
+            MechanismError: a name that is unknown or of something that is zero, a factor that is
+                not a number > 0, lengths that leave a mechanism of another structure.
+            AssemblyError: lengths at which a loop cannot be closed; names the joint and the gap.
+            ValueError: a wrong mask. Nothing is changed then, as after every error here.
+        """
+        chosen = self._plant.mask(mask)
+        self._parameters.set(self._parameters.read(parameters), chosen)
+        self._readings.clear()
+        self.reset(mask=chosen)
+
+    def linearize(
+        self,
+        torques: ArrayLike | None = None,
+        substeps: int = 1,
+        targets: ArrayLike | None = None,
+    ) -> tuple[Array, Array]:
+        """Linearise the next steps about the present state, which stays as it is.
+
+        With x the deviation of a state, (displacement, velocity) along the dofs of all joints in
+        the order of ``mechanism.velocity_names``, and u that of the torques and of the motors'
+        targets, constant over all steps,
+
+            x' = A x + B u.
+
+        Where coordinates are numbers x is the difference of (``joint_positions``,
+        ``joint_velocities``); that of a quaternion is the small rotation in the child's axes. With
+        loops and couplings A acts on the part of x that they allow, the nearest in kinetic energy,
+        and columns of loop-closing joints are zero; A x and B u stay on the loops.
+
+        A step is smooth without contact, limits and dry friction, and where motors are below their
+        largest force and rate. After a reset the first step of a damped joint, or one with a motor,
+        differs from the following ones by about (timestep damping / inertia)^2: linearise after a
+        step if that matters. Motor targets of the step before still act on the first one, and are
+        no part of u.
+
+        Args:
+            torques: (n_actuated,) or (batch, n_actuated) [N, N m] about which; None is zero.
+            substeps: number of steps.
+            targets: (n_motors,) or (batch, n_motors) [rad, m or their rates] about which; None: all
+                motors idle.
+
+        Returns:
+            A (..., 2 n, 2 n) and B (..., 2 n, n_actuated + n_motors) with n =
+            len(``mechanism.velocity_names``).
+
+        Raises:
+            ValueError: inputs of the wrong shape or beyond an effort, a mechanism with electric
+                models of motors, dry friction, skates or wheels, a contact that touches, a joint at
+                its limit, a motor at its largest force or rate, a pose where loops leave more
+                motions than elsewhere.
+            RuntimeError: a step that does not converge, or only in halves.
+        """
+        return self._linearizer.linearize(torques, substeps, targets)
+
+    def metrics(self) -> dict[str, Any]:
+        """Compute the physics metrics of the present state, see ``vigym.metrics.METRICS``."""
+        return metrics(self)
+
+    def energy(self) -> Energy:
+        """Return kinetic, potential (springs included) and total energy at the knot [J]."""
+        return self._readings.energy
+
+    def constraint_residual(self) -> Any:
+        """Return the largest joint gap [m or rad]."""
+        return self._readings.constraint_residual
+
+    def joint_forces(self) -> Array:
+        """Return the constraint forces of the last step (..., n_joints, 6).
+
+        In the order of ``mechanism.ordered_joints``: force [N] and moment about the joint's anchor
+        [N m] that each joint exerts on its child, world axes, at the knot where the last step
+        began, without what acts along the joint's dofs. Zero before the first step. Where loops
+        leave them undetermined they have the least norm over all forces and moments.
+        """
+        return self._readings.joint_forces(self._parameters.mechanisms)
+
+    def body_position(self, name: str) -> Array:
+        """Return a body's centre of mass, or a frame's origin, in the world (..., 3) [m]."""
+        return self._readings.point(name, "position")
+
+    def body_orientation(self, name: str) -> Array:
+        """Return the unit quaternion (w, x, y, z), body or frame to world (..., 4)."""
+        return self._readings.point(name, "orientation")
+
+    def body_velocity(self, name: str) -> Array:
+        """Return the velocity of that point at the knot, world axes (..., 3) [m/s]."""
+        return self._readings.point(name, "velocity")
+
+    def body_angular_velocity(self, name: str) -> Array:
+        """Return the angular velocity at the knot, body or frame axes (..., 3) [rad/s]."""
+        return self._readings.point(name, "angular_velocity")

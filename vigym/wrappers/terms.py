@@ -1,4 +1,4 @@
-"""What the wrappers make of the physics in `info`: one definition for one environment and for a vector of them."""
+"""Terms that wrappers compute from the physics in `info`, of one environment or of a vector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,35 +8,35 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-# Physics that costs something, by the name it has in terms: key of `info`.
+# Key of `info` by the name of the quantity in terms.
 QUANTITIES = {
-    "mechanical_power": "power_mech",  # sum of |torque x rate| over the actuators, mean of a step [W]
+    "mechanical_power": "power_mech",  # sum of |torque x rate|, mean over the step [W]
     "torque_squared": "torque_squared",  # sum of torque^2 over the actuators [N^2, N^2 m^2]
-    "drift": "energy_balance",  # E - E0 - work + dissipated: energy made or lost by the integrator [J]
-    "constraint": "constraint_residual_max",  # largest gap of a joint [m or rad]
-    "cost_of_transport": "cost_of_transport",  # power over weight and speed, of what moves along a way
+    "drift": "energy_balance",  # E - E0 - work + dissipated: integrator error [J]
+    "constraint": "constraint_residual_max",  # largest position residual of a joint [m or rad]
+    "cost_of_transport": "cost_of_transport",  # power over weight and speed
     "penetration": "penetration",  # deepest contact below the ground [m]
-    "slip": "slip",  # fastest sliding of a contact that carries a force [m/s]
+    "slip": "slip",  # fastest sliding of a loaded contact [m/s]
 }
 ENERGY_KINDS = ("mechanical_power", "torque_squared", "drift")
 
 
 class Term(Protocol):
-    """What a wrapper adds to a step."""
+    """Addition of a wrapper to a step."""
 
     def __call__(self, info: Mapping[str, Any]) -> Any:
         """Return the value of a step that led to `info`, over its leading dimensions `...`."""
 
-    def noted(self, value: Any) -> dict[str, Any]:
-        """Return what `info` has of it, by key; it is added to what is there under the same key."""
+    def info_entries(self, value: Any) -> dict[str, Any]:
+        """Return the entries of `info`; each is added to the value already there."""
 
-    def rewarded(self, reward: Any, value: Any) -> Any:
-        """Return the reward of the step."""
+    def reward(self, reward: Any, value: Any) -> Any:
+        """Return the reward of the step with the term."""
 
 
 @dataclass(frozen=True)
-class PhysicsTerm:
-    """The reward term -weight |quantity|, added to `info` as `reward_<kind>`.
+class PenaltyTerm:
+    """Reward term -weight |quantity|, added to `info` as `reward_<kind>`.
 
     Attributes:
         kind: one of `QUANTITIES`.
@@ -61,22 +61,22 @@ class PhysicsTerm:
         """
         return -self.weight * magnitude(info, self.kind, f"reward_{self.kind}")
 
-    def noted(self, value: Any) -> dict[str, Any]:
+    def info_entries(self, value: Any) -> dict[str, Any]:
         """Return the term as `reward_<kind>`."""
         return {f"reward_{self.kind}": value}
 
-    def rewarded(self, reward: Any, value: Any) -> Any:
+    def reward(self, reward: Any, value: Any) -> Any:
         """Return the sum of both."""
         return reward + value
 
 
 @dataclass(frozen=True)
 class CostTerm:
-    """What a step costs, in `info` as `cost` and `cost_<kind>`; the reward stays as it is.
+    """Cost of a step, in `info` as `cost` and `cost_<kind>`; the reward is unchanged.
 
     Attributes:
         kind: one of `QUANTITIES`.
-        limit: the cost is 1 where |quantity| is beyond it and else 0; None: it is |quantity| itself.
+        limit: the cost is 1 where |quantity| exceeds it and else 0; None: it is |quantity|.
 
     Raises:
         ValueError: an unknown kind, or a limit that is not a finite number >= 0.
@@ -99,21 +99,22 @@ class CostTerm:
         size = magnitude(info, self.kind, f"cost_{self.kind}")
         return size if self.limit is None else np.asarray(size > self.limit, dtype=np.float64)[()]
 
-    def noted(self, value: Any) -> dict[str, Any]:
+    def info_entries(self, value: Any) -> dict[str, Any]:
         """Return the cost under both keys."""
         return {"cost": value, f"cost_{self.kind}": value}
 
-    def rewarded(self, reward: Any, value: Any) -> Any:
+    def reward(self, reward: Any, value: Any) -> Any:
         """Return the reward."""
         return reward
 
 
 @dataclass(frozen=True)
 class Objectives:
-    """A reward for each of several objectives, in place of their sum.
+    """Reward for each of several objectives, in place of their sum.
 
     Attributes:
-        names: terms of the reward, `reward_<name>` in `info`, or physics, -|quantity| of one of `QUANTITIES`.
+        names: terms of the reward, `reward_<name>` in `info`, or names of `QUANTITIES`, which give
+            -|quantity|.
     """
 
     names: tuple[str, ...]
@@ -124,27 +125,39 @@ class Objectives:
         Raises:
             KeyError: the environment does not report one of them.
         """
-        values = [
-            info[f"reward_{name}"] if f"reward_{name}" in info else -magnitude(info, name, f"objective {name!r}")
-            for name in self.names
-        ]
-        return np.stack(values, axis=-1).astype(np.float32)
+        return np.stack([self._value(info, name) for name in self.names], axis=-1).astype(
+            np.float32
+        )
 
-    def noted(self, value: Any) -> dict[str, Any]:
+    def _value(self, info: Mapping[str, Any], name: str) -> Any:
+        term = f"reward_{name}"
+        return info[term] if term in info else -magnitude(info, name, f"objective {name!r}")
+
+    def info_entries(self, value: Any) -> dict[str, Any]:
         """Return nothing: `info` has all of it."""
         return {}
 
-    def rewarded(self, reward: Any, value: Any) -> Any:
+    def reward(self, reward: Any, value: Any) -> Any:
         """Return the rewards of the objectives."""
         return value
 
 
+def energy_penalty(kind: str, weight: float) -> PenaltyTerm:
+    """Return the penalty on a kind of energy.
+
+    Raises:
+        ValueError: a kind that is not in `ENERGY_KINDS`, or a weight out of range.
+    """
+    require_kind(kind, ENERGY_KINDS)
+    return PenaltyTerm(kind, weight)
+
+
 def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
-    """Return the named objectives of a wrapped environment, or of a vector of them; None: all terms of its reward.
+    """Return the named objectives of an environment or a vector of them; None: all reward terms.
 
     Raises:
         TypeError: names that are no sequence, or not an environment of vigym.
-        ValueError: no name, one twice, or one that is neither a term of its reward nor of `QUANTITIES`.
+        ValueError: no name, one twice, or one that is neither a reward term nor in `QUANTITIES`.
     """
     task = getattr(env.unwrapped, "task", None)
     if task is None:
@@ -152,20 +165,22 @@ def objectives_of(env: Any, names: Sequence[str] | None) -> Objectives:
     terms = [*task.weights, *added_terms(env)]
     if isinstance(names, str):
         raise TypeError(f"objectives: found {names!r}, expected a sequence of names")
-    chosen = tuple(dict.fromkeys(terms)) if names is None else tuple(names)
-    for name in chosen:
+    objectives = tuple(dict.fromkeys(terms)) if names is None else tuple(names)
+    for name in objectives:
         if name not in terms and name not in QUANTITIES:
-            raise ValueError(f"objectives: found {name!r}, expected names among {sorted({*terms, *QUANTITIES})}")
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"objectives: found {list(chosen)}, expected at least one name, each once")
-    return Objectives(chosen)
+            expected = sorted({*terms, *QUANTITIES})
+            raise ValueError(f"objectives: found {name!r}, expected names among {expected}")
+    if not objectives or len(set(objectives)) < len(objectives):
+        found = list(objectives)
+        raise ValueError(f"objectives: found {found}, expected at least one name, each once")
+    return Objectives(objectives)
 
 
 def added_terms(env: Any) -> list[str]:
     """Return the names of the reward terms that wrappers add."""
     names = []
     while hasattr(env, "env"):
-        if isinstance(getattr(env, "term", None), PhysicsTerm):
+        if isinstance(getattr(env, "term", None), PenaltyTerm):
             names.append(env.term.kind)
         env = env.env
     return names[::-1]
@@ -176,7 +191,7 @@ def reward_space(objectives: Objectives) -> gym.spaces.Box:
     return gym.spaces.Box(-np.inf, np.inf, (len(objectives.names),), dtype=np.float32)
 
 
-def magnitude(info: Mapping[str, Any], kind: str, wanted_by: str) -> Any:
+def magnitude(info: Mapping[str, Any], kind: str, needed_by: str) -> Any:
     """Return |quantity| of a kind (...,).
 
     Raises:
@@ -184,7 +199,8 @@ def magnitude(info: Mapping[str, Any], kind: str, wanted_by: str) -> Any:
     """
     key = QUANTITIES[kind]
     if key not in info:
-        raise KeyError(f"{wanted_by} needs info[{key!r}]: found no such key, expected a vigym environment that has it")
+        expected = "a vigym environment that has it"
+        raise KeyError(f"{needed_by} needs info[{key!r}]: found no such key, expected {expected}")
     return np.abs(info[key])
 
 

@@ -1,1 +1,1 @@
-"""The compiler of the kernels: lane values, table rows as objects, decorators. Only this folder imports numba."""
+"""Compiler of the kernels: lane values, rows as objects, decorators. Only here numba is used."""

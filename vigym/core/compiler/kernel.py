@@ -1,11 +1,13 @@
 """Decorators of kernels, and the folder that keeps compiled code.
 
-``entry`` kernels are called from Python. ``phase`` functions are called by kernels. ``inline`` functions become part of
-their callers. Both take constants by their types, not by their values. A phase that only some mechanisms need is
-compiled for those alone: ``@phase(needs="contacts")`` is replaced by nothing in kernels of mechanisms without contacts.
+``entry`` kernels are called from Python. ``phase`` functions are called by kernels. ``inline``
+functions become part of their callers. Both take constants by their types, not by their values. A
+phase that only some mechanisms need is compiled for those alone: ``@phase(needs="contacts")`` is
+replaced by nothing in kernels of mechanisms without contacts.
 
-Numba's own cache notices edits only in the file of the cached function. Entry kernels contain code from the whole
-package, so the cache folder is keyed by a hash of every source file of ``vigym.core``: any edit gives a new folder.
+Numba's own cache notices edits only in the file of the cached function. Entry kernels contain code
+from the whole package, so the cache folder is keyed by a hash of every source file of
+``vigym.core``: any edit gives a new folder.
 """
 
 import functools
@@ -27,7 +29,9 @@ _PART = {**_OPTIONS, **PHASE_OPTIONS, "no_cpython_wrapper": True}
 
 def _sources_hash() -> str:
     """Hash of the sources of the core, of numba's version and of how it compiles."""
-    digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {config.CPU_NAME} {config.CPU_FEATURES}".encode())
+    digest = hashlib.sha256(
+        f"{numba.__version__} {ENABLED} {config.CPU_NAME} {config.CPU_FEATURES}".encode()
+    )
     core = Path(__file__).parents[1]
     for path in sorted(core.rglob("*.py")):
         digest.update(path.relative_to(core).as_posix().encode())
@@ -48,8 +52,9 @@ def _is_writable(folder: Path) -> bool:
 def cache_folder() -> Path:
     """Find the folder of the compiled kernels, and create it.
 
-    ``VIGYM_CACHE_DIR`` wins, then numba's own ``NUMBA_CACHE_DIR``, then the user's cache folder, then the system's
-    temporary folder: a read-only installation and a home that cannot be written still start.
+    ``VIGYM_CACHE_DIR`` wins, then numba's own ``NUMBA_CACHE_DIR``, then the user's cache folder,
+    then the system's temporary folder: a read-only installation and a home that cannot be written
+    still start.
 
     Raises:
         OSError: none of them can be written.
@@ -63,7 +68,10 @@ def cache_folder() -> Path:
         if _is_writable(candidate / SOURCES):
             return candidate / SOURCES
     tried = ", ".join(map(str, candidates))
-    raise OSError(f"vigym found no writable folder for compiled code, tried {tried}; set VIGYM_CACHE_DIR to one")
+    raise OSError(
+        f"vigym found no writable folder for compiled code, tried {tried}; "
+        "set VIGYM_CACHE_DIR to one"
+    )
 
 
 SOURCES = _sources_hash()
@@ -83,21 +91,24 @@ def nothing(d, *arguments):
 
 
 def zero(d, *arguments):
-    """Stand for a phase that a mechanism does not need and whose result is then zero in every lane."""
+    """Stand for a phase that a mechanism does not need, and whose result is then zero."""
     return d.full(0.0)
 
 
 def phase(function=None, *, needs=None, otherwise=nothing):
-    """Compile a phase of a kernel: called, not inlined, so that each stays one readable piece of machine code.
+    """Compile a phase of a kernel: a function that is called, not inlined.
 
     Args:
         function: Python function whose first argument is the data of a lane group.
-        needs: name of the feature without which the phase is left out, None for phases that all kernels have.
+        needs: name of the feature without which the phase is left out, None for phases that all
+            kernels have.
         otherwise: function that is called in its place then, with the same arguments.
     """
     if function is None:
         return functools.partial(phase, needs=needs, otherwise=otherwise)
-    return _part(function, needs, otherwise, forceinline=False)  # said: numba hands a caller's inlining down
+    return _part(
+        function, needs, otherwise, forceinline=False
+    )  # said: numba hands a caller's inlining down
 
 
 def inline(function):
@@ -110,7 +121,7 @@ def _part(function, needs, otherwise, forceinline):
 
     @functools.wraps(function)
     def called(*arguments, **named):
-        raise TypeError(f"{function.__module__}.{function.__name__} is a part of kernels, and called by them only")
+        raise TypeError(f"{function.__module__}.{function.__name__} is a part of kernels")
 
     def choose(*arguments):
         return function if needs is None or needs in arguments[0].features else otherwise

@@ -11,7 +11,16 @@ from numba import types
 from numba.extending import intrinsic
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.simd import FLOAT_LANES, LANES, LanesType, absolute, fma, larger, spread, where
+from vigym.core.compiler.simd import (
+    FLOAT_LANES,
+    LANES,
+    LanesType,
+    absolute,
+    fma,
+    larger,
+    spread,
+    where,
+)
 
 
 @intrinsic
@@ -31,7 +40,9 @@ def with_lane(context, a, index, value):
     """``a`` with lane ``index`` replaced."""
 
     def generate(context, builder, sig, args):
-        number = context.cast(builder, args[2], sig.args[2], getattr(sig.args[0], "base", sig.args[0]))
+        number = context.cast(
+            builder, args[2], sig.args[2], getattr(sig.args[0], "base", sig.args[0])
+        )
         if isinstance(sig.args[0], LanesType):
             return builder.insert_element(args[0], number, builder.trunc(args[1], ir.IntType(32)))
         return number
@@ -43,14 +54,18 @@ def with_lane(context, a, index, value):
 def lane_count(context, token):
     """Number of lanes of a token: those of a register, or 1."""
     number = token.count if isinstance(token, LanesType) else 1
-    return types.intp(token), lambda context, builder, sig, args: context.get_constant(types.intp, number)
+    return types.intp(token), lambda context, builder, sig, args: context.get_constant(
+        types.intp, number
+    )
 
 
 @intrinsic
 def by_precision(context, pair, like):
     """Select the one of two values (double, single) that belongs to the precision of ``like``."""
     which = 0 if getattr(like, "base", like) == types.float64 else 1
-    return pair[which](pair, like), lambda context, builder, sig, args: builder.extract_value(args[0], which)
+    return pair[which](pair, like), lambda context, builder, sig, args: builder.extract_value(
+        args[0], which
+    )
 
 
 def _widest(builder, kind, value):
@@ -64,7 +79,9 @@ def _widest(builder, kind, value):
 @intrinsic
 def widest(context, a):
     """Largest lane, as a float."""
-    return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(builder, a, args[0])
+    return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(
+        builder, a, args[0]
+    )
 
 
 @inline
@@ -93,7 +110,10 @@ def above(a, b):
 
 @intrinsic
 def over_bodies(context, value, like):
-    """Reduce a maximum that a phase over bodies returned to the type of ``like``: the largest lane where lanes are bodies."""
+    """Reduce a maximum that a phase over bodies returned to the type of ``like``.
+
+    That is its largest lane where the lanes are bodies.
+    """
 
     def generate(context, builder, sig, args):
         return args[0] if sig.return_type == value else _widest(builder, value, args[0])
@@ -103,9 +123,9 @@ def over_bodies(context, value, like):
 
 @inline
 def read_column(array, first, column, like):
-    """Read a column of an (environments, columns) array as lanes of the type of ``like``, from row ``first`` on.
+    """Read a column of an (environments, columns) array as lanes of the type of ``like``.
 
-    Lanes beyond the end repeat the last row.
+    The first lane is row ``first``. Lanes beyond the end repeat the last row.
     """
     value = like
     for k in range(lane_count(like)):
@@ -167,8 +187,12 @@ def halves(context, a):
     def generate(context, builder, sig, args):
         wide = context.get_value_type(FLOAT_LANES)
         none = ir.Constant(args[0].type, ir.Undefined)
-        parts = [builder.shuffle_vector(args[0], none, _lanes_from(k * LANES, LANES)) for k in range(2)]
-        return context.make_tuple(builder, sig.return_type, [builder.fpext(part, wide) for part in parts])
+        parts = [
+            builder.shuffle_vector(args[0], none, _lanes_from(k * LANES, LANES)) for k in range(2)
+        ]
+        return context.make_tuple(
+            builder, sig.return_type, [builder.fpext(part, wide) for part in parts]
+        )
 
     return types.UniTuple(FLOAT_LANES, 2)(a), generate
 

@@ -1,11 +1,12 @@
-"""Optional accelerator of compilation: the phases of a kernel are optimised and made machine code together, once.
+"""Optional accelerator of compilation: the phases of a kernel are optimised together, once.
 
-By itself numba finishes every function alone, with all that it calls. A function that lies n calls deep is then
-optimised n times, although only the kernel ever runs it. With this accelerator the code of a phase waits, and the entry
-kernel links all of it. The arithmetic is the same.
+By itself numba finishes every function alone, with all that it calls. A function that lies n calls
+deep is then optimised n times, although only the kernel ever runs it. With this accelerator the
+code of a phase waits, and the entry kernel links all of it. The arithmetic is the same.
 
-It uses private parts of numba, so it serves only the versions that it was tested with. With any other version, or with
-``VIGYM_LINKING=0`` in the environment, kernels are compiled by plain ``njit``, which takes several times as long.
+It uses private parts of numba, so it serves only the versions that it was tested with. With any
+other version, or with ``VIGYM_LINKING=0`` in the environment, kernels are compiled by plain
+``njit``, which takes several times as long.
 """
 
 import os
@@ -65,7 +66,9 @@ def _pipelines() -> tuple[Any, Any]:
             state.library = WaitingLibrary(state.targetctx.codegen(), name)
             state.flags.no_compile = True
             super().run_pass(state)
-            key = [f"{name} is a part of kernels, and called by them only"].index  # any built-in function serves
+            key = [
+                f"{name} is a part of kernels, and called by them only"
+            ].index  # any built-in function serves
             state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
             state["cr"] = state["cr"]._replace(cfunc=key)
             return True

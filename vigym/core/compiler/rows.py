@@ -1,30 +1,37 @@
 """Rows of the tables as values with named fields, inside kernels.
 
-A kernel receives the data ``d`` of a lane group. ``d.dof(p)`` is a row: ``dof.load += dof.stiffness * stretch`` reads
-and writes the tables in place, whichever of them a field belongs to. How a field is read follows from the type of
-``d``: as one float (``d`` of a single environment) or as a vector over environments (``d`` of a batch). ``d.wide`` is
-the same data read in blocks: of a single environment a block is LANES bodies, one per lane; of a batch it is ``d``.
+A kernel receives the data ``d`` of a lane group. ``d.dof(p)`` is a row: ``dof.load += dof.stiffness
+* stretch`` reads and writes the tables in place, whichever of them a field belongs to. How a field
+is read follows from the type of ``d``: as one float (``d`` of a single environment) or as a vector
+over environments (``d`` of a batch). ``d.wide`` is the same data read in blocks: of a single
+environment a block is LANES bodies, one per lane; of a batch it is ``d``.
 
-=====================  ============================================================================================
+=====================  =============================================================================
 expression             meaning
-=====================  ============================================================================================
-``d.body(i)``          row of a kind of `vigym.core.model.fields`: body, dof, contact, loop_row, fill_in, actuator, ...
+=====================  =============================================================================
+``d.body(i)``          row of a kind of `vigym.core.model.fields`: body, dof, contact, ...
 ``d.pose(knot, i)``    row of a body in one of the knot buffers, which a number identifies
 ``d.environment``      the one row that an environment has of its own
-``d.body_count``       entry of the plan's header; known to be 0 at compile time where a feature is absent
+``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
 ``d.full(x)``          number x in every lane
 ``d.lane_count``       environments that a value holds: 1 in a single environment
 ``row.field``          float, vector, or a tuple of them; an integer for fields of the plan
 ``row.field[j]``       element of an indexed field
 ``row.index``          number of the row
-=====================  ============================================================================================
+=====================  =============================================================================
 """
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from vigym.core.compiler.simd import LANES, LanesType, lanes_of, slot_pointer, spread_value
@@ -108,10 +115,13 @@ class _ElementsModel(models.PrimitiveModel):
 
 
 @intrinsic
-def group_data(context, plan, model, state, work, model_start, state_start, work_start, features, batch):
+def group_data(
+    context, plan, model, state, work, model_start, state_start, work_start, features, batch
+):
     """Data of the lane group whose model, state and work start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single environment.
+    ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single
+    environment.
     """
     vectors = lanes_of(state.dtype)
     single = batch == types.none
@@ -131,7 +141,9 @@ def group_data(context, plan, model, state, work, model_start, state_start, work
             setattr(made, name, start)
         return made._getvalue()
 
-    return data(plan, model, state, work, model_start, state_start, work_start, features, batch), generate
+    return data(
+        plan, model, state, work, model_start, state_start, work_start, features, batch
+    ), generate
 
 
 def _header_entry(builder, plan, name):
@@ -154,11 +166,17 @@ def _make_row(context, builder, data_type, data, kind, index, buffer=None):
     made = cgutils.create_struct_proxy(RowType(kind, data_type))(context, builder)
     for name, part in rows.tables.items():
         if name == "plan":
-            start = _header_entry(builder, data.plan, part.start) if part.start else _SLOT(HEADER.width)
+            start = (
+                _header_entry(builder, data.plan, part.start) if part.start else _SLOT(HEADER.width)
+            )
             at = builder.add(start, builder.mul(index, _SLOT(part.table.width)))
         else:
             start = getattr(data, part.start) if buffer is None else buffer
-            at = start if rows.alone else _row_start(builder, data_type, start, index, part.table.width)
+            at = (
+                start
+                if rows.alone
+                else _row_start(builder, data_type, start, index, part.table.width)
+            )
         setattr(made, name, builder.gep(getattr(data, name), [at]))
     made.index = index
     return made._getvalue()
@@ -171,7 +189,11 @@ def _method(name, arguments, typed, lower):
         key = f"vigym.data.{name}"
 
         def generic(self, args, kws):
-            return signature(typed(self.this, *args), *args, recvr=self.this) if len(args) == arguments else None
+            return (
+                signature(typed(self.this, *args), *args, recvr=self.this)
+                if len(args) == arguments
+                else None
+            )
 
     _METHODS[name] = Template
     accepted = [types.Any] * arguments
@@ -183,7 +205,10 @@ def _lower_row(kind):
 
     def lower(context, builder, sig, args):
         data = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-        numbers = [context.cast(builder, a, t, types.intp) for a, t in zip(args[1:], sig.args[1:], strict=True)]
+        numbers = [
+            context.cast(builder, a, t, types.intp)
+            for a, t in zip(args[1:], sig.args[1:], strict=True)
+        ]
         buffer = numbers[0] if len(numbers) == 2 else None
         return _make_row(context, builder, sig.args[0], data, kind, numbers[-1], buffer)
 
@@ -195,10 +220,15 @@ def _lower_full(context, builder, sig, args):
     return spread_value(context, builder, sig.return_type, args[1], sig.args[1])
 
 
-_METHODS = {}
+_METHODS: dict[str, type[AbstractTemplate]] = {}
 for _kind, _rows in ROW_KINDS.items():
     if not _rows.alone:
-        _method(_kind, 2 if _rows.buffered else 1, lambda data, *args, kind=_kind: RowType(kind, data), _lower_row(_kind))
+        _method(
+            _kind,
+            2 if _rows.buffered else 1,
+            lambda data, *args, kind=_kind: RowType(kind, data),
+            _lower_row(_kind),
+        )
 _method("full", 1, lambda data, *args: data.token, _lower_full)
 
 
@@ -212,10 +242,14 @@ class _DataAttributes(AttributeTemplate):
         if name == "wide":
             return data.wide
         if name in TABLES:
-            return types.CPointer(types.int64 if name == "plan" else getattr(data.vectors, "base", data.vectors))
+            return types.CPointer(
+                types.int64 if name == "plan" else getattr(data.vectors, "base", data.vectors)
+            )
         if name in ROW_KINDS:
             return RowType(name, data)
-        known = name in HEADER.names or name in BLOCK_STARTS or name in ("lane_count", "block_count")
+        known = (
+            name in HEADER.names or name in BLOCK_STARTS or name in ("lane_count", "block_count")
+        )
         return types.intp if known else None
 
 
@@ -262,7 +296,12 @@ def _element(context, builder, row, value, name, k=0):
     made = cgutils.create_struct_proxy(row)(context, builder, value=value)
     if table == "plan":
         return builder.gep(made.plan, [_SLOT(offset)])
-    return slot_pointer(builder, getattr(made, table), _SLOT((offset + k) * LANES), context.get_value_type(row.token))
+    return slot_pointer(
+        builder,
+        getattr(made, table),
+        _SLOT((offset + k) * LANES),
+        context.get_value_type(row.token),
+    )
 
 
 @lower_getattr_generic(RowType)
@@ -277,7 +316,10 @@ def _get_of_row(context, builder, row, value, name):
     if field.indexed:
         made = cgutils.create_struct_proxy(row)(context, builder, value=value)
         return builder.gep(getattr(made, table), [_SLOT(offset * LANES)])
-    values = [builder.load(_element(context, builder, row, value, name, k), align=8) for k in range(field.width)]
+    values = [
+        builder.load(_element(context, builder, row, value, name, k), align=8)
+        for k in range(field.width)
+    ]
     return values[0] if field.width == 1 else context.make_tuple(builder, row.type_of(name), values)
 
 
@@ -297,7 +339,9 @@ def _define_item(operation, result):
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
             if isinstance(args[0], ElementsType) and isinstance(args[1], types.Integer):
-                return signature(result(args[0]), args[0], types.intp, *[args[0].token] * (len(args) - 2))
+                return signature(
+                    result(args[0]), args[0], types.intp, *[args[0].token] * (len(args) - 2)
+                )
 
     def lower(context, builder, sig, args):
         kind = context.get_value_type(sig.args[0].token)

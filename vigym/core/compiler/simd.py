@@ -1,16 +1,17 @@
 """The lane value type: one kernel source runs one environment, or several side by side.
 
-Numerical tables are laid out ``[row // s][field][lane]`` with LANES slots of eight bytes per field. Two readings of it
-share every kernel:
+Numerical tables are laid out ``[row // s][field][lane]`` with LANES slots of eight bytes per field.
+Two readings of it share every kernel:
 
-* *lanes of environments* (a batch): s = 1; a row is a body, the lanes of a field are LANES environments; or twice as
-  many where a table holds single precision, two values to a slot: places in a table count slots, whatever it holds;
-* *lanes of bodies* (one environment): s = LANES; that many bodies share a block, one per lane. What runs over bodies
-  independently still reads vectors; what walks along the tree reads single floats out of the block.
+* *lanes of environments* (a batch): s = 1. A row is a body, and the lanes of a field are LANES
+  environments; or twice as many where a table holds single precision, two values to a slot.
+  Places in a table count slots, whatever it holds.
+* *lanes of bodies* (one environment): s = LANES. That many bodies share a block, one per lane.
+  Phases over bodies read vectors; phases along the tree read single floats out of the block.
 
-A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector for a vector token,
-a float for a float. Lanes never mix in arithmetic, and no operation is fused or reordered by the compiler, so a lane
-computes bit for bit what it computes alone.
+A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector
+for a vector token, a float for a float. Lanes never mix in arithmetic, and no operation is fused or
+reordered by the compiler, so a lane computes bit for bit what it computes alone.
 """
 
 import math
@@ -20,22 +21,24 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import config, types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.core.imputils import lower_cast
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
-
 
 
 def _has_feature(*names: str) -> bool:
     """Whether the processor that numba compiles for has one of the features.
 
-    Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name says for sure.
+    Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
+        says for sure.
     """
-    if config.CPU_FEATURES is not None:
-        return any(f"+{name}" in config.CPU_FEATURES.split(",") for name in names)
-    if config.CPU_NAME in (None, "host"):
+    features = getattr(config, "CPU_FEATURES", None)
+    processor = getattr(config, "CPU_NAME", None)
+    if features is not None:
+        return any(f"+{name}" in features.split(",") for name in names)
+    if processor in (None, "host"):
         return any(get_host_cpu_features().get(name, False) for name in names)
-    return any(name in _FEATURES_BY_NAME.get(config.CPU_NAME, ()) for name in names)
+    return any(name in _FEATURES_BY_NAME.get(processor, ()) for name in names)
 
 
 _FEATURES_BY_NAME = {
@@ -64,14 +67,16 @@ class LanesType(types.Type):
 @register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager, lanes):
-        super().__init__(manager, lanes, ir.VectorType(manager.lookup(lanes.base).get_value_type(), lanes.count))
+        super().__init__(
+            manager, lanes, ir.VectorType(manager.lookup(lanes.base).get_value_type(), lanes.count)
+        )
 
 
 FLOAT_LANES = LanesType(types.float64, LANES)
 
 
 def spread_value(context, builder, token, value, kind):
-    """Code for a value of the token's type whose lanes all hold ``value``; a vector stays what it is."""
+    """Code for a value of the token's type whose lanes all hold ``value``; vectors stay."""
     if token == kind:
         return value
     if not isinstance(token, LanesType):
@@ -83,10 +88,14 @@ def _spread(context, builder, lanes, value, kind):
     """Code for the vector whose lanes all hold ``value``."""
     vector = context.get_value_type(lanes)
     one = builder.insert_element(
-        ir.Constant(vector, ir.Undefined), context.cast(builder, value, kind, lanes.base), ir.IntType(32)(0)
+        ir.Constant(vector, ir.Undefined),
+        context.cast(builder, value, kind, lanes.base),
+        ir.IntType(32)(0),
     )
     return builder.shuffle_vector(
-        one, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None)
+        one,
+        ir.Constant(vector, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None),
     )
 
 
@@ -151,7 +160,9 @@ def _call(builder, name, *values):
     vector = isinstance(kind, ir.VectorType)
     base = "f64" if isinstance(kind.element if vector else kind, ir.DoubleType) else "f32"
     full_name = f"{name}.v{kind.count}{base}" if vector else f"{name}.{base}"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(values)), full_name)
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * len(values)), full_name
+    )
     return builder.call(function, values)
 
 
@@ -172,7 +183,7 @@ _define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llv
 
 @intrinsic
 def pointer(context, array):
-    """The address of a flat array's data. Tables travel as pointers: no reference is counted at every call."""
+    """Address of a flat array's data: tables travel as pointers, without counted references."""
 
     def generate(context, builder, sig, args):
         return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
@@ -185,7 +196,10 @@ def load(context, table, at, token):
     """Read the value of the token's type that starts at slot ``at`` of a table."""
 
     def generate(context, builder, sig, args):
-        return builder.load(slot_pointer(builder, args[0], args[1], context.get_value_type(sig.return_type)), align=8)
+        return builder.load(
+            slot_pointer(builder, args[0], args[1], context.get_value_type(sig.return_type)),
+            align=8,
+        )
 
     return (token(table, at, token), generate) if fits(token, table) else None
 
@@ -213,17 +227,23 @@ def spread(context, value, token):
 
 @intrinsic
 def where(context, mask, a, b):
-    """``a`` in the lanes where ``mask > 0``, else ``b`` (no arithmetic: NaN in the other one does not spread)."""
+    """Select ``a`` in the lanes where ``mask > 0``, else ``b``; NaN in the other one is ignored."""
 
     def generate(context, builder, sig, args):
-        return builder.select(builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2])
+        return builder.select(
+            builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2]
+        )
 
     return a(mask, a, b), generate
 
 
 def larger(builder, a, b):
     """Code for the larger of two values, lane by lane; NaN if either is."""
-    return builder.select(builder.fcmp_unordered("uno", a, a), a, builder.select(builder.fcmp_ordered(">", a, b), a, b))
+    return builder.select(
+        builder.fcmp_unordered("uno", a, a),
+        a,
+        builder.select(builder.fcmp_ordered(">", a, b), a, b),
+    )
 
 
 @intrinsic
@@ -277,4 +297,6 @@ def number_of(context, table):
 @intrinsic
 def zero_lanes(context):
     """The token for vectors of double precision."""
-    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(context.get_value_type(sig.return_type), None)
+    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )

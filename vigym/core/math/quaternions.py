@@ -1,4 +1,7 @@
-"""Unit quaternions (w, x, y, z), body to world; q and -q are the same rotation, a motion never jumps between them."""
+"""Unit quaternions (w, x, y, z), body to world.
+
+q and -q are the same rotation; a motion never jumps between them.
+"""
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import fma
@@ -29,7 +32,7 @@ def vector_part(q):
 
 @inline
 def renormalised(q):
-    """One Newton step of 1/|q|: exact to rounding for a quaternion that left the sphere by rounding."""
+    """Scale q by one Newton step of 1/|q|: exact to rounding if q left the sphere by rounding."""
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
 
@@ -41,4 +44,14 @@ def rotation_matrix(q):
     wx, wy, wz = q[0] * x, q[0] * y, q[0] * z
     xx, xy, xz = q[1] * x, q[1] * y, q[1] * z
     yy, yz, zz = q[2] * y, q[2] * z, q[3] * z
-    return 1.0 - (yy + zz), xy - wz, xz + wy, xy + wz, 1.0 - (xx + zz), yz - wx, xz - wy, yz + wx, 1.0 - (xx + yy)
+    return (
+        1.0 - (yy + zz),
+        xy - wz,
+        xz + wy,
+        xy + wz,
+        1.0 - (xx + zz),
+        yz - wx,
+        xz - wy,
+        yz + wx,
+        1.0 - (xx + yy),
+    )

@@ -1,4 +1,7 @@
-"""Vectors and 3x3 matrices as tuples: (x, y, z) and row-major nine. Every element is a float or a Lanes value."""
+"""Vectors and 3x3 matrices as tuples: (x, y, z) and row-major nine.
+
+Every element is a float or a lane value.
+"""
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, fma, maximum, where
@@ -20,7 +23,12 @@ def select3(mask, a, b):
 @inline
 def select4(mask, a, b):
     """Four values of ``a`` in the lanes of the mask, else of ``b``."""
-    return where(mask, a[0], b[0]), where(mask, a[1], b[1]), where(mask, a[2], b[2]), where(mask, a[3], b[3])
+    return (
+        where(mask, a[0], b[0]),
+        where(mask, a[1], b[1]),
+        where(mask, a[2], b[2]),
+        where(mask, a[3], b[3]),
+    )
 
 
 @inline
@@ -64,7 +72,11 @@ def dot(a, b):
 @inline
 def cross(a, b):
     """The vector product a x b."""
-    return fma(a[1], b[2], -(a[2] * b[1])), fma(a[2], b[0], -(a[0] * b[2])), fma(a[0], b[1], -(a[1] * b[0]))
+    return (
+        fma(a[1], b[2], -(a[2] * b[1])),
+        fma(a[2], b[0], -(a[0] * b[2])),
+        fma(a[0], b[1], -(a[1] * b[0])),
+    )
 
 
 @inline
@@ -154,7 +166,11 @@ def matmul_skew(A, a):
 def skew_matmul(a, A):
     """[a]x A."""
     x, y, z = matrix_rows(A)
-    return matrix_of_rows(axpy(a[1], z, scale(-a[2], y)), axpy(a[2], x, scale(-a[0], z)), axpy(a[0], y, scale(-a[1], x)))
+    return matrix_of_rows(
+        axpy(a[1], z, scale(-a[2], y)),
+        axpy(a[2], x, scale(-a[0], z)),
+        axpy(a[0], y, scale(-a[1], x)),
+    )
 
 
 @inline

@@ -1,1 +1,1 @@
-"""The data model of the kernels: fields of the tables, their layout in memory, copies kept aside."""
+"""Data model of the kernels: fields of the tables, layout in memory, copies kept aside."""

@@ -1,6 +1,7 @@
-"""Data of a lane group: ranges of its rows, which lanes hold an environment, knot buffers that take turns.
+"""Data of a lane group: ranges of rows, lanes in use, knot buffers that take turns.
 
-One environment is one group whose lanes are bodies; a batch is as many groups of LANES environments as it takes.
+One environment is one group whose lanes are bodies; a batch is as many groups of LANES environments
+as it takes.
 """
 
 from vigym.core.compiler.kernel import inline

@@ -1,21 +1,22 @@
 """Fields of the data model: one line each with name, meaning, unit and width.
 
-There are four flat arrays. A row of a kind, for example a degree of freedom, has fields in several of them; kernels read
-them all by name from one row object, see `vigym.core.compiler.rows`.
+There are four flat arrays. A row of a kind, for example a degree of freedom, has fields in several
+of them; kernels read them all by name from one row object, see `vigym.core.compiler.rows`.
 
-========  =========  ===============================================================================================
+========  =========  ==============================================================================
 array     changes    content
-========  =========  ===============================================================================================
-plan      never      integers: header, a row per joint, and lists of actuators, loop rows, fill-in rows, contacts ...
+========  =========  ==============================================================================
+plan      never      integers: header, a row per joint, lists of actuators, loop rows, contacts ...
 model     never      constants, per lane group
 state     each step  what the next step starts from, per lane group
 work      scratch    what a step computes on its way, per thread
-========  =========  ===============================================================================================
+========  =========  ==============================================================================
 
-Row 0 of the bodies is the world, a row without unknowns. Row i hangs on row ``parent`` < i, and has the fields of the
-joint that carries body i as well. A *loop* is a loop-closing joint or a spring between two points. Behind the bodies
-each loop has a row of its own, like a body's. A *loop row* is one scalar equation of a loop, of a coupling or of a
-contact of two bodies. On its way to the body where it is eliminated, it has a *fill-in row* at every body between.
+Row 0 of the bodies is the world, a row without unknowns. Row i hangs on row ``parent`` < i, and has
+the fields of the joint that carries body i as well. A *loop* is a loop-closing joint or a spring
+between two points. Behind the bodies each loop has a row of its own, like a body's. A *loop row* is
+one scalar equation of a loop, of a coupling or of a contact of two bodies. On its way to the body
+where it is eliminated, it has a *fill-in row* at every body between.
 
 Float tables are laid out ``[row // s][field][lane]``, see `vigym.core.compiler.simd`.
 """
@@ -35,7 +36,8 @@ class Field:
         unit: of its values; empty for numbers without a unit.
         width: how many numbers it has.
         indexed: whether kernels read its numbers one by one, ``row.field[j]``.
-        feature: what a mechanism has to have for the entry not to be zero, None if it may always be.
+        feature: what a mechanism has to have for the entry not to be zero, None if it may always
+            be.
     """
 
     name: str
@@ -55,7 +57,10 @@ class Table:
         ends = np.cumsum([0, *(field.width for field in fields)]).tolist()
         self._offsets = dict(zip(self.names, ends, strict=False))
         self.width: int = ends[-1]
-        self.dtype = np.dtype([(f.name, kind, (f.width,)) if f.width > 1 else (f.name, kind) for f in fields])
+        self._kind = kind
+        self.dtype = np.dtype(
+            [(f.name, kind, (f.width,)) if f.width > 1 else (f.name, kind) for f in fields]
+        )
 
     def offset(self, name: str) -> int:
         """Place of a field's first number in a row."""
@@ -71,24 +76,25 @@ class Table:
         return self.fields[name].feature
 
     def rows(self, count: int) -> np.ndarray:
-        """Make rows of zeros, (count,) of the table's structured type: ``rows["mass"]`` reads and writes a field."""
+        """Make structured rows (count,) of zeros: ``rows["mass"]`` reads and writes a field."""
         return np.zeros(count, self.dtype)
 
     def numbers(self, rows: np.ndarray) -> np.ndarray:
         """View structured rows (n,) as numbers (n, width)."""
-        return rows.view(self.dtype.fields[self.names[0]][0].base).reshape(len(rows), self.width)
+        return rows.view(self._kind).reshape(len(rows), self.width)
 
 
-# --- the plan ---------------------------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
+# --------------------
 HEADER = Table(
     Field("body_count", "number of bodies, the world included"),
-    Field("dof_count", "number of degrees of freedom of all joints, and one of each spring between points"),
+    Field("dof_count", "degrees of freedom of all joints, and one of each point spring"),
     Field("position_count", "number of joint coordinates"),
     Field("velocity_count", "number of joint velocities"),
     Field("actuator_count", "number of degrees of freedom that torques drive"),
     Field("active_joint_count", "number of joints whose coordinates or rates set forces"),
-    Field("joint_count", "number of joints plus one: tree joints count with the world, then loop-closing joints"),
-    Field("loop_count", "number of loops: loop-closing joints and springs between points", feature="loops"),
+    Field("joint_count", "joints plus one: the world, tree joints, loop-closing joints"),
+    Field("loop_count", "loops: loop-closing joints and point springs", feature="loops"),
     Field("first_loop", "row of the first loop in the tables of bodies"),
     Field("loop_row_count", "number of loop rows", feature="loops"),
     Field("fill_in_count", "number of fill-in rows", feature="loops"),
@@ -97,8 +103,12 @@ HEADER = Table(
     Field("motor_count", "number of motors"),
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
     Field("pyramid", "whether friction has the four-sided cone"),
-    Field("interior_point", "whether contacts are solved by the interior point from the start", feature="contacts"),
-    Field("contact_row_count", "number of loop rows that contacts of two bodies have", feature="loops"),
+    Field(
+        "interior_point",
+        "whether the interior point solves contacts from the start",
+        feature="contacts",
+    ),
+    Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -134,18 +144,20 @@ BODY_PLAN = Table(
     Field("rotation_count", "number of free rotations"),
     Field("first_position", "first of the joint's coordinates in the caller's arrays"),
     Field("first_velocity", "first of the joint's velocities in the caller's arrays"),
-    Field("has_rate_force", "whether rates set a force: damping, armature, torques on three free rotations"),
+    Field(
+        "has_rate_force", "whether rates set a force: damping, armature, torques on a ball joint"
+    ),
     Field("has_spring", "whether the joint has a spring"),
-    Field("pivot_kind", "how the joint's freedoms are eliminated: GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT"),
-    Field("first_loop_row", "first of the loop rows that are eliminated at the body, or that the loop has"),
+    Field("pivot_kind", "elimination: GENERAL_PIVOT, HINGE_PIVOT or BALL_PIVOT"),
+    Field("first_loop_row", "first of the loop rows eliminated at the body, or of the loop"),
     Field("loop_row_count", "number of these loop rows", feature="loops"),
     Field("first_fill_in", "first of the fill-in rows of loop rows that pass the body"),
     Field("fill_in_count", "number of these fill-in rows", feature="loops"),
     Field("motor_kind", "NO_MOTOR, PD_MOTOR or DC_MOTOR"),
     Field("has_limit", "whether the joint has limits"),
     Field("has_friction", "whether the joint has dry friction"),
-    Field("has_forces", "whether torques, or forces that coordinates or rates set, act on the joint"),
-    Field("has_coordinate_force", "whether coordinates set a force: springs, motors, limits, friction, couplings"),
+    Field("has_forces", "whether torques, coordinates or rates set forces on the joint"),
+    Field("has_coordinate_force", "whether springs, motors, limits, friction or couplings act"),
     kind=np.int64,
 )
 ACTUATOR_PLAN = Table(
@@ -160,11 +172,11 @@ ACTIVE_JOINT_PLAN = Table(
 )
 LOOP_ROW_PLAN = Table(
     Field("kind", "COUPLED_ROW, POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW or CONTACT_ROW"),
-    Field("owner", "row of the loop; of a coupling the body of its first freedom; of a contact row the contact"),
+    Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
     Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
     Field("endpoint_a", "fill-in row at body a, -1 for the world"),
     Field("endpoint_b", "fill-in row at body b, -1 for the world"),
-    Field("at_closing_body", "fill-in row at the body where the row is eliminated, -1 for the world"),
+    Field("at_closing_body", "fill-in row where the row is eliminated, -1 for the world"),
     Field("profile_start", "first loop row that it couples with"),
     Field("profile_end", "last loop row that it couples with"),
     Field("schur_start", "where its elements of S start, less profile_start"),
@@ -191,7 +203,8 @@ CONTACT_PLAN = Table(
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# a coupling of two freedoms; rigid rows of a loop; rows of a loop that yield; one of three rows of a contact
+# a coupling of two freedoms; rigid rows of a loop; rows of a loop that yield; one of three rows of
+# a contact
 (
     COUPLED_ROW,
     POSITION_ROW,
@@ -201,8 +214,9 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_LENGTH_ROW,
     CONTACT_ROW,
 ) = range(7)
-# a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies: a ball, the nearest
-# point of a segment and both its ends with a rounded box; nonholonomic constraints
+# a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
+# a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
+# constraints
 (
     BALL_CONTACT,
     RIM_CONTACT,
@@ -217,7 +231,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     WHEEL,
 ) = range(11)
 
-# --- constants --------------------------------------------------------------------------------------------------------
+# --- constants ------------------------------------------------------------------------------------
+# --------------------
 ENVIRONMENT_MODEL = Table(
     Field("gravity", "acceleration of free fall", "m/s^2, world", 3),
     Field("force_scale", "force that residuals are measured by", "N"),
@@ -233,15 +248,15 @@ BODY_MODEL = Table(
     Field("parent_anchor", "joint anchor in the parent, from its centre of mass", "m, parent", 3),
     Field("child_axis", "joint axis fixed in the child", "child", 3),
     Field("parent_axis", "joint axis fixed in the parent", "parent", 3),
-    Field("joint_orientation", "orientation of the child in the parent where the joint is at zero", "quaternion", 4),
+    Field("joint_orientation", "orientation of the child in the parent at zero", "quaternion", 4),
     Field("translation_axes", "directions of the free translations", "parent", 9, indexed=True),
     Field("parent_lever", "from the parent's own anchor to the joint's anchor", "m, parent", 3),
-    Field("reference_quaternion", "coordinate of three free rotations at the assembly", "quaternion", 4),
+    Field("reference_quaternion", "coordinate of a ball joint at the assembly", "quaternion", 4),
 )
 DOF_MODEL = Table(
     Field("damping", "viscous damping", "N s/m or N m s/rad"),
     Field("stiffness", "stiffness of the spring", "N/m or N m/rad"),
-    Field("rest", "coordinate at which the spring is slack; of a point spring its slack length", "m or rad"),
+    Field("rest", "coordinate or length at which the spring is slack", "m or rad"),
     Field("armature", "inertia of the drive, seen at the joint", "kg or kg m^2"),
     Field("effort", "largest torque that the caller may apply", "N or N m"),
     Field("lower", "lower limit of the coordinate", "m or rad"),
@@ -284,7 +299,8 @@ CONTACT_MODEL = Table(
     Field("reach", "of two bodies: distance of the middles beyond which they are apart", "m"),
 )
 
-# --- state ------------------------------------------------------------------------------------------------------------
+# --- state ----------------------------------------------------------------------------------------
+# --------------------
 ENVIRONMENT_STATE = Table(
     Field("time", "time since the reset", "s"),
     Field("step_size", "size of the last step", "s"),
@@ -302,8 +318,8 @@ ENVIRONMENT_STATE = Table(
 )
 DOF_STATE = Table(
     Field("last_torque", "torque that the caller applied in the last step", "N or N m"),
-    Field("cosine", "cosine of the angle; of three free rotations w of their quaternion (first freedom)"),
-    Field("sine", "sine of the angle, translation, or length of a point spring; x, y, z of a quaternion", "1 or m"),
+    Field("cosine", "cosine of the angle; w of the quaternion of a ball joint"),
+    Field("sine", "sine; translation; length of a point spring; x, y, z of a quaternion", "1 or m"),
     Field("turns", "number of full turns"),
     Field("last_momentum_rate", "sin(angle change) / h of the last step", "m/s or rad/s"),
     Field("last_rate", "rate over the last step", "m/s or rad/s"),
@@ -317,7 +333,7 @@ LOOP_ROW_STATE = Table(
     Field("last_multiplier", "multiplier of the last step", "N or N m"),
 )
 CONTACT_STATE = Table(
-    Field("last_force", "last step's force: normal, two tangents over their friction, torque over its own", "N", 4),
+    Field("last_force", "last force: normal, tangents over friction, torque over its own", "N", 4),
     Field("rebound_velocity", "normal velocity of a rebound that is due", "m/s"),
     Field("last_world_force", "last step's force on the body", "N, world", 3),
 )
@@ -333,7 +349,8 @@ POSE_STATE = Table(
     Field("cosine", "scalar part of the rotation quaternion of the step that led to this knot"),
 )
 
-# --- work -------------------------------------------------------------------------------------------------------------
+# --- work -----------------------------------------------------------------------------------------
+# --------------------
 ENVIRONMENT_WORK = Table(
     Field("any_active", "whether any contact of two bodies is active"),
 )
@@ -341,22 +358,24 @@ BODY_WORK = Table(
     Field("history_force", "force terms of the last step", "N, world", 3),
     Field("history_torque", "torque terms of the last step", "N m, body", 3),
     Field("force", "force part of the residual wrench", "N, world", 3),
-    Field("torque", "torque part of the residual wrench, about the joint anchor at knot 2", "N m, world", 3),
+    Field("torque", "torque of the residual wrench about the anchor at knot 2", "N m, world", 3),
     Field("block_a", "derivative of the force by the shift", "N/m", 9),
     Field("block_b", "derivative of the force by the rotation", "N/rad", 9),
     Field("block_c", "derivative of the torque by the shift", "N", 9),
-    Field("block_d", "derivative of the torque by the rotation; of a ball pivot its inverse", "N m/rad", 9),
+    Field("block_d", "derivative of the torque by the rotation, or its inverse", "N m/rad", 9),
     Field("rotational_block", "derivative of the body's own torque by its rotation", "N m/rad", 9),
     Field("position_correction", "shift of the anchor that closes the joints", "m", 3),
     Field("rotation_correction", "rotation that closes the joints", "rad", 3),
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
     Field("lever3", "from the parent's anchor to the own closed one at knot 3", "m, world", 3),
-    Field("delta_position", "Newton increment of the anchor; at a knot its velocity", "m or m/s", 3),
-    Field("delta_rotation", "Newton increment of the rotation; at a knot the angular velocity", "rad or rad/s", 3),
+    Field("delta_position", "Newton increment or knot velocity of the anchor", "m or m/s", 3),
+    Field(
+        "delta_rotation", "Newton increment, or knot velocity, of the rotation", "rad or rad/s", 3
+    ),
 )
 DOF_WORK = Table(
     Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
-    Field("target", "target of the motor; not a number where the motor idles", "m, rad, m/s or rad/s"),
+    Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
     Field("compliance", "derivative of the load by the freedom", "N/m or N m/rad"),
@@ -367,19 +386,21 @@ DOF_WORK = Table(
     Field("row_force", "force part of row w over the pivot", "", 3),
     Field("row_torque", "torque part of row w over the pivot", "", 3),
     Field("increment", "Newton increment along the freedom; at a knot its rate", "m or rad"),
-    Field("increment_seen", "increment by which the bounded forces choose their branch", "m or rad"),
+    Field("increment_seen", "increment by which bounded forces choose their branch", "m or rad"),
     Field("start", "coordinate at knot 2", "m or rad"),
     Field("seen_rate", "rate over the step, as the bounded forces see it", "m/s or rad/s"),
     Field("seen_slope", "derivative of that rate by the freedom", "1/s"),
     Field("motor_command", "force that the motor is commanded", "N or N m"),
-    Field("motor_stiffness", "derivative of the commanded force by the freedom, negated", "N/m or N m/rad"),
+    Field("motor_stiffness", "derivative of the command by the freedom, negated", "N/m or N m/rad"),
     Field("lower_clearance", "velocity that would reach the lower limit", "m/s or rad/s"),
     Field("upper_clearance", "velocity that would reach the upper limit", "m/s or rad/s"),
     Field("forces", "forces of motor, limit and dry friction as they are", "N or N m", 3),
     Field("affine_forces", "these forces at no increment, then after it", "N or N m", 3),
-    Field("force_slopes", "derivatives of these forces by the freedom, negated", "N/m or N m/rad", 3),
+    Field(
+        "force_slopes", "derivatives of these forces by the freedom, negated", "N/m or N m/rad", 3
+    ),
     Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
-    Field("converged_forces", "forces of motor, limit and dry friction of the solution", "N or N m", 3),
+    Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
@@ -394,8 +415,10 @@ FILL_IN_WORK = Table(
     Field("K_torque", "derivative of the row by the body's rotation at knot 3", "", 3),
     Field("B_force", "force of the row's unit multiplier on the body at knot 2", "", 3),
     Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "", 3),
-    Field("K_dof", "derivative of the row by the freedoms of the body's joint", "", 6, indexed=True),
-    Field("B_dof", "force of the unit multiplier along these freedoms, over their pivots", "", 6, indexed=True),
+    Field("K_dof", "derivative of the row by the joint's freedoms", "", 6, indexed=True),
+    Field(
+        "B_dof", "force of the unit multiplier along them, over their pivots", "", 6, indexed=True
+    ),
 )
 SCHUR_WORK = Table(
     Field("value", "element of S, by which loop rows couple"),
@@ -403,11 +426,11 @@ SCHUR_WORK = Table(
 CONTACT_WORK = Table(
     Field("active", "whether the contact is in the equations: it touches, or is near"),
     Field("gap_target", "gap that the step has to leave", "m"),
-    Field("anchor_force", "force that the proximal term starts from: normal, two tangents, torque", "N", 4),
+    Field("anchor_force", "force that the proximal term starts from", "N", 4),
     Field("force", "force as it is", "N", 4),
     Field("affine_force", "force at no increment, then after it", "N", 4),
-    Field("velocity", "velocity as it is: normal, of the touching point (3, world), spin", "m/s, rad/s", 5),
-    Field("velocity_seen", "velocity by which the law chooses between open, stick and slip", "m/s, rad/s", 5),
+    Field("velocity", "velocity: normal, touching point (3, world), spin", "m/s, rad/s", 5),
+    Field("velocity_seen", "velocity by which the law chooses its branch", "m/s, rad/s", 5),
     Field("velocity_next", "velocity after the last increment", "m/s, rad/s", 5),
     Field("slope_nn", "slope of the normal force by the normal velocity, negated"),
     Field("slope_1n", "slope of the first tangential force by the normal velocity, negated"),
@@ -423,10 +446,10 @@ CONTACT_WORK = Table(
     Field("scaled_tangent_2", "second tangent times its coefficient of friction", "world", 3),
     Field("arm2", "from the joint anchor to the touching point at knot 2", "m, world", 3),
     Field("arm_lowest", "from the joint anchor to the lowest point at knot 3", "m, world", 3),
-    Field("arm_touching", "from the joint anchor to the point that touched at knot 2, at knot 3", "m, world", 3),
+    Field("arm_touching", "from the joint anchor at knot 3 to the point of knot 2", "m, world", 3),
     Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
-    Field("no_slip_direction_1", "first direction in which a skate or wheel does not slip", "world", 3),
-    Field("no_slip_direction_2", "second direction in which a skate or wheel does not slip", "world", 3),
+    Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
+    Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),
     Field("no_slip_rotation_2", "what turning the second direction adds to a rotation", "", 3),
     Field("converged_force", "force of the solution", "N", 4),
@@ -444,9 +467,11 @@ CONTACT_WORK = Table(
     Field("dual_slopes", "slopes of psi", "", 4),
 )
 
-# --- row kinds --------------------------------------------------------------------------------------------------------
+# --- row kinds ------------------------------------------------------------------------------------
+# --------------------
 TABLES = ("plan", "model", "state", "work")
-# start of each table: the array it lies in, and the entry of the header that tells where (None: at its beginning)
+# start of each table: the array it lies in, and the entry of the header that tells where (None: at
+# its beginning)
 BLOCK_STARTS = {
     "model_environment": ("model", None),
     "model_bodies": ("model", "model_bodies"),
@@ -471,7 +496,12 @@ BLOCK_STARTS = {
 
 @dataclass(frozen=True)
 class Part:
-    """A table of a row kind, and where it starts: a name of ``BLOCK_STARTS``, or of the plan an entry of the header."""
+    """Table of a row kind, and where it starts.
+
+    Attributes:
+        table: its fields.
+        start: a name of ``BLOCK_STARTS``, or of the plan an entry of the header.
+    """
 
     table: Table
     start: str | None
@@ -493,7 +523,9 @@ class RowKind:
             for array, part in parts.items()
             for field in part.table.fields.values()
         }
-        assert len(self.fields) == sum(len(part.table.names) for part in parts.values()), "a field name occurs twice"
+        assert len(self.fields) == sum(len(part.table.names) for part in parts.values()), (
+            "a field name occurs twice"
+        )
 
 
 ROW_KINDS = {
@@ -504,12 +536,16 @@ ROW_KINDS = {
         work=Part(ENVIRONMENT_WORK, "work_environment"),
     ),
     "body": RowKind(
-        plan=Part(BODY_PLAN, None), model=Part(BODY_MODEL, "model_bodies"), work=Part(BODY_WORK, "work_bodies")
+        plan=Part(BODY_PLAN, None),
+        model=Part(BODY_MODEL, "model_bodies"),
+        work=Part(BODY_WORK, "work_bodies"),
     ),
     "kept_body": RowKind(work=Part(BODY_WORK, "kept_bodies")),
     "pose": RowKind(buffered=True, state=Part(POSE_STATE, "state_knots")),
     "dof": RowKind(
-        model=Part(DOF_MODEL, "model_dofs"), state=Part(DOF_STATE, "state_dofs"), work=Part(DOF_WORK, "work_dofs")
+        model=Part(DOF_MODEL, "model_dofs"),
+        state=Part(DOF_STATE, "state_dofs"),
+        work=Part(DOF_WORK, "work_dofs"),
     ),
     "loop_row": RowKind(
         plan=Part(LOOP_ROW_PLAN, "plan_loop_rows"),
@@ -517,7 +553,9 @@ ROW_KINDS = {
         state=Part(LOOP_ROW_STATE, "state_loop_rows"),
         work=Part(LOOP_ROW_WORK, "work_loop_rows"),
     ),
-    "fill_in": RowKind(plan=Part(FILL_IN_PLAN, "plan_fill_ins"), work=Part(FILL_IN_WORK, "work_fill_ins")),
+    "fill_in": RowKind(
+        plan=Part(FILL_IN_PLAN, "plan_fill_ins"), work=Part(FILL_IN_WORK, "work_fill_ins")
+    ),
     "schur": RowKind(work=Part(SCHUR_WORK, "work_schur")),
     "contact": RowKind(
         plan=Part(CONTACT_PLAN, "plan_contacts"),

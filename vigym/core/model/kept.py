@@ -1,4 +1,4 @@
-"""Copies that are kept aside: states before a call, knots during a second attempt, factors of lanes that keep theirs.
+"""Copies kept aside: states before a call, knots before a second attempt, factors.
 
 Masks are lanes of ``d.wide``: in a single environment all of its lanes are equal.
 """
@@ -7,7 +7,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import lane
 from vigym.core.compiler.simd import LANES, load, store, where
 from vigym.core.math.vectors import select9
-from vigym.core.model.context import knot_buffer, present_knot, set_present_knot
+from vigym.core.model.context import present_knot, set_present_knot
 from vigym.core.model.fields import BALL_PIVOT, ENVIRONMENT_STATE
 from vigym.core.model.layout import KNOT_BUFFERS
 
@@ -25,7 +25,11 @@ def copy(d, to, target, source, start, size):
 def blend(d, to, target, source, start, size, mask):
     """Copy ``size`` slots in the lanes of the mask."""
     for at in range(0, size, LANES):
-        store(to, target + at, where(mask, load(source, start + at, mask), load(to, target + at, mask)))
+        store(
+            to,
+            target + at,
+            where(mask, load(source, start + at, mask), load(to, target + at, mask)),
+        )
 
 
 @inline
@@ -76,9 +80,16 @@ def restore_state(d, mask):
 
 @phase
 def keep_factors(d):
-    """Set aside what solves read of the factors. Called with ``d.wide`` of a batch: its lanes are environments."""
+    """Keep the factors that solves read. Called with ``d.wide`` of a batch."""
     start = d.work_dofs
-    copy(d, d.work, start + d.factors_size, d.work, start, d.factors_size - (d.work_dofs - d.work_bodies))
+    copy(
+        d,
+        d.work,
+        start + d.factors_size,
+        d.work,
+        start,
+        d.factors_size - (d.work_dofs - d.work_bodies),
+    )
     for i in range(1, d.body_count):
         body = d.body(i)
         kept = d.kept_body(i)

@@ -1,4 +1,4 @@
-"""Layout of the tables in memory: sizes and starts of the flat arrays, constants and states laid out in lanes."""
+"""Layout of the tables in memory: sizes and starts of the arrays, constants and states in lanes."""
 
 from typing import NamedTuple
 
@@ -27,14 +27,18 @@ from vigym.core.model.fields import (
     Table,
 )
 
-MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back from beyond a limit or from below the ground
-KNOT_BUFFERS = 4  # buffers that take turns: the present knot, the next, and the two before for the predictor
+# [m or rad] by which a step at most leads back from beyond a limit or from below the ground
+MAX_CORRECTION = 1e-6
+KNOT_BUFFERS = (
+    4  # buffers that take turns: the present knot, the next, and the two before for the predictor
+)
 
 
 class Model(NamedTuple):
     """Constants of a mechanism, made by `vigym.simulation.compile`.
 
-    The tables are structured arrays with a row per body, degree of freedom ...; ``model_table`` lays them out in lanes.
+    The tables are structured arrays with a row per body, degree of freedom ...; ``model_table``
+    lays them out in lanes.
 
     Attributes:
         plan: integers: header, then lists of rows, see `vigym.core.model.fields`.
@@ -67,7 +71,7 @@ def plan_rows(plan: np.ndarray, table: Table, start: int, count: int) -> np.ndar
 
 
 def padded(rows: int, single: bool) -> int:
-    """Rows a table holds: one environment keeps LANES bodies per block, the last block filled up."""
+    """Count the rows a table holds: in a single environment the last block is filled up."""
     return -(-rows // LANES) * LANES if single else rows
 
 
@@ -119,9 +123,14 @@ def aligned(size: int) -> np.ndarray:
 
 
 def in_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
-    """Lay out (rows, fields) constants as the flat table of one group: bodies in lanes, or every lane the same."""
+    """Lay out constants (rows, fields) as the flat table of one lane group.
+
+    Lanes are bodies in a single environment; else every lane is the same.
+    """
     if single:
-        filled = np.concatenate([rows, np.repeat(rows[-1:], padded(len(rows), True) - len(rows), axis=0)])
+        filled = np.concatenate(
+            [rows, np.repeat(rows[-1:], padded(len(rows), True) - len(rows), axis=0)]
+        )
         return filled.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1).ravel()
     return np.repeat(rows[:, :, None], LANES, axis=2).ravel()
 
@@ -149,9 +158,17 @@ def initial_state(plan: np.ndarray, groups: int) -> np.ndarray:
     """
     h = header_of(plan)
     state = aligned(int(groups * h["state_size"]))
-    knots = state.reshape(groups, -1)[:, h["state_knots"] :].reshape(groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES)
+    knots = state.reshape(groups, -1)[:, h["state_knots"] :].reshape(
+        groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES
+    )
     rotation = POSE_STATE.offset("rotation")
-    ones = (POSE_STATE.offset("orientation"), rotation, rotation + 4, rotation + 8, POSE_STATE.offset("cosine"))
+    ones = (
+        POSE_STATE.offset("orientation"),
+        rotation,
+        rotation + 4,
+        rotation + 8,
+        POSE_STATE.offset("cosine"),
+    )
     for field in ones:
         knots[..., field, :] = 1.0
     return state

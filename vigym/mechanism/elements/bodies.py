@@ -1,6 +1,6 @@
-"""Records of a mechanism that are not joints: bodies, frames, the ground plane, report entries."""
+"""Bodies, massless frames and the ground plane: their checked records; notes of a mechanism's report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +37,14 @@ class Body(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Frame(ReadOnly):
-    """Massless named frame fixed in `body` ("world": in the world): position (3,) [m], orientation (4,), both in it."""
+    """Massless frame fixed in a body or in the world.
+
+    Attributes:
+        name: unique name.
+        body: body name or "world".
+        position: origin in the body frame (3,) [m].
+        orientation: unit quaternion (w, x, y, z), frame to body (4,).
+    """
 
     name: str
     body: str
@@ -47,7 +54,7 @@ class Frame(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Ground(ReadOnly):
-    """Plane that bodies stand on; it is drawn, and what touches is told by contacts and collisions.
+    """Plane that contacts, collision shapes and wheels touch; it is drawn.
 
     Args:
         height: distance of the plane from the origin along `normal` [m].
@@ -71,13 +78,13 @@ class Ground(ReadOnly):
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was done with one element of a description that is not simulated exactly as written.
+class Note:
+    """Entry of a mechanism's report: one element that is not simulated exactly as it was described.
 
     Attributes:
         action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced", "passive".
-        element: the element, as a person would look it up ("joint 'knee' <mimic>").
-        message: what was found and what became of it.
+        element: the element in words ("joint 'knee' <mimic>").
+        message: value that was found and its replacement or loss.
     """
 
     action: str
@@ -88,13 +95,13 @@ class Report:
         return f"{self.action}: {self.element}: {self.message}"
 
 
-def velocity_of(joint: str) -> str:
-    """Name the largest rate of a joint in the report."""
-    return f"joint {joint!r} velocity"
-
-
 def make_body(
-    name: str, mass: float, inertia: ArrayLike, position: ArrayLike, orientation: ArrayLike, shapes: Sequence[Shape]
+    name: str,
+    mass: float,
+    inertia: ArrayLike,
+    position: ArrayLike,
+    orientation: ArrayLike,
+    shapes: Sequence[Shape],
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
@@ -120,11 +127,24 @@ def make_frame(name: str, body: str, position: ArrayLike, orientation: ArrayLike
 
 
 def make_ground(ground: bool | Ground | None) -> Ground | None:
-    """Return the plane meant by `ground`: True is z = 0, None and False are no plane."""
+    """Return the ground plane: z = 0 for True, none for None and False."""
     if ground is None or ground is False:
         return None
     if ground is True:
         return Ground()
     if isinstance(ground, Ground):
         return ground
-    raise MechanismError(f"ground: found {ground!r}, expected None, True, False or Ground(height, normal)")
+    raise MechanismError(
+        f"ground: found {ground!r}, expected None, True, False or Ground(height, normal)"
+    )
+
+
+def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], element: str) -> None:
+    """Raise MechanismError unless `name` is a body; for a massless frame the message names its body."""
+    if name in frames:
+        carrier = frames[name].body
+        raise MechanismError(
+            f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a body "
+            f"with mass; name {carrier!r} and the position in its frame"
+        )
+    checks.one_of(name, list(bodies), f"{element} body")

@@ -1,4 +1,4 @@
-"""Checks of single values: each returns the value in its stored form or raises MechanismError naming the element."""
+"""Checks of single values: each returns its stored form or raises MechanismError naming the element."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.errors import MechanismError
 
 Array = NDArray[np.float64]
-TRIANGLE_TOLERANCE = 1e-6  # relative; a lamina meets the triangle inequality with equality, rounding may break it
+TRIANGLE_TOLERANCE = (
+    1e-6  # relative; laminae have equality in the triangle inequality, less rounding
+)
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
 
@@ -31,12 +33,17 @@ def _as_array(value: ArrayLike, element: str, expected: str) -> Array:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
     if no_numbers(value):  # numpy takes True as 1 and "2" as 2
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    return read_only(array)
+
+
+def read_only(array: Array) -> Array:
+    """Return the array itself, made read-only."""
     array.flags.writeable = False
     return array
 
 
 def no_numbers(value: Any) -> bool:
-    """Whether there are truth values or texts among the entries of what converts to an array of numbers."""
+    """Return whether booleans or texts are among the entries of a value that converts to numbers."""
     if isinstance(value, float):
         return False
     entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
@@ -73,14 +80,13 @@ def fraction(value: Any, element: str) -> float:
 
 
 def friction(value: ArrayLike, element: str) -> Array:
-    """Return coefficients (along, across, backward) of one number, (along, across) or all three; each >= 0."""
+    """Return friction (along, across, backward) given as one number, the first two or all three."""
     expected = "a number >= 0, (along, across) or (along, across, backward)"
     array = np.atleast_1d(_as_array(value, element, expected))
     if array.shape not in ((1,), (2,), (3,)) or not np.isfinite(array).all() or array.min() < 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     result: Array = array[[[0, 0, 0], [0, 1, 0], [0, 1, 2]][len(array) - 1]]
-    result.flags.writeable = False
-    return result
+    return read_only(result)
 
 
 def vector(value: ArrayLike, element: str, size: int = 3) -> Array:
@@ -98,11 +104,12 @@ def unit(value: ArrayLike, element: str, size: int = 3) -> Array:
     largest = np.abs(array).max()
     if largest == 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected a vector that is not zero")
-    scaled = array / largest  # first by the largest entry: squares of tiny or huge numbers leave the float range
+    scaled = (
+        array / largest
+    )  # first by the largest entry: squares of tiny or huge numbers leave the float range
     length = np.sqrt(scaled @ scaled)
     result: Array = array if largest * length == 1.0 else scaled / length
-    result.flags.writeable = False
-    return result
+    return read_only(result)
 
 
 def inertia_tensor(value: ArrayLike, element: str) -> Array:
@@ -118,17 +125,16 @@ def inertia_tensor(value: ArrayLike, element: str) -> Array:
     fault = inertia_fault(tensor)
     if fault:
         raise MechanismError(f"{element}: {fault}")
-    tensor.flags.writeable = False
-    return tensor
+    return read_only(tensor)
 
 
 def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: float = 0.0) -> str:
-    """Say in words why no rigid body has this symmetric inertia tensor; empty when one has.
+    """Return the reason why no rigid body has this symmetric inertia tensor; empty when one has.
 
     Args:
         tensor: (3, 3) [kg m^2].
         tolerance: of the triangle inequality, relative; negative asks for a margin.
-        least: the smallest moment must be above this fraction of the largest.
+        least: lower bound of the smallest moment as a fraction of the largest.
     """
     moments = np.linalg.eigvalsh(tensor)
     text = "(" + ", ".join(f"{moment:.6g}" for moment in moments) + ")"
@@ -140,16 +146,18 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
 
 
 def fresh_name(name: Any, kind: str, taken: Iterable[str]) -> str:
-    """Return `name` when it is a non-empty string that is not in `taken`."""
+    """Return `name`; raise unless it is a non-empty string that is not in `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
     if name in taken:
-        raise MechanismError(f"{kind} {name!r}: found a second element of this name, expected unique names")
+        raise MechanismError(
+            f"{kind} {name!r}: found a second element of this name, expected unique names"
+        )
     return name
 
 
 def one_of(value: Any, names: Sequence[str], element: str) -> str:
-    """Return `value` when it is one of `names`; the error lists at most ten of them."""
+    """Return `value`; raise unless it is one of `names`, of which the error lists at most ten."""
     if isinstance(value, str) and value in names:
         return value
     listed = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

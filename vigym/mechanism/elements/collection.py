@@ -1,74 +1,110 @@
-"""What a mechanism consists of: the reading half of `Mechanism`."""
+"""Ordered collections of named elements, and all elements of one mechanism."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Report
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Note, make_ground
 from vigym.mechanism.elements.collisions import Collision
-from vigym.mechanism.elements.contacts import contact_names, pair_touches
+from vigym.mechanism.elements.contacts import PairContact, contact_names, pair_contacts
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
-from vigym.mechanism.elements.joints import Joint, make_joint
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
-from vigym.mechanism.topology.analysis import Structure, analyse
 
-IMPLICIT = ":floating"  # suffix of the joints that carry bodies no joint was given for
+Element = TypeVar("Element")
+Self = TypeVar("Self", bound="Elements")
 
 
-class Listing:
-    """Names and records of a mechanism's elements, in their order."""
+class Collection(Mapping[str, Element]):
+    """Mapping from names to elements in the order they were added.
 
-    ground: Ground | None = None
-    _default_ground = True  # whether the first thing that touches gets a ground if there is none
-    _structure: tuple[tuple[int, ...], Structure] | None = None  # with the numbers of elements that it is of
+    Args:
+        elements: pairs of a name and an element.
+    """
 
-    def __init__(self) -> None:
-        self.report: list[Report] = []
-        self._bodies: dict[str, Body] = {}
-        self._joints: dict[str, Joint] = {}
-        self._closing: set[str] = set()
-        self._frames: dict[str, Frame] = {}
-        self._springs: dict[str, Spring] = {}
-        self._motors: dict[str, Motor] = {}
-        self._couplings: dict[str, Coupling] = {}
-        self._collisions: dict[str, Collision] = {}
-        self._pairs: list[tuple[str, str]] = []
-        self._skates: dict[str, Skate] = {}
-        self._wheels: dict[str, Wheel] = {}
-        self._world_shapes: list[Shape] = []
+    def __init__(self, elements: Iterable[tuple[str, Element]] = ()) -> None:
+        self._elements = dict(elements)
 
-    @property
-    def bodies(self) -> Mapping[str, Body]:
-        """Bodies by name, in the order they were added."""
-        return MappingProxyType(self._bodies)
+    def __getitem__(self, name: str) -> Element:
+        return self._elements[name]
 
-    @property
-    def joints(self) -> Mapping[str, Joint]:
-        """Joints by name, in the order they were added; without the implicit floating ones."""
-        return MappingProxyType(self._joints)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._elements)
 
-    @property
-    def frames(self) -> Mapping[str, Frame]:
-        """Massless frames by name, in the order they were added."""
-        return MappingProxyType(self._frames)
+    def __len__(self) -> int:
+        return len(self._elements)
 
-    @property
-    def world_shapes(self) -> tuple[Shape, ...]:
-        """Shapes that stand still, poses in the world."""
-        return tuple(self._world_shapes)
+    def __repr__(self) -> str:
+        return repr(self._elements)
 
-    @property
-    def springs(self) -> Mapping[str, Spring]:
-        """Springs between points by name, in the order they were added."""
-        return MappingProxyType(self._springs)
+    def add(self, name: str, element: Element) -> Element:
+        """Append an element that is checked and return it."""
+        self._elements[name] = element
+        return element
+
+
+class Elements(checks.ReadOnly):
+    """All elements of a mechanism, with the orders and names of joints, coordinates and contacts.
+
+    Arguments and attributes as in `Mechanism`, which adds elements and analyses them.
+    """
+
+    def __init__(
+        self,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        ground: bool | Ground | None = None,
+        name: str = "mechanism",
+    ) -> None:
+        self.gravity = checks.vector(gravity, "gravity [m/s^2]")
+        self.ground = make_ground(ground)
+        self.name = checks.fresh_name(name, "mechanism", ())
+        self.report: list[Note] = []
+        self.bodies: Collection[Body] = Collection()
+        self.joints: Collection[Joint] = Collection()
+        self.frames: Collection[Frame] = Collection()
+        self.springs: Collection[Spring] = Collection()
+        self.couplings: Collection[Coupling] = Collection()
+        self.collisions: Collection[Collision] = Collection()
+        self.skates: Collection[Skate] = Collection()
+        self.wheels: Collection[Wheel] = Collection()
+        self.pairs: tuple[tuple[str, str], ...] = ()
+        self.world_shapes: tuple[Shape, ...] = ()
+        self._motors: Collection[Motor] = Collection()
+        self._closing: tuple[str, ...] = ()  # names of the joints that close loops
+        self._adds_ground = ground is None  # with the first contact, collision or wheel
+
+    def __repr__(self) -> str:
+        bodies, joints = len(self.bodies), len(self.joints)
+        return f"<Mechanism {self.name!r}: {bodies} bodies, {joints} joints>"
+
+    def with_elements(self: Self, **elements: Mapping[str, Any]) -> Self:
+        """Return a copy with other elements of the same names.
+
+        Args:
+            elements: kind ("bodies", "motors", ...) -> name -> element.
+        """
+        other = copy.copy(self)
+        other.report = list(self.report)
+        for kind, old in vars(self).items():
+            if isinstance(old, Collection):
+                new = elements.get(kind.removeprefix("_"), old)
+                setattr(other, kind, Collection((name, new[name]) for name in old))
+        return other
+
+    def _add_default_ground(self) -> None:
+        if self.ground is None and self._adds_ground:
+            self.ground = Ground()
 
     @property
     def motors(self) -> Mapping[str, Motor]:
         """Motors by the name of their joint, in the order of the targets: that of `tree_joints`."""
-        return {joint.name: self._motors[joint.name] for joint in self._carrying if joint.name in self._motors}
+        joints = [name for name in self.joints if name in self._motors]
+        return {name: self._motors[name] for name in joints}
 
     @property
     def motor_names(self) -> list[str]:
@@ -76,111 +112,71 @@ class Listing:
         return list(self.motors)
 
     @property
-    def couplings(self) -> Mapping[str, Coupling]:
-        """Couplings by name, in the order they were added."""
-        return MappingProxyType(self._couplings)
-
-    @property
-    def collisions(self) -> Mapping[str, Collision]:
-        """Contacts and collision shapes by name, in the order they were added."""
-        return MappingProxyType(self._collisions)
+    def pair_contacts(self) -> list[PairContact]:
+        """Contacts of paired bodies, pair by pair in the order they were added."""
+        return pair_contacts(self.collisions.values(), self.pairs)
 
     @property
     def contact_names(self) -> list[str]:
-        """Names of all contact points: first those with the ground, then those of paired bodies.
+        """Names of all contacts: first those with the ground, then those of paired bodies.
 
-        With the ground (without one there are none) the collision's name, for several points with `:0`, `:1`, ...;
-        of two shapes both names with a slash between.
+        With the ground (without one there are none) the collision's name, for several contacts with
+        `:0`, `:1`, ...; of two shapes both names with a slash between.
         """
-        return [*self.ground_contact_names, *(touch.name for touch in pair_touches(self))]
+        return [*self.ground_contact_names, *(contact.name for contact in self.pair_contacts)]
 
     @property
     def ground_contact_names(self) -> list[str]:
-        """Names of the contact points with the ground."""
-        touching = self._collisions.values() if self.ground is not None else ()
+        """Names of the contacts with the ground."""
+        touching = self.collisions.values() if self.ground is not None else ()
         return [name for collision in touching for name in contact_names(collision)]
 
     @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of bodies whose collision shapes touch each other, in the order they were added."""
-        return tuple(self._pairs)
+    def has_bounded_forces(self) -> bool:
+        """Whether anything touches, or sets forces on joints within bounds."""
+        touching = self.contact_names or self.skates or self.wheels or self._motors
+        joints = self.joints.values()
+        return bool(touching) or any(j.limits is not None or j.friction > 0 for j in joints)
 
     @property
-    def skates(self) -> Mapping[str, Skate]:
-        """Skates by name, in the order they were added."""
-        return MappingProxyType(self._skates)
-
-    @property
-    def wheels(self) -> Mapping[str, Wheel]:
-        """Wheels by name, in the order they were added."""
-        return MappingProxyType(self._wheels)
-
-    @property
-    def _carrying(self) -> list[Joint]:
-        return [joint for joint in self._joints.values() if joint.name not in self._closing]
+    def _added_tree_joints(self) -> list[Joint]:
+        """Joints that carry a body, in the order they were added, without implicit ones."""
+        return [joint for joint in self.joints.values() if joint.name not in self._closing]
 
     @property
     def tree_joints(self) -> list[Joint]:
         """Joints that carry a body: implicit floating ones first, then as they were added."""
-        carrying = self._carrying
-        carried = {joint.child for joint in carrying}
-        free = [body for body in self._bodies.values() if body.name not in carried]
-        implicit = [floating_joint(body.name + IMPLICIT, WORLD, body.name, body.position) for body in free]
-        return [*implicit, *carrying]
+        added = self._added_tree_joints
+        carried = {joint.child for joint in added}
+        free = [body for body in self.bodies.values() if body.name not in carried]
+        implicit = [
+            floating_joint(body.name + FLOATING_SUFFIX, WORLD, body.name, body.position)
+            for body in free
+        ]
+        return [*implicit, *added]
 
     @property
     def closing_joints(self) -> list[Joint]:
         """Joints that close loops, in the order they were added."""
-        return [joint for joint in self._joints.values() if joint.name in self._closing]
+        return [self.joints[name] for name in self._closing]
 
     @property
     def ordered_joints(self) -> list[Joint]:
-        """All joints in the order of their coordinates: those of the tree, then those that close loops."""
+        """All joints in the order of their coordinates: those of the tree, then loop-closing ones."""
         return [*self.tree_joints, *self.closing_joints]
 
     @property
     def position_names(self) -> list[str]:
-        """Names of the position coordinates: the joint's for one freedom, `joint.coordinate` for several."""
-        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.positions)]
+        """Names of the position coordinates: of one the joint's, of several `joint.coordinate`."""
+        return [name for joint in self.ordered_joints for name in joint.position_names]
 
     @property
     def velocity_names(self) -> list[str]:
-        """Names of the velocity coordinates, one per freedom of a joint."""
-        return [name for joint in self.ordered_joints for name in joint.coordinates(joint.prototype.velocities)]
+        """Names of the velocity coordinates, one per degree of freedom of a joint."""
+        return [name for joint in self.ordered_joints for name in joint.velocity_names]
 
     @property
     def actuator_names(self) -> list[str]:
         """Velocity coordinates of the tree's joints with effort > 0."""
         driven = [joint for joint in self.tree_joints if joint.actuated]
-        return [name for joint in driven for name in joint.coordinates(joint.prototype.velocities)]
-
-    @property
-    def degrees_of_freedom(self) -> int:
-        """Number of independent velocities, at a generic assembled pose; skates and wheels do not count."""
-        return self.structure.degrees_of_freedom
-
-    @property
-    def redundant_constraints(self) -> int:
-        """Number of constraint rows that depend on others, at a generic assembled pose; a tree has none."""
-        return self.structure.redundant_constraints
-
-    @property
-    def structure(self) -> Structure:
-        """How the loops close, and what their joints constrain; found when first asked for.
-
-        Raises:
-            AssemblyError: loops that cannot be closed; names the joint that is farthest apart and its gap.
-        """
-        size = len(self._bodies), len(self._joints), len(self._couplings)  # nothing is ever taken away or changed
-        if self._structure is None or self._structure[0] != size:
-            self._structure = size, analyse(self)
-        return self._structure[1]
-
-
-def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
-    """Return a floating joint without spring, damper or actuator."""
-    return make_joint(
-        name, "floating", parent, child, position, axis=(0.0, 0.0, 1.0), axis2=None, limits=None, damping=0.0,
-        stiffness=0.0, rest=0.0, effort=None, armature=0.0, friction=0.0, velocity=None, child_position=None,
-        child_rotation=None,
-    )  # fmt: skip
+        return [name for joint in driven for name in joint.velocity_names]

@@ -1,36 +1,34 @@
-"""Contacts of shapes: points, balls and rims that touch a plane, and the parts of two bodies that touch each other.
+"""Contacts between shapes: features that touch a plane, and contacts of two bodies.
 
-Of a pair one side is a ball or the segment of a capsule, the other a rounded box.
+In a contact of two bodies one side is a ball or the segment of a capsule, the other a rounded box.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.checks import Array, ReadOnly
-from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.collisions import Collision, check_pairable
 from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
-from vigym.spatial import matrix
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
+from vigym.spatial import batch_rotation_matrix
 
 RIM_CONTACTS = 4  # the deepest point of a rim, and those 90, 180 and 270 degrees on
-SAME = 1e-9  # [m] distance of what is in one place
+SAME = 1e-9  # [m] distance of points that count as one
 NEAREST, BALL, HEAD, TAIL = "nearest", "ball", "head", "tail"
 
 
 @dataclass(frozen=True, eq=False)
-class TouchPoint(ReadOnly):
-    """Part of a body that touches a plane first; all in the body frame.
+class ContactFeature(ReadOnly):
+    """Ball or rim of a body that can be its nearest part to a plane, in the body frame.
 
     Attributes:
-        kind: "point": a ball of `radius` about `point`, or the point itself; "rim": a circle about `point`.
+        kind: "point": a ball of `radius` about `point`; "rim": a circle about `point`.
         point: centre (3,) [m].
         radius: [m]; 0 for a bare point.
         axis: unit normal of a rim's circle (3,); zero for a point.
@@ -42,51 +40,53 @@ class TouchPoint(ReadOnly):
     axis: Array
 
 
-def touch_points(collision: Collision) -> list[TouchPoint]:
-    """Return the parts of a collision that can touch a plane first.
+def contact_features(collision: Collision) -> list[ContactFeature]:
+    """Return the features of a collision that can touch a plane.
 
-    A point or ball is itself; a sphere 1 ball, a capsule 2, a box its 8 corners, a cylinder 2 rims, a mesh the corners
-    of its convex hull.
+    A point or ball is one feature, a sphere 1 ball, a capsule 2, a box its 8 corners, a cylinder
+    2 rims, a mesh the corners of its convex hull.
     """
     shape = collision.shape
     if shape is None:
         return [_ball(collision.position, collision.radius)]
     if len(collision.corners):
         return [_ball(corner) for corner in collision.corners]
-    center, turn = np.asarray(shape.position), matrix(np.asarray(shape.orientation))
+    center = np.asarray(shape.position)
+    rotation = batch_rotation_matrix(np.asarray(shape.orientation))
     if isinstance(shape, Box):
         signs = np.array(list(product((-0.5, 0.5), repeat=3)))
-        return [_ball(center + turn @ offset) for offset in signs * np.asarray(shape.size)]
+        return [_ball(center + rotation @ offset) for offset in signs * np.asarray(shape.size)]
     if isinstance(shape, Sphere):
         return [_ball(center, shape.radius)]
     assert isinstance(shape, Cylinder)  # or a capsule
-    axis = turn[:, 2]
+    axis = rotation[:, 2]
     ends = [center + sign * shape.length * axis for sign in (-0.5, 0.5)]
     if isinstance(shape, Capsule):
         return [_ball(end, shape.radius) for end in ends]
-    return [TouchPoint("rim", end, shape.radius, axis) for end in ends]
+    return [ContactFeature("rim", end, shape.radius, axis) for end in ends]
+
+
+def _ball(point: Array, radius: float = 0.0) -> ContactFeature:
+    return ContactFeature("point", point, radius, np.zeros(3))
 
 
 def contact_names(collision: Collision) -> list[str]:
-    """Return one name per contact point: the collision's own for one, `name:0`, `name:1`, ... for several."""
-    count = sum(RIM_CONTACTS if part.kind == "rim" else 1 for part in touch_points(collision))
+    """Return one name per contact: the collision's own for one, `name:0`, ... for several."""
+    kinds = [feature.kind for feature in contact_features(collision)]
+    count = sum(RIM_CONTACTS if kind == "rim" else 1 for kind in kinds)
     return [collision.name] if count == 1 else [f"{collision.name}:{i}" for i in range(count)]
 
 
-def _ball(point: Array, radius: float = 0.0) -> TouchPoint:
-    return TouchPoint("point", point, radius, np.zeros(3))
-
-
 @dataclass(frozen=True)
-class PairTouch:
-    """One contact of two bodies.
+class PairContact:
+    """Contact of two bodies.
 
     Attributes:
         name: of the contact.
-        kind: "ball"; of a capsule "nearest", its nearest point, or "head" and "tail", the ends of the part that is over
-            the partner.
-        own: the sphere or capsule that touches with a point of its middle segment.
-        partner: the sphere, capsule or box that it touches.
+        kind: "ball"; of a capsule "nearest", its nearest point, or "head" and "tail", the ends of
+            its part that is over the partner.
+        own: sphere or capsule that touches with a point of its middle segment.
+        partner: sphere, capsule or box that it touches.
     """
 
     name: str
@@ -95,87 +95,167 @@ class PairTouch:
     partner: Collision
 
 
-def pair_touches(mechanism: Listing) -> list[PairTouch]:
-    """Return all contacts of two bodies, pair by pair in the order they were added."""
-    shapes: dict[str, list[Collision]] = {name: [] for name in mechanism.bodies}
-    for collision in mechanism.collisions.values():
+def pair_contacts(
+    collisions: Iterable[Collision], pairs: Iterable[tuple[str, str]]
+) -> list[PairContact]:
+    """Return all contacts of paired bodies, pair by pair."""
+    shapes: dict[str, list[Collision]] = {}
+    for collision in collisions:
         if collision.shape is not None:
-            shapes[collision.body].append(collision)
+            shapes.setdefault(collision.body, []).append(collision)
     return [
-        touch
-        for a, b in mechanism.pairs
+        contact
+        for a, b in pairs
         for first, second in product(shapes[a], shapes[b])
-        for touch in _touches(first, second)
+        for contact in _contacts_of(first, second)
     ]
 
 
-def meet(first: Collision, second: Collision) -> bool:
-    """Whether two shapes can touch each other: not two boxes."""
-    return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
-
-
-def _touches(first: Collision, second: Collision) -> list[PairTouch]:
+def _contacts_of(first: Collision, second: Collision) -> list[PairContact]:
     own, partner = sorted((first, second), key=_roundness)
-    kinds = [BALL] if isinstance(own.shape, Sphere) else [NEAREST, HEAD, TAIL]
-    names = [f"{own.name}/{partner.name}"] if len(kinds) == 1 else [f"{own.name}/{partner.name}:{i}" for i in range(3)]
-    return [PairTouch(name, kind, own, partner) for name, kind in zip(names, kinds, strict=True)]
+    name = f"{own.name}/{partner.name}"
+    if isinstance(own.shape, Sphere):
+        return [PairContact(name, BALL, own, partner)]
+    kinds = (NEAREST, HEAD, TAIL)
+    return [PairContact(f"{name}:{i}", kind, own, partner) for i, kind in enumerate(kinds)]
 
 
 def _roundness(collision: Collision) -> int:
     return (Sphere, Capsule, Box).index(type(collision.shape))
 
 
-def segment(collision: Collision) -> tuple[Array, Array, float]:
-    """Middle and half of the segment of a sphere or capsule in the body frame [m], and its radius [m]."""
+def pair_friction(first: Collision, second: Collision) -> float:
+    """Return the friction coefficient of two bodies: the geometric mean of their mean ones."""
+    return float(np.sqrt(first.friction.mean() * second.friction.mean()))
+
+
+def middle_segment(collision: Collision) -> tuple[Array, Array, float]:
+    """Return the middle and half the length vector of a sphere's or capsule's segment, and its radius.
+
+    Returns:
+        (3,) and (3,) in the body frame [m], and [m].
+    """
     shape = collision.shape
     assert isinstance(shape, Sphere | Capsule)
-    along = matrix(np.asarray(shape.orientation))[:, 2]
+    along = batch_rotation_matrix(np.asarray(shape.orientation))[:, 2]
     half = 0.5 * shape.length * along if isinstance(shape, Capsule) else np.zeros(3)
     return np.asarray(shape.position), half, float(shape.radius)
 
 
 def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
-    """Centre, axes (3, 3) as columns, and half sizes of a shape in the body frame [m], and its radius [m]."""
+    """Return a shape as a box with rounded edges.
+
+    Returns:
+        centre (3,) [m], axes (3, 3) as columns and half sizes (3,) [m] in the body frame; radius [m].
+    """
     shape = collision.shape
     assert isinstance(shape, Sphere | Capsule | Box)
-    axes = matrix(np.asarray(shape.orientation))
+    center = np.asarray(shape.position)
+    axes = batch_rotation_matrix(np.asarray(shape.orientation))
     if isinstance(shape, Box):
-        return np.asarray(shape.position), axes, 0.5 * np.asarray(shape.size), 0.0
-    half = np.array([0.0, 0.0, 0.5 * shape.length]) if isinstance(shape, Capsule) else np.zeros(3)
-    return np.asarray(shape.position), axes, half, float(shape.radius)
+        return center, axes, 0.5 * np.asarray(shape.size), 0.0
+    length = shape.length if isinstance(shape, Capsule) else 0.0
+    return center, axes, np.array([0.0, 0.0, 0.5 * length]), float(shape.radius)
 
 
-def check_hinged(mechanism: Listing, touch: PairTouch) -> None:
-    """Refuse two round shapes whose middles both go through a joint of their bodies: they never come apart.
+def check_contact_names(collision: Collision, others: Iterable[Collision]) -> None:
+    """Raise MechanismError when a contact of a collision has the name of one of the others."""
+    taken = {name for other in others for name in contact_names(other)}
+    for name in contact_names(collision):
+        checks.fresh_name(name, "contact", taken)
 
-    Raises:
-        MechanismError: names both and the joint.
+
+def check_partners(
+    collision: Collision, others: Iterable[Collision], pairs: Sequence[tuple[str, str]]
+) -> None:
+    """Raise MechanismError for a shape that cannot touch the bodies paired with its own one.
+
+    Args:
+        collision: to be added.
+        others: collisions of the mechanism.
+        pairs: paired bodies.
     """
-    pair = (touch.own, touch.partner)
-    if isinstance(touch.partner.shape, Box):
-        return
-    for joint in mechanism.joints.values():
-        if {joint.parent, joint.child} != {collision.body for collision in pair}:
-            continue
-        if all(_off_middle(mechanism, collision, np.asarray(joint.position)) < SAME for collision in pair):
+    partners = {b if a == collision.body else a for a, b in pairs if collision.body in (a, b)}
+    if partners:
+        check_pairable([collision])
+    for other in others:
+        if other.body in partners and not _can_touch(collision, other):
             raise MechanismError(
-                f"pair {touch.own.body!r}, {touch.partner.body!r}: found the middles of collisions {touch.own.name!r} "
-                f"and {touch.partner.name!r} both through joint {joint.name!r}, where no direction leads them apart, "
-                f"expected a shorter shape or no pair"
+                f"collision {collision.name!r}: found a box, and its body paired with one that has "
+                f"a box, {other.name!r}, expected a sphere or capsule on one side"
             )
 
 
-def _off_middle(mechanism: Listing, collision: Collision, point: Array) -> float:
-    """Distance of a world point from the middle segment of a shape at the assembly pose [m]."""
-    body = mechanism.bodies[collision.body]
-    middle, half, _ = segment(collision)
-    turn = matrix(np.asarray(body.orientation))
-    off, along = point - np.asarray(body.position) - turn @ middle, turn @ half
-    size = float(along @ along)
-    place = np.clip(off @ along / size, -1.0, 1.0) if size > 0.0 else 0.0
-    return float(np.linalg.norm(off - place * along))
+def check_pair(
+    a: str, b: str, collisions: Iterable[Collision], pairs: Sequence[tuple[str, str]]
+) -> None:
+    """Raise MechanismError for bodies that cannot be paired.
+
+    Args:
+        a: body name.
+        b: another one.
+        collisions: those of the mechanism.
+        pairs: pairs of the mechanism.
+    """
+    element = f"pair {a!r}, {b!r}"
+    if a == b:
+        raise MechanismError(f"{element}: found one body twice, expected two bodies")
+    if (a, b) in pairs or (b, a) in pairs:
+        raise MechanismError(f"{element}: found a second pair of these bodies, expected one")
+    shapes: dict[str, list[Collision]] = {a: [], b: []}
+    for collision in collisions:
+        if collision.shape is not None and collision.body in shapes:
+            shapes[collision.body].append(collision)
+    for body, found in shapes.items():
+        if not found:
+            raise MechanismError(f"{element}: found no collision shape on {body!r}, expected one")
+        check_pairable(found)
+    for first, second in product(*shapes.values()):
+        if not _can_touch(first, second):
+            raise MechanismError(
+                f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not touch "
+                "each other, expected a sphere or capsule on one side"
+            )
 
 
-def friction_of(first: Collision, second: Collision) -> float:
-    """Coefficient of friction of two bodies: the geometric mean of each one's mean."""
-    return float(np.sqrt(first.friction.mean() * second.friction.mean()))
+def _can_touch(first: Collision, second: Collision) -> bool:
+    return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
+
+
+def check_hinge_overlap(
+    contact: PairContact, joints: Iterable[Joint], bodies: Mapping[str, Body]
+) -> None:
+    """Raise MechanismError for two round shapes that meet in a joint of their bodies.
+
+    Where the middle segments of both pass through the anchor they never come apart.
+
+    Args:
+        contact: of the two shapes.
+        joints: those of the mechanism.
+        bodies: those of the mechanism.
+    """
+    pair = (contact.own, contact.partner)
+    if isinstance(contact.partner.shape, Box):
+        return
+    for joint in joints:
+        if {joint.parent, joint.child} != {collision.body for collision in pair}:
+            continue
+        distances = [_distance_to_middle(bodies[each.body], each, joint.position) for each in pair]
+        if max(distances) < SAME:
+            raise MechanismError(
+                f"pair {contact.own.body!r}, {contact.partner.body!r}: found the middles of "
+                f"collisions {contact.own.name!r} and {contact.partner.name!r} both through joint "
+                f"{joint.name!r}, where no direction leads them apart, "
+                "expected a shorter shape or no pair"
+            )
+
+
+def _distance_to_middle(body: Body, collision: Collision, point: Array) -> float:
+    """Return the distance of a world point from the middle segment of a shape at assembly [m]."""
+    middle, half, _ = middle_segment(collision)
+    rotation = batch_rotation_matrix(body.orientation)
+    offset = point - body.position - rotation @ middle
+    along = rotation @ half
+    square = float(along @ along)
+    part = np.clip(offset @ along / square, -1.0, 1.0) if square > 0.0 else 0.0
+    return float(np.linalg.norm(offset - part * along))

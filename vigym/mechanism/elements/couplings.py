@@ -1,6 +1,6 @@
-"""The checked records of what ties motions together: couplings of joint coordinates, skates and wheels."""
+"""Couplings of joint coordinates, skates and wheels (nonholonomic constraints): their checked records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ class Coupling:
     Attributes:
         name: unique among couplings.
         type: "gear", "mimic" or "screw".
-        joint, other: position coordinates of joints of the tree.
+        joint, other: position coordinates of tree joints; `joint` follows `other`.
         ratio: not zero [unit of joint / unit of other].
         offset: [unit of joint].
     """
@@ -35,7 +35,7 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Skate(ReadOnly):
-    """Point of a body that does not move along a direction fixed in it.
+    """Point of a body that does not move along a direction fixed in the body.
 
     Attributes:
         name: unique among skates and wheels.
@@ -69,61 +69,86 @@ class Wheel(ReadOnly):
     radius: float
 
 
-def make_coupling(name: str, type: str, joint: str, other: str, ratio: float, offset: float) -> Coupling:
-    """Return a checked Coupling; arguments as in `Mechanism.add_coupling`. Coordinates are the caller's to check."""
+def make_coupling(
+    name: str, type: str, joint: str, other: str, ratio: float, offset: float
+) -> Coupling:
+    """Return a checked Coupling; arguments as in `Mechanism.add_coupling`; its coordinates are checked apart."""
     element = f"coupling {name!r}"
     checks.one_of(type, COUPLINGS, f"{element} type")
     factor = checks.number(ratio, f"{element} ratio")
     if factor == 0.0:
-        raise MechanismError(f"{element} ratio: found 0, expected another number: a joint at rest is fixed")
+        raise MechanismError(
+            f"{element} ratio: found 0, expected another number: a joint at rest is fixed"
+        )
     return Coupling(name, type, joint, other, factor, checks.number(offset, f"{element} offset"))
 
 
 def make_skate(name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
-    """Return a checked Skate; arguments as in `Mechanism.add_skate`. The body is the caller's to check."""
+    """Return a checked Skate; arguments as in `Mechanism.add_skate`; its body is checked by the caller."""
     element = f"skate {name!r}"
     point = checks.vector(position, f"{element} position")
     return Skate(name, body, point, checks.unit(direction, f"{element} direction"))
 
 
 def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float) -> Wheel:
-    """Return a checked Wheel; arguments as in `Mechanism.add_wheel`. The body is the caller's to check."""
+    """Return a checked Wheel; arguments as in `Mechanism.add_wheel`; its body is checked by the caller."""
     element = f"wheel {name!r}"
-    center, unit = checks.vector(position, f"{element} position"), checks.unit(axis, f"{element} axis")
-    return Wheel(name, body, center, unit, checks.positive(radius, f"{element} radius"))
+    center = checks.vector(position, f"{element} position")
+    direction = checks.unit(axis, f"{element} axis")
+    return Wheel(name, body, center, direction, checks.positive(radius, f"{element} radius"))
 
 
-def check_coupled(coupling: Coupling, joints: Iterable[Joint], others: Iterable[Coupling]) -> None:
+def check_coupled(
+    coupling: Coupling, tree: Sequence[Joint], closing: Iterable[Joint], others: Iterable[Coupling]
+) -> None:
     """Raise MechanismError when the two coordinates cannot be coupled.
 
     Args:
         coupling: to be added.
-        joints: of the mechanism, closing ones last.
-        others: couplings that are there.
+        tree: joints of the tree.
+        closing: joints that close loops.
+        others: couplings of the mechanism.
     """
     element = f"coupling {coupling.name!r}"
-    owners = {name: joint for joint in joints for name in joint.coordinates(joint.prototype.positions)}
-    free = [name for name, joint in owners.items() if not joint.prototype.has_quaternion]
-    for end in ("joint", "other"):
-        name = getattr(coupling, end)
-        if name in owners and name not in free:
+    ends = {"joint": coupling.joint, "other": coupling.other}
+    for name in ends.values():
+        if any(name in {joint.name, *joint.coordinate_names} for joint in closing):
+            found = f"{name!r}, a coordinate of a joint that closes a loop"
+            raise MechanismError(f"{element}: found {found}, expected one of a joint of the tree")
+    owners = {name: joint for joint in tree for name in joint.position_names}
+    allowed = [name for name, joint in owners.items() if not joint.joint_type.has_quaternion]
+    for end, name in ends.items():
+        if name in owners and name not in allowed:
             found = f"{name!r}, a coordinate of a {owners[name].type} joint"
-            raise MechanismError(f"{element} {end}: found {found}, expected one of a joint without quaternion")
-        checks.one_of(name, free, f"{element} {end}")
-    leaders = {other.joint: other for other in others}
-    if coupling.joint in leaders:
-        found = f"{coupling.joint!r}, which follows already by {leaders[coupling.joint].name!r}"
+            raise MechanismError(
+                f"{element} {end}: found {found}, expected one of a joint without quaternion"
+            )
+        checks.one_of(name, allowed, f"{element} {end}")
+    _check_leaders(coupling, {other.joint: other for other in others})
+    owner = owners[coupling.joint]
+    cylindrical = owner.type == "cylindrical" and owner.position_names == list(ends.values())
+    if coupling.type == "screw" and not cylindrical:
+        raise MechanismError(
+            f"{element}: found {coupling.joint!r} and {coupling.other!r}, "
+            "expected distance and angle of one cylindrical joint"
+        )
+
+
+def _check_leaders(coupling: Coupling, existing: Mapping[str, Coupling]) -> None:
+    """Raise MechanismError for a coordinate that follows a second one, or itself through others.
+
+    Args:
+        coupling: to be added.
+        existing: coupling by the coordinate that follows.
+    """
+    element = f"coupling {coupling.name!r}"
+    if coupling.joint in existing:
+        found = f"{coupling.joint!r}, which follows already by {existing[coupling.joint].name!r}"
         raise MechanismError(f"{element} joint: found {found}, expected another coordinate")
     leader = coupling.other
-    while leader in leaders and leader != coupling.joint:
-        leader = leaders[leader].other
+    while leader in existing and leader != coupling.joint:
+        leader = existing[leader].other
     if leader == coupling.joint:
-        raise MechanismError(f"{element}: found {coupling.joint!r} following itself, expected two coordinates")
-    if coupling.type == "screw":
-        _check_screw(coupling, owners[coupling.joint], element)
-
-
-def _check_screw(coupling: Coupling, joint: Joint, element: str) -> None:
-    found = f"found {coupling.joint!r} and {coupling.other!r}"
-    if joint.type != "cylindrical" or [coupling.joint, coupling.other] != joint.coordinates(("distance", "angle")):
-        raise MechanismError(f"{element}: {found}, expected distance and angle of one cylindrical joint")
+        raise MechanismError(
+            f"{element}: found {coupling.joint!r} following itself, expected two coordinates"
+        )

@@ -1,87 +1,161 @@
-"""Joint types as data, and the checked record of one joint."""
+"""Joint types as rows of data, and the checked record of one joint."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+FLOATING_SUFFIX = ":floating"  # of the implicit joints of bodies without a joint
+
 
 @dataclass(frozen=True)
-class Prototype:
-    """One joint type.
+class JointType:
+    """Row of the table of joint types.
 
     Attributes:
-        type: its name.
+        name: key in `JOINT_TYPES`.
         translations: free translations, columns of the joint frame fixed in the parent.
-        rotations: free rotations, columns of the joint frame fixed in the child (universal: its first, the frame's
-            column 2, is fixed in the parent).
+        rotations: free rotations, columns of the joint frame fixed in the child (universal: the first of them, the
+            frame's column 2, is fixed in the parent).
         positions: names of the position coordinates.
-        velocities: names of the velocity coordinates, one per freedom.
-        urdf: the type's name in URDF files, None where URDF has none.
+        velocities: names of the velocity coordinates, one per degree of freedom.
+        urdf: name in URDF files; None where URDF has none.
+        pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet has none.
+        bounded: whether a URDF file has to give limits.
     """
 
-    type: str
+    name: str
     translations: tuple[int, ...]
     rotations: tuple[int, ...]
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
-    urdf: str | None
+    urdf: str | None = None
+    pybullet: int | None = None
+    bounded: bool = False
+
+    @property
+    def dofs(self) -> int:
+        """Number of degrees of freedom."""
+        return len(self.velocities)
 
     @property
     def has_quaternion(self) -> bool:
         """Whether the rotation is free and its coordinate a unit quaternion."""
         return len(self.rotations) == 3
 
+    @property
+    def needs_axis(self) -> bool:
+        """Whether the axis tells anything: not where all translations and rotations are free or none is."""
+        return len(self.translations) in (1, 2) or len(self.rotations) in (1, 2)
+
+    @property
+    def needs_second_axis(self) -> bool:
+        """Whether the joint turns about two axes."""
+        return len(self.rotations) == 2
+
+    @property
+    def turns_about_axis(self) -> bool:
+        """Whether the only free rotation is the one about the axis."""
+        return self.rotations == (2,)
+
+    @property
+    def can_close_loop(self) -> bool:
+        """Whether the joint constrains anything."""
+        return self.dofs < 6
+
 
 _XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
 _LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
+_ANGLE, _DISTANCE = ("angle",), ("distance",)
+_SLIDE_AND_TURN, _PLANE, _TWO_ANGLES = (
+    ("distance", "angle"),
+    ("x", "y", "angle"),
+    ("angle1", "angle2"),
+)
 
-PROTOTYPES: dict[str, Prototype] = {
-    row.type: row
+JOINT_TYPES: dict[str, JointType] = {
+    row.name: row
     for row in (
-        Prototype("fixed", (), (), (), (), "fixed"),
-        Prototype("revolute", (), (2,), ("angle",), ("angle",), "revolute"),
-        Prototype("continuous", (), (2,), ("angle",), ("angle",), "continuous"),
-        Prototype("prismatic", (2,), (), ("distance",), ("distance",), "prismatic"),
-        Prototype("cylindrical", (2,), (2,), ("distance", "angle"), ("distance", "angle"), None),
-        Prototype("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, "spherical"),
-        Prototype("planar", (0, 1), (2,), ("x", "y", "angle"), ("x", "y", "angle"), "planar"),
-        Prototype("universal", (), (2, 0), ("angle1", "angle2"), ("angle1", "angle2"), None),
-        Prototype("floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating"),
+        JointType("fixed", (), (), (), (), "fixed", 4),
+        JointType("revolute", (), (2,), _ANGLE, _ANGLE, "revolute", 0, bounded=True),
+        JointType("continuous", (), (2,), _ANGLE, _ANGLE, "continuous", 0),
+        JointType("prismatic", (2,), (), _DISTANCE, _DISTANCE, "prismatic", 1, bounded=True),
+        JointType("cylindrical", (2,), (2,), _SLIDE_AND_TURN, _SLIDE_AND_TURN),
+        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, "spherical", 2),
+        JointType("planar", (0, 1), (2,), _PLANE, _PLANE, "planar", 3),
+        JointType("universal", (), (2, 0), _TWO_ANGLES, _TWO_ANGLES),
+        JointType(
+            "floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating", 4
+        ),
     )
 }
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(ReadOnly):
-    """Joint between two bodies at the assembly pose; one number of damping etc. serves every freedom of the joint.
+class JointParameters(ReadOnly):
+    """Limits and forces of a joint; one number of damping etc. serves all its degrees of freedom.
+
+    Attributes:
+        limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
+        damping: [N s/m or N m s/rad], >= 0.
+        stiffness: [N/m or N m/rad], >= 0.
+        rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
+        effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
+        armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
+        friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
+        velocity: largest rate [rad/s or m/s], enforced by the joint's motor only; None without.
+    """
+
+    limits: ArrayLike | None = None
+    damping: float = 0.0
+    stiffness: float = 0.0
+    rest: ArrayLike = 0.0
+    effort: float | None = None
+    armature: float = 0.0
+    friction: float = 0.0
+    velocity: float | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the parameters as keyword arguments of `Mechanism.add_joint`."""
+        return {field.name: getattr(self, field.name) for field in fields(JointParameters)}
+
+
+@dataclass(frozen=True, eq=False)
+class JointPlacement:
+    """Anchor and axes of a joint in the world at the assembly pose, as given to `Mechanism.add_joint`."""
+
+    position: ArrayLike
+    axis: ArrayLike = (0.0, 0.0, 1.0)
+    axis2: ArrayLike | None = None
+    child_position: ArrayLike | None = None
+    child_rotation: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Joint(JointParameters):
+    """Joint between two bodies at the assembly pose, with its parameters.
 
     Attributes:
         name: unique name.
-        type: key of PROTOTYPES.
+        type: key of `JOINT_TYPES`.
         parent: body name or "world".
         child: body name.
         position: anchor in the world (3,) [m].
         axis: unit vector in the world (3,).
         axis2: second axis of a universal joint (3,), perpendicular to `axis`; None for all others.
-        limits: (freedoms, 2) lower and upper value [rad or m]; None without.
-        damping: [N s/m or N m s/rad].
-        stiffness: [N/m or N m/rad].
-        rest: coordinates where the spring is slack, (len(positions),); spherical, floating: the assembly pose, ().
-        effort: largest actuator force [N or N m]; None or 0 is passive.
-        armature: inertia of the drive seen at the joint [kg or kg m^2].
-        friction: Coulomb friction [N or N m]; 0 for joints of several freedoms.
-        velocity: largest rate [rad/s or m/s], kept by the joint's motor alone; None without.
-        child_position: the child's half of the anchor in the world (3,) [m]; `position`, unless a loop is open there.
-        child_rotation: turns the parent's half of the joint frame into the child's (4,), world axes; the identity,
-            unless a loop is open there.
+        child_position: anchor on the child in the world (3,) [m]; `position`, unless a loop is open there.
+        child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the identity, unless a
+            loop is open there.
+        limits: (dofs, 2) lower and upper value [rad or m]; None without.
+        rest: coordinates where the spring is slack, one per position; () of spherical and floating joints.
     """
 
     name: str
@@ -91,47 +165,61 @@ class Joint(ReadOnly):
     position: Array
     axis: Array
     axis2: Array | None
-    limits: Array | None
-    damping: float
-    stiffness: float
-    rest: tuple[float, ...]
-    effort: float | None
-    armature: float
-    friction: float
-    velocity: float | None
     child_position: Array
     child_rotation: Array
+    limits: Array | None
+    rest: tuple[float, ...]
 
     @property
-    def prototype(self) -> Prototype:
-        """The type's row of data."""
-        return PROTOTYPES[self.type]
+    def joint_type(self) -> JointType:
+        """Row of the joint's type."""
+        return JOINT_TYPES[self.type]
+
+    @property
+    def dofs(self) -> int:
+        """Number of degrees of freedom."""
+        return self.joint_type.dofs
 
     @property
     def actuated(self) -> bool:
-        """Whether an actuator drives the joint's freedoms."""
-        return bool(self.effort) and bool(self.prototype.velocities)
+        """Whether an actuator drives the joint's degrees of freedom."""
+        return bool(self.effort) and self.dofs > 0
 
     @property
     def is_open(self) -> bool:
-        """Whether the two halves of the joint are apart at the assembly pose: a loop that is still to be closed."""
-        return bool((self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any())
+        """Whether the joint frames of parent and child differ at the assembly pose: a loop that is yet to be closed."""
+        return bool(
+            (self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any()
+        )
 
     @property
-    def names(self) -> set[str]:
-        """Full names of all position and velocity coordinates."""
-        return {*self.coordinates(self.prototype.positions), *self.coordinates(self.prototype.velocities)}
+    def position_names(self) -> list[str]:
+        """Names of the position coordinates: the joint's own for one, `joint.coordinate` for several."""
+        return self._full_names(self.joint_type.positions)
 
-    def coordinates(self, names: Sequence[str]) -> list[str]:
-        """Return full coordinate names: the joint's own name for one freedom, `joint.coordinate` for several."""
-        return [self.name] if len(names) == 1 else [f"{self.name}.{name}" for name in names]
+    @property
+    def velocity_names(self) -> list[str]:
+        """Names of the velocity coordinates: the joint's own for one, `joint.coordinate` for several."""
+        return self._full_names(self.joint_type.velocities)
+
+    @property
+    def coordinate_names(self) -> set[str]:
+        """Names of all position and velocity coordinates."""
+        return {*self.position_names, *self.velocity_names}
+
+    def _full_names(self, coordinates: Sequence[str]) -> list[str]:
+        return (
+            [self.name]
+            if len(coordinates) == 1
+            else [f"{self.name}.{name}" for name in coordinates]
+        )
 
 
 def axis_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
     """Return the joint frame (3, 3) with columns (e1, e2, axis).
 
-    e1, e2 are the world's x, y carried by the smallest rotation that takes z to `axis` (for axis = -z: half a turn
-    about x); with `axis2`, e1 is `axis2`.
+    e1, e2 are the world's x, y after the smallest rotation from z to `axis` (for axis = -z: half a turn about x); with
+    `axis2`, e1 is `axis2`.
     """
     e3 = np.array(axis, dtype=np.float64)
     if axis2 is not None:
@@ -147,84 +235,147 @@ def axis_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
     return np.column_stack((e1, e2, e3))
 
 
-def make_joint(name: str, type: str, parent: str, child: str, position: ArrayLike, **values: Any) -> Joint:
-    """Return a checked Joint; arguments as in `Mechanism.add_joint`. Bodies and names are the caller's to check."""
+def floating_joint(name: str, parent: str, child: str, position: ArrayLike) -> Joint:
+    """Return a floating joint without spring, damper or actuator."""
+    return make_joint(name, "floating", parent, child, JointPlacement(position), JointParameters())
+
+
+def make_joint(
+    name: str,
+    type: str,
+    parent: str,
+    child: str,
+    placement: JointPlacement,
+    parameters: JointParameters,
+) -> Joint:
+    """Return a checked Joint; its name and bodies are checked by the caller.
+
+    Raises:
+        MechanismError: an unknown type, a value out of range or one that the type cannot have.
+    """
     element = f"joint {name!r}"
-    prototype = PROTOTYPES[checks.one_of(type, list(PROTOTYPES), f"{element} type")]
-    axis = checks.unit(values["axis"], f"{element} axis")
+    joint_type = JOINT_TYPES[checks.one_of(type, list(JOINT_TYPES), f"{element} type")]
+    axis = checks.unit(placement.axis, f"{element} axis")
+    position = checks.vector(placement.position, f"{element} position")
     joint = Joint(
         name=name,
         type=type,
         parent=parent,
         child=child,
-        position=checks.vector(position, f"{element} position"),
+        position=position,
         axis=axis,
-        axis2=_second_axis(prototype, axis, values["axis2"], element),
-        limits=_limits(prototype, values["limits"], element),
-        damping=checks.number(values["damping"], f"{element} damping", 0.0),
-        stiffness=checks.number(values["stiffness"], f"{element} stiffness", 0.0),
-        rest=_rest(prototype, values["rest"], element),
-        effort=_optional(values["effort"], f"{element} effort"),
-        armature=checks.number(values["armature"], f"{element} armature", 0.0),
-        friction=checks.number(values["friction"], f"{element} friction", 0.0),
-        velocity=_optional(values["velocity"], f"{element} velocity"),
-        child_position=checks.vector(_or(values["child_position"], position), f"{element} child_position"),
-        child_rotation=checks.unit(_or(values["child_rotation"], IDENTITY), f"{element} child_rotation", 4),
+        axis2=_second_axis(joint_type, axis, placement.axis2, element),
+        limits=_limits(joint_type, parameters.limits, element),
+        damping=checks.number(parameters.damping, f"{element} damping", 0.0),
+        stiffness=checks.number(parameters.stiffness, f"{element} stiffness", 0.0),
+        rest=_rest(joint_type, parameters.rest, element),
+        effort=_optional(parameters.effort, f"{element} effort"),
+        armature=checks.number(parameters.armature, f"{element} armature", 0.0),
+        friction=checks.number(parameters.friction, f"{element} friction", 0.0),
+        velocity=_optional(parameters.velocity, f"{element} velocity"),
+        child_position=checks.vector(
+            _or(placement.child_position, position), f"{element} child_position"
+        ),
+        child_rotation=checks.unit(
+            _or(placement.child_rotation, IDENTITY), f"{element} child_rotation", 4
+        ),
     )
     _check_supported(joint, element)
     return joint
 
 
-def _or(value: ArrayLike | None, other: ArrayLike) -> ArrayLike:
-    return other if value is None else value
+def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) -> None:
+    """Raise MechanismError for a reserved joint name, or for ends that are not two bodies."""
+    element = f"joint {name!r}"
+    if FLOATING_SUFFIX in name:
+        found = f"the reserved text {FLOATING_SUFFIX!r}"
+        raise MechanismError(f"{element}: found {found}, expected another name")
+    if child == WORLD:
+        raise MechanismError(
+            f"{element} child: found 'world', expected a body; make the world the parent"
+        )
+    checks.one_of(parent, [WORLD, *bodies], f"{element} parent")
+    checks.one_of(child, list(bodies), f"{element} child")
+    if parent == child:
+        found = f"{child!r} as parent and child"
+        raise MechanismError(f"{element}: found {found}, expected two bodies")
+
+
+def velocity_limit(joint: str) -> str:
+    """Return the name of a joint's velocity limit in the report."""
+    return f"joint {joint!r} velocity"
+
+
+def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
+    """Return notes about limits of a new joint that are not enforced."""
+    notes = []
+    if joint.velocity is not None and np.isfinite(joint.velocity):
+        message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
+        notes.append(Note("not enforced", velocity_limit(joint.name), message))
+    if joint.limits is not None and closes_loop:
+        message = f"{joint.limits.tolist()}: the joint closes a loop; add it before the others of its loop"
+        notes.append(Note("not enforced", f"joint {joint.name!r} limits", message))
+    return notes
+
+
+def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
+    return default if value is None else value
 
 
 def _optional(value: Any, element: str) -> float | None:
     return None if value is None else checks.number(value, element, 0.0, infinite=True)
 
 
-def _second_axis(prototype: Prototype, axis: Array, axis2: ArrayLike | None, element: str) -> Array | None:
-    needed = prototype.type == "universal"
+def _second_axis(
+    joint_type: JointType, axis: Array, axis2: ArrayLike | None, element: str
+) -> Array | None:
+    needed = joint_type.needs_second_axis
     if axis2 is None and not needed:
         return None
     if axis2 is None or not needed:
-        expected = "a vector perpendicular to axis" if needed else f"None for a {prototype.type} joint"
+        expected = (
+            "a vector perpendicular to axis" if needed else f"None for a {joint_type.name} joint"
+        )
         raise MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
     second = checks.unit(axis2, f"{element} axis2")
     cosine = float(axis @ second)
     if abs(cosine) > checks.PERPENDICULAR_TOLERANCE:
-        raise MechanismError(f"{element} axis2: found {axis2!r}, expected a vector perpendicular to axis")
+        raise MechanismError(
+            f"{element} axis2: found {axis2!r}, expected a vector perpendicular to axis"
+        )
     return checks.unit(second - cosine * axis, f"{element} axis2")
 
 
-def _limits(prototype: Prototype, limits: ArrayLike | None, element: str) -> Array | None:
+def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
     if limits is None:
         return None
-    count = len(prototype.velocities)
-    if prototype.has_quaternion or count == 0:
-        raise MechanismError(f"{element} limits: found {limits!r}, expected None for a {prototype.type} joint")
-    expected = "(lower, upper) with lower <= upper" + (f" for each of {count} freedoms" if count > 1 else "")
+    dofs = joint_type.dofs
+    found = f"{element} limits: found {limits!r}"
+    if joint_type.has_quaternion or dofs == 0:
+        raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
+    each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
+    expected = f"(lower, upper) with lower <= upper{each}"
     try:
         pairs = np.array(limits, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}") from error
-    if checks.no_numbers(limits):
-        raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}")
-    pairs = pairs[None] if count == 1 and pairs.shape == (2,) else pairs
-    if pairs.shape != (count, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
-        raise MechanismError(f"{element} limits: found {limits!r}, expected {expected}")
+        raise MechanismError(f"{found}, expected {expected}") from error
+    pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
+    ordered = pairs.shape == (dofs, 2) and (pairs[:, 0] <= pairs[:, 1]).all()
+    if checks.no_numbers(limits) or not ordered:
+        raise MechanismError(f"{found}, expected {expected}")
     if (pairs[:, 0] == np.inf).any() or (pairs[:, 1] == -np.inf).any():
-        raise MechanismError(f"{element} limits: found {limits!r}, expected a lower one < inf and an upper one > -inf")
-    pairs.flags.writeable = False
-    return pairs
+        raise MechanismError(f"{found}, expected a lower one < inf and an upper one > -inf")
+    return checks.read_only(pairs)
 
 
-def _rest(prototype: Prototype, rest: Any, element: str) -> tuple[float, ...]:
-    size = 0 if prototype.has_quaternion else len(prototype.positions)
+def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
+    size = 0 if joint_type.has_quaternion else len(joint_type.positions)
     values = np.atleast_1d(np.asarray(rest)).tolist()
     if size == 0:
         if any(value != 0 for value in values):
-            raise MechanismError(f"{element} rest: found {rest!r}, expected 0 for a {prototype.type} joint")
+            raise MechanismError(
+                f"{element} rest: found {rest!r}, expected 0 for a {joint_type.name} joint"
+            )
         return ()
     if np.ndim(rest) == 0:
         values = values * size
@@ -232,15 +383,20 @@ def _rest(prototype: Prototype, rest: Any, element: str) -> tuple[float, ...]:
 
 
 def _check_supported(joint: Joint, element: str) -> None:
-    """Refuse what the joint's type cannot carry."""
-    freedoms = len(joint.prototype.velocities)
-    if joint.friction and freedoms != 1:
+    """Raise MechanismError for parameters that the joint's type cannot have."""
+    if joint.friction and joint.dofs != 1:
         found = f"found {joint.friction:g} on a {joint.type} joint"
-        raise MechanismError(f"{element} friction: {found}, expected 0: only joints of one freedom have friction")
-    if joint.armature and joint.prototype.has_quaternion:
-        raise MechanismError(f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint")
-    if not freedoms:
+        raise MechanismError(
+            f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
+        )
+    if joint.armature and joint.joint_type.has_quaternion:
+        raise MechanismError(
+            f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint"
+        )
+    if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)
             if value:
-                raise MechanismError(f"{element} {quantity}: found {value:g}, expected none for a fixed joint")
+                raise MechanismError(
+                    f"{element} {quantity}: found {value:g}, expected none for a fixed joint"
+                )

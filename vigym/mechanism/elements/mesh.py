@@ -1,7 +1,8 @@
-"""Vertices of mesh files (OBJ, and STL as text or binary), and the corners of the convex hull of a cloud of points.
+"""Mesh files (OBJ, and STL as text or binary) and convex hulls of point clouds.
 
-The hull is found by quickhull, the farthest point first. The points are shaken by less than the tolerance first: then
-no four lie in a plane, every sign is certain, and the faces always make a closed, convex body.
+The hull is found by quickhull, the farthest point first. The points are displaced at random by less
+than the tolerance first: then no four lie in a plane, every sign is certain, and the faces always
+make a closed, convex body.
 """
 
 import re
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 
-_HEAD, _TRIANGLE = 84, 50  # bytes of binary STL
+_HEADER, _TRIANGLE = 84, 50  # bytes of binary STL
 _STL_VERTEX = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE)
-FLAT = 2e-6  # of the cloud's size: points that little outside a face are on it
-SHAKEN, _EXACT = FLAT / 4.0, 1e-9
+FLAT = 2e-6  # of the cloud's size: points at most so far outside a face are on it
+_DISPLACED = FLAT / 4.0  # largest random displacement
+_EXACT = 1e-9  # largest distance of a corner outside a face
 _ATTEMPTS = 10
 Indices = NDArray[np.int64]
 
@@ -35,9 +37,13 @@ def read_vertices(path: Path) -> Array:
     try:
         vertices = read(path.read_bytes())
     except OSError as error:
-        raise MechanismError(f"mesh {path}: found no readable file ({error.strerror}), expected a mesh") from error
+        raise MechanismError(
+            f"mesh {path}: found no readable file ({error.strerror}), expected a mesh"
+        ) from error
     except ValueError as error:
-        raise MechanismError(f"mesh {path}: found numbers that cannot be read ({error}), expected a mesh") from error
+        raise MechanismError(
+            f"mesh {path}: found numbers that cannot be read ({error}), expected a mesh"
+        ) from error
     if len(vertices) == 0:
         raise MechanismError(f"mesh {path}: found no vertices, expected a mesh")
     if not np.isfinite(vertices).all():
@@ -46,7 +52,7 @@ def read_vertices(path: Path) -> Array:
 
 
 def _read_obj(data: bytes) -> Array:
-    """The vertices that faces name; without faces all."""
+    """Return the vertices that faces use, all vertices without faces."""
     vertices: list[list[float]] = []
     used: set[int] = set()
     for line in data.splitlines():
@@ -67,27 +73,27 @@ def _read_stl(data: bytes) -> Array:
     if data[:5] == b"solid" and b"facet" in data[:1000]:
         found = [[float(word) for word in words] for words in _STL_VERTEX.findall(data)]
         return np.array(found).reshape(-1, 3)
-    count = int.from_bytes(data[_HEAD - 4 : _HEAD], "little")
-    if len(data) < _HEAD or len(data) != _HEAD + _TRIANGLE * count:
+    count = int.from_bytes(data[_HEADER - 4 : _HEADER], "little")
+    if len(data) < _HEADER or len(data) != _HEADER + _TRIANGLE * count:
         raise ValueError(f"{len(data)} bytes that are neither text nor binary STL")
     record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    triangles = np.frombuffer(data, record, count, _HEAD)
+    triangles = np.frombuffer(data, record, count, _HEADER)
     return triangles["corners"].reshape(-1, 3).astype(np.float64)
 
 
 _READERS: dict[str, Callable[[bytes], Array]] = {".obj": _read_obj, ".stl": _read_stl}
 
 
-def hull_corners(points: Array, most: int) -> tuple[Array, float]:
-    """Return the corners of the convex hull, at most `most`, and how far points lie outside when these are not all.
+def hull_corners(points: Array, max_corners: int) -> tuple[Array, float]:
+    """Return the corners of the convex hull of points, at most `max_corners` of them.
 
     Args:
         points: (n, 3) [m]; may lie in a plane or on a line.
-        most: the corners that widen the hull most are kept.
+        max_corners: the corners that widen the hull most are kept.
 
     Returns:
-        (k, 3) points of the cloud; and the largest distance of a point from the planes of the hull of these [m],
-        0 with all corners.
+        (k, 3) points of the cloud, and the largest distance of a point outside their hull [m], 0 with
+        all corners.
 
     Raises:
         MechanismError: no hull is found.
@@ -100,30 +106,37 @@ def hull_corners(points: Array, most: int) -> tuple[Array, float]:
     scaled = (cloud - middle) / size
     solid = np.concatenate([scaled, _thicken(scaled)])
     for attempt in range(_ATTEMPTS):
-        shaken = solid + np.random.default_rng(attempt).uniform(-SHAKEN, SHAKEN, solid.shape)
-        faces = _quickhull(shaken, len(cloud), most)
-        normals, offsets = _planes(shaken, faces)
+        displaced = solid + np.random.default_rng(attempt).uniform(
+            -_DISPLACED, _DISPLACED, solid.shape
+        )
+        faces = _quickhull(displaced, len(cloud), max_corners)
+        normals, offsets = _planes(displaced, faces)
         corners = np.unique(faces)
         closed = len(faces) == 2 * len(corners) - 4
-        if closed and (shaken[corners] @ normals.T - offsets).max() < _EXACT:
+        if closed and (displaced[corners] @ normals.T - offsets).max() < _EXACT:
             left = max(
-                float((shaken[: len(cloud)] @ normal).max() - offset)
+                float((displaced[: len(cloud)] @ normal).max() - offset)
                 for normal, offset in zip(normals, offsets, strict=True)
             )
             return cloud[corners[corners < len(cloud)]], left * size if left > FLAT else 0.0
-    raise MechanismError(f"found {len(cloud)} points without a convex hull, expected a solid or flat mesh")
+    raise MechanismError(
+        f"found {len(cloud)} points without a convex hull, expected a solid or flat mesh"
+    )
 
 
 def _thicken(points: Array) -> Array:
-    """Points on both sides of a flat cloud: with them it has a volume, and they hide none of its corners."""
+    """Return points on both sides of a flat cloud that give it volume and hide no corner of it."""
     center = points.mean(axis=0)
     squares, directions = np.linalg.eigh((points - center).T @ (points - center))
     flat = directions.T[squares <= FLAT**2 * squares[2]]
     return np.concatenate([center + flat, center - flat])
 
 
-def _quickhull(points: Array, count: int, most: int) -> Indices:
-    """Faces (m, 3) of the hull, counter-clockwise from outside; at most `most` corners are of the first `count`."""
+def _quickhull(points: Array, count: int, max_corners: int) -> Indices:
+    """Return faces (m, 3) of the hull, counter-clockwise from outside.
+
+    At most `max_corners` of their corners are among the first `count` points.
+    """
     faces = _simplex(points)
     normals, offsets = _planes(points, faces)
     owners, heights = _assign(points, np.arange(len(points)), normals, offsets)
@@ -131,29 +144,29 @@ def _quickhull(points: Array, count: int, most: int) -> Indices:
         corners = np.unique(faces)
         heights[corners] = 0.0
         highest = int(np.argmax(heights))
-        if heights[highest] <= FLAT or np.sum(corners < count) >= most:
+        if heights[highest] <= FLAT or np.sum(corners < count) >= max_corners:
             return faces
         top = _extreme(points, points @ normals[owners[highest]])
-        seen = normals @ points[top] - offsets > 0.0
-        fresh = np.array([[a, b, top] for a, b in _horizon(faces[seen])])
-        new_normals, new_offsets = _planes(points, fresh)
-        orphans = np.flatnonzero(seen[owners])
+        visible = normals @ points[top] - offsets > 0.0
+        new_faces = np.array([[a, b, top] for a, b in _horizon(faces[visible])])
+        new_normals, new_offsets = _planes(points, new_faces)
+        orphans = np.flatnonzero(visible[owners])
         new_owners, heights[orphans] = _assign(points, orphans, new_normals, new_offsets)
-        owners = (np.cumsum(~seen) - 1)[owners]  # numbers of the faces that stay
-        owners[orphans] = new_owners + np.sum(~seen)
-        faces = np.concatenate([faces[~seen], fresh])
-        normals = np.concatenate([normals[~seen], new_normals])
-        offsets = np.concatenate([offsets[~seen], new_offsets])
+        owners = (np.cumsum(~visible) - 1)[owners]  # numbers of the faces that stay
+        owners[orphans] = new_owners + np.sum(~visible)
+        faces = np.concatenate([faces[~visible], new_faces])
+        normals = np.concatenate([normals[~visible], new_normals])
+        offsets = np.concatenate([offsets[~visible], new_offsets])
 
 
 def _extreme(points: Array, values: Array) -> int:
-    """Index of a corner of the hull where `values`, convex over the cloud, are largest: of several, the outermost."""
+    """Return the index of the largest of `values`, convex over the cloud; of ties the outermost."""
     ties = np.flatnonzero(values >= values.max() - FLAT)
     return int(ties[np.argmax(np.linalg.norm(points[ties], axis=1))])
 
 
 def _simplex(points: Array) -> Indices:
-    """Faces (4, 3) of a large tetrahedron, counter-clockwise from outside."""
+    """Return the faces (4, 3) of a large tetrahedron, counter-clockwise from outside."""
     a = _extreme(points, points @ np.array([0.6, 0.48, 0.64]))
     b = _extreme(points, np.linalg.norm(points - points[a], axis=1))
     along = (points[b] - points[a]) / np.linalg.norm(points[b] - points[a])
@@ -167,21 +180,23 @@ def _simplex(points: Array) -> Indices:
 
 
 def _planes(points: Array, faces: Indices) -> tuple[Array, Array]:
-    """Outward unit normals (m, 3) and distances from the origin (m,)."""
+    """Return outward unit normals (m, 3) of faces and their distances from the origin (m,)."""
     a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     return normals, np.sum(normals * a, axis=1)
 
 
-def _assign(points: Array, chosen: Indices, normals: Array, offsets: Array) -> tuple[Indices, Array]:
-    """The face that each chosen point is farthest above, and how far."""
-    heights = points[chosen] @ normals.T - offsets
+def _assign(
+    points: Array, indices: Indices, normals: Array, offsets: Array
+) -> tuple[Indices, Array]:
+    """Return the face that each of some points is farthest above, and the distances."""
+    heights = points[indices] @ normals.T - offsets
     owners = heights.argmax(axis=1)
-    return owners, heights[np.arange(len(chosen)), owners]
+    return owners, heights[np.arange(len(indices)), owners]
 
 
 def _horizon(faces: Indices) -> list[tuple[int, int]]:
-    """Edges of the faces that are seen whose other face is not; they run as the seen face does."""
+    """Return the boundary edges of a set of visible faces, in the direction of these faces."""
     edges = {(int(face[i]), int(face[(i + 1) % 3])) for face in faces for i in range(3)}
     return sorted(edge for edge in edges if edge[::-1] not in edges)

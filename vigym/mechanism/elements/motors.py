@@ -1,6 +1,6 @@
-"""The checked record of a joint's motor, and the electric motor that may drive it."""
+"""Motors of joints and the electric motor model that may drive them: checked records."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,7 @@ class DCMotor:
         voltage: of the supply [V], > 0.
         resistance: of the windings [Ohm], > 0.
         torque_constant: back-EMF [V s/rad], >= 0.
-        viscous: more of the same [V s/rad], >= 0.
+        viscous: added to the torque constant [V s/rad], >= 0.
         currents: increasing from 0 (n,), n >= 2 [A].
         torques: at these currents, from 0 and nowhere falling (n,) [N m].
 
@@ -38,15 +38,21 @@ class DCMotor:
 
     def __post_init__(self) -> None:
         for name in ("voltage", "resistance"):
-            object.__setattr__(self, name, checks.positive(getattr(self, name), f"motor model {name}"))
+            object.__setattr__(
+                self, name, checks.positive(getattr(self, name), f"motor model {name}")
+            )
         for name in ("torque_constant", "viscous"):
-            object.__setattr__(self, name, checks.number(getattr(self, name), f"motor model {name}", 0.0))
+            object.__setattr__(
+                self, name, checks.number(getattr(self, name), f"motor model {name}", 0.0)
+            )
         for name in ("currents", "torques"):
             object.__setattr__(self, name, _numbers(getattr(self, name), f"motor model {name}"))
         rises = all(low < high for low, high in pairwise(self.currents))
         if len(self.currents) < 2 or self.currents[0] != 0.0 or not rises:
             expected = "at least two numbers that increase from 0"
-            raise MechanismError(f"motor model currents: found {self.currents}, expected {expected}")
+            raise MechanismError(
+                f"motor model currents: found {self.currents}, expected {expected}"
+            )
         falls = any(low > high for low, high in pairwise(self.torques))
         if len(self.torques) != len(self.currents) or self.torques[0] != 0.0 or falls:
             expected = f"{len(self.currents)} numbers from 0 that nowhere fall"
@@ -55,14 +61,14 @@ class DCMotor:
 
 @dataclass(frozen=True)
 class Motor:
-    """Controller and drive of a joint of one freedom, solved within the step.
+    """Controller and drive of a joint of one degree of freedom, solved within the step.
 
     Attributes:
         joint: name of a joint of the tree.
         kp: [N m/rad or N/m], without unit with a model; 0: the target is a rate.
         kd: [N m s/rad or N s/m], with a model [s/rad].
         effort: largest force [N or N m]; may be inf.
-        model: what turns the controller's output into torque; None: it is the torque.
+        model: electric motor from the controller's output to torque; None: the output is the torque.
     """
 
     joint: str
@@ -72,23 +78,54 @@ class Motor:
     model: DCMotor | None = None
 
 
-def make_motor(joint: Joint, kp: float, kd: float, effort: float | None, model: DCMotor | None) -> Motor:
-    """Return a checked Motor; arguments as in `Mechanism.add_motor`."""
+def make_motor(
+    joint: Joint, kp: float, kd: float, effort: float | None, model: DCMotor | None
+) -> Motor:
+    """Return a checked Motor of a joint; arguments as in `Mechanism.add_motor`."""
     element = f"motor of joint {joint.name!r}"
-    freedoms = len(joint.prototype.velocities)
-    if freedoms != 1:
-        raise MechanismError(f"{element}: found a {joint.type} joint of {freedoms} freedoms, expected one freedom")
-    kp, kd = checks.number(kp, f"{element} kp", 0.0), checks.number(kd, f"{element} kd", 0.0)
+    if joint.dofs != 1:
+        found = f"a {joint.type} joint of {joint.dofs} degrees of freedom"
+        raise MechanismError(f"{element}: found {found}, expected one degree of freedom")
+    kp = checks.number(kp, f"{element} kp", 0.0)
+    kd = checks.number(kd, f"{element} kd", 0.0)
     if kp == 0.0 and kd == 0.0:
         raise MechanismError(f"{element}: found kp 0 and kd 0, expected one of them > 0")
     if model is not None and not isinstance(model, DCMotor):
         raise MechanismError(f"{element} model: found {model!r}, expected None or a DCMotor")
     if model is not None and kp == 0.0:
-        raise MechanismError(f"{element}: found kp 0 with a model, expected > 0: its target is a position")
+        raise MechanismError(
+            f"{element}: found kp 0 with a model, expected > 0: its target is a position"
+        )
     if effort is None and joint.effort is None:
-        raise MechanismError(f"{element} effort: found None here and at the joint, expected a number >= 0 or inf")
-    given = joint.effort if effort is None else effort
-    return Motor(joint.name, kp, kd, checks.number(given, f"{element} effort", 0.0, infinite=True), model)
+        raise MechanismError(
+            f"{element} effort: found None here and at the joint, expected a number >= 0 or inf"
+        )
+    limit = joint.effort if effort is None else effort
+    return Motor(
+        joint.name, kp, kd, checks.number(limit, f"{element} effort", 0.0, infinite=True), model
+    )
+
+
+def check_motor_joint(
+    joint: str, joints: Iterable[str], closing: Container[str], driven: Container[str]
+) -> None:
+    """Raise MechanismError for a joint that is unknown, closes a loop or has a motor already.
+
+    Args:
+        joint: name.
+        joints: names of all joints.
+        closing: names of those that close loops.
+        driven: names of those with a motor.
+    """
+    checks.one_of(joint, list(joints), "motor joint")
+    element = f"motor of joint {joint!r}"
+    if joint in closing:
+        raise MechanismError(
+            f"{element}: found a joint that closes a loop, expected one of the tree: "
+            "add it before the others"
+        )
+    if joint in driven:
+        raise MechanismError(f"{element}: found a second motor on it, expected one")
 
 
 def _numbers(values: Any, element: str) -> tuple[float, ...]:
@@ -97,7 +134,12 @@ def _numbers(values: Any, element: str) -> tuple[float, ...]:
     return tuple(checks.number(value, element) for value in values)
 
 
-# The Minitaur's drive: its torque saturates with the current.
+# drive of the Minitaur: its torque saturates with the current
 MINITAUR_MOTOR = DCMotor(
-    16.0, 0.186, 0.0954, 0.0, (0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0), (0.0, 1.0, 1.9, 2.45, 3.0, 3.25, 3.5)
+    16.0,
+    0.186,
+    0.0954,
+    0.0,
+    (0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0),
+    (0.0, 1.0, 1.9, 2.45, 3.0, 3.25, 3.5),
 )

@@ -1,4 +1,4 @@
-"""Shapes that bodies are drawn with, and by which they touch; poses are in the body frame (centre of mass)."""
+"""Shapes: what is drawn of a body, and its collision geometry; poses in the body frame (centre of mass)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ GREY = (0.6, 0.6, 0.6, 1.0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shape(ReadOnly):
-    """Pose and colour that every shape has.
+    """Pose and colour: base of all shapes.
 
     Args:
         position: origin of the shape in the body frame (3,) [m].
@@ -37,7 +37,9 @@ class Shape(ReadOnly):
         self._store("orientation", unit(self.orientation, f"{self.kind} orientation", 4))
         rgba = vector(self.rgba, f"{self.kind} rgba", 4)
         if rgba.min() < 0.0 or rgba.max() > 1.0:
-            raise MechanismError(f"{self.kind} rgba: found {rgba.tolist()}, expected numbers in [0, 1]")
+            raise MechanismError(
+                f"{self.kind} rgba: found {rgba.tolist()}, expected numbers in [0, 1]"
+            )
         self._store("rgba", rgba)
 
     def _store(self, name: str, value: object) -> None:
@@ -104,15 +106,19 @@ class Mesh(Shape):
         super().__post_init__()
         scale = vector(self.scale, "mesh scale")
         if np.any(scale == 0.0):
-            raise MechanismError(f"mesh scale: found {scale.tolist()}, expected numbers that are not zero")
+            raise MechanismError(
+                f"mesh scale: found {scale.tolist()}, expected numbers that are not zero"
+            )
         self._store("path", Path(self.path))
         self._store("scale", scale)
 
 
 def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:
-    """Return `shapes` as a tuple; what is not one of the shapes above is an error naming `element`."""
-    found = tuple(shapes)
-    for shape in found:
+    """Return `shapes` as a tuple; raise MechanismError naming `element` for anything else."""
+    checked = tuple(shapes)
+    for shape in checked:
         if not isinstance(shape, Shape) or not shape.kind:
-            raise MechanismError(f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh")
-    return found
+            raise MechanismError(
+                f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh"
+            )
+    return checked

@@ -1,4 +1,4 @@
-"""The checked record of a spring between two points."""
+"""Springs between two points: the checked record."""
 
 from dataclasses import dataclass
 
@@ -34,24 +34,21 @@ class Spring(ReadOnly):
 
 def make_spring(
     name: str,
-    a: str,
-    b: str,
-    point_a: ArrayLike,
-    point_b: ArrayLike,
+    bodies: tuple[str, str],
+    points: tuple[ArrayLike, ArrayLike],
     stiffness: float,
     rest_length: float,
     damping: float,
 ) -> Spring:
-    """Return a checked Spring; arguments as in `Mechanism.add_spring`. Bodies and names are the caller's to check."""
+    """Return a checked Spring between points of two bodies; names are checked by the caller."""
     element = f"spring {name!r}"
-    if a == b:
-        raise MechanismError(f"{element}: found both ends on {a!r}, expected two bodies")
+    if bodies[0] == bodies[1]:
+        raise MechanismError(f"{element}: found both ends on {bodies[0]!r}, expected two bodies")
     return Spring(
-        name=name,
-        a=a,
-        b=b,
-        point_a=checks.vector(point_a, f"{element} point_a"),
-        point_b=checks.vector(point_b, f"{element} point_b"),
+        name,
+        *bodies,
+        checks.vector(points[0], f"{element} point_a"),
+        checks.vector(points[1], f"{element} point_b"),
         stiffness=checks.number(stiffness, f"{element} stiffness", 0.0),
         rest_length=checks.number(rest_length, f"{element} rest_length", 0.0),
         damping=checks.number(damping, f"{element} damping", 0.0),

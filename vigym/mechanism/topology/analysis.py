@@ -1,138 +1,213 @@
-"""How a mechanism's loops close: its assembled pose, the rows its closing joints impose, its degrees of freedom."""
-
-from __future__ import annotations
+"""Structure of a mechanism: assembled pose, constraints of its loops, number of degrees of freedom."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.mechanism.elements.checks import Array, ReadOnly
+from vigym.mechanism.elements.checks import Array, ReadOnly, read_only
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import AssemblyError
-from vigym.mechanism.topology.joint_frames import Halves, split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_closure import CLOSED, Closing, close_loops, generic_rank, measure
-from vigym.mechanism.topology.loop_constraints import ClosureRows, System, frozen, gaps, units
-from vigym.mechanism.topology.redundancy import impose
+from vigym.mechanism.topology.joint_frames import JointFrames, joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_closure import (
+    CLOSED,
+    Candidates,
+    close_loops,
+    evaluate_candidates,
+    generic_rank,
+)
+from vigym.mechanism.topology.loop_constraints import (
+    LoopConstraints,
+    LoopSystem,
+    joint_gaps,
+    rate_units,
+)
+from vigym.mechanism.topology.redundancy import effective_constraints
 
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
-
-MISFIT = 2e-5  # of a loop's size, or rad: what implied rows may be off; angles written to four decimals are by 1.5e-5
-_COINCIDENT = 1e-12  # halves that near are where they should be
+MISFIT = 2e-5  # of a loop's size, or rad, allowed in redundant rows: four decimals of an angle need 1.5e-5
+_COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
 _SAMPLES = 8
-_AMPLITUDES = np.repeat((1e-3, 0.03, 0.1, 0.3, 1.0, 2.0), 3)[:, None]  # of starts where zero leads nowhere
+_SIZES = (1e-3, 0.03, 0.1, 0.3, 1.0, 2.0)  # of random displacements where zero leads nowhere
+_AMPLITUDES = np.repeat(_SIZES, 3)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class Structure(ReadOnly):
-    """What is known of a mechanism before it moves.
+    """Assembled pose and constraints of a mechanism.
 
     Attributes:
-        assembly: coordinates of the tree joints at which all loops are closed and all couplings hold, next to zero
-            (floating, spherical: their assembly pose).
-        closures: rows of each closing joint, by name.
-        degrees_of_freedom: number of independent velocities at a generic assembled pose; skates and wheels, which take
-            away velocities but no positions, do not count.
-        redundant_constraints: number of dependent constraint rows there; implied rows count.
+        assembly: coordinates of the tree joints at which all loops are closed and all couplings hold,
+            next to zero (floating, spherical: their assembly pose).
+        loop_constraints: constraint rows of each loop-closing joint, by name.
+        degrees_of_freedom: number of independent velocities at a generic assembled pose; skates and
+            wheels, which take away velocities but no positions, do not count.
+        redundant_constraints: number of dependent constraint rows there, those not imposed included.
     """
 
     assembly: Array
-    closures: dict[str, ClosureRows]
+    loop_constraints: dict[str, LoopConstraints]
     degrees_of_freedom: int
     redundant_constraints: int
 
 
-def analyse(mechanism: Listing) -> Structure:
+def analyse(mechanism: Elements) -> Structure:
     """Return the structure of a mechanism.
 
     Raises:
-        AssemblyError: loops that cannot be closed; names the joint that is farthest apart and its gap.
+        AssemblyError: loops that cannot be closed; names the joint with the largest gap.
     """
-    tree, closing = Tree(mechanism), mechanism.closing_joints
+    tree = TreeKinematics(mechanism)
+    closing = mechanism.closing_joints
     if not closing:
-        return Structure(frozen(tree.start), {}, len(tree.leaders), 0)
-    halves = [split(mechanism, joint) for joint in closing]
-    sizes = _loop_sizes(mechanism, tree, halves)
+        return Structure(read_only(tree.start), {}, len(tree.independent), 0)
+    frames = [joint_frames(mechanism, joint) for joint in closing]
+    sizes = _loop_sizes(mechanism, tree, frames)
     generator = np.random.default_rng(1)
-    samples = tree.poses(_random_coordinates(tree, units(tree, halves, sizes), generator))
-    rows = [impose(tree, half, size, samples) for half, size in zip(halves, sizes, strict=True)]
-    assembly = _assemble(System(tree, halves, rows, sizes), halves, sizes, generator)
-    rank = sum(generic_rank(part, assembly, generator) for part in _independent(tree, halves, rows, sizes))
-    raw = sum(len(row.translations) + len(row.rotations) + row.implied for row in rows)
-    closures = {half.joint.name: row for half, row in zip(halves, rows, strict=True)}
-    return Structure(frozen(assembly[0]), closures, len(tree.leaders) - rank, raw - rank)
+    units = rate_units(tree, frames, sizes)
+    samples = tree.poses(_random_coordinates(tree, units, generator))
+    rows = [
+        effective_constraints(tree, each, size, samples)
+        for each, size in zip(frames, sizes, strict=True)
+    ]
+    loops = _Loops(tree, frames, rows, sizes)
+    assembly = _assemble(loops, generator)
+    rank = sum(generic_rank(part.system, assembly, generator) for part in loops.independent_parts())
+    count = sum(len(row.translations) + len(row.rotations) + row.redundant for row in rows)
+    constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
+    dofs = len(tree.independent) - rank
+    return Structure(read_only(assembly[0]), constraints, dofs, count - rank)
 
 
-def _loop_sizes(mechanism: Listing, tree: Tree, halves: list[Halves]) -> Array:
-    """Sizes of the loops [m]: the longest distance of a joint from the closing one, or radius of gyration."""
+def _loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
+    """Return the sizes of loops [m].
+
+    Longest distance of a joint from the closing one, or radius of gyration of its bodies.
+    """
     poses = tree.poses(tree.zero[None])
     bodies = mechanism.bodies.values()
-    gyrations = np.array([0.0, *(np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies)])
+    gyrations = [np.sqrt(np.trace(body.inertia) / (2.0 * body.mass)) for body in bodies]
+    radii = np.array([0.0, *gyrations])
     anchors, sizes = tree.anchors(poses)[0], []
-    for half in halves:
-        path = tree.carried[half.a] != tree.carried[half.b]
-        ends = [poses.x[0, i] + poses.R[0, i] @ r for i, r in ((half.a, half.anchor_a), (half.b, half.anchor_b))]
-        distances = [np.linalg.norm(anchors[path] - end, axis=1).max(initial=0.0) for end in ends]
-        sizes.append(max(*distances, gyrations[half.a], gyrations[half.b]))
+    for frames in loops:
+        a, b = frames.a, frames.b
+        on_loop = tree.support[a] != tree.support[b]
+        end_a = poses.x[0, a] + poses.R[0, a] @ frames.anchor_a
+        end_b = poses.x[0, b] + poses.R[0, b] @ frames.anchor_b
+        distances = [
+            np.linalg.norm(anchors[on_loop] - end, axis=1).max(initial=0.0)
+            for end in (end_a, end_b)
+        ]
+        sizes.append(max(*distances, radii[a], radii[b]))
     return np.array(sizes)
 
 
-def _independent(tree: Tree, halves: list[Halves], rows: list[ClosureRows], sizes: Array) -> list[System]:
-    """Systems of loops that share freedoms with each other and with no others: their ranks add up."""
-    groups: list[tuple[Array, list[int]]] = []
-    for i, half in enumerate(halves):
-        path, members = np.abs(tree.carried[half.a] - tree.carried[half.b]) @ np.abs(tree.motions) != 0.0, [i]
-        touching = [bool((other & path).any()) for other, _ in groups]
-        for (other, others), touches in zip(groups, touching, strict=True):
-            path, members = (path | other, others + members) if touches else (path, members)
-        groups = [group for group, touches in zip(groups, touching, strict=True) if not touches] + [(path, members)]
-    return [System(tree, [halves[i] for i in g], [rows[i] for i in g], sizes[g]) for _, g in groups]
+def _random_coordinates(
+    tree: TreeKinematics, units: Array, generator: np.random.Generator
+) -> Array:
+    """Return tree coordinates (S, n_q) all over the joints' range, loops open.
 
-
-def _random_coordinates(tree: Tree, unit: Array, generator: np.random.Generator) -> Array:
-    """Tree coordinates (S, n_q) all over the joints' range, loops open; slides about the size of their loops."""
-    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.freedoms)) * np.where(tree.turns, np.pi, unit)
+    Angles reach half a turn, translations the size of their loops.
+    """
+    rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs))
+    rates *= np.where(tree.is_rotation, np.pi, units)
     return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
-def _assemble(system: System, halves: list[Halves], sizes: Array, generator: np.random.Generator) -> Array:
-    """Tree coordinates (1, n_q) next to zero where all loops are closed; exactly zero where they are closed there."""
+class _Loops:
+    """Loops of a mechanism with their dimensionless constraint rows.
+
+    Args:
+        tree: kinematics of the tree.
+        frames: joint frames of the loop-closing joints.
+        rows: constraint rows of each.
+        sizes: (joints,) sizes of their loops [m].
+
+    Attributes:
+        frames: joint frames of the loop-closing joints.
+        system: constraint rows of all loops.
+    """
+
+    def __init__(
+        self,
+        tree: TreeKinematics,
+        frames: list[JointFrames],
+        rows: list[LoopConstraints],
+        sizes: Array,
+    ) -> None:
+        self.frames = frames
+        self.system = LoopSystem(tree, frames, rows, sizes)
+        self._tree, self._rows, self._sizes = tree, rows, sizes
+
+    def independent_parts(self) -> list["_Loops"]:
+        """Return groups of loops that share degrees of freedom; the ranks of groups add up."""
+        tree = self._tree
+        groups: list[tuple[Array, list[int]]] = []
+        for i, frames in enumerate(self.frames):
+            signs = tree.support[frames.a] - tree.support[frames.b]
+            own = np.abs(signs) @ np.abs(tree.velocity_map) != 0.0
+            joined = [group for group in groups if (group[0] & own).any()]
+            apart = [group for group in groups if not (group[0] & own).any()]
+            dofs, members = own, [i]
+            for other, others in joined:
+                dofs, members = dofs | other, others + members
+            groups = [*apart, (dofs, members)]
+        return [self._part(members) for _, members in groups]
+
+    def _part(self, members: list[int]) -> "_Loops":
+        frames = [self.frames[i] for i in members]
+        rows = [self._rows[i] for i in members]
+        return _Loops(self._tree, frames, rows, self._sizes[members])
+
+    def gaps(self, coordinates: Array) -> Array:
+        """Return gaps of all loop-closing joints (S, joints, 2) [m, rad], redundant rows included."""
+        poses = self._tree.poses(coordinates)
+        pairs = [joint_gaps(frames, poses) for frames in self.frames]
+        return np.stack([np.stack(pair, axis=-1) for pair in pairs], axis=1)
+
+    def relative(self, gaps: Array) -> Array:
+        """Return gaps (..., joints, 2) with distances measured by the sizes of their loops."""
+        return gaps / np.stack([self._sizes, np.ones(len(self._sizes))], axis=-1)
+
+    def closed(self, candidates: Candidates) -> Array:
+        """Return whether loops are closed (S,), redundant rows within what inexact input allows."""
+        misfit = self.relative(self.gaps(candidates.coordinates)).max(axis=(1, 2))
+        result: Array = (candidates.gap < CLOSED) & (misfit < MISFIT)
+        return result
+
+
+def _assemble(loops: _Loops, generator: np.random.Generator) -> Array:
+    """Return tree coordinates (1, n_q) next to zero where all loops are closed.
+
+    They are exactly zero where loops are closed there.
+    """
+    system = loops.system
     zero = system.tree.start[None]
-    first = here = measure(system, zero)
-    if here.gap[0] > _COINCIDENT:
-        first = here = close_loops(system, zero)
-    if not _fits(system, halves, sizes, here).any():
-        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.freedoms)) * _AMPLITUDES
+    nearest = candidates = evaluate_candidates(system, zero)
+    if nearest.gap[0] > _COINCIDENT:
+        nearest = candidates = close_loops(system, zero)
+    if not loops.closed(candidates).any():
+        rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.dofs)) * _AMPLITUDES
         rates[:, ~system.moving] = 0.0
-        here = close_loops(system, system.move(np.repeat(zero, len(rates), axis=0), rates))
-    fits = _fits(system, halves, sizes, here)
-    if not fits.any():
-        raise AssemblyError(_complaint(system, halves, sizes, first))
-    distance = np.linalg.norm(here.coordinates - zero, axis=1)
-    nearest: Array = here.coordinates[[int(np.argmin(np.where(fits, distance, np.inf)))]]
-    return nearest
+        starts = np.repeat(zero, len(rates), axis=0)
+        candidates = close_loops(system, system.move(starts, rates))
+    closed = loops.closed(candidates)
+    if not closed.any():
+        raise AssemblyError(_open_loop_message(loops, nearest))
+    distance = np.linalg.norm(candidates.coordinates - zero, axis=1)
+    best = int(np.argmin(np.where(closed, distance, np.inf)))
+    result: Array = candidates.coordinates[[best]]
+    return result
 
 
-def _apart(system: System, halves: list[Halves], closing: Closing) -> Array:
-    """Gaps of all closing joints (S, joints, 2) [m, rad], implied rows among them."""
-    poses = system.tree.poses(closing.coordinates)
-    return np.stack([np.stack(gaps(half, poses), axis=-1) for half in halves], axis=1)
-
-
-def _fits(system: System, halves: list[Halves], sizes: Array, closing: Closing) -> Array:
-    """Whether loops are closed (S,): imposed rows exactly, implied ones as far as inexact input allows."""
-    misfit = _apart(system, halves, closing) / np.stack([sizes, np.ones(len(sizes))], axis=-1)
-    fits: Array = (closing.gap < CLOSED) & (misfit.max(axis=(1, 2)) < MISFIT)
-    return fits
-
-
-def _complaint(system: System, halves: list[Halves], sizes: Array, closing: Closing) -> str:
-    apart = _apart(system, halves, closing)[0]
-    worst = int(np.argmax((apart / np.stack([sizes, np.ones(len(sizes))], axis=-1)).max(axis=1)))
-    distance, angle = np.where(apart[worst] > _COINCIDENT, apart[worst], 0.0)
-    reason = "no motion of its loop changes that" if closing.gap[0] < CLOSED else "its loop comes no nearer"
+def _open_loop_message(loops: _Loops, nearest: Candidates) -> str:
+    """Return the message for loops that cannot be closed: the joint with the largest gap."""
+    gaps = loops.gaps(nearest.coordinates)[0]
+    worst = int(np.argmax(loops.relative(gaps).max(axis=1)))
+    distance, angle = np.where(gaps[worst] > _COINCIDENT, gaps[worst], 0.0)
+    closed = nearest.gap[0] < CLOSED
+    reason = "no motion of its loop changes that" if closed else "its loop comes no nearer"
     return (
-        f"joint {halves[worst].joint.name!r}: found its two halves {distance:.3g} m and {angle:.3g} rad apart at the "
-        f"nearest pose, expected a loop that can be closed; {reason}"
+        f"joint {loops.frames[worst].joint.name!r}: found its two joint frames "
+        f"{distance:.3g} m and {angle:.3g} rad apart at the nearest pose, expected a loop that can be "
+        f"closed; {reason}"
     )

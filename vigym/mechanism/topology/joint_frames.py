@@ -1,25 +1,26 @@
-"""The two halves of a joint, each fixed in its body: anchors, frames and axes, and how far one turns in the other."""
-
-from __future__ import annotations
+"""Joint frames: anchors, axes and frames of a joint fixed in its parent and in its child."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import IDENTITY, Joint, Prototype, axis_frame
-from vigym.spatial import conjugate, matrix, product, quaternion_product, rotation_matrix
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
+from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, axis_frame
+from vigym.spatial import (
+    batch_quaternion_product,
+    batch_rotation_matrix,
+    conjugate,
+    quaternion_product,
+    rotation_matrix,
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Halves:
-    """A joint's two halves, each fixed in its body; bodies by number, the world is 0.
+class JointFrames:
+    """Frames of a joint in its two bodies; bodies by number, the world is 0.
 
     Attributes:
         joint: the joint.
@@ -39,60 +40,94 @@ class Halves:
     offset: Array
 
     @property
-    def prototype(self) -> Prototype:
-        """The joint type's row of data."""
-        return self.joint.prototype
+    def joint_type(self) -> JointType:
+        """Row of the joint's type."""
+        return self.joint.joint_type
 
 
-def number_bodies(mechanism: Listing) -> dict[str, int]:
-    """Numbers of the world (0) and of the bodies in their order."""
+def body_numbers(mechanism: Elements) -> dict[str, int]:
+    """Return numbers of the world (0) and of the bodies in their order."""
     return {name: i for i, name in enumerate([WORLD, *mechanism.bodies])}
 
 
-def split(mechanism: Listing, joint: Joint) -> Halves:
-    """Return the halves of any joint; those of a loop may lie apart at the assembly pose."""
-    numbers = number_bodies(mechanism)
-    a, b = numbers[joint.parent], numbers[joint.child]
-    (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (joint.parent, joint.child))
-    if joint.type == "floating":  # its coordinates are the child's pose in the parent, not since the assembly
-        return Halves(joint, a, b, np.zeros(3), np.zeros(3), np.eye(3), np.eye(3), np.array(IDENTITY))
-    R_a, R_b, between = matrix(q_a), matrix(q_b), matrix(joint.child_rotation)
-    frame = axis_frame(joint.axis, joint.axis2)
-    anchors = R_a.T @ (joint.position - x_a), R_b.T @ (joint.child_position - x_b)
-    offset = product(conjugate(q_a)[None], q_b[None])[0]
-    return Halves(joint, a, b, *anchors, R_a.T @ frame, R_b.T @ between @ frame, offset / np.linalg.norm(offset))
-
-
-def pose_of(mechanism: Listing, name: str) -> tuple[Array, Array]:
-    """Return position (3,) [m] and orientation (4,) of a body at assembly, or of the world."""
+def assembly_pose(mechanism: Elements, name: str) -> tuple[Array, Array]:
+    """Return position (3,) [m] and orientation (4,) of a body, or of the world, at assembly."""
     if name == WORLD:
         return np.zeros(3), np.array(IDENTITY)
-    return mechanism.bodies[name].position, mechanism.bodies[name].orientation
+    body = mechanism.bodies[name]
+    return body.position, body.orientation
 
 
-def relative_pose(mechanism: Listing, parent: str, child: str) -> Array:
-    """Pose of a body in another one's centre-of-mass frame at the assembly: position and quaternion (7,)."""
-    (x_a, q_a), (x_b, q_b) = pose_of(mechanism, parent), pose_of(mechanism, child)
-    return np.concatenate([rotation_matrix(q_a).T @ (x_b - x_a), quaternion_product(q_a * [1, -1, -1, -1], q_b)])
+def relative_pose(mechanism: Elements, parent: str, child: str) -> Array:
+    """Return position and quaternion (7,) of a body in the frame of another one at assembly."""
+    x_a, q_a = assembly_pose(mechanism, parent)
+    x_b, q_b = assembly_pose(mechanism, child)
+    position = rotation_matrix(q_a).T @ (x_b - x_a)
+    return np.concatenate([position, quaternion_product(q_a * [1, -1, -1, -1], q_b)])
 
 
-def freedom_axes(half: Halves) -> tuple[Array, NDArray[np.int64]]:
-    """Directions (freedoms, 3) of a joint's freedoms, translations first, and the body each is fixed in, by number."""
-    kind = half.prototype
-    turns = np.eye(3) if kind.has_quaternion else half.frame_b.T[list(kind.rotations)]
-    axes = np.concatenate([half.frame_a.T[list(kind.translations)], turns])
-    fixed_in = np.array([half.a] * len(kind.translations) + [half.b] * len(kind.rotations), np.int64)
-    if kind.type == "universal":
-        axes[0], fixed_in[0] = half.frame_a[:, 2], half.a
+def relative_orientation(mechanism: Elements, parent: str, child: str) -> Array:
+    """Return the quaternion (4,) of a body in the frame of another one at assembly."""
+    _, q_a = assembly_pose(mechanism, parent)
+    _, q_b = assembly_pose(mechanism, child)
+    result: Array = batch_quaternion_product(conjugate(q_a)[None], q_b[None])[0]
+    return result
+
+
+def joint_frames(mechanism: Elements, joint: Joint) -> JointFrames:
+    """Return the frames of a joint; those of an open loop differ at the assembly pose."""
+    numbers = body_numbers(mechanism)
+    a, b = numbers[joint.parent], numbers[joint.child]
+    if joint.type == "floating":  # its coordinates are the child's pose in the parent
+        origin, axes = np.zeros(3), np.eye(3)
+        return JointFrames(joint, a, b, origin, origin, axes, axes, np.array(IDENTITY))
+    x_a, q_a = assembly_pose(mechanism, joint.parent)
+    x_b, q_b = assembly_pose(mechanism, joint.child)
+    R_a, R_b = batch_rotation_matrix(q_a), batch_rotation_matrix(q_b)
+    frame = axis_frame(joint.axis, joint.axis2)
+    offset = relative_orientation(mechanism, joint.parent, joint.child)
+    return JointFrames(
+        joint,
+        a,
+        b,
+        anchor_a=R_a.T @ (joint.position - x_a),
+        anchor_b=R_b.T @ (joint.child_position - x_b),
+        frame_a=R_a.T @ frame,
+        frame_b=R_b.T @ batch_rotation_matrix(joint.child_rotation) @ frame,
+        offset=offset / np.linalg.norm(offset),
+    )
+
+
+def dof_axes(frames: JointFrames) -> tuple[Array, NDArray[np.int64]]:
+    """Return axes (dofs, 3) of a joint's degrees of freedom and the number of the body of each.
+
+    Translations come first; each axis is given in the frame of the body in which it is fixed.
+    """
+    joint_type = frames.joint_type
+    turns = np.eye(3)
+    if not joint_type.has_quaternion:
+        turns = frames.frame_b.T[list(joint_type.rotations)]
+    axes = np.concatenate([frames.frame_a.T[list(joint_type.translations)], turns])
+    counts = len(joint_type.translations), len(joint_type.rotations)
+    fixed_in = np.repeat(np.array([frames.a, frames.b], np.int64), counts)
+    if joint_type.needs_second_axis:
+        axes[0] = frames.frame_a[:, 2]
+        fixed_in[0] = frames.a
     return axes, fixed_in
 
 
-def orientation(half: Halves, turns: Array) -> Array:
-    """Orientation of the child in the parent (S, 4) from the joint's angles or quaternion."""
-    result: Array = np.broadcast_to(half.offset, (len(turns), 4))
-    if half.prototype.has_quaternion:
-        return product(result, turns)
-    for column, angle in zip(half.prototype.rotations, turns.T, strict=True):
-        axis = half.frame_b[:, column]
-        result = product(result, np.hstack([np.cos(angle / 2.0)[:, None], np.sin(angle / 2.0)[:, None] * axis]))
+def orientation(frames: JointFrames, rotation: Array) -> Array:
+    """Return orientations (S, 4) of the child in the parent from the joint's angles or quaternion.
+
+    Args:
+        frames: of the joint.
+        rotation: angles (S, n) [rad] or quaternions (S, 4).
+    """
+    result: Array = np.broadcast_to(frames.offset, (len(rotation), 4))
+    if frames.joint_type.has_quaternion:
+        return batch_quaternion_product(result, rotation)
+    for column, angle in zip(frames.joint_type.rotations, rotation.T, strict=True):
+        half_angle = angle[:, None] / 2.0
+        turn = np.hstack([np.cos(half_angle), np.sin(half_angle) * frames.frame_b[:, column]])
+        result = batch_quaternion_product(result, turn)
     return result

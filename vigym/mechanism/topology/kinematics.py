@@ -1,37 +1,40 @@
-"""Where the bodies of a tree are, and how they move, from the coordinates of its joints: many poses at once, in numpy.
+"""Kinematics of a tree of bodies: poses and velocities from joint coordinates, many poses at once.
 
-Used before anything is simulated, so nothing here is compiled. Leading axis S: poses; body 0 is the world.
+Used before anything is simulated, so nothing here is compiled. Leading axis S: poses; body 0 is the
+world.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY
-from vigym.mechanism.topology.dependent_dofs import leaders, motions, start
+from vigym.mechanism.topology.dependent_dofs import coupled_start, independent_dofs, velocity_map
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.mechanism.topology.joint_frames import Halves, freedom_axes, orientation, pose_of, split
-from vigym.spatial import conjugate, cross, matrix, product, turned
-
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
+from vigym.mechanism.topology.joint_frames import (
+    JointFrames,
+    assembly_pose,
+    dof_axes,
+    joint_frames,
+    orientation,
+    relative_orientation,
+)
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross, rotate
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Poses of all bodies, the world first, and the screws of all freedoms there.
+    """Poses of all bodies, the world first, and the screws of all degrees of freedom there.
 
     Attributes:
         x: (S, n, 3) centres of mass [m].
         q: (S, n, 4) orientations, body to world.
-        R: (S, n, 3, 3) the same as matrices.
-        screws: (S, freedoms, 6) motion of what a freedom carries at rate one: velocity of the point at the world's
-            origin, angular velocity, world axes.
+        R: (S, n, 3, 3) rotation matrices, body to world.
+        screws: (S, dofs, 6) velocity of the bodies that a degree of freedom moves, at rate one: of the
+            point at the world's origin, angular velocity, world axes.
     """
 
     x: Array
@@ -40,146 +43,157 @@ class Poses:
     screws: Array
 
 
-class Tree:
+class TreeKinematics:
     """Kinematics of the tree of a mechanism.
 
     Attributes:
-        zero: tree coordinates of the assembly pose (n_q,), ordered as `mechanism.tree_joints`.
-        carried: (bodies, freedoms) 1.0 where a freedom moves a body.
-        turns: (freedoms,) whether a freedom is a rotation.
-        freedoms: number of velocities of the tree's joints.
+        zero: tree coordinates of the assembly pose (n_q,), ordered as `tree_joints`.
+        support: (bodies, dofs) 1.0 where a degree of freedom moves a body.
+        is_rotation: (dofs,) whether a degree of freedom is a rotation.
+        dofs: number of velocities of the tree's joints.
         start: tree coordinates next to zero at which all couplings hold (n_q,).
-        leaders: (leaders,) numbers of the freedoms that follow no other one.
-        motions: (freedoms, leaders) rates of all freedoms at a rate of one of each leader.
+        independent: (independent,) numbers of the degrees of freedom that follow no other one.
+        velocity_map: (dofs, independent) rates of all degrees of freedom at unit rates of these.
+        quaternions: columns of each quaternion among the coordinates, and of its rates.
     """
 
-    def __init__(self, mechanism: Listing) -> None:
-        positions, velocities = _starts(mechanism)
-        order = [split(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
-        self._order = [(half, positions[half.joint.name]) for half in order]
-        self.freedoms = sum(len(half.prototype.velocities) for half in order)
-        self.carried = np.zeros((len(mechanism.bodies) + 1, self.freedoms))
-        self.turns = np.zeros(self.freedoms, bool)
-        self._axis, self._anchor = np.zeros((self.freedoms, 3)), np.zeros((self.freedoms, 3))
-        self._fixed_in, self._child = np.zeros(self.freedoms, int), np.zeros(self.freedoms, int)
-        self._plain: list[tuple[int, int]] = []  # coordinates that are integrals of one rate
-        self._quaternions: list[tuple[slice, slice]] = []
+    def __init__(self, mechanism: Elements) -> None:
+        positions, velocities = _columns(mechanism)
+        frames = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
+        self._order = [(each, positions[each.joint.name]) for each in frames]
+        self.dofs = sum(each.joint.dofs for each in frames)
+        self.support = np.zeros((len(mechanism.bodies) + 1, self.dofs))
+        self.is_rotation = np.zeros(self.dofs, bool)
+        self._axis = np.zeros((self.dofs, 3))
+        self._anchor = np.zeros((self.dofs, 3))
+        self._fixed_in = np.zeros(self.dofs, int)
+        self._child = np.zeros(self.dofs, int)
+        self._scalars: list[tuple[int, int]] = []  # pairs of a coordinate and its rate
+        self.quaternions: list[tuple[slice, slice]] = []
         self.zero = np.zeros(sum(span.stop - span.start for span in positions.values()))
-        for half, span in self._order:
-            self._add(mechanism, half, span, velocities[half.joint.name])
-        self._hold(order, positions)
-        self.start, self.leaders, self.motions = start(mechanism, self.zero), leaders(mechanism), motions(mechanism)
+        for each, span in self._order:
+            self._add_joint(mechanism, each, span, velocities[each.joint.name])
+        self._store_attachments(frames, positions)
+        self.start = coupled_start(mechanism, self.zero)
+        self.independent = independent_dofs(mechanism)
+        self.velocity_map = velocity_map(mechanism)
 
-    def _add(self, mechanism: Listing, half: Halves, position: slice, velocity: slice) -> None:
-        kind, n = half.prototype, len(half.prototype.translations)
-        axes, fixed_in = freedom_axes(half)
-        self.carried[half.b] = self.carried[half.a]
-        self.carried[half.b, velocity] = 1.0
-        self._child[velocity], self._anchor[velocity] = half.b, half.anchor_b
-        turns = slice(velocity.start + n, velocity.stop)
-        self.turns[turns] = True
-        self._axis[velocity], self._fixed_in[velocity] = axes, fixed_in
-        if not kind.has_quaternion:
-            self._plain += zip(range(position.start, position.stop), range(velocity.start, velocity.stop), strict=True)
-            return
-        self._plain += [(position.start + i, velocity.start + i) for i in range(n)]
-        self._quaternions.append((slice(position.stop - 4, position.stop), turns))
-        self.zero[position.stop - 4] = 1.0
-        if kind.type == "floating":
-            (x_a, q_a), (x_b, q_b) = (pose_of(mechanism, name) for name in (half.joint.parent, half.joint.child))
-            relative = product(conjugate(q_a)[None], q_b[None])[0]
-            self.zero[position] = np.concatenate([matrix(q_a).T @ (x_b - x_a), relative])
+    def _add_joint(
+        self, mechanism: Elements, frames: JointFrames, position: slice, velocity: slice
+    ) -> None:
+        """Store constants of a joint's degrees of freedom."""
+        joint, n = frames.joint, len(frames.joint_type.translations)
+        self.support[frames.b] = self.support[frames.a]
+        self.support[frames.b, velocity] = 1.0
+        self._child[velocity] = frames.b
+        self._anchor[velocity] = frames.anchor_b
+        rotations = slice(velocity.start + n, velocity.stop)
+        self.is_rotation[rotations] = True
+        self._axis[velocity], self._fixed_in[velocity] = dof_axes(frames)
+        scalars = n if joint.joint_type.has_quaternion else joint.dofs
+        self._scalars += [(position.start + i, velocity.start + i) for i in range(scalars)]
+        if joint.joint_type.has_quaternion:
+            self.quaternions.append((slice(position.stop - 4, position.stop), rotations))
+            self.zero[position.stop - 4] = 1.0
+        if joint.type == "floating":
+            x_a, q_a = assembly_pose(mechanism, joint.parent)
+            x_b, _ = assembly_pose(mechanism, joint.child)
+            offset = batch_rotation_matrix(q_a).T @ (x_b - x_a)
+            turn = relative_orientation(mechanism, joint.parent, joint.child)
+            self.zero[position] = np.concatenate([offset, turn])
 
-    def _hold(self, order: list[Halves], positions: dict[str, slice]) -> None:
-        """Note how bodies are held in their parents: by number, the world's row is the identity at the origin."""
-        bodies = len(self.carried)
-        self._above, self._ends = np.zeros(bodies, int), np.zeros((2, bodies, 3))
+    def _store_attachments(self, frames: list[JointFrames], positions: dict[str, slice]) -> None:
+        """Store by body how it is attached to its parent; the world is attached to itself."""
+        bodies = len(self.support)
+        self._parent = np.zeros(bodies, int)
+        self._anchors = np.zeros((2, bodies, 3))
         self._offsets = np.tile(IDENTITY, (bodies, 1))
-        for half in order:
-            self._above[half.b], self._offsets[half.b] = half.a, half.offset
-            self._ends[:, half.b] = half.anchor_a, half.anchor_b
-        hinged = [h for h in order if len(h.prototype.rotations) == 1 and not h.prototype.has_quaternion]
-        columns = np.array([positions[half.joint.name].stop - 1 for half in hinged], int)
-        axes = np.array([half.frame_b[:, half.prototype.rotations[0]] for half in hinged]).reshape(-1, 3)
-        self._hinged = np.array([half.b for half in hinged], int), columns, axes
+        for each in frames:
+            self._parent[each.b], self._offsets[each.b] = each.a, each.offset
+            self._anchors[:, each.b] = each.anchor_a, each.anchor_b
+        hinges = [each for each in frames if len(each.joint_type.rotations) == 1]
+        columns = np.array([positions[each.joint.name].stop - 1 for each in hinges], int)
+        axes = [each.frame_b[:, each.joint_type.rotations[0]] for each in hinges]
+        bodies_of_hinges = np.array([each.b for each in hinges], int)
+        self._hinges = bodies_of_hinges, columns, np.array(axes).reshape(-1, 3)
 
     @property
-    def plain(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def scalar_coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Numbers of the coordinates that are integrals of one rate, and of those rates."""
-        table = np.array(self._plain, np.int64).reshape(-1, 2)
+        table = np.array(self._scalars, np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
-    @property
-    def quaternions(self) -> list[tuple[slice, slice]]:
-        """Columns of each quaternion among the coordinates, and of its rates."""
-        return list(self._quaternions)
-
     def poses(self, coordinates: Array) -> Poses:
-        """Poses of all bodies and screws of all freedoms at tree coordinates (S, n_q), which may be complex."""
-        q, anchors = self._turns(coordinates), self._shifts(coordinates)
-        for half, _ in self._order:
-            q[:, half.b] = product(q[:, half.a], q[:, half.b])
-        R = matrix(q)
-        x = (R[:, self._above] @ anchors[..., None])[..., 0] - turned(R, self._ends[1])
-        for half, _ in self._order:
-            x[:, half.b] += x[:, half.a]
+        """Return poses of all bodies at tree coordinates (S, n_q), which may be complex."""
+        q = self._relative_orientations(coordinates)
+        anchors = self._attachment_points(coordinates)
+        for frames, _ in self._order:
+            q[:, frames.b] = batch_quaternion_product(q[:, frames.a], q[:, frames.b])
+        R = batch_rotation_matrix(q)
+        x = (R[:, self._parent] @ anchors[..., None])[..., 0] - rotate(R, self._anchors[1])
+        for frames, _ in self._order:
+            x[:, frames.b] += x[:, frames.a]
         return Poses(x, q, R, self._screws(x, R))
 
-    def _turns(self, coordinates: Array) -> Array:
-        """Orientation of each body in its parent (S, bodies, 4)."""
-        result: Array = np.tile(self._offsets.astype(coordinates.dtype), (len(coordinates), 1, 1))
-        bodies, columns, axes = self._hinged
-        half = coordinates[:, columns, None] / 2.0
-        small = np.concatenate([np.cos(half), np.sin(half) * axes], axis=-1)
-        result[:, bodies] = product(self._offsets[bodies], small)
-        for joint, span in self._order:
-            if joint.prototype.has_quaternion or len(joint.prototype.rotations) > 1:
-                turns = coordinates[:, span][:, len(joint.prototype.translations) :]
-                result[:, joint.b] = orientation(joint, turns)
+    def _relative_orientations(self, coordinates: Array) -> Array:
+        """Return the orientation of each body in its parent (S, bodies, 4)."""
+        offsets = self._offsets.astype(coordinates.dtype)
+        result: Array = np.tile(offsets, (len(coordinates), 1, 1))
+        bodies, columns, axes = self._hinges
+        half_angle = coordinates[:, columns, None] / 2.0
+        turns = np.concatenate([np.cos(half_angle), np.sin(half_angle) * axes], axis=-1)
+        result[:, bodies] = batch_quaternion_product(self._offsets[bodies], turns)
+        for frames, span in self._order:
+            if len(frames.joint_type.rotations) > 1:
+                rotation = coordinates[:, span][:, len(frames.joint_type.translations) :]
+                result[:, frames.b] = orientation(frames, rotation)
         return result
 
-    def _shifts(self, coordinates: Array) -> Array:
-        """Where each body is held in its parent (S, bodies, 3) [m]."""
-        result: Array = np.tile(self._ends[0].astype(coordinates.dtype), (len(coordinates), 1, 1))
-        for half, span in self._order:
-            ways = half.frame_a.T[list(half.prototype.translations)]
-            if len(ways):
-                result[:, half.b] += coordinates[:, span][:, : len(ways)] @ ways
+    def _attachment_points(self, coordinates: Array) -> Array:
+        """Return the point of each body's parent at its anchor (S, bodies, 3) [m]."""
+        anchors = self._anchors[0].astype(coordinates.dtype)
+        result: Array = np.tile(anchors, (len(coordinates), 1, 1))
+        for frames, span in self._order:
+            axes = frames.frame_a.T[list(frames.joint_type.translations)]
+            if len(axes):
+                result[:, frames.b] += coordinates[:, span][:, : len(axes)] @ axes
         return result
 
     def _screws(self, x: Array, R: Array) -> Array:
-        axes, points = turned(R[:, self._fixed_in], self._axis), self._points(x, R)
-        turns = self.turns[:, None]
-        return np.concatenate([np.where(turns, cross(points, axes), axes), np.where(turns, axes, 0.0)], axis=-1)
+        axes = rotate(R[:, self._fixed_in], self._axis)
+        points, rotates = self._anchor_points(x, R), self.is_rotation[:, None]
+        linear = np.where(rotates, cross(points, axes), axes)
+        return np.concatenate([linear, np.where(rotates, axes, 0.0)], axis=-1)
 
-    def _points(self, x: Array, R: Array) -> Array:
-        return x[:, self._child] + turned(R[:, self._child], self._anchor)
+    def _anchor_points(self, x: Array, R: Array) -> Array:
+        return x[:, self._child] + rotate(R[:, self._child], self._anchor)
 
     def anchors(self, poses: Poses) -> Array:
-        """Where the joint of each freedom is anchored in its child (S, freedoms, 3) [m]."""
-        return self._points(poses.x, poses.R)
+        """Return the anchor on the child of each degree of freedom's joint (S, dofs, 3) [m]."""
+        return self._anchor_points(poses.x, poses.R)
 
     def move(self, coordinates: Array, rates: Array) -> Array:
-        """Coordinates (S, n_q) after unit time at constant joint velocities (S, freedoms), each joint by itself."""
+        """Return coordinates (S, n_q) after unit time at constant joint velocities (S, dofs)."""
         result: Array = coordinates.copy()
-        if self._plain:
-            where, which = np.array(self._plain).T
-            result[:, where] += rates[:, which]
-        for span, which_turns in self._quaternions:
-            half = rates[:, which_turns] / 2.0
+        scalars, scalar_rates = self.scalar_coordinates
+        result[:, scalars] += rates[:, scalar_rates]
+        for span, columns in self.quaternions:
+            half = rates[:, columns] / 2.0
             angle = np.linalg.norm(half, axis=1, keepdims=True)
-            moved = product(result[:, span], np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half]))
+            turn = np.hstack([np.cos(angle), np.sinc(angle / np.pi) * half])
+            moved = batch_quaternion_product(result[:, span], turn)
             moved /= np.linalg.norm(moved, axis=1, keepdims=True)
             result[:, span] = np.where(angle > 0.0, moved, result[:, span])
         return result
 
 
-def _starts(mechanism: Listing) -> tuple[dict[str, slice], dict[str, slice]]:
-    """Columns of each tree joint's positions and velocities."""
-    spans: tuple[dict[str, slice], dict[str, slice]] = ({}, {})
-    ends = [0, 0]
+def _columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
+    """Return the columns of each tree joint's positions and velocities, by joint."""
+    positions: dict[str, slice] = {}
+    velocities: dict[str, slice] = {}
+    position = velocity = 0
     for joint in mechanism.tree_joints:
-        for i, names in enumerate((joint.prototype.positions, joint.prototype.velocities)):
-            spans[i][joint.name] = slice(ends[i], ends[i] + len(names))
-            ends[i] += len(names)
-    return spans
+        positions[joint.name] = slice(position, position + len(joint.joint_type.positions))
+        velocities[joint.name] = slice(velocity, velocity + joint.dofs)
+        position, velocity = positions[joint.name].stop, velocities[joint.name].stop
+    return positions, velocities

@@ -1,1 +1,1 @@
-"""Who draws a scene: software and OpenGL pictures, a window, a page for web browsers."""
+"""Render backends: software and OpenGL pictures, a window, a page for web browsers."""

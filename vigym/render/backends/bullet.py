@@ -1,4 +1,4 @@
-"""The pieces inside pybullet: nothing moves by physics there, pybullet only draws."""
+"""pybullet as a renderer of visuals; its physics is not used."""
 
 import os
 import weakref
@@ -11,22 +11,31 @@ from numpy.typing import NDArray
 
 from vigym.captured_output import captured_output
 from vigym.render.scene.camera import Array, View
-from vigym.render.scene.meshes import RenderError, bullet, read_mesh
-from vigym.render.scene.pieces import Piece
+from vigym.render.scene.meshes import RenderError, import_pybullet, read_mesh
 from vigym.render.scene.surfaces import MeshFile
+from vigym.render.scene.visuals import Visual
 
-SHINE = [0.25, 0.25, 0.25]  # specular colour of every piece
+SPECULAR = [0.25, 0.25, 0.25]  # specular colour of all visuals
+Pixels = NDArray[np.uint8]
+Depth = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 
 
-class Stage:
-    """Pieces in a pybullet client of their own, made on first use in every process.
+def connect_direct(p: ModuleType) -> int:
+    """Return a pybullet client that needs no display."""
+    client: int = p.connect(p.DIRECT)
+    return client
 
-    A client that another process made before it forked is left alone: this process makes its own.
+
+class BulletClient:
+    """Visuals in a pybullet client of their own, connected on first use in every process.
+
+    A client that another process connected before a fork is left alone.
 
     Args:
-        pieces: what stands on the stage.
-        connect: given pybullet, return a connected client.
-        still: pieces that stay where their own pose says, in the world.
+        visuals: moved by `set_poses`.
+        connect: function of the module pybullet that returns a connected client.
+        static: visuals that keep their own pose, in the world.
 
     Raises:
         RenderError: on first use, when pybullet, the connection or a mesh file fails.
@@ -34,12 +43,12 @@ class Stage:
 
     def __init__(
         self,
-        pieces: list[Piece],
-        connect: Callable[[ModuleType], int],
-        still: Sequence[Piece] = (),
+        visuals: list[Visual],
+        connect: Callable[[ModuleType], int] = connect_direct,
+        static: Sequence[Visual] = (),
     ) -> None:
-        self._pieces = pieces
-        self._still = still
+        self._visuals = visuals
+        self._static = static
         self._connect = connect
         self._client: int | None = None
         self._process = 0
@@ -47,46 +56,47 @@ class Stage:
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     def client(self) -> int:
-        """Return this process's client, made when it is asked for first."""
+        """Return the client of this process, connected on the first call."""
         if self._client is None or self._process != os.getpid():
             self._client = self._open()
             self._process = os.getpid()
         return self._client
 
     def _open(self) -> int:
-        p = bullet()
+        p = import_pybullet()
         with captured_output():
             client = self._connect(p)
         self._finalizer = weakref.finalize(self, _disconnect, client, os.getpid())
         try:
-            numbers = [_placed(p, piece, visual, client) for piece, visual in self._visuals(p, client)]
-            self._ids = numbers[: len(self._pieces)]
+            shapes = self._create_shapes(p, client)
+            numbers = [_create_body(p, visual, shape, client) for visual, shape in shapes]
+            self._ids = numbers[: len(self._visuals)]
         except RenderError:
             self._finalizer()
             raise
         return client
 
-    def _visuals(self, p: ModuleType, client: int) -> list[tuple[Piece, int]]:
-        """Return every piece, those that move first, and pybullet's number of what it looks like."""
-        return [(piece, _visual(p, piece, client)) for piece in (*self._pieces, *self._still)]
+    def _create_shapes(self, p: ModuleType, client: int) -> list[tuple[Visual, int]]:
+        """Return every visual, static ones last, with its pybullet visual shape."""
+        visuals = (*self._visuals, *self._static)
+        return [(visual, _create_shape(p, visual, client)) for visual in visuals]
 
-    def pose(self, positions: Array, orientations: Array) -> None:
-        """Move the pieces to positions (n, 3) [m] and orientations (n, 4), (w, x, y, z)."""
-        client, p = self.client(), bullet()
-        last_scalar = np.roll(orientations, -1, axis=1).tolist()
-        for piece, position, orientation in zip(self._ids, positions.tolist(), last_scalar, strict=True):
-            p.resetBasePositionAndOrientation(piece, position, orientation, physicsClientId=client)
+    def set_poses(self, positions: Array, orientations: Array) -> None:
+        """Move the visuals to positions (n, 3) [m] and orientations (n, 4), (w, x, y, z)."""
+        client, p = self.client(), import_pybullet()
+        xyzw = np.roll(orientations, -1, axis=1).tolist()
+        for number, position, orientation in zip(self._ids, positions.tolist(), xyzw, strict=True):
+            p.resetBasePositionAndOrientation(number, position, orientation, physicsClientId=client)
 
-    def photograph(
-        self, view: View, **options: Any
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_]]:
-        """Return colours (h, w, 3), depth buffer (h, w) and which pixels show a piece (h, w)."""
-        colours, depth, mask = self._shot(view, renderer=bullet().ER_TINY_RENDERER, **options)
-        return colours, depth, np.asarray(mask).reshape(depth.shape) >= 0
+    def capture(self, view: View, **options: Any) -> tuple[Pixels, Depth, Mask]:
+        """Return colours (h, w, 3), depth buffer (h, w) and the mask of the visuals (h, w)."""
+        renderer = import_pybullet().ER_TINY_RENDERER
+        colours, depth, segments = self._camera_image(view, renderer=renderer, **options)
+        return colours, depth, np.asarray(segments).reshape(depth.shape) >= 0
 
-    def _shot(self, view: View, **options: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32], Any]:
-        """Return colours (h, w, 3), depth buffer (h, w) and pybullet's mask."""
-        client, p = self.client(), bullet()
+    def _camera_image(self, view: View, **options: Any) -> tuple[Pixels, Depth, Any]:
+        """Return colours (h, w, 3), depth buffer (h, w) and pybullet's segmentation mask."""
+        client, p = self.client(), import_pybullet()
         width, height, colour, depth, mask = p.getCameraImage(
             view.width,
             view.height,
@@ -102,44 +112,51 @@ class Stage:
         return colours, np.asarray(depth, dtype=np.float32).reshape(shape), mask
 
     def close(self) -> None:
-        """Disconnect; another use connects anew. May be called again and in a forked process."""
+        """Disconnect; further use connects anew. May be called again and in a forked process."""
         if self._finalizer is not None:
             self._finalizer()
-        self._client, self._finalizer, self._ids = None, None, []
+        self._client, self._finalizer = None, None
+        self._ids = []
 
 
 def _disconnect(client: int, process: int) -> None:
-    """Close a client in the process that made it; in a fork the copy is left alone."""
+    """Disconnect a client in the process that connected it; leave the copy in a fork alone."""
     if os.getpid() != process:
         return
-    p = bullet()
+    p = import_pybullet()
     with captured_output():
         if p.isConnected(client):
             p.disconnect(client)
 
 
-def look(piece: Piece, client: int) -> dict[str, Any]:
-    """Return what pybullet is told of a piece's colours."""
-    return {"rgbaColor": piece.colour.tolist(), "specularColor": SHINE, "physicsClientId": client}
+def appearance(visual: Visual, client: int) -> dict[str, Any]:
+    """Return pybullet's arguments for the colours of a visual."""
+    rgba = visual.colour.tolist()
+    return {"rgbaColor": rgba, "specularColor": SPECULAR, "physicsClientId": client}
 
 
-def _visual(p: ModuleType, piece: Piece, client: int) -> int:
-    """Return the number of what a piece looks like."""
-    if isinstance(piece.surface, MeshFile):
-        return read_mesh(piece.surface, p.createVisualShape, **look(piece, client))
+def _create_shape(p: ModuleType, visual: Visual, client: int) -> int:
+    """Return the number of a new pybullet visual shape."""
+    surface = visual.surface
+    if isinstance(surface, MeshFile):
+        return read_mesh(surface, p.createVisualShape, **appearance(visual, client))
     number: int = p.createVisualShape(
         p.GEOM_MESH,
-        vertices=piece.surface.vertices.tolist(),
-        normals=piece.surface.normals.tolist(),
-        indices=piece.surface.triangles.ravel().tolist(),
-        **look(piece, client),
+        vertices=surface.vertices.tolist(),
+        normals=surface.normals.tolist(),
+        indices=surface.triangles.ravel().tolist(),
+        **appearance(visual, client),
     )
     return number
 
 
-def _placed(p: ModuleType, piece: Piece, visual: int, client: int) -> int:
-    """Put one piece on the stage and return its number."""
-    number: int = p.createMultiBody(baseMass=0.0, baseVisualShapeIndex=visual, physicsClientId=client)
-    turn = np.roll(piece.orientation, -1).tolist()
-    p.resetBasePositionAndOrientation(number, piece.position.tolist(), turn, physicsClientId=client)
+def _create_body(p: ModuleType, visual: Visual, shape: int, client: int) -> int:
+    """Return the number of a new pybullet body at the visual's own pose."""
+    number: int = p.createMultiBody(
+        baseMass=0.0, baseVisualShapeIndex=shape, physicsClientId=client
+    )
+    xyzw = np.roll(visual.orientation, -1).tolist()
+    p.resetBasePositionAndOrientation(
+        number, visual.position.tolist(), xyzw, physicsClientId=client
+    )
     return number

@@ -1,1 +1,1 @@
-"""Marks over pictures: contact forces and energies."""
+"""Overlay on pictures: contact forces and energies."""

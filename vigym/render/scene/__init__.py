@@ -1,1 +1,1 @@
-"""What is drawn of a mechanism, and seen from where."""
+"""Scene of a mechanism: visuals, floor, light and camera."""

@@ -1,4 +1,4 @@
-"""pybullet as this package uses it: without its noise, and as a reader of mesh files."""
+"""pybullet without its banner, and mesh files read by it."""
 
 import sys
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from vigym.render.scene.surfaces import MeshFile
 
 
 class RenderError(RuntimeError):
-    """A picture that cannot be made on this machine, and what is missing."""
+    """Error of a picture that cannot be drawn on this machine; the message names the cause."""
 
 
-def bullet() -> ModuleType:
-    """Import pybullet without its banner.
+def import_pybullet() -> ModuleType:
+    """Return the module pybullet, imported without its banner.
 
     Raises:
         RenderError: it is not installed.
@@ -33,35 +33,39 @@ def bullet() -> ModuleType:
 
 
 def read_mesh(mesh: MeshFile, create: Callable[..., int], **options: object) -> int:
-    """Return the shape that pybullet's `create` makes of a mesh file.
+    """Return the shape number that pybullet's function `create` makes of a mesh file.
 
     Raises:
         RenderError: no such file, or one that pybullet cannot read.
     """
+    path = str(mesh.path)
     if not mesh.path.is_file():
-        raise RenderError(f"mesh {str(mesh.path)!r}: found no such file, expected the mesh that a shape names")
-    p, shape = bullet(), -1
-    with captured_output() as said:
+        raise RenderError(f"mesh {path!r}: found no such file, expected the mesh of a shape")
+    p = import_pybullet()
+    scale = mesh.scale.tolist()
+    shape = -1
+    with captured_output() as captured:
         try:
-            shape = create(p.GEOM_MESH, fileName=str(mesh.path), meshScale=mesh.scale.tolist(), **options)
+            shape = create(p.GEOM_MESH, fileName=path, meshScale=scale, **options)
         except p.error:
             shape = -1
     if shape < 0:
-        raise RenderError(f"mesh {str(mesh.path)!r}: pybullet cannot read it: {said.text.strip() or 'no reason given'}")
+        reason = captured.text.strip() or "no reason given"
+        raise RenderError(f"mesh {path!r}: pybullet cannot read it: {reason}")
     return shape
 
 
 def mesh_bounds(mesh: MeshFile) -> tuple[Array, Array]:
-    """Return the lower and upper corner (3,) [m] of a box along the mesh's axes that holds it.
+    """Return the lower and upper corner (3,) [m] of the bounding box along the mesh's axes.
 
     Raises:
         RenderError: no such file, or one that pybullet cannot read.
     """
-    p = bullet()
+    p = import_pybullet()
     with captured_output():
         client = p.connect(p.DIRECT)
     try:
-        # as it is: a convex hull takes ten times longer and grows by a margin
+        # no convex hull: it takes ten times longer and adds a margin
         exact = p.GEOM_FORCE_CONCAVE_TRIMESH
         shape = read_mesh(mesh, p.createCollisionShape, flags=exact, physicsClientId=client)
         body = p.createMultiBody(0.0, shape, physicsClientId=client)

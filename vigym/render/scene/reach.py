@@ -1,6 +1,6 @@
-"""The region a mechanism can reach: the balls its trees sweep, for a camera that never loses it.
+"""Reach of a mechanism: balls that contain it in every pose, so that the camera never loses it.
 
-A mechanism with closed loops is looked at in many poses in which its loops are closed.
+Of a mechanism with closed loops many poses with closed loops are sampled.
 """
 
 import math
@@ -14,203 +14,232 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Poses, Tree
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED, close_loops
-from vigym.mechanism.topology.loop_constraints import System
-from vigym.render.scene.pieces import Piece, travel
+from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.render.scene.surfaces import MeshFile
+from vigym.render.scene.visuals import Visual, slide_range
 from vigym.spatial import rotation_matrix
 
 Array = NDArray[np.float64]
+Ball = tuple[Array, float]  # centre (3,) [m], radius [m]
 
-_POSES = 256  # enough to see every side of a linkage; the empty rim of a picture hides what is missed between them
-
-
-def swept_points(mech: Mechanism, points: dict[str, Array], unlimited: float, still: Collection[str] = ()) -> Array:
-    """Return where points of all bodies go (n, 3) [m], in the world.
-
-    Args:
-        mech: with loops.
-        points: by body (k, 3) [m], in the world at the pose in which the bodies were added.
-        unlimited: how far slides without limits go to either side [m].
-        still: names of joints that stay as they were then; those that float have to be among them.
-    """
-    poses = _closed_poses(mech, unlimited, still)
-    swept = [np.zeros((0, 3))]
-    for number, (name, body) in enumerate(mech.bodies.items(), start=1):
-        local = (points[name] - body.position) @ rotation_matrix(body.orientation)
-        turned = local @ poses.R[:, number].transpose(0, 2, 1)
-        swept.append((turned + poses.x[:, number, None]).reshape(-1, 3))
-    return np.concatenate(swept)
-
-
-def _closed_poses(mech: Mechanism, unlimited: float, still: Collection[str]) -> Poses:
-    """Return poses with closed loops, next to hinges turned at random and slides at either end."""
-    tree, closing, generator = Tree(mech), mech.closing_joints, np.random.default_rng(0)
-    rows = [mech.structure.closures[joint.name] for joint in closing]
-    system = System(tree, [split(mech, joint) for joint in closing], rows, np.full(len(closing), unlimited))
-    rates = generator.uniform(-np.pi, np.pi, (_POSES, tree.freedoms))
-    joints = [joint for joint in mech.tree_joints for _ in joint.prototype.velocities]
-    moving = np.tile([joint.name not in still for joint in joints], (_POSES, 1))
-    for column in np.flatnonzero(moving[0] & ~tree.turns):
-        rates[:, column] = generator.choice(travel(joints[column], unlimited), _POSES)
-    start = tree.move(np.repeat(tree.zero[None], _POSES, axis=0), rates * moving)
-    closed = close_loops(system, start, moving)
-    return tree.poses(closed.coordinates[closed.gap < CLOSED])
+_POSES = 256  # sampled poses of a linkage; the margin of a picture covers the gaps between them
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Balls that hold the mechanism.
+    """Balls that contain the mechanism.
 
     Attributes:
         centres: (n, 3) [m], in the world.
         radii: (n,) [m].
-        followed: indices in `mech.bodies` of the bodies that float, or slide farther than they are large; the balls
-            are at assembly then and travel with them, and what the world shows is left out.
-        limbs: (k, 3) [m], where the loops of what the camera follows let its parts go while it stays as assembled.
-        hinge: direction that all rotation axes share at assembly (3,); None where they differ.
+        followed: indices in `mech.bodies` of the bodies that float or slide farther than their
+            size; the balls are at assembly then and move with them, without visuals of the world.
+        limbs: (k, 3) [m], points that the loops of followed bodies let their parts reach while the
+            bodies stay as assembled.
+        hinge_axis: direction shared by all rotation axes at assembly (3,); None where they differ.
     """
 
     centres: Array
     radii: Array
     followed: tuple[int, ...]
     limbs: Array
-    hinge: Array | None
+    hinge_axis: Array | None
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper corner (3,) [m] of the bounding box."""
+        if not len(self.radii):
+            return np.zeros(3), np.zeros(3)
+        spread = self.radii[:, None]
+        return (self.centres - spread).min(axis=0), (self.centres + spread).max(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """Points (n, 3) [m] at assembly that outline what one body shows, and the joints it carries."""
+class _BodyOutline:
+    """Points (n, 3) [m] at assembly that outline a body's visuals, and the joints it carries."""
 
     points: Array
     joints: list[Joint]
 
 
-def reach_of(mech: Mechanism, pieces: list[Piece]) -> Reach:
-    """Return where `mech`, drawn as `pieces`, can go."""
-    parts = _parts(mech, pieces)
+Outlines = dict[str, _BodyOutline]
+
+
+def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
+    """Return the reach of `mech` with the given visuals."""
+    outlines = _outlines(mech, visuals)
     extents: dict[str, float] = {}
     for joint, child in reversed(spanning_tree(mech)):
-        extents[child] = _extent(joint, parts[child], extents)
-    roots = parts[WORLD].joints
+        extents[child] = _extent(joint, outlines[child], extents)
+    roots = outlines[WORLD].joints
     followed = [joint for joint in roots if _travels_far(joint, extents[joint.child])]
-    balls = [] if followed else _own_balls(parts[WORLD], [np.zeros(3)])
+    balls = [] if followed else _point_balls(outlines[WORLD], [np.zeros(3)])
     limbs = np.zeros((0, 3))
-    if mech.closing_joints:  # loops keep a linkage far closer together than its tree could get apart
-        outlines = {name: _utmost(part.points) for name, part in parts.items()}
-        limbs = swept_points(mech, outlines, max(extents.values()), [joint.name for joint in followed])
+    if mech.closing_joints:  # loops keep a linkage far closer together than its tree alone
+        points = {name: _extreme_points(one.points) for name, one in outlines.items()}
+        held = [joint.name for joint in followed]
+        limbs = _loop_points(mech, points, max(extents.values()), held)
     if mech.closing_joints and not followed:
         balls += [(point, 0.0) for point in limbs]
         roots, limbs = [], limbs[:0]
     for joint in roots:
-        if len(joint.prototype.translations) > 1:
-            balls += _as_assembled(joint.child, parts)
+        if len(joint.joint_type.translations) > 1:
+            balls += _balls_as_assembled(joint.child, outlines)
         else:
-            balls += _balls(joint, parts, extents, [np.zeros(3)] if joint in followed else _steps(joint, extents))
+            shifts = [np.zeros(3)] if joint in followed else _slide_ends(joint, extents)
+            balls += _balls(joint, outlines, extents, shifts)
     names = list(mech.bodies)
-    centres, radii = [centre for centre, _ in balls], [radius for _, radius in balls]
-    indices = tuple(names.index(joint.child) for joint in followed)
-    return Reach(np.array(centres).reshape(-1, 3), np.array(radii), indices, limbs, _hinge(mech))
+    return Reach(
+        np.array([centre for centre, _ in balls]).reshape(-1, 3),
+        np.array([radius for _, radius in balls]),
+        tuple(names.index(joint.child) for joint in followed),
+        limbs,
+        _shared_hinge_axis(mech),
+    )
 
 
-def _parts(mech: Mechanism, pieces: list[Piece]) -> dict[str, _Part]:
-    parts = {}
+def _outlines(mech: Mechanism, visuals: list[Visual]) -> Outlines:
+    outlines = {}
     for index, name in enumerate([*mech.bodies, WORLD]):
-        outlines = [_outline(piece) for piece in pieces if piece.body == index]
-        points = np.concatenate([np.zeros((0, 3)), *outlines])
+        own = [_outline(visual) for visual in visuals if visual.body == index]
+        points = np.concatenate([np.zeros((0, 3)), *own])
         if name != WORLD:
             body = mech.bodies[name]
             points = points @ rotation_matrix(body.orientation).T + body.position
-        parts[name] = _Part(points, [joint for joint in mech.tree_joints if joint.parent == name])
-    return parts
+        joints = [joint for joint in mech.tree_joints if joint.parent == name]
+        outlines[name] = _BodyOutline(points, joints)
+    return outlines
 
 
-def _outline(piece: Piece) -> Array:
-    """Return points (n, 3) in the body frame that the piece lies between."""
-    points = piece.corners if isinstance(piece.surface, MeshFile) else piece.surface.vertices
-    outline: Array = points @ rotation_matrix(piece.orientation).T + piece.position
+def _outline(visual: Visual) -> Array:
+    """Return points (n, 3) in the body frame whose convex hull contains the visual."""
+    surface = visual.surface
+    points = visual.corners if isinstance(surface, MeshFile) else surface.vertices
+    outline: Array = points @ rotation_matrix(visual.orientation).T + visual.position
     return outline
 
 
-def _utmost(points: Array) -> Array:
-    """Return those of the points (n, 3) that lie farthest in some direction: a round shape has many that do not."""
+def _extreme_points(points: Array) -> Array:
+    """Return those of the points (n, 3) that are farthest in one of many directions."""
     if not len(points):
         return points
     farthest: Array = points[np.unique((points @ _DIRECTIONS.T).argmax(axis=0))]
     return farthest
 
 
-def _sunflower(count: int) -> Array:
-    """Return unit vectors (count, 3) spread evenly over the sphere, on a spiral of golden angles."""
+def _fibonacci_sphere(count: int) -> Array:
+    """Return evenly spread unit vectors (count, 3), on a spiral of golden angles."""
     height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
     radius = np.sqrt(1.0 - height**2)
-    return np.column_stack((radius * np.cos(turn), radius * np.sin(turn), height))
+    return np.column_stack((radius * np.cos(angle), radius * np.sin(angle), height))
 
 
-_DIRECTIONS = _sunflower(128)  # 18 degrees apart: of a ball less than 2 % of the radius is missed
+_DIRECTIONS = _fibonacci_sphere(128)  # 18 degrees apart: misses less than 2 % of a ball's radius
 
 
-def _extent(joint: Joint, part: _Part, extents: dict[str, float]) -> float:
-    """Return how far from its anchor the tree that hangs on `joint` can ever get [m]."""
-    own = np.linalg.norm(part.points - joint.position, axis=1)
-    hanging = [
-        float(np.linalg.norm(other.position - joint.position)) + extents[other.child] + _slide(other, extents)
-        for other in part.joints
+def _loop_points(
+    mech: Mechanism, points: dict[str, Array], unlimited: float, held: Collection[str]
+) -> Array:
+    """Return the world positions (n, 3) [m] of body points in sampled poses with closed loops.
+
+    Args:
+        mech: with loops.
+        points: by body (k, 3) [m], in the world at assembly.
+        unlimited: range to either side of slides without limits [m].
+        held: names of joints that stay as assembled, all floating ones among them.
+    """
+    poses = _closed_poses(mech, unlimited, held)
+    moved = [np.zeros((0, 3))]
+    for number, (name, body) in enumerate(mech.bodies.items(), start=1):
+        local = (points[name] - body.position) @ rotation_matrix(body.orientation)
+        rotated = local @ poses.R[:, number].transpose(0, 2, 1)
+        moved.append((rotated + poses.x[:, number, None]).reshape(-1, 3))
+    return np.concatenate(moved)
+
+
+def _closed_poses(mech: Mechanism, unlimited: float, held: Collection[str]) -> Poses:
+    """Return poses with closed loops near random hinge angles and slides at either end."""
+    tree, closing = TreeKinematics(mech), mech.closing_joints
+    generator = np.random.default_rng(0)
+    constraints = [mech.structure.loop_constraints[joint.name] for joint in closing]
+    frames = [joint_frames(mech, joint) for joint in closing]
+    system = LoopSystem(tree, frames, constraints, np.full(len(closing), unlimited))
+    motion = generator.uniform(-np.pi, np.pi, (_POSES, tree.dofs))
+    joints = [joint for joint in mech.tree_joints for _ in range(joint.dofs)]
+    moving = np.tile([joint.name not in held for joint in joints], (_POSES, 1))
+    for dof in np.flatnonzero(moving[0] & ~tree.is_rotation):
+        motion[:, dof] = generator.choice(slide_range(joints[dof], unlimited), _POSES)
+    start = tree.move(np.repeat(tree.zero[None], _POSES, axis=0), motion * moving)
+    closed = close_loops(system, start, moving)
+    return tree.poses(closed.coordinates[closed.gap < CLOSED])
+
+
+def _extent(joint: Joint, outline: _BodyOutline, extents: dict[str, float]) -> float:
+    """Return the largest distance [m] from the anchor of `joint` to any point of its subtree."""
+    own = np.linalg.norm(outline.points - joint.position, axis=1)
+    subtrees = [
+        float(np.linalg.norm(other.position - joint.position))
+        + extents[other.child]
+        + _slide_length(other, extents)
+        for other in outline.joints
     ]
-    return max([float(own.max()) if len(own) else 0.0, *hanging])
+    return max([float(own.max()) if len(own) else 0.0, *subtrees])
 
 
-def _slide(joint: Joint, extents: dict[str, float]) -> float:
-    if not joint.prototype.translations:
+def _slide_length(joint: Joint, extents: dict[str, float]) -> float:
+    if not joint.joint_type.translations:
         return 0.0
-    return max(abs(end) for end in travel(joint, extents[joint.child]))
+    return max(abs(end) for end in slide_range(joint, extents[joint.child]))
 
 
-def _as_assembled(body: str, parts: dict[str, _Part]) -> list[tuple[Array, float]]:
-    """Return the outline of a tree as it is: stretched out, a robot with legs is much larger than it ever looks."""
-    own = _own_balls(parts[body], [np.zeros(3)])
-    return own + [ball for joint in parts[body].joints for ball in _as_assembled(joint.child, parts)]
+def _balls_as_assembled(body: str, outlines: Outlines) -> list[Ball]:
+    """Return the outline of a subtree at assembly: stretched out, a legged robot is much larger."""
+    own = _point_balls(outlines[body], [np.zeros(3)])
+    joints = outlines[body].joints
+    return own + [ball for joint in joints for ball in _balls_as_assembled(joint.child, outlines)]
 
 
-def _own_balls(part: _Part, shifts: list[Array]) -> list[tuple[Array, float]]:
-    return [(point + shift, 0.0) for point in part.points for shift in shifts]
+def _point_balls(outline: _BodyOutline, shifts: list[Array]) -> list[Ball]:
+    return [(point + shift, 0.0) for point in outline.points for shift in shifts]
 
 
 def _balls(
-    joint: Joint, parts: dict[str, _Part], extents: dict[str, float], shifts: list[Array]
-) -> list[tuple[Array, float]]:
-    """Return the balls of the tree that hangs on `joint`, whose anchor does not turn and slides to `shifts`."""
-    if joint.prototype.rotations:
+    joint: Joint, outlines: Outlines, extents: dict[str, float], shifts: list[Array]
+) -> list[Ball]:
+    """Return the balls of the subtree of `joint`, whose anchor is translated by `shifts`."""
+    if joint.joint_type.rotations:
         return [(joint.position + shift, extents[joint.child]) for shift in shifts]
-    part = parts[joint.child]
-    balls = _own_balls(part, shifts)
-    for other in part.joints:
-        places = [shift + step for shift in shifts for step in _steps(other, extents)]
-        balls += _balls(other, parts, extents, places)
+    outline = outlines[joint.child]
+    balls = _point_balls(outline, shifts)
+    for other in outline.joints:
+        places = [shift + step for shift in shifts for step in _slide_ends(other, extents)]
+        balls += _balls(other, outlines, extents, places)
     return balls
 
 
-def _steps(joint: Joint, extents: dict[str, float]) -> list[Array]:
-    """Return the ends of a joint's travel (3,) [m]."""
-    if len(joint.prototype.translations) != 1:
+def _slide_ends(joint: Joint, extents: dict[str, float]) -> list[Array]:
+    """Return the displacements (3,) [m] of a joint at both ends of its range."""
+    if len(joint.joint_type.translations) != 1:
         return [np.zeros(3)]
-    return [end * joint.axis for end in travel(joint, extents[joint.child])]
+    return [end * joint.axis for end in slide_range(joint, extents[joint.child])]
 
 
 def _travels_far(joint: Joint, extent: float) -> bool:
-    if len(joint.prototype.translations) != 1:
-        return len(joint.prototype.translations) > 1
-    low, high = travel(joint, math.inf)
+    """Whether a joint floats or slides farther than the diameter of its subtree."""
+    if len(joint.joint_type.translations) != 1:
+        return len(joint.joint_type.translations) > 1
+    low, high = slide_range(joint, math.inf)
     return high - low > 2.0 * extent
 
 
-def _hinge(mech: Mechanism) -> Array | None:
-    turning = [joint for joint in mech.tree_joints if joint.prototype.rotations]
-    if not turning or any(len(joint.prototype.rotations) > 1 for joint in turning):
+def _shared_hinge_axis(mech: Mechanism) -> Array | None:
+    hinges = [joint for joint in mech.tree_joints if joint.joint_type.rotations]
+    if not hinges or any(len(joint.joint_type.rotations) > 1 for joint in hinges):
         return None
-    axis: Array = turning[0].axis
-    shared = all(abs(float(joint.axis @ axis)) > 0.999 for joint in turning)
+    axis: Array = hinges[0].axis
+    shared = all(abs(float(joint.axis @ axis)) > 0.999 for joint in hinges)
     return axis if shared else None

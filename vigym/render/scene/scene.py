@@ -1,115 +1,141 @@
-"""A mechanism as a scene: what is drawn, on which floor, seen from where."""
+"""Scene of a mechanism: visuals, floor, camera and light."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.scene.camera import Array, Camera
-from vigym.render.scene.framing import bounds, first_view, floor_of, light_view
-from vigym.render.scene.pieces import Piece, pieces_of
-from vigym.render.scene.reach import Reach, reach_of
-from vigym.spatial import broadcast_product, rotation_matrix
+from vigym.render.scene.framing import find_floor, initial_view, light_view
+from vigym.render.scene.reach import Reach, find_reach
+from vigym.render.scene.visuals import NO_ROTATION, Visual, build_visuals
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix
 
-CALM = 0.25  # how far what is followed may rise and fall before the camera does, in units of the reach
+DEAD_BAND = 0.25  # rise or fall that the camera does not follow, in units of the reach
 
 
 class Scene:
-    """What a backend needs to know of a mechanism.
+    """Data that render backends need of a mechanism.
 
     Args:
-        mechanism: what is drawn, as it is now; later additions are not seen.
-        camera: what is fixed of the view; the rest is chosen so that the mechanism fills the picture.
+        mechanism: drawn in its present state; later additions are not drawn.
+        camera: user settings of the view; the rest is chosen such that the mechanism fills the
+            picture.
         width, height: size of the picture [pixels].
 
     Attributes:
-        pieces: what is drawn.
-        bodies: number of bodies; also that of the world among the pieces' bodies.
-        floor: the mechanism's ground; where it has none and hangs on the world under gravity, a floor below its reach;
-            else None.
+        visuals: surfaces fixed in bodies and the world.
+        bodies: number of bodies; index of the world among the visuals' bodies.
+        floor: the mechanism's ground; without one, a floor below the reach if the mechanism is
+            anchored to the world under gravity; else None.
         centre: middle of the reach at assembly (3,) [m].
-        size: diagonal of a box around the reach [m].
+        size: diagonal of the bounding box of the reach [m].
         weight: of all bodies [N].
-        view: what the camera sees before it follows anything.
-        follows: whether the camera moves with what floats or slides far.
-        light: what the light sees then; square, it holds all that throws a shadow.
+        view: initial view of the camera.
+        follows: whether the camera moves with bodies that float or slide far.
+        light: initial view of the light; square, contains everything that casts a shadow.
 
     Raises:
         ValueError: a size that is not positive, or no whole number of pixels.
     """
 
     def __init__(self, mechanism: Mechanism, camera: Camera, width: int, height: int) -> None:
-        if min(width, height) < 1:
-            raise ValueError(f"picture size: found {width} x {height}, expected at least 1 x 1 pixels")
-        if not all(isinstance(pixels, (int, np.integer)) for pixels in (width, height)):
-            raise ValueError(f"picture size: found {width} x {height}, expected whole numbers of pixels")
-        self.pieces: list[Piece] = pieces_of(mechanism)
-        self.bodies = len(mechanism.bodies)
-        self._carrier = np.array([piece.body for piece in self.pieces], dtype=np.intp)
-        self._offset = np.array([piece.position for piece in self.pieces]).reshape(-1, 3)
-        self._turn = np.array([piece.orientation for piece in self.pieces]).reshape(-1, 4)
-        self._corners = np.array([piece.corners for piece in self.pieces]).reshape(-1, 8, 3)
-        reach = reach_of(mechanism, self.pieces)
+        _check_size(width, height)
+        self._set_visuals(build_visuals(mechanism))
+        bodies = mechanism.bodies.values()
+        self.bodies = len(bodies)
+        reach = find_reach(mechanism, self.visuals)
         self._followed = list(reach.followed)
-        low, high = bounds(reach)
+        low, high = reach.bounds
         self.centre: Array = (low + high) / 2
         self.size = float(np.linalg.norm(high - low)) or 1.0
-        self.weight = float(np.linalg.norm(mechanism.gravity)) * sum(body.mass for body in mechanism.bodies.values())
-        self.floor = floor_of(mechanism, reach, self.size)
-        starts = np.array([body.position for body in mechanism.bodies.values()]).reshape(-1, 3)
+        gravity = float(np.linalg.norm(mechanism.gravity))
+        self.weight = gravity * sum(body.mass for body in bodies)
+        self.floor = find_floor(mechanism, reach, self.size)
+        assembly = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.follows = camera.target is None and bool(self._followed)
-        standing = self._standing(reach)
-        self._start = self._middle(starts) + standing
-        self.view = first_view(camera, reach, width, height).moved(standing if self.follows else np.zeros(3))
-        self.light = light_view(self.view, reach).moved(standing)
+        offset = self._offset_to_ground(reach)
+        self._start = self._followed_centre(assembly) + offset
+        view = initial_view(camera, reach, width, height)
+        self.view = view.translated(offset if self.follows else np.zeros(3))
+        self.light = light_view(self.view, reach).translated(offset)
 
-    def _standing(self, reach: Reach) -> Array:
-        """Return the shift (3,) [m] that puts what the camera follows on the mechanism's own ground."""
-        if self.floor is None or self.floor.below or not self._followed:
+    def _set_visuals(self, visuals: list[Visual]) -> None:
+        self.visuals = visuals
+        self._body = np.array([visual.body for visual in visuals], dtype=np.intp)
+        self._position = np.array([visual.position for visual in visuals]).reshape(-1, 3)
+        self._orientation = np.array([visual.orientation for visual in visuals]).reshape(-1, 4)
+        self._corners = np.array([visual.corners for visual in visuals]).reshape(-1, 8, 3)
+
+    def _offset_to_ground(self, reach: Reach) -> Array:
+        """Return the shift (3,) [m] that puts followed bodies on the mechanism's own ground."""
+        if self.floor is None or self.floor.is_backdrop or not self._followed:
             return np.zeros(3)
         lowest = (reach.centres @ self.floor.normal - reach.radii).min()
         return (self.floor.height - float(lowest)) * self.floor.normal
 
-    def _middle(self, positions: Array) -> Array:
-        """Return the middle of the followed bodies (3,) [m]."""
+    def _followed_centre(self, positions: Array) -> Array:
+        """Return the mean position of the followed bodies (3,) [m]."""
         return positions[self._followed].mean(axis=0) if self._followed else np.zeros(3)
 
     def shifts(self, positions: Array) -> tuple[Array, Array]:
-        """Return how far camera and light (3,) [m] have moved for bodies at `positions` (n_bodies, 3) [m]."""
-        none = np.zeros(3)
+        """Return displacements of camera and light (3,) [m] for body positions (n_bodies, 3)."""
+        zero = np.zeros(3)
         if not self._followed:
-            return none, none
-        shift = self._middle(positions) - self._start
-        if self.floor is not None:  # glide along the floor, rise only when the mechanism leaves the picture
+            return zero, zero
+        shift = self._followed_centre(positions) - self._start
+        if self.floor is not None:  # along it; up and down only if the mechanism leaves the picture
             rise = float(self.floor.normal @ shift)
-            shift -= float(np.clip(rise, -CALM * self.size, CALM * self.size)) * self.floor.normal
-        return (shift if self.follows else none), shift
+            band = DEAD_BAND * self.size
+            shift -= float(np.clip(rise, -band, band)) * self.floor.normal
+        return (shift if self.follows else zero), shift
 
-    def checked(self, positions: ArrayLike, orientations: ArrayLike) -> tuple[Array, Array]:
-        """Return the poses as float arrays (n_bodies, 3) and (n_bodies, 4).
+    def check_poses(self, positions: ArrayLike, orientations: ArrayLike) -> tuple[Array, Array]:
+        """Return body poses as float arrays (n_bodies, 3) and (n_bodies, 4).
 
         Raises:
             ValueError: a wrong shape or a number that is not finite.
         """
-        return _poses("positions", positions, self.bodies, 3), _poses("orientations", orientations, self.bodies, 4)
+        checked = _checked("positions", positions, (self.bodies, 3))
+        return checked, _checked("orientations", orientations, (self.bodies, 4))
 
-    def place(self, positions: Array, orientations: Array, world: ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
-        """Return the poses of the pieces, (n_pieces, 3) [m] and (n_pieces, 4), for those of bodies and world."""
-        where = np.concatenate((positions, np.reshape(world, (1, 3))))[self._carrier]
-        turn = np.concatenate((orientations, [[1.0, 0.0, 0.0, 0.0]]))[self._carrier]
-        moved = where + np.einsum("nij,nj->ni", rotation_matrix(turn), self._offset)
-        return moved, broadcast_product(turn, self._turn)
+    def visual_poses(
+        self, positions: Array, orientations: Array, world: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> tuple[Array, Array]:
+        """Return the poses of the visuals for poses of the bodies and an origin of the world.
 
-    def corners(self, placed: Array, turned: Array) -> Array:
-        """Return the corners (8 n_pieces, 3) [m] of boxes that hold the pieces at world poses from `place`."""
-        turned_corners = np.einsum("nij,nkj->nki", rotation_matrix(turned), self._corners)
-        spread: Array = (placed[:, None] + turned_corners).reshape(-1, 3)
-        return spread
+        Args:
+            positions: of the bodies (n_bodies, 3) [m].
+            orientations: of the bodies (n_bodies, 4).
+            world: position of the world frame (3,) [m].
+
+        Returns:
+            Positions (n_visuals, 3) [m] and orientations (n_visuals, 4).
+        """
+        place = np.concatenate((positions, np.reshape(world, (1, 3))))[self._body]
+        orientation = np.concatenate((orientations, [NO_ROTATION]))[self._body]
+        offset = np.einsum("nij,nj->ni", batch_rotation_matrix(orientation), self._position)
+        return place + offset, batch_quaternion_product(orientation, self._orientation)
+
+    def bounding_corners(self, positions: Array, orientations: Array) -> Array:
+        """Return bounding box corners (8 n_visuals, 3) [m] at poses from `visual_poses`."""
+        rotation = batch_rotation_matrix(orientations)
+        rotated = np.einsum("nij,nkj->nki", rotation, self._corners)
+        corners: Array = (positions[:, None] + rotated).reshape(-1, 3)
+        return corners
 
 
-def _poses(name: str, values: ArrayLike, bodies: int, size: int) -> Array:
+def _check_size(width: int, height: int) -> None:
+    found = f"picture size: found {width} x {height}"
+    if min(width, height) < 1:
+        raise ValueError(f"{found}, expected at least 1 x 1 pixels")
+    if not all(isinstance(pixels, (int, np.integer)) for pixels in (width, height)):
+        raise ValueError(f"{found}, expected whole numbers of pixels")
+
+
+def _checked(name: str, values: ArrayLike, shape: tuple[int, int]) -> Array:
     array = np.asarray(values, dtype=np.float64)
-    if array.shape != (bodies, size):
-        raise ValueError(f"{name}: found shape {array.shape}, expected ({bodies}, {size})")
+    if array.shape != shape:
+        raise ValueError(f"{name}: found shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name}: found nan or infinity, expected finite numbers")
     return array

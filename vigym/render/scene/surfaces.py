@@ -1,4 +1,4 @@
-"""Triangles of balls, boxes, cylinders and capsules: round where pybullet's own capsules are coarse."""
+"""Triangle surfaces of spheres, boxes, cylinders and capsules, finer than pybullet's own."""
 
 import math
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Shape,
 
 Array = NDArray[np.float64]
 
-AROUND = 24  # corners of a circle
-LENGTHWISE = 16  # most pieces of a straight side
-QUARTER = 6  # arcs of a quarter circle from equator to pole
+AROUND = 24  # segments of a circle
+LENGTHWISE = 16  # largest number of segments of a straight side
+QUARTER = 6  # segments of a quarter circle from equator to pole
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +33,17 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """Surface that pybullet reads from `path` and scales by `scale` (3,)."""
+    """Surface read by pybullet from `path` and scaled by `scale` (3,)."""
 
     path: Path
     scale: Array
 
 
 def surface_of(shape: Shape) -> Surface | MeshFile:
-    """Return what is drawn for `shape`, in the shape's own axes.
+    """Return the surface of `shape` in the shape's own axes.
 
     Raises:
-        TypeError: a kind of shape that has no picture.
+        TypeError: a kind of shape that cannot be drawn.
     """
     if isinstance(shape, Mesh):
         return MeshFile(Path(shape.path), np.asarray(shape.scale))
@@ -55,17 +55,26 @@ def surface_of(shape: Shape) -> Surface | MeshFile:
         return capsule(shape.radius, shape.length)
     if isinstance(shape, Cylinder):
         return cylinder(shape.radius, shape.length)
-    raise TypeError(f"shape: found {type(shape).__name__}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+    found = type(shape).__name__
+    raise TypeError(f"shape: found {found}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+
+
+def quads(count: int) -> NDArray[np.int64]:
+    """Return the triangles (2 count, 3) of separate quadrangles with 4 vertices each, in order."""
+    corners = np.array([[0, 1, 2], [0, 2, 3]])
+    triangles: NDArray[np.int64] = 4 * np.arange(count)[:, None, None] + corners
+    return triangles.reshape(-1, 3)
 
 
 def box(size: Array) -> Surface:
-    """Return a box with edge lengths `size` (3,) [m], flat faces."""
+    """Return a box with edge lengths `size` (3,) [m] and flat faces."""
     corners = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]) / 2.0
-    faces = [np.roll(corners * [sign, sign, 1.0], axis, axis=1) for axis in range(3) for sign in (1.0, -1.0)]
-    vertices = np.concatenate(faces)
-    normals = np.repeat([np.roll([sign, 0.0, 0.0], axis) for axis in range(3) for sign in (1.0, -1.0)], 4, axis=0)
-    triangles = (4 * np.arange(6)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)
-    return Surface(vertices * size, normals, triangles)
+    faces, outward = [], []
+    for axis in range(3):
+        for sign in (1.0, -1.0):
+            faces.append(np.roll(corners * [sign, sign, 1.0], axis, axis=1))
+            outward.append(np.roll([sign, 0.0, 0.0], axis))
+    return Surface(np.concatenate(faces) * size, np.repeat(outward, 4, axis=0), quads(6))
 
 
 def cylinder(radius: float, length: float) -> Surface:
@@ -73,43 +82,50 @@ def cylinder(radius: float, length: float) -> Surface:
     side = _side(radius, length)
     low, high = side[0], side[-1]
     profile = np.concatenate(([[0.0, low[1]]], [low], side, [high], [[0.0, high[1]]]))
-    outward = np.repeat([[1.0, 0.0]], len(side), axis=0)
-    normals = np.concatenate((np.repeat([[0.0, -1.0]], 2, axis=0), outward, np.repeat([[0.0, 1.0]], 2, axis=0)))
-    return _turned(profile, normals)
+    counts = (2, len(side), 2)
+    normals = np.repeat([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]], counts, axis=0)
+    return _revolve(profile, normals)
 
 
 def capsule(radius: float, length: float) -> Surface:
-    """Return a capsule about z, `length` [m] between the centres of its end balls; length 0 is a ball."""
+    """Return a capsule about z, `length` [m] between the centres of its ends; 0: a sphere."""
     angle = np.linspace(-math.pi / 2, 0.0, QUARTER + 1)[:-1]
-    cap = np.column_stack((np.cos(angle), np.sin(angle)))
+    lower_cap = np.column_stack((np.cos(angle), np.sin(angle)))
+    upper_cap = lower_cap[::-1] * [1.0, -1.0]
     side = _side(radius, length)
-    bottom, top = radius * cap + [0.0, -length / 2], radius * cap[::-1] * [1.0, -1.0] + [0.0, length / 2]
+    bottom = radius * lower_cap + [0.0, -length / 2]
+    top = radius * upper_cap + [0.0, length / 2]
     outward = np.repeat([[1.0, 0.0]], len(side), axis=0)
-    return _turned(np.concatenate((bottom, side, top)), np.concatenate((cap, outward, cap[::-1] * [1.0, -1.0])))
+    normals = np.concatenate((lower_cap, outward, upper_cap))
+    return _revolve(np.concatenate((bottom, side, top)), normals)
 
 
 def _side(radius: float, length: float) -> Array:
     """Return the (radius, z) points of a straight side (k, 2).
 
-    The rasteriser visits every pixel of a triangle's bounding box: one long sliver across the picture costs more than
-    the many short ones it is cut into.
+    The rasteriser visits every pixel of a triangle's bounding box: one long sliver across the
+    picture costs more than many short ones.
     """
-    pieces = int(np.clip(length / (2.0 * radius), 1, LENGTHWISE)) if length > 0.0 else 0
-    height = np.linspace(-length / 2, length / 2, pieces + 1)
+    segments = int(np.clip(length / (2.0 * radius), 1, LENGTHWISE)) if length > 0.0 else 0
+    height = np.linspace(-length / 2, length / 2, segments + 1)
     return np.column_stack((np.full_like(height, radius), height))
 
 
-def _turned(profile: Array, normals: Array) -> Surface:
-    """Turn a profile of (radius, z) points (k, 2) with normals (k, 2), from bottom to top, about z."""
+def _revolve(profile: Array, normals: Array) -> Surface:
+    """Return the surface of revolution about z of a profile (radius, z) (k, 2) and its normals."""
     angle = np.linspace(0.0, 2.0 * math.pi, AROUND + 1)
     circle = np.stack((np.cos(angle), np.sin(angle)), axis=-1)
     index = np.arange(len(profile) * (AROUND + 1)).reshape(len(profile), AROUND + 1)
-    a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]
-    triangles = np.concatenate([np.stack(corners, axis=-1).reshape(-1, 3) for corners in ((a, b, c), (a, c, d))])
-    return Surface(_swept(profile, circle), _swept(normals, circle), triangles)
+    a, b = index[:-1, :-1], index[:-1, 1:]
+    d, c = index[1:, :-1], index[1:, 1:]
+    triangles = np.concatenate(
+        [np.stack(corners, axis=-1).reshape(-1, 3) for corners in ((a, b, c), (a, c, d))]
+    )
+    return Surface(_sweep(profile, circle), _sweep(normals, circle), triangles)
 
 
-def _swept(profile: Array, circle: Array) -> Array:
+def _sweep(profile: Array, circle: Array) -> Array:
+    """Return the points ((k m), 3) of a profile (k, 2) at the directions of a circle (m, 2)."""
     flat = profile[:, None, 0:1] * circle
     height = np.broadcast_to(profile[:, None, 1:2], (*flat.shape[:2], 1))
     return np.concatenate((flat, height), axis=-1).reshape(-1, 3)

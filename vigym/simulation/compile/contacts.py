@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,13 +30,12 @@ from vigym.mechanism.elements.contacts import (
     HEAD,
     NEAREST,
     TAIL,
-    PairTouch,
-    check_hinged,
-    friction_of,
-    pair_touches,
+    PairContact,
+    check_hinge_overlap,
+    contact_features,
+    middle_segment,
+    pair_friction,
     rounded_box,
-    segment,
-    touch_points,
 )
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.elimination_order import LoopRow
@@ -68,7 +67,7 @@ def extremes(point: Array, radius: float) -> Array:
 
 def _contact_row(
     mobility: Mobility, body: str, point: Array, radius: float, axis: Array, direction: Array
-) -> np.void:
+) -> Any:
     """Constants that contacts with the ground, skates and wheels share."""
     row = CONTACT_MODEL.rows(1)[0]
     row["point"], row["radius"] = point, radius
@@ -85,14 +84,16 @@ def _set_friction(row: np.void, friction: Array) -> None:
 
 def _ground_contacts(
     mechanism: Mechanism, mobility: Mobility, collision: Collision
-) -> list[tuple[int, bool, bool, np.void]]:
-    """Kind, whether its tangents turn with the body, whether it resists spin, and constants of each contact point."""
-    found: list[tuple[int, bool, bool, np.void]] = []
+) -> list[tuple[int, bool, bool, Any]]:
+    """Find kind, whether tangents follow the body, whether it resists spin, and constants."""
+    found: list[tuple[int, bool, bool, Any]] = []
     own = mechanism.ground.friction if mechanism.ground is not None else None
     friction = collision.friction if own is None else own
     directed = bool(np.ptp(friction) > 0.0)
-    for part in touch_points(collision):
-        row = _contact_row(mobility, collision.body, part.point, part.radius, part.axis, collision.direction)
+    for part in contact_features(collision):
+        row = _contact_row(
+            mobility, collision.body, part.point, part.radius, part.axis, collision.direction
+        )
         _set_friction(row, friction)
         row["torsional_friction"] = collision.torsion
         row["restitution"] = collision.restitution
@@ -102,24 +103,28 @@ def _ground_contacts(
 
 
 def pair_extremes(row: np.void) -> tuple[Array, Array]:
-    """Points (7, 3) that the own body of a contact may touch with, and (7, 3) of its partner, from its constants."""
+    """Find points (7, 3) that the own body of a contact may touch with, and its partner's."""
     own = extremes(row["point"], row["radius"] + np.linalg.norm(row["segment"]))
-    return own, extremes(row["box_centre"], row["box_radius"] + np.linalg.norm(row["box_half_sizes"]))
+    return own, extremes(
+        row["box_centre"], row["box_radius"] + np.linalg.norm(row["box_half_sizes"])
+    )
 
 
-def _pair_contact(mobility: Mobility, touch: PairTouch) -> np.void:
+def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     """Constants of a contact of two bodies."""
-    row, own, partner = CONTACT_MODEL.rows(1)[0], touch.own, touch.partner
-    row["point"], row["segment"], row["radius"] = segment(own)
+    row, own, partner = CONTACT_MODEL.rows(1)[0], pair.own, pair.partner
+    row["point"], row["segment"], row["radius"] = middle_segment(own)
     row["box_centre"], axes, row["box_half_sizes"], row["box_radius"] = rounded_box(partner)
     row["box_axes"] = axes.ravel()
     reach = np.linalg.norm(row["segment"]) + row["radius"]
     row["reach"] = reach + np.linalg.norm(row["box_half_sizes"]) + row["box_radius"]
-    _set_friction(row, np.full(3, friction_of(own, partner)))
+    _set_friction(row, np.full(3, pair_friction(own, partner)))
     row["restitution"] = np.sqrt(own.restitution * partner.restitution)
     places = pair_extremes(row)
     masses = mobility.mass_at(own.body, places[0]), mobility.mass_at(partner.body, places[1])
-    row["effective_mass"] = 0.5 / (1.0 / masses[0] + 1.0 / masses[1])  # at least, however the two are connected
+    row["effective_mass"] = 0.5 / (
+        1.0 / masses[0] + 1.0 / masses[1]
+    )  # at least, however the two are connected
     return row
 
 
@@ -128,14 +133,19 @@ def pair_rows(mechanism: Mechanism, bodies: dict[str, int]) -> list[LoopRow]:
     first = len(mechanism.ground_contact_names)
     constants = LOOP_ROW_MODEL.rows(1)[0]
     return [
-        LoopRow(CONTACT_ROW, first + i, bodies[touch.partner.body], bodies[touch.own.body], -1, constants)
-        for i, touch in enumerate(pair_touches(mechanism))
+        LoopRow(
+            CONTACT_ROW, first + i, bodies[pair.partner.body], bodies[pair.own.body], -1, constants
+        )
+        for i, pair in enumerate(mechanism.pair_contacts)
         for _ in range(3)
     ]
 
 
 def contact_rows(
-    mechanism: Mechanism, mobility: Mobility | None, bodies: dict[str, int], loop_rows: list[LoopRow]
+    mechanism: Mechanism,
+    mobility: Mobility | None,
+    bodies: dict[str, int],
+    loop_rows: list[LoopRow],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (n,) of CONTACT_PLAN and of CONTACT_MODEL of all contacts, skates and wheels last.
 
@@ -155,22 +165,26 @@ def contact_rows(
             plan.append((bodies[collision.body], kind, directed, has_torsion, 0, -1))
             rows.append(row)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
-    for touch in pair_touches(mechanism):
-        check_hinged(mechanism, touch)
-        own, partner = bodies[touch.own.body], bodies[touch.partner.body]
-        plan.append((own, PAIR_KINDS[touch.kind], True, False, partner, owners.index(len(plan))))
-        rows.append(_pair_contact(mobility, touch))
+    for pair in mechanism.pair_contacts:
+        check_hinge_overlap(pair, mechanism.joints.values(), mechanism.bodies)
+        own, partner = bodies[pair.own.body], bodies[pair.partner.body]
+        plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, owners.index(len(plan))))
+        rows.append(_pair_contact(mobility, pair))
     for skate in mechanism.skates.values():
         plan.append((bodies[skate.body], SKATE, True, False, 0, -1))
-        rows.append(_contact_row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction))
+        rows.append(
+            _contact_row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction)
+        )
     for wheel in mechanism.wheels.values():
         plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1))
-        rows.append(_contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis))
+        rows.append(
+            _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
+        )
     return np.array(plan, CONTACT_PLAN.dtype), np.array(rows, CONTACT_MODEL.dtype)
 
 
 def set_ground(environment: np.void, mechanism: Mechanism) -> None:
-    """Write normal, a tangent and height [m] of the ground; of the plane z = 0 where there is none."""
+    """Write normal, tangent and height [m] of the ground; of the plane z = 0 if there is none."""
     ground = mechanism.ground
     normal = np.array([0.0, 0.0, 1.0]) if ground is None else np.asarray(ground.normal)
     east = np.array([1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Constants of the degrees of freedom: rows of DOF_MODEL of joints and of springs between points."""
+"""Constants of the degrees of freedom of joints and of springs between points."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from vigym.core.model.fields import DOF_MODEL
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.effective_mass import Mobility
+from vigym.mechanism.topology.joint_frames import relative_pose
 from vigym.simulation.compile.layout import Rows, starts
-from vigym.spatial import relative_pose
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -21,10 +21,12 @@ CURVE = DOF_MODEL.fields["currents"].width  # points of a motor's saturation cur
 
 def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
     """Rows of a joint's degrees of freedom."""
-    count = len(joint.prototype.velocities)
+    count = joint.dofs
     rows = DOF_MODEL.rows(count)
     rests = tuple(joint.rest) or (0.0,) * count
-    if joint.type == "floating":  # its coordinates are absolute, its spring is slack at the assembly
+    if (
+        joint.type == "floating"
+    ):  # its coordinates are absolute, its spring is slack at the assembly
         rests = (*relative_pose(mechanism, joint.parent, joint.child)[:3], 0.0, 0.0, 0.0)
     rows["damping"] = joint.damping
     rows["stiffness"] = joint.stiffness
@@ -51,7 +53,8 @@ def _set_motor(row: np.void, mechanism: Mechanism, joint: Joint) -> None:
     model, count = motor.model, len(motor.model.currents)
     if count > CURVE:
         raise MechanismError(
-            f"motor of joint {joint.name!r}: found {count} points of its saturation, expected at most {CURVE}"
+            f"motor of joint {joint.name!r}: found {count} points of its saturation, "
+            f"expected at most {CURVE}"
         )
     row["voltage"], row["resistance"] = model.voltage, model.resistance
     row["back_emf"] = model.torque_constant + model.viscous
@@ -74,7 +77,7 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
     tables = [_joint_dofs(mechanism, joint) for joint in (*rows.order, *mechanism.closing_joints)]
     if mobility is not None:
         tree = mechanism.tree_joints
-        first = starts([joint.name for joint in tree], [len(joint.prototype.velocities) for joint in tree])
+        first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         for joint, table in zip(rows.order, tables, strict=False):
             masses = [mobility.inertia_along(first[joint.name] + j) for j in range(len(table))]
             table["effective_mass"] = masses

@@ -1,4 +1,4 @@
-"""Symbolic elimination of the loops: the path of each loop row up the tree, and the rows it couples with there."""
+"""Symbolic elimination of the loops: paths of loop rows up the tree, and their couplings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ class LoopRow:
 
     Attributes:
         kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW or CONTACT_ROW.
-        owner: row of the loop in the tables of bodies; of a coupling that of body a; of a contact row the contact.
-        a: row of the first body it holds, 0 the world; of a coupling the body that its first joint carries.
+        owner: row of the loop in the tables of bodies; of a coupling that of body a; of a contact
+            row the contact.
+        a: row of the first body it holds, 0 the world; of a coupling the body that its first joint
+            carries.
         b: row of the second body.
         dof: degree of freedom where it yields, or the first that it couples, else -1.
         constants: () of LOOP_ROW_MODEL.
@@ -32,7 +34,7 @@ class LoopRow:
     other_dof: int = -1
 
     def closing_body(self, parents: list[int]) -> int:
-        """Row of the body where its paths to the root meet, past the degrees of freedom that it couples."""
+        """Find the body where its paths to the root meet, past the dofs that it couples."""
         if self.kind == COUPLED_ROW:
             return common_ancestor(parents, parents[self.a], parents[self.b])
         return common_ancestor(parents, self.a, self.b)
@@ -59,7 +61,8 @@ class Loops:
     Args:
         rows: all rows; those of one loop together.
         parents: row of each body's parent, parents before children.
-        local: eliminate each row where its two paths meet; else all in one node behind the last body.
+        local: eliminate each row where its two paths meet; else all in one node behind the last
+            body.
 
     Attributes:
         rows: in the order of elimination.
@@ -101,11 +104,13 @@ class Loops:
             first, count = self.eliminated[body]
             for r in [*range(first, first + count), *passing] if body else []:
                 self._index[body, r] = len(self._index)
-            fill_ins.append((len(self._index) - len(passing) if body else 0, len(passing) if body else 0))
+            fill_ins.append(
+                (len(self._index) - len(passing) if body else 0, len(passing) if body else 0)
+            )
         return fill_ins
 
     def _paths(self, parents: list[int]) -> np.ndarray:
-        """Fill-in row of the parent for each one, in the order of elimination; those that arrive second are added."""
+        """Find each fill-in row's row at the parent; those that arrive there second are added."""
         table = FILL_IN_PLAN.rows(len(self._index))
         table["parent_fill_in"] = table["adds"] = -1
         written = {(end, r) for r, row in enumerate(self.rows) for end in (row.a, row.b)}
@@ -123,7 +128,10 @@ class Loops:
     def _profile(self) -> tuple[np.ndarray, int]:
         """Rows of the plan: S is kept in a profile, outside of which nothing fills in."""
         table = LOOP_ROW_PLAN.rows(len(self.rows))
-        reach = [min([r, *(min(rows) for rows in self._passing if r in rows)]) for r in range(len(self.rows))]
+        reach = [
+            min([r, *(min(rows) for rows in self._passing if r in rows)])
+            for r in range(len(self.rows))
+        ]
         start = 0
         for r, (row, top) in enumerate(zip(self.rows, self._closing, strict=True)):
             entry = table[r]

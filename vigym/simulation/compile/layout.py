@@ -1,4 +1,4 @@
-"""Plan of a mechanism: the row of every body, degree of freedom and loop, and the order of elimination."""
+"""Plan of a mechanism: rows of bodies, degrees of freedom and loops, order of elimination."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Rows:
         loop: row of each loop: loop-closing joints by name, point springs as "spring NAME".
         dof: first degree of freedom of each joint and point spring.
         dof_count: number of degrees of freedom.
-        first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave loops alone.
+        first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
+            loops alone.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -54,8 +55,8 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
-        self.dof = starts(names, [*(len(joint.prototype.velocities) for joint in joints), *[1] * len(springs)])
-        self.dof_count = sum(len(joint.prototype.velocities) for joint in joints) + len(springs)
+        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
+        self.dof_count = sum(joint.dofs for joint in joints) + len(springs)
         self.first_loop = -(-len(self.body) // LANES) * LANES
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
@@ -67,15 +68,19 @@ class Rows:
 
 def _has_rate_force(joint: Joint) -> bool:
     """Whether rates of a joint set a force."""
-    driven_ball = bool(joint.effort) and joint.prototype.has_quaternion
+    driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
     return joint.damping > 0 or joint.armature > 0 or driven_ball
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether coordinates of a joint set a force: springs, motors, limits, dry friction, couplings."""
-    coupled = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
+    """Tell whether coordinates set a force: springs, motors, limits, friction, couplings."""
+    coupled = {
+        name
+        for coupling in mechanism.couplings.values()
+        for name in (coupling.joint, coupling.other)
+    }
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
-    return joint.stiffness > 0 or bounded or bool(coupled & joint.names)
+    return joint.stiffness > 0 or bounded or bool(coupled & joint.coordinate_names)
 
 
 def _is_active(mechanism: Mechanism, joint: Joint) -> bool:
@@ -92,8 +97,8 @@ def _motor_kind(mechanism: Mechanism, joint: Joint) -> int:
 
 
 def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
-    """Elimination of a joint's degrees of freedom; the 3x3 pivot knows no rates, springs or loop rows."""
-    dofs = len(joint.prototype.translations), len(joint.prototype.rotations)
+    """Choose the pivot of a joint; the 3x3 pivot knows no rates, springs or loop rows."""
+    dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
     if dofs == (0, 1):
         return HINGE_PIVOT
     is_free = not (_has_rate_force(joint) or joint.stiffness or has_fill_ins)
@@ -104,8 +109,8 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     """Plan rows of the bodies with their joints, and of the loops."""
     joints = mechanism.ordered_joints
     names = [joint.name for joint in joints]
-    position = starts(names, [len(joint.prototype.positions) for joint in joints])
-    velocity = starts(names, [len(joint.prototype.velocities) for joint in joints])
+    position = starts(names, [len(joint.joint_type.positions) for joint in joints])
+    velocity = starts(names, [joint.dofs for joint in joints])
     plan = BODY_PLAN.rows(rows.first_loop + len(rows.loop) if rows.loop else len(rows.body))
     for joint in joints:
         row = plan[rows.of(joint)]
@@ -114,8 +119,8 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row["first_dof"] = rows.dof[joint.name]
         row["first_position"] = position[joint.name]
         row["first_velocity"] = velocity[joint.name]
-        row["translation_count"] = len(joint.prototype.translations)
-        row["rotation_count"] = len(joint.prototype.rotations)
+        row["translation_count"] = len(joint.joint_type.translations)
+        row["rotation_count"] = len(joint.joint_type.rotations)
         row["has_rate_force"] = _has_rate_force(joint)
         row["has_spring"] = joint.stiffness > 0
         row["motor_kind"] = _motor_kind(mechanism, joint)
@@ -150,7 +155,7 @@ def _integers(rows: np.ndarray) -> np.ndarray:
 
 
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
-    """Build the plan; `vigym.core.model.layout.lay_out` fills in sizes and starts of the float tables.
+    """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
     Args:
         mechanism: its elements.
@@ -165,7 +170,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     actuators = [
         (rows.body[joint.child], k, rows.dof[joint.name] + k)
         for joint in tree
-        for k in range(len(joint.prototype.velocities) if joint.effort else 0)
+        for k in range(joint.dofs if joint.effort else 0)
     ]
     lists = {
         "plan_actuators": np.array(actuators, ACTUATOR_PLAN.dtype),
@@ -175,7 +180,9 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         "plan_contacts": contacts,
         "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
     }
-    plan = np.concatenate([np.zeros(HEADER.width, np.int64), _integers(joints), *map(_integers, lists.values())])
+    plan = np.concatenate(
+        [np.zeros(HEADER.width, np.int64), _integers(joints), *map(_integers, lists.values())]
+    )
     header = header_of(plan)
     start = HEADER.width + joints.size * BODY_PLAN.width
     for name, rows_of_list in lists.items():

@@ -21,7 +21,7 @@ from vigym.core.model.layout import Model
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, axis_frame
-from vigym.mechanism.topology.effective_mass import Mobility, needs_mobility
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
@@ -32,34 +32,43 @@ if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
 
 Poses = dict[str, tuple[np.ndarray, np.ndarray]]  # body -> position, quaternion
-# loops up to which one dense node at the end is as quick; local elimination was never slower (1 to 20 windows)
+# loops up to which one dense node at the end is as quick; local elimination was never slower (1 to
+# 20 windows)
 MOST_LOOPS_IN_TAIL = 2
 
 
 def _poses(mechanism: Mechanism) -> Poses:
     """Poses of all bodies at the assembly."""
-    poses = {name: (np.asarray(body.position), np.asarray(body.orientation)) for name, body in mechanism.bodies.items()}
+    poses = {
+        name: (np.asarray(body.position), np.asarray(body.orientation))
+        for name, body in mechanism.bodies.items()
+    }
     return {WORLD: (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))} | poses
 
 
 def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Joint frame in the parent's and in the child's axes; free orientations use the bodies' own axes."""
-    if len(joint.prototype.rotations) == 3:
+    """Find the joint frame in the parent's and in the child's axes.
+
+    Free orientations use the bodies' own axes.
+    """
+    if len(joint.joint_type.rotations) == 3:
         return np.eye(3), np.eye(3)
     frame = axis_frame(joint.axis, joint.axis2)
     return R_a.T @ frame, R_b.T @ rotation_matrix(joint.child_rotation) @ frame
 
 
 def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
-    """Write the constants of a joint to the row of the body it carries, or of the loop it closes."""
+    """Write constants of a joint to the row of the body it carries, or of the loop it closes."""
     (x_a, q_a), (x_b, q_b) = poses[joint.parent], poses[joint.child]
     R_a, R_b = rotation_matrix(q_a), rotation_matrix(q_b)
-    kind, turned = joint.prototype, joint.child_rotation
+    kind, turned = joint.joint_type, joint.child_rotation
     parent_frame, child_frame = _joint_frames(joint, R_a, R_b)
-    is_absolute = kind.type == "floating"  # its coordinates are the child's pose in the parent
+    is_absolute = kind.name == "floating"  # its coordinates are the child's pose in the parent
     row["child_anchor"] = 0.0 if is_absolute else R_b.T @ (joint.child_position - x_b)
     row["parent_anchor"] = 0.0 if is_absolute else R_a.T @ (joint.position - x_a)
-    offset = quaternion_product(q_a * [1, -1, -1, -1], quaternion_product(turned * [1, -1, -1, -1], q_b))
+    offset = quaternion_product(
+        q_a * [1, -1, -1, -1], quaternion_product(turned * [1, -1, -1, -1], q_b)
+    )
     row["joint_orientation"] = offset / np.linalg.norm(offset)
     row["reference_quaternion"] = row["joint_orientation"] if is_absolute else (1.0, 0.0, 0.0, 0.0)
     if 0 < len(kind.rotations) < 3:
@@ -94,18 +103,22 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
 
 
 def _set_parent_levers(table: np.ndarray, mechanism: Mechanism, rows: Rows) -> None:
-    """Fill in the levers from the parents' own anchors to the anchors of the joints and springs on them."""
+    """Fill in the levers from the parents' own anchors to those of joints and springs on them."""
     parents = [(rows.of(joint), joint.parent) for joint in (*rows.order, *mechanism.closing_joints)]
-    parents += [(rows.loop[f"spring {spring.name}"], spring.a) for spring in mechanism.springs.values()]
+    parents += [
+        (rows.loop[f"spring {spring.name}"], spring.a) for spring in mechanism.springs.values()
+    ]
     for i, parent in parents:
-        table[i]["parent_lever"] = table[i]["parent_anchor"] - table[rows.body[parent]]["child_anchor"]
+        table[i]["parent_lever"] = (
+            table[i]["parent_anchor"] - table[rows.body[parent]]["child_anchor"]
+        )
 
 
 def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
-    """Force and length [N, m] that residuals are measured by, from gravity (3,) and the rows of the bodies.
+    """Find force and length [N, m] that residuals are measured by.
 
-    The weight of all bodies, in 1 m/s^2 where there is no gravity; the longest arm from a centre of mass to the joint
-    that carries it, or radius of gyration.
+    The weight of all bodies, in 1 m/s^2 where there is no gravity; the longest arm from a centre of
+    mass to the joint that carries it, or radius of gyration.
     """
     fall = float(np.linalg.norm(gravity))
     arms = np.linalg.norm(bodies["child_anchor"], axis=1)
@@ -117,25 +130,35 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
     """Loop rows of all loop-closing joints and point springs."""
     found = []
 
-    def add(kind: int, name: str, ends: tuple[str, str], vectors: tuple[Any, Any], dof: int = -1) -> None:
+    def add(
+        kind: int, name: str, ends: tuple[str, str], vectors: tuple[Any, Any], dof: int = -1
+    ) -> None:
         constants = LOOP_ROW_MODEL.rows(1)[0]
         constants["vector_a"], constants["vector_b"] = vectors
-        found.append(LoopRow(kind, rows.loop[name], rows.body[ends[0]], rows.body[ends[1]], dof, constants))
+        found.append(
+            LoopRow(kind, rows.loop[name], rows.body[ends[0]], rows.body[ends[1]], dof, constants)
+        )
 
     for joint in mechanism.closing_joints:
-        imposed = mechanism.structure.closures[joint.name]
+        imposed = mechanism.structure.loop_constraints[joint.name]
         ends, first = (joint.parent, joint.child), rows.dof[joint.name]
         for u in imposed.translations:
             add(POSITION_ROW, joint.name, ends, (u, 0.0))
         for u, w in imposed.rotations:
             add(ORIENTATION_ROW, joint.name, ends, (u, w))
         if joint.stiffness or joint.damping:
-            row, n = bodies[rows.loop[joint.name]], len(joint.prototype.translations)
+            row, n = bodies[rows.loop[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row["translation_axes"].reshape(3, 3)[j]
                 add(COMPLIANT_POSITION_ROW, joint.name, ends, (axis, 0.0), first + j)
-            for j in range(len(joint.prototype.rotations)):
-                add(COMPLIANT_ORIENTATION_ROW, joint.name, ends, (0.0, row["child_axis"]), first + n + j)
+            for j in range(len(joint.joint_type.rotations)):
+                add(
+                    COMPLIANT_ORIENTATION_ROW,
+                    joint.name,
+                    ends,
+                    (0.0, row["child_axis"]),
+                    first + n + j,
+                )
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
         add(COMPLIANT_LENGTH_ROW, name, (spring.a, spring.b), (0.0, 0.0), rows.dof[name])
@@ -147,7 +170,7 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     places = {
         name: (rows.body[joint.child], rows.dof[joint.name] + j)
         for joint in mechanism.tree_joints
-        for j, name in enumerate(joint.coordinates(joint.prototype.velocities))
+        for j, name in enumerate(joint.velocity_names)
     }
     found = []
     for coupling in mechanism.couplings.values():
@@ -159,7 +182,7 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
 
 
 def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
-    """Compile a mechanism to constant tables: bodies in depth-first order behind the world, then loops, a row each.
+    """Compile a mechanism to constant tables: the world, bodies depth first, then loops.
 
     Args:
         mechanism: bodies, joints and all that acts on them.
@@ -170,13 +193,17 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     """
     rows = Rows(mechanism)
     if not rows.order:
-        raise MechanismError(f"mechanism {mechanism.name!r}: found no body that can move, expected at least one")
+        raise MechanismError(
+            f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
+        )
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
     count = len(rows.loop) + len(mechanism.couplings) + len(contact_loop_rows) // 3
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
-    eliminated = Loops([*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local)
-    mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+    eliminated = Loops(
+        [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local
+    )
+    mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
     environment["gravity"] = mechanism.gravity

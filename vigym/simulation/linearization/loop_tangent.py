@@ -1,30 +1,29 @@
-"""The motions that closed loops and couplings leave at a knot, and how they turn from pose to pose."""
+"""Motions that closed loops and couplings allow at a knot, and their change with the pose."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Tree
-from vigym.mechanism.topology.loop_constraints import System
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.simulation.linearization.motion import gradient
 
-if TYPE_CHECKING:
-    from vigym.mechanism.elements.collection import Listing
-
-SINGULAR = 1e-6  # part of the largest singular value of the loop rows below which one of those that count is none
+# part of the largest singular value of the constraints, below which an independent one is lost
+SINGULAR = 1e-6
 
 
 class Knot(NamedTuple):
-    """A knot.
+    """Joint coordinates and rates at a point in time.
 
     Attributes:
         q: coordinates of the tree (n_q,).
-        rates: those of its freedoms (freedoms,).
-        closing: coordinates of the closing joints.
+        rates: rates of its dofs (tree dofs,).
+        closing: coordinates of the loop-closing joints.
     """
 
     q: Array
@@ -33,50 +32,60 @@ class Knot(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """What the loops leave at a knot, over the freedoms of the tree that follow no other one.
+    """Motions that the loops allow at a knot, over the independent dofs of the tree.
 
     Attributes:
-        motions: (leaders, degrees of freedom) orthonormal.
-        inverse: (leaders, rows) pseudo-inverse of the loop rows.
-        bend: (leaders, leaders) by a change of pose, the change of the rates that keeps them on the loops.
+        motions: (independent dofs, degrees of freedom) orthonormal.
+        inverse: (independent dofs, rows) pseudo-inverse of the constraint Jacobian.
+        curvature: (independent dofs, independent dofs) change of the rates, by a change of pose,
+            that keeps them on the loops.
     """
 
     motions: Array
     inverse: Array
-    bend: Array
+    curvature: Array
 
 
-class LoopRows:
-    """The loop rows of a mechanism over the freedoms of the tree that follow no other one."""
+class LoopJacobian:
+    """Loop constraints of a mechanism over the independent dofs of its tree.
 
-    def __init__(self, mechanism: Listing, tree: Tree) -> None:
+    Args:
+        mechanism: mechanism with the loops.
+        tree: kinematics of its tree.
+    """
+
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
         closing, structure = mechanism.closing_joints, mechanism.structure
-        halves, rows = [split(mechanism, j) for j in closing], [structure.closures[j.name] for j in closing]
-        self._system = System(tree, halves, rows, np.ones(len(closing)))
-        self._tree, self._dof = tree, structure.degrees_of_freedom
-        self._leading = np.linalg.pinv(tree.motions)
+        frames = [joint_frames(mechanism, joint) for joint in closing]
+        rows = [structure.loop_constraints[joint.name] for joint in closing]
+        self._system = LoopSystem(tree, frames, rows, np.ones(len(closing)))
+        self._tree = tree
+        self._dof = structure.degrees_of_freedom
+        self._independent_rates = np.linalg.pinv(tree.velocity_map)
 
-    def rows(self, q: Array) -> Array:
-        """K (S, rows, leaders) at tree coordinates (S, n_q), which may be complex."""
+    def evaluate(self, q: Array) -> Array:
+        """Return K (S, rows, independent dofs) at coordinates (S, n_q), which may be complex."""
         return self._system.evaluate(self._tree.poses(q))[1]
 
     def tangent(self, knot: Knot) -> Tangent:
-        """What the loops leave at a knot.
+        """Return the motions that the loops allow at a knot.
 
         Raises:
-            ValueError: they leave more motions there than elsewhere.
+            ValueError: the loops allow more motions there than elsewhere.
         """
-        leaders, K = self._tree.motions.shape[1], self.rows(knot.q[None])[0]
-        rank = leaders - self._dof
+        dofs = self._tree.velocity_map.shape[1]
+        K = self.evaluate(knot.q[None])[0]
+        rank = dofs - self._dof
         if not rank:
-            return Tangent(np.eye(leaders), np.zeros((leaders, len(K))), np.zeros((leaders, leaders)))
+            return Tangent(np.eye(dofs), np.zeros((dofs, len(K))), np.zeros((dofs, dofs)))
         U, values, V = np.linalg.svd(K)
         if values[rank - 1] < SINGULAR * values[0]:
             raise ValueError(
-                "linearize: found a pose where the loops leave more motions than elsewhere, expected one where the "
-                f"mechanism has its {self._dof} degrees of freedom; linearise next to it"
+                "linearize: found a pose where the loops leave more motions than elsewhere, "
+                f"expected one where the mechanism has its {self._dof} degrees of freedom; "
+                "linearise next to it"
             )
         inverse = V[:rank].T @ (U[:, :rank] / values[:rank]).T
-        rates = self._leading @ knot.rates
-        turning = gradient(lambda q: self.rows(q) @ rates, self._tree, knot.q)
+        rates = self._independent_rates @ knot.rates
+        turning = gradient(lambda q: self.evaluate(q) @ rates, self._tree, knot.q)
         return Tangent(V[rank:].T, inverse, -inverse @ turning)

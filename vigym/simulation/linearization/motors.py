@@ -1,79 +1,117 @@
-"""Motors in the formulas of a smooth step: forces that are linear in coordinate and rate, away from their bounds.
+"""Motors in the formulas of a smooth step: forces linear in coordinate and rate, below bounds.
 
-A motor gives force = torque + kp (target - s) - kd rate, or torque + kd (target - rate) without kp; s and rate are
-those at the end of the step where it leaves, and those of the knot where it arrives: as in ``vigym.core.laws``.
+A motor exerts torque + kp (target - s) - kd rate, or torque + kd (target - rate) without kp; s and
+rate are those at the end of the step at the knot where it leaves, and those of the knot where it
+arrives: as in ``vigym.core``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.kinematics import TreeKinematics
 
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
-
-AT_BOUND = 1e-6  # part of a motor's largest force or rate within which it is held by it
+AT_BOUND = 1e-6  # part of a motor's force or velocity limit within which it counts as reached
 
 
 class Command(NamedTuple):
-    """What motors are told, along the freedoms of the tree (freedoms,): force = offset - stiffness s - damping rate."""
+    """Motor law along the dofs of the tree: force = offset - stiffness s - damping rate.
+
+    Attributes:
+        offset: (tree dofs,) [N, N m].
+        stiffness: (tree dofs,).
+        damping: (tree dofs,).
+    """
 
     offset: Array
     stiffness: Array
     damping: Array
 
 
-class Drives:
-    """Motors of a mechanism, as laws along the freedoms of the tree."""
+class Motors:
+    """Motors of a mechanism along the dofs of its tree.
 
-    def __init__(self, mechanism: Mechanism, tree: Tree) -> None:
-        names, motors = mechanism.velocity_names, list(mechanism.motors.values())
-        joints = mechanism.joints
+    Args:
+        mechanism: mechanism with the motors.
+        tree: kinematics of its tree.
+
+    Attributes:
+        on_motors: (n_actuated,) whether an actuator's torque is part of a motor's force.
+    """
+
+    def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
+        names = mechanism.velocity_names
+        motors = list(mechanism.motors.values())
         self._names = [motor.joint for motor in motors]
-        self._at = np.array([names.index(name) for name in self._names], np.int64)
-        self._kp, self._kd = (np.array([getattr(m, gain) for m in motors], float) for gain in ("kp", "kd"))
-        self._effort = np.array([motor.effort for motor in motors])
-        fastest = [joints[name].velocity for name in self._names]
-        self._fastest = np.array([np.inf if limit is None else limit for limit in fastest])
+        self._dofs = np.array([names.index(name) for name in self._names], np.int64)
+        self._kp = np.array([motor.kp for motor in motors], float)
+        self._kd = np.array([motor.kd for motor in motors], float)
+        self._force_limit = np.array([motor.effort for motor in motors])
+        limits = [mechanism.joints[name].velocity for name in self._names]
+        self._velocity_limit = np.array([np.inf if limit is None else limit for limit in limits])
         actuated = [names.index(name) for name in mechanism.actuator_names]
-        self.moved = np.isin(actuated, self._at)  # actuators whose torques are part of what a motor gives
-        self._torques = np.eye(len(names))[: tree.freedoms, actuated]
-        self._freedoms, self._plain = tree.freedoms, tree.plain
+        self.on_motors = np.isin(actuated, self._dofs)
+        self._torque_map = np.eye(len(names))[: tree.dofs, actuated]
+        self._tree_dofs = tree.dofs
+        self._plain = tree.scalar_coordinates
 
     def command(self, torques: Array, targets: Array) -> Command:
-        """Return what torques (n_actuated,) and targets (n_motors,), NaN where a motor idles, tell the motors."""
-        told = self.gains(targets) @ np.concatenate((torques, np.nan_to_num(targets)))
-        return Command(told, *(self._along(np.where(np.isnan(targets), 0.0, gain)) for gain in (self._kp, self._kd)))
+        """Return the motors' law under torques and targets.
+
+        Args:
+            torques: (n_actuated,) [N, N m].
+            targets: (n_motors,), NaN where a motor idles.
+        """
+        offset = self.gains(targets) @ np.concatenate((torques, np.nan_to_num(targets)))
+        idle = np.isnan(targets)
+        stiffness = self._along_dofs(np.where(idle, 0.0, self._kp))
+        damping = self._along_dofs(np.where(idle, 0.0, self._kd))
+        return Command(offset, stiffness, damping)
 
     def gains(self, targets: Array) -> Array:
-        """Return the derivative of the offset (freedoms, n_actuated + n_motors) by torques and targets."""
-        gain = np.where(np.isnan(targets), 0.0, np.where(self._kp > 0.0, self._kp, self._kd))
-        by_target = np.zeros((self._freedoms, len(gain)))
-        by_target[self._at, np.arange(len(gain))] = gain
-        return np.hstack([self._torques * self.moved, by_target])
+        """Return the derivative of the offset by torques and targets (tree dofs, inputs)."""
+        gain = np.where(self._kp > 0.0, self._kp, self._kd)
+        gain = np.where(np.isnan(targets), 0.0, gain)
+        by_target = np.zeros((self._tree_dofs, len(gain)))
+        by_target[self._dofs, np.arange(len(gain))] = gain
+        return np.hstack([self._torque_map * self.on_motors, by_target])
 
     def coordinates(self, q: Array) -> Array:
-        """Return the coordinate that each freedom is the rate of (S, freedoms), zero for those of quaternions."""
-        where, which = self._plain
-        found = np.zeros((len(q), self._freedoms), q.dtype)
-        found[:, which] = q[:, where]
+        """Return the coordinate of each dof (S, tree dofs), zero for those of quaternions."""
+        positions, velocities = self._plain
+        found = np.zeros((len(q), self._tree_dofs), q.dtype)
+        found[:, velocities] = q[:, positions]
         return found
 
     def check(self, command: Command, q: Array, rates: Array) -> None:
-        """Raise ValueError where a motor is at its largest force or rate, at coordinates (n_q,), rates (freedoms,)."""
-        s = self.coordinates(q[None])[0]
-        force = (command.offset - command.stiffness * s - command.damping * rates)[self._at]
-        for found, most, what in ((force, self._effort, "effort"), (rates[self._at], self._fastest, "velocity limit")):
-            held = np.flatnonzero(~(np.abs(found) < (1.0 - AT_BOUND) * most))
-            if len(held):
-                name = self._names[held[0]]
-                raise ValueError(f"linearize: found the motor of joint {name!r} at its {what}, expected one below it")
+        """Check that all motors are below their limits.
 
-    def _along(self, values: Array) -> Array:
-        found = np.zeros(self._freedoms)
-        found[self._at] = values
+        Args:
+            command: the motors' law.
+            q: (n_q,) coordinates of the tree.
+            rates: (tree dofs,).
+
+        Raises:
+            ValueError: a motor at its largest force or velocity.
+        """
+        s = self.coordinates(q[None])[0]
+        force = (command.offset - command.stiffness * s - command.damping * rates)[self._dofs]
+        self._check_below(force, self._force_limit, "effort")
+        self._check_below(rates[self._dofs], self._velocity_limit, "velocity limit")
+
+    def _check_below(self, values: Array, limits: Array, name: str) -> None:
+        reached = np.flatnonzero(~(np.abs(values) < (1.0 - AT_BOUND) * limits))
+        if len(reached):
+            raise ValueError(
+                f"linearize: found the motor of joint {self._names[reached[0]]!r} at its {name}, "
+                "expected one below it"
+            )
+
+    def _along_dofs(self, values: Array) -> Array:
+        found = np.zeros(self._tree_dofs)
+        found[self._dofs] = values
         return found

@@ -1,229 +1,312 @@
-"""A step between two knots in joint coordinates, where nothing touches: formulas that can be differentiated.
+"""Step between two knots in joint coordinates, without contact: formulas to be differentiated.
 
-With the joints exact, a step of the maximal coordinates is one of the discrete Lagrangian in joint coordinates: its
-equations are those of all bodies [MC 26, 33], projected on the motions that the joints of the tree allow. The momentum
-of a knot is both what the step before arrived with and what the next one leaves with,
+With exact joints a step in maximal coordinates is one of the discrete Lagrangian in joint
+coordinates: its equations are those of all bodies [MC 26, 33], projected on the motions that the
+joints of the tree allow. The momentum of a knot is both that with which the step before arrives
+and that with which the next one leaves,
 
-    arriving(1, 2) + h/2 u = carried(2) - commanded(2) = leaving(2, 3) - h/2 u,
+    arriving(1, 2) + h/2 u = knot(2) - motor(2) = leaving(2, 3) - h/2 u,
 
-but for what closed loops give, and motors: these see the step's end where it leaves, and the knot where it arrives
-(``commanded``; their damping is in ``carried``). Torques u, held over a step, act by half at both of its knots; so do
-springs, by their stretch in the middle of the step; dampers act by their rate over the step where it leaves, and by the
-knot's rate where it arrives: all as in ``vigym.core.forces``. What the last step's torques did is in the rates of the
-knot, so that its coordinates and rates, and what motors were told, are all that the next step depends on. Leading axis
-S; arrays may be complex, see ``motion``.
+but for the forces of closed loops, and motors: these depend on the step's end where it leaves, and
+on the knot where it arrives (``motor_momentum``; their damping is in ``knot_momentum``). Torques u,
+constant over a step, act by half at both of its knots; so do springs, by their stretch in the
+middle of the step; dampers act by their rate over the step where it leaves, and by the knot's rate
+where it arrives: all as in ``vigym.core``. The effect of the last step's torques is in the rates of
+the knot, so that the next step depends only on its coordinates, its rates and the last commands of
+the motors. Leading axis S; arrays may be complex, see ``motion``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.topology.kinematics import Poses, Tree
-from vigym.simulation.linearization.motion import Closings, Points, relative, rotation_vector
-from vigym.simulation.linearization.motors import Command, Drives
-from vigym.spatial import conjugate, cross, product
-
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
+from vigym.simulation.linearization.motion import (
+    ClosingJoints,
+    PointSprings,
+    relative_rotation,
+    rotation_vector,
+)
+from vigym.simulation.linearization.motors import Command, Motors
+from vigym.spatial import batch_quaternion_product, conjugate, cross, rotate
 
 Indices = NDArray[np.int64]
 
 
-class SmoothStep:
-    """Momenta along the freedoms of the tree, as a step leaves a knot and arrives at the next.
-
-    Args:
-        mechanism: what moves; of its limits and contacts nothing is seen.
+class DofMap(NamedTuple):
+    """Correspondence of coordinates and dofs of all joints.
 
     Attributes:
-        tree: its kinematics.
-        drives: its motors.
+        positions: coordinates that are the integral of one rate.
+        velocities: those rates.
+        quaternions: spans of quaternions and of their rates.
+        is_angle: whether a coordinate is an angle or part of a quaternion.
+    """
+
+    positions: Indices
+    velocities: Indices
+    quaternions: list[tuple[slice, slice]]
+    is_angle: NDArray[np.bool_]
+
+
+class Change(NamedTuple):
+    """Change of the joint coordinates over a step.
+
+    Rates and momentum rates of angles are (2/h) sin(change/2) and sin(change)/h, as in the step.
+
+    Attributes:
+        spring_forces: (S, n_velocities), those of free orientations left out.
+        rates: (S, n_velocities).
+        momentum_rates: (S, n_velocities) that armatures are multiplied by.
+        start, end: coordinates of all joints at both knots (S, n_positions).
+    """
+
+    spring_forces: Array
+    rates: Array
+    momentum_rates: Array
+    start: Array
+    end: Array
+
+
+class SmoothStep:
+    """Momenta along the dofs of the tree, as a step leaves a knot and arrives at the next.
+
+    Args:
+        mechanism: mechanism to step; its limits and contacts are ignored.
+
+    Attributes:
+        tree: kinematics of its tree.
+        motors: its motors.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.tree = tree = Tree(mechanism)
-        self.drives = Drives(mechanism, tree)
-        joints = mechanism.ordered_joints
-        self._closings, self._points = Closings(mechanism, tree), Points(mechanism, tree)
+        self.tree = tree = TreeKinematics(mechanism)
+        self.motors = Motors(mechanism, tree)
+        self._closing = ClosingJoints(mechanism, tree)
+        self._springs = PointSprings(mechanism, tree)
         self._gravity = np.asarray(mechanism.gravity)
         bodies = mechanism.bodies.values()
         self._mass = np.array([body.mass for body in bodies])[:, None]
         self._inertia = np.array([np.asarray(body.inertia) for body in bodies])
-        freedoms = [(joint, j) for joint in joints for j in range(len(joint.prototype.velocities))]
-        self._damping = np.array([joint.damping for joint, _ in freedoms])
-        self._armature = np.array([joint.armature for joint, _ in freedoms])
-        self._stiffness = np.array([joint.stiffness for joint, _ in freedoms])
-        self._plain, self._balls, self._turning = _columns(mechanism)
-        self._rest = self._rests(mechanism)
+        owners = [joint for joint in mechanism.ordered_joints for _ in range(joint.dofs)]
+        self._damping = np.array([joint.damping for joint in owners])
+        self._armature = np.array([joint.armature for joint in owners])
+        self._stiffness = np.array([joint.stiffness for joint in owners])
+        self._map = _dof_map(mechanism)
+        self._rest = self._rest_coordinates(mechanism)
 
-    def _rests(self, mechanism: Mechanism) -> Array:
-        """Coordinates where the springs are slack, all joints (n_q,); at the assembly pose for free orientations."""
+    def _rest_coordinates(self, mechanism: Mechanism) -> Array:
+        """Return the coordinates (n_positions,) at which joint springs are slack.
+
+        For free orientations that is the assembly pose.
+        """
         parts, start = [], 0
         for joint in mechanism.ordered_joints:
-            count = len(joint.prototype.positions)
+            count = len(joint.joint_type.positions)
             zero = self.tree.zero[start : start + count]
-            if len(zero) < count:  # of closing joints only plain ones have springs
+            if len(zero) < count:  # loop-closing joints with springs have zero coordinates there
                 zero = np.zeros(count)
             parts.append(np.asarray(joint.rest) if joint.rest else zero)
             start += count
         return np.concatenate([np.zeros(0), *parts])
 
-    def carried(self, q: Array, rates: Array, h: float, told: Command) -> Array:
-        """Momentum (S, freedoms) of a knot at coordinates q (S, n_q) with rates (S, freedoms), armatures included.
+    def knot_momentum(self, q: Array, rates: Array, h: float, command: Command) -> Array:
+        """Return the momentum (S, tree dofs) of a knot, armatures included.
 
-        And what dampers, those of motors too, took in the half of the step of size ``h`` before it.
+        The impulse of dampers, those of motors too, in the half of the step before it is added.
+
+        Args:
+            q: (S, n_q) coordinates of the tree.
+            rates: (S, tree dofs).
+            h: size of the step before [s].
+            command: motors' law in that step.
         """
         poses = self.tree.poses(q)
-        V = self._carried(poses.screws * rates[..., None])
+        V = self._body_velocities(poses.screws * rates[..., None])
         w, R = V[..., 3:], poses.R[:, 1:]
         v = V[..., :3] + cross(w, poses.x[:, 1:])
         turning = (R.swapaxes(-1, -2) @ w[..., None])[..., 0]
-        momentum = self._project(poses, self._mass * v, _turned(R, self._spin(turning)))
-        along = self._points.directions(poses)
-        stretching = 0.5 * h * self._points.damping * (along @ rates[..., None])[..., 0]
-        forces = (self._armature + 0.5 * h * self._damping) * self._all(poses, rates)
-        return momentum + self._on_tree(poses, forces) + _on(along, stretching) + 0.5 * h * told.damping * rates
+        spin = rotate(R, self._angular_momentum(turning))
+        momentum = self._project_momenta(poses, self._mass * v, spin)
+        directions = self._springs.directions(poses)
+        length_rates = (directions @ rates[..., None])[..., 0]
+        tension = 0.5 * h * self._springs.damping * length_rates
+        forces = (self._armature + 0.5 * h * self._damping) * self._all_rates(poses, rates)
+        momentum = momentum + self._project_joint_forces(poses, forces)
+        return momentum + _project(directions, tension) + 0.5 * h * command.damping * rates
 
-    def commanded(self, q: Array, h: float, told: Command) -> Array:
-        """Momentum (S, freedoms) that motors gave in the half of the step before a knot, but for their damping."""
-        return 0.5 * h * (told.offset - told.stiffness * self.drives.coordinates(q))
+    def motor_momentum(self, q: Array, h: float, command: Command) -> Array:
+        """Return the momentum (S, tree dofs) by motors in the half step before a knot.
 
-    def leaving(self, q2: Array, q3: Array, h: float, before: float, near: Array, told: Command) -> Array:
-        """Momentum (S, freedoms) with which the step leaves knot 2, and what forces but torques take of it.
+        Their damping is left out, it is in `knot_momentum`.
+        """
+        return 0.5 * h * (command.offset - command.stiffness * self.motors.coordinates(q))
+
+    def leaving_momentum(
+        self, knots: tuple[Array, Array], sizes: tuple[float, float], near: Array, command: Command
+    ) -> Array:
+        """Return the momentum (S, tree dofs) with which the step leaves knot 2.
+
+        The impulse of all forces but torques is subtracted.
 
         Args:
-            q2: (S, n_q) coordinates of the tree at knot 2.
-            q3: the same at knot 3.
-            h: size of the step [s].
-            before: size of the step before, 0 after a reset [s].
-            near: (n,) coordinates of the closing joints at knot 2, to count turns.
-            told: what motors are told in this step.
+            knots: (S, n_q) coordinates of the tree at knots 2 and 3.
+            sizes: size of the step and of the step before, 0 after a reset [s].
+            near: (n,) coordinates of the loop-closing joints at knot 2, to count turns.
+            command: motors' law in this step.
         """
+        (q2, q3), (h, before) = knots, sizes
         poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
         momentum = self._momentum(poses2, poses3, h, -1.0)
-        pull, rate, swing, ends = self._forces(q2, poses2, q3, poses3, h, near)
-        lengths2, lengths3 = self._points.lengths(poses2), self._points.lengths(poses3)
-        tension = 0.5 * h * self._points.stiffness * (0.5 * (lengths2 + lengths3) - self._points.rest)
-        tension = tension + 0.5 * (h + before) / h * self._points.damping * (lengths3 - lengths2)
-        forces = 0.5 * h * (pull + self._twists(ends[0])) + 0.5 * (h + before) * self._damping * rate
-        forces = forces + self._armature * swing
-        driven = told.stiffness * self.drives.coordinates(q3) + told.damping * rate[:, : self.tree.freedoms]
-        momentum = momentum + 0.5 * (h + before) * (driven - told.offset)
-        return momentum + self._on_tree(poses2, forces) + _on(self._points.directions(poses2), tension)
+        change = self._change(knots, (poses2, poses3), h, near)
+        springs = self._springs
+        lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
+        tension = 0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
+        tension = tension + 0.5 * (h + before) / h * springs.damping * (lengths3 - lengths2)
+        forces = 0.5 * h * (change.spring_forces + self._spring_moments(change.start))
+        forces = forces + 0.5 * (h + before) * self._damping * change.rates
+        forces = forces + self._armature * change.momentum_rates
+        motors = command.stiffness * self.motors.coordinates(q3)
+        motors = motors + command.damping * change.rates[:, : self.tree.dofs]
+        momentum = momentum + 0.5 * (h + before) * (motors - command.offset)
+        momentum = momentum + self._project_joint_forces(poses2, forces)
+        return momentum + _project(springs.directions(poses2), tension)
 
-    def arriving(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
-        """Momentum (S, freedoms) with which the step arrives at knot 3, with what springs gave; see ``leaving``."""
-        poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
+    def arriving_momentum(self, knots: tuple[Array, Array], h: float, near: Array) -> Array:
+        """Return the momentum (S, tree dofs) with which the step arrives at knot 3.
+
+        The impulse of springs is added; arguments as of `leaving_momentum`.
+        """
+        poses2, poses3 = self.tree.poses(knots[0]), self.tree.poses(knots[1])
         momentum = self._momentum(poses2, poses3, h, 1.0)
-        pull, _, swing, ends = self._forces(q2, poses2, q3, poses3, h, near)
-        lengths = 0.5 * (self._points.lengths(poses2) + self._points.lengths(poses3))
-        tension = -0.5 * h * self._points.stiffness * (lengths - self._points.rest)
-        forces = self._armature * swing - 0.5 * h * (pull + self._twists(ends[1]))
-        return momentum + self._on_tree(poses3, forces) + _on(self._points.directions(poses3), tension)
+        change = self._change(knots, (poses2, poses3), h, near)
+        springs = self._springs
+        lengths = 0.5 * (springs.lengths(poses2) + springs.lengths(poses3))
+        tension = -0.5 * h * springs.stiffness * (lengths - springs.rest)
+        moments = self._spring_moments(change.end)
+        forces = self._armature * change.momentum_rates
+        forces = forces - 0.5 * h * (change.spring_forces + moments)
+        momentum = momentum + self._project_joint_forces(poses3, forces)
+        return momentum + _project(springs.directions(poses3), tension)
 
     def mean_rates(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
-        """Rates of the tree's freedoms over the step (freedoms,) between coordinates (n_q,), as motors see them."""
-        (poses2, poses3) = (self.tree.poses(q[None]) for q in (q2, q3))
-        return np.asarray(self._forces(q2[None], poses2, q3[None], poses3, h, near)[1][0, : self.tree.freedoms])
+        """Return the rates of the tree's dofs over the step (tree dofs,), as motors see them.
+
+        Args:
+            q2: (n_q,) coordinates at the step's first knot.
+            q3: (n_q,) coordinates at its second knot.
+            h: size of the step [s].
+            near: (n,) coordinates of the loop-closing joints at the first knot.
+        """
+        knots = q2[None], q3[None]
+        poses = self.tree.poses(knots[0]), self.tree.poses(knots[1])
+        return np.asarray(self._change(knots, poses, h, near).rates[0, : self.tree.dofs])
 
     def rates(self, q: Array, rates: Array) -> Array:
-        """Rates of all joints, closing ones included (S, n_velocities), from those of the tree (S, freedoms)."""
-        return self._all(self.tree.poses(q), rates)
+        """Return the rates of all joints (S, n_velocities) from those of the tree (S, dofs)."""
+        return self._all_rates(self.tree.poses(q), rates)
 
-    def _all(self, poses: Poses, rates: Array) -> Array:
-        closing = (self._closings.directions(poses) @ rates[..., None])[..., 0]
-        return np.concatenate([np.broadcast_to(rates, (len(closing), rates.shape[-1])), closing], axis=1)
+    def _all_rates(self, poses: Poses, rates: Array) -> Array:
+        closing = (self._closing.directions(poses) @ rates[..., None])[..., 0]
+        tree = np.broadcast_to(rates, (len(closing), rates.shape[-1]))
+        return np.concatenate([tree, closing], axis=1)
 
     def _momentum(self, poses2: Poses, poses3: Poses, h: float, side: float) -> Array:
-        """Momentum of the motion from knot 2 to 3, seen at knot 2 (side -1) or at knot 3 (side 1)."""
+        """Return the momentum of the motion from knot 2 to 3, at knot 2 (side -1) or 3 (side 1)."""
         here = poses2 if side < 0.0 else poses3
         v = (poses3.x - poses2.x)[:, 1:] / h
-        turn = relative(poses2.q[:, 1:], poses3.q[:, 1:])
-        w, c = 2.0 / h * turn[..., 1:], turn[..., :1]
-        Jw = self._spin(w)
+        e = relative_rotation(poses2.q[:, 1:], poses3.q[:, 1:])
+        w, c = 2.0 / h * e[..., 1:], e[..., :1]
+        Jw = self._angular_momentum(w)
         moment = c * Jw - side * 0.5 * h * cross(w, Jw)
-        return self._project(here, self._mass * (v + side * 0.5 * h * self._gravity), _turned(here.R[:, 1:], moment))
+        linear = self._mass * (v + side * 0.5 * h * self._gravity)
+        return self._project_momenta(here, linear, rotate(here.R[:, 1:], moment))
 
-    def _project(self, poses: Poses, p: Array, moment: Array) -> Array:
-        """Momenta of the bodies (S, n, 3), the second about the centres of mass, along the freedoms."""
-        about_origin = np.concatenate([p, cross(poses.x[:, 1:], p) + moment], axis=-1)
-        gathered = self.tree.carried[1:].T @ about_origin
-        result: Array = np.sum(gathered * poses.screws, axis=-1)
+    def _project_momenta(self, poses: Poses, linear: Array, angular: Array) -> Array:
+        """Project momenta of the bodies on the dofs of the tree.
+
+        Args:
+            poses: poses of the tree.
+            linear: (S, n, 3) linear momenta.
+            angular: (S, n, 3) angular momenta about the centres of mass.
+        """
+        about_origin = cross(poses.x[:, 1:], linear) + angular
+        wrenches = np.concatenate([linear, about_origin], axis=-1)
+        supported = self.tree.support[1:].T @ wrenches
+        result: Array = np.sum(supported * poses.screws, axis=-1)
         return result
 
-    def _carried(self, motions: Array) -> Array:
-        """Sum of the motions (S, freedoms, 6) that carry each body (S, n, 6)."""
-        result: Array = self.tree.carried[1:] @ motions
+    def _body_velocities(self, motions: Array) -> Array:
+        """Sum the dofs' motions (S, tree dofs, 6) that move each body (S, n, 6)."""
+        result: Array = self.tree.support[1:] @ motions
         return result
 
-    def _spin(self, w: Array) -> Array:
+    def _angular_momentum(self, w: Array) -> Array:
         return (self._inertia @ w[..., None])[..., 0]
 
-    def _on_tree(self, poses: Poses, forces: Array) -> Array:
-        """Forces along the freedoms of all joints (S, n_velocities) as forces along those of the tree."""
-        n = self.tree.freedoms
-        return forces[:, :n] + _on(self._closings.directions(poses), forces[:, n:])
+    def _project_joint_forces(self, poses: Poses, forces: Array) -> Array:
+        """Return forces along the dofs of all joints (S, n_velocities) as those of the tree."""
+        n = self.tree.dofs
+        return forces[:, :n] + _project(self._closing.directions(poses), forces[:, n:])
 
-    def _forces(
-        self, q2: Array, poses2: Poses, q3: Array, poses3: Poses, h: float, near: Array
-    ) -> tuple[Array, Array, Array, list[Array]]:
-        """Springs' pull, rate, momentum rate of the armature, each (S, n_velocities), and all coordinates at 2 and 3.
+    def _change(
+        self, knots: tuple[Array, Array], poses: tuple[Poses, Poses], h: float, near: Array
+    ) -> Change:
+        """Return the change of the coordinates over a step; arguments as of `leaving_momentum`."""
+        closing2 = self._closing.coordinates(poses[0], near)
+        closing3 = self._closing.coordinates(poses[1], near)
+        start = np.concatenate([knots[0], closing2], axis=1)
+        end = np.concatenate([knots[1], closing3], axis=1)
+        positions, velocities, quaternions, is_angle = self._map
+        change = end - start
+        stretch = 0.5 * (start + end) - self._rest
+        angle = is_angle[positions]
+        d = change[:, positions]
+        shape = len(change), len(self._damping)
+        forces, rates, momentum_rates = (np.zeros(shape, change.dtype) for _ in range(3))
+        rates[:, velocities] = np.where(angle, 2.0 * np.sin(0.5 * d), d) / h
+        momentum_rates[:, velocities] = np.where(angle, np.sin(d), d) / h
+        forces[:, velocities] = self._stiffness[velocities] * stretch[:, positions]
+        for span, velocity in quaternions:
+            e = relative_rotation(start[:, span], end[:, span])
+            rates[:, velocity] = 2.0 / h * e[:, 1:]
+        return Change(forces, rates, momentum_rates, start, end)
 
-        Rate and momentum rate of angles are (2/h) sin(change/2) and sin(change)/h, as the step has them.
-        """
-        ends = [
-            np.concatenate([q, self._closings.coordinates(poses, near)], axis=1)
-            for q, poses in ((q2, poses2), (q3, poses3))
-        ]
-        where, which = self._plain
-        change, middle = ends[1] - ends[0], 0.5 * (ends[0] + ends[1]) - self._rest
-        turning = self._turning[where]
-        shape, dtype = (len(change), len(self._damping)), change.dtype
-        pull, rate, swing = (np.zeros(shape, dtype) for _ in range(3))
-        d = change[:, where]
-        rate[:, which] = np.where(turning, 2.0 * np.sin(0.5 * d), d) / h
-        swing[:, which] = np.where(turning, np.sin(d), d) / h
-        pull[:, which] = self._stiffness[which] * middle[:, where]
-        for span, turns in self._balls:
-            rate[:, turns] = 2.0 / h * relative(ends[0][:, span], ends[1][:, span])[:, 1:]
-        return pull, rate, swing, ends
-
-    def _twists(self, q: Array) -> Array:
-        """Springs of free orientations act at the knot: moments (S, n_velocities) at coordinates q."""
+    def _spring_moments(self, q: Array) -> Array:
+        """Return the moments (S, n_velocities) of springs of free orientations, at a knot."""
         moments = np.zeros((len(q), len(self._stiffness)), q.dtype)
-        for span, turns in self._balls:
-            zero = np.broadcast_to(conjugate(self._rest[span]), (len(q), 4))
-            moments[:, turns] = self._stiffness[turns] * rotation_vector(product(zero, q[:, span]))
+        for span, velocity in self._map.quaternions:
+            back = np.broadcast_to(conjugate(self._rest[span]), (len(q), 4))
+            rotation = rotation_vector(batch_quaternion_product(back, q[:, span]))
+            moments[:, velocity] = self._stiffness[velocity] * rotation
         return moments
 
 
-def _turned(R: Array, vectors: Array) -> Array:
-    """Vectors (S, n, 3) turned by matrices (S, n, 3, 3)."""
-    return (R @ vectors[..., None])[..., 0]
-
-
-def _on(directions: Array, forces: Array) -> Array:
-    """Forces (S, n) along directions (S, n, freedoms) as forces along the freedoms."""
+def _project(directions: Array, forces: Array) -> Array:
+    """Return forces (S, n) along directions (S, n, tree dofs) as forces along the dofs."""
     return (forces[:, None] @ directions)[:, 0]
 
 
-def _columns(mechanism: Mechanism) -> tuple[tuple[Indices, Indices], list[tuple[slice, slice]], NDArray[np.bool_]]:
-    """Which coordinate is the integral of which rate, spans of quaternions and their rates, which coordinates turn."""
+def _dof_map(mechanism: Mechanism) -> DofMap:
+    """Return the correspondence of coordinates and dofs of all joints."""
     plain: list[tuple[int, int]] = []
-    balls: list[tuple[slice, slice]] = []
-    turning: list[bool] = []
+    quaternions: list[tuple[slice, slice]] = []
+    is_angle: list[bool] = []
     velocity = 0
     for joint in mechanism.ordered_joints:
-        kind, position = joint.prototype, len(turning)
-        simple = len(kind.translations) + (0 if kind.has_quaternion else len(kind.rotations))
-        plain += [(position + j, velocity + j) for j in range(simple)]
-        turning += [j >= len(kind.translations) for j in range(len(kind.positions))]
-        velocity += len(kind.velocities)
+        kind, position = joint.joint_type, len(is_angle)
+        translations = len(kind.translations)
+        count = translations + (0 if kind.has_quaternion else len(kind.rotations))
+        plain += [(position + j, velocity + j) for j in range(count)]
+        is_angle += [j >= translations for j in range(len(kind.positions))]
+        velocity += joint.dofs
         if kind.has_quaternion:
-            balls.append((slice(len(turning) - 4, len(turning)), slice(velocity - 3, velocity)))
-    columns = np.array(plain, np.int64).reshape(-1, 2)
-    return (columns[:, 0], columns[:, 1]), balls, np.array(turning, bool)
+            stop = len(is_angle)
+            quaternions.append((slice(stop - 4, stop), slice(velocity - 3, velocity)))
+    positions, velocities = np.array(plain, np.int64).reshape(-1, 2).T
+    return DofMap(positions, velocities, quaternions, np.array(is_angle, bool))

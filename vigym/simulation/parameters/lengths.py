@@ -1,89 +1,110 @@
-"""A mechanism whose bodies are longer or shorter: everything fixed to a body moves away from its centre of mass."""
+"""Mechanisms of longer or shorter bodies: all points fixed to a body move with its length."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape
+from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
-
-SAME = 1e-12  # part of their distance from the centres of mass, below which two halves of a joint that met still do
+# part of the distance from the centres of mass, below which joint frames that coincided still do
+COINCIDENT = 1e-12
 
 
-def stretched(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanism:
-    """Stretch the bodies of a mechanism, in place, about their centres of mass.
+def with_lengths(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanism:
+    """Return a copy of a mechanism, its bodies longer or shorter about their centres of mass.
 
-    Bodies keep their orientation at the assembly and stay joined along the tree; loops that do not close any more are
-    closed as those that were never closed there.
+    Bodies keep their orientation at the assembly and stay connected along the tree. Loops that do
+    not close any more are closed like those that were added open.
 
     Args:
-        mechanism: a copy that nobody else holds.
-        factors: body -> factor > 0; masses and inertias are the caller's.
+        mechanism: mechanism as built; it is not changed.
+        factors: body -> factor > 0; masses and inertias are left to the caller.
     """
-    places = _Places(mechanism, factors)
-    joints = {}
-    for joint in mechanism.joints.values():
-        parent, child = places.on(joint.parent, joint.position), places.on(joint.child, joint.child_position)
-        near = np.abs(parent - child).max() <= SAME * (1.0 + np.abs(parent).max())
-        closed = bool((joint.position == joint.child_position).all()) and near
-        joints[joint.name] = replace(joint, position=parent, child_position=parent if closed else child)
-    mechanism._bodies = {body.name: replace(body, position=places.new[body.name]) for body in mechanism.bodies.values()}
-    mechanism._joints = joints
+    points = _AssemblyPoints(mechanism, factors)
 
-    def longer(element: Any, end: str, point: str, *sizes: str) -> dict[str, Any]:
+    def resized(element: Any, end: str, *sizes: str) -> dict[str, Any]:
         factor = factors.get(getattr(element, end), 1.0)
-        return {name: getattr(element, name) * factor for name in (point, *sizes)}
+        return {name: getattr(element, name) * factor for name in sizes}
 
-    for name, spring in mechanism.springs.items():
-        ends = longer(spring, "a", "point_a") | longer(spring, "b", "point_b")
-        mechanism._springs[name] = replace(spring, **ends)
-    for name, frame in mechanism.frames.items():
-        mechanism._frames[name] = replace(frame, **longer(frame, "body", "position"))
-    for name, skate in mechanism.skates.items():
-        mechanism._skates[name] = replace(skate, **longer(skate, "body", "position"))
-    for name, wheel in mechanism.wheels.items():
-        mechanism._wheels[name] = replace(wheel, **longer(wheel, "body", "position", "radius"))
-    for name, collision in mechanism.collisions.items():
-        mechanism._collisions[name] = _collision(collision, factors.get(collision.body, 1.0))
-    mechanism._structure = None
-    return mechanism
+    def replaced(elements: Mapping[str, Any], *sizes: str) -> dict[str, Any]:
+        """Return elements fixed to one body with these attributes multiplied."""
+        return {name: replace(e, **resized(e, "body", *sizes)) for name, e in elements.items()}
+
+    other = mechanism.with_elements(
+        bodies={
+            name: replace(body, position=points.centres[name])
+            for name, body in mechanism.bodies.items()
+        },
+        joints={name: _joint(joint, points) for name, joint in mechanism.joints.items()},
+        springs={
+            name: replace(s, **resized(s, "a", "point_a"), **resized(s, "b", "point_b"))
+            for name, s in mechanism.springs.items()
+        },
+        frames=replaced(mechanism.frames, "position"),
+        skates=replaced(mechanism.skates, "position"),
+        wheels=replaced(mechanism.wheels, "position", "radius"),
+        collisions={
+            name: _collision(c, factors.get(c.body, 1.0))
+            for name, c in mechanism.collisions.items()
+        },
+    )
+    other.reset_structure()
+    return other
 
 
-class _Places:
-    """Where the bodies' centres of mass go, root to leaves."""
+class _AssemblyPoints:
+    """Points of the bodies at the assembly pose, from the root of the tree to its leaves.
+
+    Attributes:
+        centres: body -> centre of mass (3,) [m].
+    """
 
     def __init__(self, mechanism: Mechanism, factors: Mapping[str, float]) -> None:
-        self._factors, zero = factors, np.zeros(3)
-        self._old: dict[str, Array] = {WORLD: zero} | {b.name: b.position for b in mechanism.bodies.values()}
-        self.new: dict[str, Array] = {WORLD: zero}
+        origin = np.zeros(3)
+        self._factors = factors
+        self._built: dict[str, Array] = {WORLD: origin}
+        self._built |= {body.name: body.position for body in mechanism.bodies.values()}
+        self.centres: dict[str, Array] = {WORLD: origin}
         for joint, child in spanning_tree(mechanism):
             if joint.type == "floating":  # its coordinates are the pose of the centre of mass
-                self.new[child] = self.new[joint.parent] + (self._old[child] - self._old[joint.parent])
+                lever = self._built[child] - self._built[joint.parent]
+                self.centres[child] = self.centres[joint.parent] + lever
                 continue
-            arm = self._factors.get(child, 1.0) * (self._old[child] - joint.position)
-            self.new[child] = self.on(joint.parent, joint.position) + arm
+            lever = self._factors.get(child, 1.0) * (self._built[child] - joint.position)
+            self.centres[child] = self.moved(joint.parent, joint.position) + lever
 
-    def on(self, body: str, point: Array) -> Array:
-        """Where a point of a body goes, world (3,) [m]."""
-        place: Array = self.new[body] + self._factors.get(body, 1.0) * (point - self._old[body])
+    def moved(self, body: str, point: Array) -> Array:
+        """Return the new place (3,) [m, world] of a point of a body."""
+        lever = self._factors.get(body, 1.0) * (point - self._built[body])
+        place: Array = self.centres[body] + lever
         return place
+
+
+def _joint(joint: Joint, points: _AssemblyPoints) -> Joint:
+    parent = points.moved(joint.parent, joint.position)
+    child = points.moved(joint.child, joint.child_position)
+    near = np.abs(parent - child).max() <= COINCIDENT * (1.0 + np.abs(parent).max())
+    closed = bool((joint.position == joint.child_position).all()) and near
+    return replace(joint, position=parent, child_position=parent if closed else child)
 
 
 def _collision(collision: Collision, factor: float) -> Collision:
     values = {name: getattr(collision, name) * factor for name in ("position", "radius", "corners")}
-    return replace(collision, shape=None if collision.shape is None else _shape(collision.shape, factor), **values)
+    shape = None if collision.shape is None else _shape(collision.shape, factor)
+    return replace(collision, shape=shape, **values)
 
 
 def _shape(shape: Shape, factor: float) -> Shape:
-    sizes = {name for name in ("position", "size", "radius", "length", "scale") if hasattr(shape, name)}
-    return replace(shape, **{name: np.asarray(getattr(shape, name)) * factor for name in sizes})
+    sizes = ("position", "size", "radius", "length", "scale")
+    present = [name for name in sizes if hasattr(shape, name)]
+    return replace(shape, **{name: np.asarray(getattr(shape, name)) * factor for name in present})

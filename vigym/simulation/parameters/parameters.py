@@ -1,150 +1,145 @@
-"""Environments that differ from the mechanism as built: the half of `Simulator` that makes them so."""
+"""Parameters by which the environments of a batch differ from the mechanism as built."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.parameters.quantities import FactorTable, Parameters, varied
-from vigym.simulation.parameters.tables import Scaled
-from vigym.simulation.state.coordinates import Array, Coordinates
-from vigym.simulation.state.options import chosen_of
-from vigym.simulation.state.readings import Reader
+from vigym.simulation.parameters.quantities import FactorTable, GivenFactors, with_factors
+from vigym.simulation.parameters.tables import ScaledTables
+from vigym.simulation.plant import Plant
 
 
-class Varying(Reader):
-    """The half of `Simulator` by which its environments differ."""
+class Parameters:
+    """Factors of the quantities of every environment, and what follows from them.
 
-    _loops: str
-    _factors: Array | None = None  # (count, factors), None as long as all are as built
-    _efforts: Array | None = None  # (count, n_actuated), once asked for
+    Args:
+        plant: mechanism and memory; `set` gives its environments their constants.
 
-    def _restart(self, chosen: NDArray[np.bool_]) -> None:
-        raise NotImplementedError
+    Attributes:
+        factors: (count, n_factors), or None as long as all environments are as built.
+    """
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+        self.factors: Array | None = None
+        self._efforts: Array | None = None
 
     @cached_property
-    def _factor_table(self) -> FactorTable:
-        return FactorTable(self.mechanism)
+    def table(self) -> FactorTable:
+        """Columns of the factors."""
+        return FactorTable(self._plant.mechanism)
+
+    @cached_property
+    def _scaled(self) -> ScaledTables:
+        return ScaledTables(self._plant.mechanism, self._plant.model, self.table)
+
+    def read(self, parameters: GivenFactors) -> Array:
+        """Check parameters as given to `Simulator.set_parameters`; return rows (count, n_factors).
+
+        Raises:
+            MechanismError: an unknown name, or a factor that is not a number > 0.
+        """
+        return self.table.rows(parameters, self._plant.count, self._plant.single)
+
+    def set(self, rows: Array, mask: NDArray[np.bool_]) -> None:
+        """Give the environments of a mask their rows of factors (count, n_factors).
+
+        Raises:
+            MechanismError: lengths that leave a mechanism of another structure.
+            AssemblyError: lengths at which a loop cannot be closed.
+        """
+        plant = self._plant
+        present = np.ones_like(rows) if self.factors is None else self.factors
+        changed = np.flatnonzero(mask & (rows != present).any(axis=1)).tolist()
+        lengths = list(self.table.columns["length"].values())
+        resized = [e for e in changed if (rows[e, lengths] != 1.0).any()]
+        plant.set_mechanisms(resized, [self._mechanism(rows[e], e) for e in resized])
+        for e in changed:
+            if e not in resized:
+                as_built = (rows[e] == 1.0).all()
+                plant.set_model(e, plant.model if as_built else self._scaled.model(rows[e]))
+        if self.factors is not None or changed:
+            self.factors = np.where(mask[:, None], rows, present)
+        self._efforts = None
+
+    def _mechanism(self, row: Array, environment: int) -> Mechanism:
+        """Return the mechanism with a row of factors."""
+        try:
+            mechanism = with_factors(self._plant.mechanism, self.table.factors(row))
+            _ = mechanism.structure
+        except MechanismError as error:
+            where = "" if self._plant.single else f" of environment {environment}"
+            raise type(error)(f"parameters{where}: {error}") from error
+        return mechanism
+
+    def mechanism_of(self, environment: int) -> Mechanism:
+        """Return the mechanism of an environment, made at the first call where it has factors."""
+        variants = self._plant.variants
+        if environment not in variants:
+            if self.factors is None or (self.factors[environment] == 1.0).all():
+                return self._plant.mechanism
+            variants[environment] = self._mechanism(self.factors[environment], environment)
+        return variants[environment]
 
     @property
-    def parameters(self) -> dict[str, dict[str, Any]]:
-        """Quantity -> element -> factor, in a batch (batch,), by which environments differ from it as built."""
-        rows = np.ones((self._count, self._factor_table.size)) if self._factors is None else self._factors
-        columns = self._factor_table.columns
-        return {q: {name: self._number(rows[:, k]) for name, k in names.items()} for q, names in columns.items()}
+    def mechanisms(self) -> list[Mechanism]:
+        """Mechanism of every environment."""
+        return [self.mechanism_of(environment) for environment in range(self._plant.count)]
+
+    def varied_environments(self) -> list[int]:
+        """Return the environments that are not as built."""
+        if self.factors is None:
+            return []
+        found: list[int] = np.flatnonzero((self.factors != 1.0).any(axis=1)).tolist()
+        return found
+
+    @property
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        """Factors: quantity -> element -> factor, in a batch (batch,)."""
+        rows = np.ones((self._plant.count, self.table.size))
+        if self.factors is not None:
+            rows = self.factors
+        return {
+            quantity: {name: self._plant.number(rows[:, k]) for name, k in columns.items()}
+            for quantity, columns in self.table.columns.items()
+        }
 
     @property
     def actuator_efforts(self) -> Array:
         """Largest force of every actuator (..., n_actuated) [N or N m]."""
         if self._efforts is None:
-            driven = [
-                joint for joint in self.mechanism.tree_joints if joint.actuated for _ in joint.prototype.velocities
+            actuated = [
+                joint
+                for joint in self._plant.mechanism.tree_joints
+                if joint.actuated
+                for _ in range(joint.dofs)
             ]
-            factors = self._of("strength", [joint.name for joint in driven])
-            self._efforts = factors * np.array([joint.effort for joint in driven])
-        return self._out(self._efforts)
+            factors = self._factors_of("strength", [joint.name for joint in actuated])
+            self._efforts = factors * np.array([joint.effort for joint in actuated])
+        return self._plant.squeeze(self._efforts)
 
     @property
     def body_inertias(self) -> tuple[Array, Array]:
-        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2], ordered as `mechanism.bodies`."""
-        bodies, names = self.mechanism.bodies.values(), list(self.mechanism.bodies)
-        mass, length, inertia = (self._of(quantity, names) for quantity in ("mass", "length", "inertia"))
-        inertias = np.array([body.inertia for body in bodies]) * (mass * length * length * inertia)[..., None, None]
-        return self._out(np.array([body.mass for body in bodies]) * mass), self._out(inertias)
+        """Masses (..., n_bodies) [kg] and inertias (..., n_bodies, 3, 3) [kg m^2]."""
+        bodies = self._plant.mechanism.bodies
+        names = list(bodies)
+        mass = self._factors_of("mass", names)
+        length = self._factors_of("length", names)
+        inertia = mass * length * length * self._factors_of("inertia", names)
+        masses = np.array([body.mass for body in bodies.values()]) * mass
+        inertias = np.array([body.inertia for body in bodies.values()]) * inertia[..., None, None]
+        return self._plant.squeeze(masses), self._plant.squeeze(inertias)
 
-    def _of(self, quantity: str, names: list[str]) -> Array:
-        """Factors (count, n) of named elements, 1 of those without one."""
-        columns = self._factor_table.columns.get(quantity, {})
-        if self._factors is None or not columns:
-            return np.ones((self._count, len(names)))
-        return self._factors[:, [columns[name] for name in names]]
-
-    def set_parameters(self, parameters: Parameters, mask: ArrayLike | None = None) -> None:
-        """Multiply quantities of the mechanism by factors; the chosen environments then start afresh, as by `reset`.
-
-        What is not named is as built. Everything that follows from these quantities is found anew: assembly poses,
-        inertia seen by contacts and limits, the scales of forces and lengths that residuals are measured by. The
-        environment is that of a simulator of such a mechanism. ``mechanism`` and pictures stay as built.
-
-        Args:
-            parameters: quantity -> factor of all its elements, or element -> factor; a factor is a number > 0, in a
-                batch also (batch,). Quantities, see `vigym.simulation.parameters.quantities.QUANTITIES`: "gravity",
-                "mass" and "inertia" and "length" of bodies, "friction" of contacts, "joint_friction", "damping" and
-                "stiffness" of joints, "strength" of actuated joints and motors.
-            mask: (batch,) environments to change, all by default; (1,) without a batch.
-
-        Raises:
-            MechanismError: a name that is unknown or of something that is zero, a factor that is none, lengths that
-                leave a mechanism of another structure.
-            AssemblyError: lengths at which a loop cannot be closed; names the joint and the gap.
-            ValueError: a wrong mask. Nothing is changed then, as after every error here.
-        """
-        chosen = chosen_of(mask, self._count)
-        self._vary(self._factor_table.rows(parameters, self._count, self._single), chosen)
-        self._restart(chosen)
-
-    def _vary(self, rows: Array, chosen: NDArray[np.bool_]) -> None:
-        """Give the chosen environments their rows of factors (count, factors)."""
-        now = np.ones_like(rows) if self._factors is None else self._factors
-        places = np.flatnonzero(chosen & (rows != now).any(axis=1)).tolist()
-        lengths = list(self._factor_table.columns["length"].values())
-        long = [e for e in places if (rows[e, lengths] != 1.0).any()]
-        stretched = {e: self._made(rows[e], e) for e in long}
-        self._adopt(long, list(stretched.values()))
-        for e in places:
-            if e not in stretched:
-                built = (rows[e] == 1.0).all()
-                self._groups.install(e, self._model if built else self._scaled.model(rows[e]))
-                self._rest[e] = self._coordinates.rest
-                self._variants.pop(e, None)
-        if self._factors is not None or places:
-            self._factors = np.where(chosen[:, None], rows, now)
-        self._reading = self._efforts = None
-
-    @cached_property
-    def _scaled(self) -> Scaled:
-        return Scaled(self.mechanism, self._model, self._factor_table)
-
-    def _made(self, row: Array, environment: int) -> Mechanism:
-        """The mechanism with a row of factors."""
-        try:
-            other = varied(self.mechanism, self._factor_table.factors(row))
-            _ = other.structure
-        except MechanismError as error:
-            where = "" if self._single else f" of environment {environment}"
-            raise type(error)(f"parameters{where}: {error}") from error
-        return other
-
-    def _adopt(self, places: Sequence[int], mechanisms: Sequence[Mechanism]) -> None:
-        """Let environments be those of mechanisms of the same structure."""
-        models = [mechanism.compile(self._loops) for mechanism in mechanisms]
-        for e, model in zip(places, models, strict=True):
-            if not np.array_equal(model.plan, self._model.plan):
-                where = "" if self._single else f" of environment {e}"
-                raise MechanismError(
-                    f"parameters{where}: found lengths that change which rows of a loop depend on others, expected a "
-                    "mechanism of the same structure"
-                )
-        for e, mechanism, model in zip(places, mechanisms, models, strict=True):
-            self._groups.install(e, model)
-            self._variants[e] = mechanism
-            self._rest[e] = Coordinates.rest_pose(mechanism)
-        self._reading = None
-
-    def _changed(self) -> list[int]:
-        """Environments that are not as built."""
-        return [] if self._factors is None else np.flatnonzero((self._factors != 1.0).any(axis=1)).tolist()
-
-    def _mechanism_of(self, environment: int) -> Mechanism:
-        """The mechanism of an environment, made when first asked for where it is not as built."""
-        if environment not in self._variants:
-            if self._factors is None or (self._factors[environment] == 1.0).all():
-                return self.mechanism
-            self._variants[environment] = self._made(self._factors[environment], environment)
-        return self._variants[environment]
+    def _factors_of(self, quantity: str, names: list[str]) -> Array:
+        """Return the factors (count, n) of named elements, 1 of those without one."""
+        columns = self.table.columns.get(quantity, {})
+        if self.factors is None or not columns:
+            return np.ones((self._plant.count, len(names)))
+        return self.factors[:, [columns[name] for name in names]]

@@ -1,4 +1,4 @@
-"""Constant tables of a mechanism whose quantities are multiplied, without compiling it anew; lengths are as built."""
+"""Constant tables with multiplied quantities, without compiling anew; lengths are as built."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from vigym.core.model.fields import CONTACT_PLAN, PAIR_BALL_CONTACT, PAIR_TAIL_CONTACT
 from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.contacts import contact_names, pair_touches
+from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, inverted, needs_mobility
+from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
 from vigym.simulation.compile.contacts import pair_extremes
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
@@ -60,13 +60,17 @@ class ScaledTables:
             *self._of_dofs(),
             *self._of_contacts(),
         ]
-        self._mobility = Mobility(mechanism) if needs_mobility(mechanism) else None
+        self._mobility = (
+            Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
+        )
         if self._mobility is not None:
-            self._motions, self._partner_motions, self._is_pair = self._contact_motions(self._mobility, model)
+            self._motions, self._partner_motions, self._is_pair = self._contact_motions(
+                self._mobility, model
+            )
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
-        """Build tables with a row of factors; scales and effective masses of contacts and joints are found anew."""
+        """Build tables with a row of factors; scales and effective masses are found anew."""
         tables = {name: getattr(self._model, name).copy() for name in TABLES}
         for table, field, rows, columns, power in self._products:
             values = tables[table][field]
@@ -80,12 +84,16 @@ class ScaledTables:
             easiest = _largest_mobility(self._motions, inverse)
             partner = _largest_mobility(self._partner_motions, inverse)
             easiest[self._is_pair] = 2.0 * (easiest[self._is_pair] + partner)
-            tables["contacts"]["effective_mass"] = inverted(easiest)
-            tables["dofs"]["effective_mass"][self._tree_rows] = inverted(np.diag(inverse)[self._tree_dofs])
+            tables["contacts"]["effective_mass"] = effective_mass(easiest)
+            tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
+                np.diag(inverse)[self._tree_dofs]
+            )
         return self._model._replace(**tables)
 
-    def _contact_motions(self, mobility: Mobility, model: Model) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Motions of contacts' own bodies (n, 7, 3, dofs), and of partners of those of two bodies; which these are."""
+    def _contact_motions(
+        self, mobility: Mobility, model: Model
+    ) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Find motions (n, 7, 3, dofs) of contacts' own bodies and partners; which have partners."""
         names = {row: name for name, row in self._rows.body.items()}
         start = int(header_of(model.plan)["plan_contacts"])
         plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))
@@ -101,10 +109,19 @@ class ScaledTables:
         return rows["mass"], rows["inertia"][:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
     def _product(
-        self, table: str, quantity: str, rows: dict[str, list[int]], fields: tuple[str, ...], power: float = 1.0
+        self,
+        table: str,
+        quantity: str,
+        rows: dict[str, list[int]],
+        fields: tuple[str, ...],
+        power: float = 1.0,
     ) -> list[Product]:
         """Fields of the elements that have the quantity; ``rows`` of each element by name."""
-        pairs = [(row, k) for name, k in self._columns.get(quantity, {}).items() for row in rows.get(name, ())]
+        pairs = [
+            (row, k)
+            for name, k in self._columns.get(quantity, {}).items()
+            for row in rows.get(name, ())
+        ]
         places = np.array(pairs, np.intp).reshape(-1, 2)
         return [Product(table, field, places[:, 0], places[:, 1], power) for field in fields]
 
@@ -120,13 +137,17 @@ class ScaledTables:
     def _of_dofs(self) -> list[Product]:
         """Products of damping, stiffness, friction and strength."""
         joints = {
-            joint.name: [self._rows.dof[joint.name] + j for j in range(len(joint.prototype.velocities))]
+            joint.name: [self._rows.dof[joint.name] + j for j in range(joint.dofs)]
             for joint in self._mechanism.ordered_joints
         }
         springs = {name: [self._rows.dof[f"spring {name}"]] for name in self._mechanism.springs}
         both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
         driven = {name: joints[name][:1] for name in self._mechanism.motors}
-        dc = {name: driven[name] for name, motor in self._mechanism.motors.items() if motor.model is not None}
+        dc = {
+            name: driven[name]
+            for name, motor in self._mechanism.motors.items()
+            if motor.model is not None
+        }
         pd = {name: driven[name] for name in driven if name not in dc}
         return [
             *self._product("dofs", "damping", both, ("damping",)),
@@ -141,12 +162,14 @@ class ScaledTables:
     def _of_contacts(self) -> list[Product]:
         """Products of friction with the ground, and between bodies: the geometric mean of both."""
         rows, start = {}, 0
-        for collision in self._mechanism.collisions.values() if self._mechanism.ground is not None else ():
+        for collision in (
+            self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
+        ):
             count = len(contact_names(collision))
             rows[collision.name] = [*range(start, start + count)]
             start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-        for row, touch in enumerate(pair_touches(self._mechanism), start):
+        for row, touch in enumerate(self._mechanism.pair_contacts, start):
             own[touch.own.name].append(row)
             partner[touch.partner.name].append(row)
         return [
@@ -156,13 +179,13 @@ class ScaledTables:
         ]
 
     def _dofs_of_tree(self) -> tuple[Index, Index]:
-        """Rows of the tree's degrees of freedom, and their numbers in the order of the tree's joints."""
+        """Find rows of the tree's dofs, and their numbers in the order of the tree's joints."""
         tree = self._mechanism.tree_joints
-        first = starts([joint.name for joint in tree], [len(joint.prototype.velocities) for joint in tree])
+        first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         pairs = [
             (self._rows.dof[joint.name] + j, first[joint.name] + j)
             for joint in tree
-            for j in range(len(joint.prototype.velocities))
+            for j in range(joint.dofs)
         ]
         rows, dofs = np.array(pairs, np.intp).reshape(-1, 2).T
         return rows, dofs

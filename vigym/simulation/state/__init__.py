@@ -1,1 +1,1 @@
-"""The state of a simulator: options, coordinates, initial states, the arrays of a batch, readings."""
+"""State of a simulator: options, coordinates, initial states, arrays of a batch, readings."""

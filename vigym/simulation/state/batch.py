@@ -1,9 +1,9 @@
-"""Arrays of a simulator, and calls of kernels on them: on one environment, or on groups of lanes of a batch.
+"""Arrays of a simulator, and calls of kernels on one environment or on lane groups.
 
-The lane groups of a batch are shared by threads: a pool per process, made when a call first needs it. Kernels release
-the interpreter lock, so plain threads run side by side. Threads do not survive a fork: a child forgets its parent's
-pools and makes its own. Nothing a thread does depends on the others, so that results are the same for every number of
-them.
+The lane groups of a batch are shared by threads: a pool per process, made when a call first needs
+it. Kernels release the interpreter lock, so plain threads run side by side. Threads do not survive
+a fork: a child forgets its parent's pools and makes its own. Nothing a thread does depends on the
+others, so that results are the same for every number of them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ from vigym.core.model.layout import (
 _POOLS: dict[int, ThreadPoolExecutor] = {}  # number of threads -> pool
 Array = NDArray[np.float64]
 Kernel = Any  # a function of `vigym.core.kernels`
-PAYS = 400  # bodies in all groups times steps (about 0.25 us each) that a thread must have to be worth its start
+# bodies in all groups times steps (about 0.25 us each) that make a thread worth its start
+PAYS = 400
 
 
 def require_memory(count: int, each: float) -> None:
-    """Raise MemoryError where `count` environments of `each` bytes take more memory than the machine has.
+    """Raise MemoryError if `count` environments of `each` bytes exceed the machine's memory.
 
     Systems promise more memory than there is, and end a process that takes them at their word.
     """
@@ -47,8 +48,8 @@ def require_memory(count: int, each: float) -> None:
     present = _machine_memory()
     if needed > present:
         raise MemoryError(
-            f"batch: found {count} environments, whose states alone take {needed / 1e9:.3g} GB, expected at most the "
-            f"{present / 1e9:.3g} GB that this machine has"
+            f"batch: found {count} environments, whose states alone take {needed / 1e9:.3g} GB, "
+            f"expected at most the {present / 1e9:.3g} GB that this machine has"
         )
 
 
@@ -65,13 +66,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def shares(groups: int, threads: int) -> list[tuple[int, int]]:
-    """Split groups evenly: first group, and the one behind the last, for each thread; no share is empty."""
+    """Split groups evenly into (first, end) for each thread; no share is empty."""
     parts = max(1, min(threads, groups))
     return list(pairwise(groups * k // parts for k in range(parts + 1)))
 
 
 def run_parallel(work: Callable[[int], None], count: int) -> None:
-    """Call ``work`` with 0 to count - 1, each in a thread of its own; the caller takes the first and waits for all."""
+    """Call ``work`` with 0 to count - 1, each in a thread of its own, and wait for all."""
     others: list[Future[None]] = []
     try:
         others.extend(_submitted(work, part, count - 1) for part in range(1, count))
@@ -83,8 +84,10 @@ def run_parallel(work: Callable[[int], None], count: int) -> None:
 
 
 def _submitted(work: Callable[[int], None], part: int, size: int) -> Future[None]:
-    """Give a part to the pool; do it at once where no thread can start, as when the interpreter is ending."""
-    pool = _POOLS.get(size) or _POOLS.setdefault(size, ThreadPoolExecutor(size, thread_name_prefix="vigym"))
+    """Give a part to the pool; do it here where no thread can start, as at interpreter exit."""
+    pool = _POOLS.get(size) or _POOLS.setdefault(
+        size, ThreadPoolExecutor(size, thread_name_prefix="vigym")
+    )
     try:
         return pool.submit(work, part)
     except RuntimeError:
@@ -109,9 +112,10 @@ class LaneGroups:
         MemoryError: more environments than the machine has memory for.
 
     Attributes:
-        plan, table, state, work: the arrays of `vigym.core.model.fields`; work is a list, one for each thread. In slots
-            of eight bytes: float64 that may be two float32.
-        features: of the mechanism, which kernels are compiled for: of plain trees, or of all there is.
+        plan, table, state, work: the arrays of `vigym.core.model.fields`; work is a list, one for
+            each thread. In slots of eight bytes: float64 that may be two float32.
+        features: of the mechanism, which kernels are compiled for: of plain trees, or of all there
+            is.
         single: whether this is one environment without lanes.
         count: number of environments.
         lanes: number of environments in a group.
@@ -142,8 +146,12 @@ class LaneGroups:
         self.features: int | None = PLAIN if absent else FULL
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
-        self.work: list[Array] = [aligned(int(header["work_size"])) for _ in shares(self.groups, threads)]
-        self._stride = 0  # from one group's constants to the next one's: all share those of the mechanism
+        self.work: list[Array] = [
+            aligned(int(header["work_size"])) for _ in shares(self.groups, threads)
+        ]
+        self._stride = (
+            0  # from one group's constants to the next one's: all share those of the mechanism
+        )
 
     @property
     def state(self) -> Array:
@@ -157,7 +165,9 @@ class LaneGroups:
 
     def _arrays(self, *slots: Array) -> tuple[NDArray[Any], ...]:
         """First arguments of a kernel, from slots of its tables of numbers."""
-        return self.plan, *(slots if self._number is np.float64 else (array.view(self._number) for array in slots))
+        return self.plan, *(
+            slots if self._number is np.float64 else (array.view(self._number) for array in slots)
+        )
 
     def call(
         self,
@@ -173,7 +183,8 @@ class LaneGroups:
         Args:
             kernel: function of `vigym.core.kernels`.
             arguments: those behind the four arrays; arrays have a row for each environment.
-            chosen: (count,) environments that it is needed for; others of their groups may be worked on too.
+            chosen: (count,) environments that it is needed for; others of their groups may be
+                worked on too.
             knots: number of the last knots that it reads.
             changes: (count,) environments whose state it changes, beside those that step.
             steps: number of steps, of a kernel that steps.
@@ -186,20 +197,34 @@ class LaneGroups:
             return
         spans = self._shared(kernel, max(1, steps))
         if len(spans) == 1:
-            kernel(*self.tables, self.features, self._layout, *arguments, *self._ends(self.groups, steps))
+            kernel(
+                *self.tables,
+                self.features,
+                self._layout,
+                *arguments,
+                *self._ends(self.groups, steps),
+            )
         else:
             run_parallel(
-                lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps), len(spans)
+                lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps),
+                len(spans),
             )
 
     def _call_span(
-        self, kernel: Kernel, arguments: tuple[Any, ...], span: tuple[int, int], work: Array, steps: int
+        self,
+        kernel: Kernel,
+        arguments: tuple[Any, ...],
+        span: tuple[int, int],
+        work: Array,
+        steps: int,
     ) -> None:
         """Call a kernel on a span of groups, with scratch memory of its own."""
         start, stop = span
         rows = slice(start * self.lanes, min(stop * self.lanes, self.count))
         size = self.state_size
-        table = self.table[start * self._stride : stop * self._stride] if self._stride else self.table
+        table = (
+            self.table[start * self._stride : stop * self._stride] if self._stride else self.table
+        )
         own = (a[rows] if isinstance(a, np.ndarray) else a for a in arguments)
         arrays = self._arrays(table, self._state[start * size : stop * size], work)
         kernel(*arrays, self.features, self._layout, *own, *self._ends(stop - start, steps))
@@ -219,19 +244,24 @@ class LaneGroups:
             self.table = aligned(self.groups * self._stride)
             self.table.reshape(self.groups, -1)[:] = shared
         lanes = self.table.reshape(self.groups, -1, LANES)
-        # lanes beyond the last environment repeat it, as their rows do: they must not be the ones that do not converge
+        # lanes beyond the last environment repeat it, as their rows do: they must not be the ones
+        # that do not converge
         is_last = environment == self.count - 1
         at = slice(environment % LANES, LANES if is_last else environment % LANES + 1)
         lanes[environment // LANES, :, at] = model_table(model, False).reshape(-1, LANES)[:, :1]
 
     def add_velocity(self, changes: Array) -> None:
-        """Add (count, bodies, 3) to the half-step velocities that led to the present knot, bodies by row from 1 on."""
+        """Add (count, bodies, 3) to the half-step velocities of bodies, by row from 1 on."""
         e, row = np.arange(self.count)[:, None, None], np.arange(1, 1 + changes.shape[1])[:, None]
         header = header_of(self.plan)
         states = self._state.reshape(self.groups, -1)
         present = states[:, ENVIRONMENT_STATE.offset("present_knot") * LANES].astype(int)
-        knots = states[:, header["state_knots"] :].reshape(self.groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES)
-        g, block, lane = (0, row // LANES, row % LANES) if self.single else (e // LANES, row, e % LANES)
+        knots = states[:, header["state_knots"] :].reshape(
+            self.groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES
+        )
+        g, block, lane = (
+            (0, row // LANES, row % LANES) if self.single else (e // LANES, row, e % LANES)
+        )
         velocity = POSE_STATE.offset("velocity") + np.arange(3)
         knots[g, present[g], block, velocity, lane] += changes[0] if self.single else changes
 
@@ -240,7 +270,7 @@ class LaneGroups:
         reset.refresh(*self.tables, self.features, self._layout, self.groups, self._stride)
 
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:
-        """Spans of groups, one for each thread that pays; the first call of a kernel compiles it, on one thread."""
+        """Find spans of groups, one for each thread that pays; a kernel compiles on one thread."""
         if len(self.work) == 1 or not kernel.signatures:
             return [(0, self.groups)]
         bodies = int(header_of(self.plan)["body_count"])

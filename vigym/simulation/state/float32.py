@@ -1,7 +1,8 @@
 """Lane groups that step in single precision, and what they serve for.
 
-Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of motion hold to a few
-roundings of their largest term, which is a body's way from the origin, m |x| / h^2.
+Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of
+motion hold to a few roundings of their largest term, which is a body's way from the origin, m |x| /
+h^2.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.state.batch import Array, Kernel, LaneGroups
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-5}  # by precision
-LEAST_TOLERANCE = 1e-6  # in single precision: positions of some meters are rounded to about that
-LENGTH = 1.0  # [m] gaps count as they are in smaller mechanisms: rounding grows with the way from the origin
+# in single precision: positions of some meters are rounded to about that
+LEAST_TOLERANCE = 1e-6
+# [m] gaps count as they are in smaller mechanisms: rounding grows with the way from the origin
+LENGTH = 1.0
 MOST_ROUNDING = 0.1  # of the weight: what rounding of positions may do in an equation of motion
 
 
 class SinglePrecision(LaneGroups):
-    """Lane groups of a batch that step in single precision; all else works in double on the same state.
+    """Lane groups of a batch that step in single precision; all else works in double.
 
-    Two groups of double precision are one of single precision. A pair of them is written from one precision to the
-    other when it is needed there and not the same.
+    Two groups of double precision are one of single precision. A pair of them is written from one
+    precision to the other when it is needed there and not the same.
 
     Args:
         model: constant tables, of all environments.
@@ -43,13 +46,15 @@ class SinglePrecision(LaneGroups):
         pairs = self._steps.groups
         self._both: Array = initial_state(self.plan, 2 * pairs)
         self._state = self._both[: self.groups * self.state_size]
-        self._known = np.full(pairs, KNOT_BUFFERS)  # how many of a pair's last knots double precision has
+        self._known = np.full(
+            pairs, KNOT_BUFFERS
+        )  # how many of a pair's last knots double precision has
         self._changed = np.ones(pairs, np.bool_)  # pairs that it alone has as they are
         self._round_constants([0])
 
     @property
     def state(self) -> Array:
-        """The state of all groups in double precision; `update_derived` has to follow when poses were written to it."""
+        """State of all groups in double precision; `update_derived` follows if poses are written."""
         self._widen(KNOT_BUFFERS)
         return self._state
 
@@ -98,7 +103,16 @@ class SinglePrecision(LaneGroups):
         wanted = np.zeros_like(self._known)
         wanted[pairs] = knots
         single = self._steps.tables[2]
-        kernels.widen(self.plan, self.table, single, self._both, self.groups, self._stride, self._known, wanted)
+        kernels.widen(
+            self.plan,
+            self.table,
+            single,
+            self._both,
+            self.groups,
+            self._stride,
+            self._known,
+            wanted,
+        )
 
     def _narrow(self) -> None:
         """Have all states in single precision."""
@@ -117,24 +131,39 @@ class SinglePrecision(LaneGroups):
 
 
 def check_single(
-    mechanism: Mechanism, model: Model, timestep: float, order: int, tolerance: float, batch: int | None
+    mechanism: Mechanism,
+    model: Model,
+    timestep: float,
+    order: int,
+    tolerance: float,
+    batch: int | None,
 ) -> None:
     """Raise ValueError naming the first that single precision does not serve for."""
-    found = "one environment, which steps in double precision; expected a batch" if batch is None else ""
-    found = found or "".join(f"{name}; expected an open chain without contact" for name in _hard(mechanism)[:1])
+    found = (
+        "one environment, which steps in double precision; expected a batch"
+        if batch is None
+        else ""
+    )
+    found = found or "".join(
+        f"{name}; expected an open chain without contact" for name in _hard(mechanism)[:1]
+    )
     if found:
         raise ValueError(f'precision="float32": found {found}')
     if order != 2:
-        raise ValueError(f'order: found {order!r} with precision="float32", expected 2: rounding outweighs the rest')
+        raise ValueError(
+            f'order: found {order!r} with precision="float32", expected 2: '
+            "rounding outweighs the rest"
+        )
     if tolerance < LEAST_TOLERANCE:
         raise ValueError(
-            f'tolerance: found {tolerance:g} with precision="float32", expected at least {LEAST_TOLERANCE:g}'
+            f'tolerance: found {tolerance:g} with precision="float32", '
+            f"expected at least {LEAST_TOLERANCE:g}"
         )
     least = shortest_step(mechanism, model)
     if timestep < least:
         raise ValueError(
-            f'timestep: found {timestep:g} s with precision="float32", expected at least {least:.2g} s: in shorter '
-            f"steps the rounding of positions is more than {MOST_ROUNDING:.0%} of the weight"
+            f'timestep: found {timestep:g} s with precision="float32", '
+            f"expected at least {least:.2g} s: in shorter steps the rounding of positions is more than {MOST_ROUNDING:.0%} of the weight"
         )
 
 
@@ -148,7 +177,9 @@ def _hard(mechanism: Mechanism) -> list[str]:
 
 
 def shortest_step(mechanism: Mechanism, model: Model) -> float:
-    """Timestep [s] at which rounding of the bodies' positions at assembly is as much of the weight as it may be."""
+    """Find the timestep [s] at which rounding of positions is the largest part of the weight."""
     scale = float(model.environment["force_scale"][0])
-    reach = max(body.mass * float(np.linalg.norm(body.position)) for body in mechanism.bodies.values())
+    reach = max(
+        body.mass * float(np.linalg.norm(body.position)) for body in mechanism.bodies.values()
+    )
     return float(np.sqrt(ROUND_OFF[1] * reach / (MOST_ROUNDING * scale)))

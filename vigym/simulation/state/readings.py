@@ -1,222 +1,340 @@
-"""What a simulator tells of its present state: coordinates, bodies, energies, forces. Read once, when first asked."""
+"""Readings of the present state: coordinates, bodies, energies, contacts, forces.
 
-from typing import Any
+The state is read once, at the first question after it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import reaction, readings, readout
-from vigym.core.tables import Model
+from vigym.core.kernels import read
+from vigym.core.kernels.step import OUTCOME
 from vigym.mechanism.elements.bodies import WORLD, Frame
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import least_norm
-from vigym.metrics import metrics
-from vigym.simulation.state.batch import LaneGroups
-from vigym.simulation.state.coordinates import Array, Coordinates
-from vigym.simulation.state.outcome import Contacts, Energy
-from vigym.spatial import cross, matrix, product
+from vigym.mechanism.topology.effective_mass import least_norm_forces
+from vigym.simulation.plant import Plant
+from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
-_READ = readout.read_single, readout.read_lanes
-_POINT = readings.CONTACT_POINT, readings.CONTACT_SLIP
+# columns of a body's state
+BODY_STATE = {
+    "position": slice(0, 3),
+    "orientation": slice(3, 7),
+    "velocity": slice(7, 10),
+    "angular_velocity": slice(10, 13),
+}
+BODY_COLUMNS = 13
+UNSTEPPED = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # status row after a reset
 
 
-class Reader:
-    """The reading half of `Simulator`; arrays are fresh copies, with a leading (batch,) axis in a batch."""
+class Status(NamedTuple):
+    """Outcome of a step; arrays (batch,) in a batch.
 
-    mechanism: Mechanism
-    _model: Model
-    _coordinates: Coordinates
-    _groups: LaneGroups
-    _single: bool
-    _count: int
-    _status: Array
-    _start_energy: Array
-    _reading: Array | None
-    _rest: Array  # (count, n_positions) assembly poses
-    _variants: dict[int, Mechanism]  # of environments that are not as built, those that were made
+    Attributes:
+        converged: whether every sub-step met the tolerance, or, where its largest terms are so
+            large that rounding hides it, a few roundings of those; if not, the state is the one
+            before the call.
+        iterations: Newton iterations over all sub-steps.
+        residual: largest scaled residual that was accepted; of a failed step, the one it ended
+            with (inf: diverged).
+        halvings: number of times that a sub-step was halved.
+        clipped: whether a torque exceeded its joint's effort and was clipped to it, or a motor
+            reached its largest force in one of the sub-steps.
+    """
 
-    def _read(self) -> Array:
-        """Readings (count, columns), computed once per state."""
-        if self._reading is None:
-            out = np.zeros((self._count, self._coordinates.columns))
-            self._groups.call(_READ, out, knots=1)
-            self._reading = out
-        return self._reading
+    converged: Any
+    iterations: Any
+    residual: Any
+    halvings: Any
+    clipped: Any
 
-    def _reread(self, chosen: NDArray[np.bool_]) -> None:
-        """Read the chosen environments again, which were placed anew; what was read of the others stays."""
-        if self._reading is not None and np.count_nonzero(chosen):
-            self._reading = self._reading.copy()
-            self._groups.call(_READ, self._reading, chosen=chosen, knots=1)
 
-    def _mechanism_of(self, environment: int) -> Mechanism:
-        """The mechanism of an environment."""
-        return self.mechanism
+class Energy(NamedTuple):
+    """Energies at the knot [J]."""
+
+    kinetic: Any
+    potential: Any
+    total: Any
+
+
+class Contacts(NamedTuple):
+    """Contact points in the order of ``mechanism.contact_names``; (batch, ...) in a batch.
+
+    Attributes:
+        gap: (..., n) distance from the ground [m], negative below it; of a pair "a/b" that of the
+            two shapes.
+        force: (..., n, 3) on the body, of a pair on body a [N, world]: the impulse of the last
+            step at its first knot over its length.
+        position: (..., n, 3) of the lowest point, of a pair a's point nearest to b [m, world].
+        normal: (..., n, 3) of the ground, of a pair from b to a [world].
+        slip: (..., n) velocity of the point along the ground or the other body [m/s].
+    """
+
+    gap: Any
+    force: Any
+    position: Any
+    normal: Any
+    slip: Any
+
+
+class Columns(NamedTuple):
+    """Columns of the table that the read kernel fills, after those of the bodies.
+
+    Attributes:
+        positions: joint coordinates.
+        velocities: joint velocities.
+        scalars: time, energies, work and residuals.
+        contacts: contacts with the ground and of pairs.
+        actuators: actuator forces.
+        width: number of columns.
+    """
+
+    positions: slice
+    velocities: slice
+    scalars: slice
+    contacts: slice
+    actuators: slice
+    width: int
+
+
+def table_columns(mechanism: Mechanism) -> Columns:
+    """Return the columns of the readings of a mechanism."""
+    contact = read.READ_CONTACT
+    widths = (
+        BODY_COLUMNS * len(mechanism.bodies),
+        len(mechanism.position_names),
+        len(mechanism.velocity_names),
+        read.READ_COUNT,
+        contact * len(mechanism.contact_names),
+        contact * (len(mechanism.skates) + len(mechanism.wheels)),
+        len(mechanism.actuator_names),
+    )
+    ends = np.cumsum(widths).tolist()
+    _, positions, velocities, scalars, contacts, _, actuators = map(slice, [0, *ends[:-1]], ends)
+    return Columns(positions, velocities, scalars, contacts, actuators, ends[-1])
+
+
+class Readings:
+    """Readings of a plant's present state; arrays are fresh copies, (batch, ...) in a batch.
+
+    Args:
+        plant: mechanism and memory to read.
+
+    Attributes:
+        status_rows: (count, 6) the last step's `Status` as numbers, and its mean power [W].
+        start_energy: (count,) total energy at reset [J].
+    """
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+        self._columns = table_columns(plant.mechanism)
+        self._bodies = {name: i for i, name in enumerate(plant.mechanism.bodies)}
+        self._table: Array | None = None
+        self.status_rows: Array = np.zeros((plant.count, OUTCOME))
+        self.start_energy: Array = np.zeros(plant.count)
+
+    def clear(self) -> None:
+        """Forget the readings: the state changed."""
+        self._table = None
+
+    def update(self, mask: NDArray[np.bool_]) -> None:
+        """Read the environments of a mask (count,) again; readings of the others stay."""
+        if self._table is not None and np.count_nonzero(mask):
+            self._table = self._table.copy()
+            self._plant.read(self._table, mask)
+
+    def restart(self, mask: NDArray[np.bool_]) -> None:
+        """Begin the account of energy and status anew for the environments of a mask (count,)."""
+        self.status_rows[mask] = UNSTEPPED
+        self.start_energy = np.where(mask, self.total_energy(), self.start_energy)
 
     @property
-    def _mechanisms(self) -> list[Mechanism]:
-        return [self._mechanism_of(e) for e in range(self._count)]
-
-    def metrics(self) -> dict[str, Any]:
-        """The physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        return metrics(self)  # type: ignore[arg-type]
+    def table(self) -> Array:
+        """All readings (count, columns), computed once per state."""
+        if self._table is None:
+            table = np.zeros((self._plant.count, self._columns.width))
+            self._plant.read(table)
+            self._table = table
+        return self._table
 
     @property
-    def readings(self) -> Array:
-        """(count, READ_COUNT) scalars of the present knot, ordered as in ``vigym.core.readout``; columns lie apart."""
-        scalars: Array = self._read()[:, self._coordinates.scalars].copy(order="F")
+    def position_rows(self) -> Array:
+        """Joint coordinates (count, n_positions): a view."""
+        return self.table[:, self._columns.positions]
+
+    @property
+    def velocity_rows(self) -> Array:
+        """Joint velocities (count, n_velocities): a view."""
+        return self.table[:, self._columns.velocities]
+
+    @property
+    def scalars(self) -> Array:
+        """Scalars (count, READ_COUNT) ordered as in the read kernel; columns lie apart."""
+        scalars: Array = self.table[:, self._columns.scalars].copy(order="F")
         return scalars
+
+    def scalar(self, index: int) -> Array:
+        """Return one of the scalars (count,) by its index in the read kernel: a view."""
+        values: Array = self.table[:, self._columns.scalars.start + index]
+        return values
+
+    @property
+    def contact_rows(self) -> Array:
+        """Readings of all contacts (count, n_contacts, READ_CONTACT)."""
+        rows = self.table[:, self._columns.contacts]
+        return rows.reshape(self._plant.count, -1, read.READ_CONTACT)
+
+    @property
+    def gaps(self) -> Array:
+        """Contact gaps (count, n_contacts) [m]."""
+        return self.contact_rows[..., read.CONTACT_GAP]
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts with the ground and of paired bodies: gaps and velocities at the knot, forces of the last step."""
-        table = self._touching()
-        force, point = slice(readings.CONTACT_FORCE, readings.CONTACT_POINT), slice(*_POINT)
+        """Contacts: gaps and velocities at the knot, forces of the last step."""
+        rows, copied = self.contact_rows, self._plant.squeeze
+        force, point = read.CONTACT_FORCE, read.CONTACT_POINT
+        slip, normal = read.CONTACT_SLIP, read.CONTACT_NORMAL
         return Contacts(
-            self._out(table[..., readings.CONTACT_GAP]), self._out(table[..., force]), self._out(table[..., point]),
-            self._out(table[..., readings.CONTACT_NORMAL :]), self._out(table[..., readings.CONTACT_SLIP]),
-        )  # fmt: skip
-
-    def _touching(self) -> Array:
-        """(count, n_contacts, READ_CONTACT) what is read of each contact."""
-        return self._read()[:, self._coordinates.contacts].reshape(self._count, -1, readings.READ_CONTACT)
+            gap=copied(rows[..., read.CONTACT_GAP]),
+            force=copied(rows[..., force : force + 3]),
+            position=copied(rows[..., point : point + 3]),
+            normal=copied(rows[..., normal : normal + 3]),
+            slip=copied(rows[..., slip]),
+        )
 
     @property
     def actuator_torques(self) -> Array:
-        """(..., n_actuated) force of every actuator in the last step [N or N m]; of one with a motor, the motor's."""
-        return self._copy(self._coordinates.efforts)
-
-    @property
-    def status_rows(self) -> Array:
-        """(count, 6) the last step's ``Status`` as numbers, and its mean power [W]."""
-        return self._status
-
-    @property
-    def start_energy(self) -> Array:
-        """(count,) total energy at reset [J]."""
-        return self._start_energy
-
-    def _copy(self, columns: slice) -> Array:
-        """A copy of columns of the readings, without the leading axis for one environment."""
-        table = self._read()
-        out: Array = (table[0, columns] if self._single else table[:, columns]).copy()
-        return out
-
-    def _out(self, values: Array) -> Array:
-        """A copy of (count, ...) values, without the leading axis for one environment."""
-        out: Array = (values[0] if self._single else values).copy()
-        return out
-
-    def _number(self, values: Array) -> Any:
-        """A copy of (count,) values, a float for one environment."""
-        return float(values[0]) if self._single else values.copy()
+        """Actuator forces of the last step (..., n_actuated) [N or N m]."""
+        return self._plant.squeeze(self.table[:, self._columns.actuators])
 
     @property
     def joint_positions(self) -> Array:
-        """Joint coordinates (..., n_positions) [rad, m], ordered as ``mechanism.position_names``."""
-        return self._copy(self._coordinates.positions)
+        """Joint coordinates (..., n_positions) [rad, m]."""
+        return self._plant.squeeze(self.position_rows)
 
     @property
     def joint_velocities(self) -> Array:
-        """Joint velocities at the knot (..., n_velocities) [rad/s, m/s], ordered as ``mechanism.velocity_names``."""
-        return self._copy(self._coordinates.velocities)
+        """Joint velocities at the knot (..., n_velocities) [rad/s, m/s]."""
+        return self._plant.squeeze(self.velocity_rows)
 
     @property
     def time(self) -> Any:
         """Simulated time since reset [s]."""
-        return self._number(self._read()[:, self._coordinates.scalars.start + readout.READ_TIME])
-
-    def _body(self, name: str, start: int, stop: int) -> Array:
-        if name in self.mechanism.frames:
-            frame = self.mechanism.frames[name]
-            return self._out(frame_states(frame, self._states(frame.body))[:, start:stop])
-        return self._out(self._states(name)[:, start:stop])
-
-    def _states(self, body: str) -> Array:
-        """(count, 13) position, orientation, velocity, angular velocity of a body; the world is at rest."""
-        if body == WORLD:
-            return np.tile([0.0] * 3 + [1.0] + [0.0] * 9, (self._count, 1))
-        row = 13 * (int(self._model.body_rows[self._coordinates.body_index(body)]) - 1)
-        return self._read()[:, row : row + 13]
-
-    def body_position(self, name: str) -> Array:
-        """Centre of mass of a body, or origin of a frame, in the world (..., 3) [m]."""
-        return self._body(name, 0, 3)
-
-    def body_orientation(self, name: str) -> Array:
-        """Unit quaternion (w, x, y, z), body or frame to world (..., 4)."""
-        return self._body(name, 3, 7)
-
-    def body_velocity(self, name: str) -> Array:
-        """Velocity of that point at the knot, world axes (..., 3) [m/s]."""
-        return self._body(name, 7, 10)
-
-    def body_angular_velocity(self, name: str) -> Array:
-        """Angular velocity at the knot, axes of the body or frame (..., 3) [rad/s]."""
-        return self._body(name, 10, 13)
+        return self._plant.number(self.scalar(read.READ_TIME))
 
     @property
-    def body_states(self) -> Array:
-        """All bodies (..., n_bodies, 13) in the order of ``mechanism.bodies``.
-
-        Columns: position, orientation, velocity, angular velocity, as the ``body_...`` methods give them.
-        """
-        table = self._read()[:, : 13 * len(self._model.body_rows)].reshape(self._count, -1, 13)
-        states: Array = (table[0] if self._single else table).take(self._model.body_rows - 1, axis=-2)
-        return states
-
-    def _energies(self) -> Array:
-        """Total energy (count,) [J]."""
-        kinetic, potential = self._read()[:, self._coordinates.energies].T
-        total: Array = kinetic + potential
-        return total
-
-    def energy(self) -> Energy:
-        """Kinetic, potential and total energy at the knot [J]; springs are potential, armatures kinetic."""
-        kinetic, potential = self._read()[:, self._coordinates.energies].T
-        return Energy(self._number(kinetic), self._number(potential), self._number(kinetic + potential))
+    def status(self) -> Status:
+        """Outcome of the last step."""
+        return _status(self.status_rows, self._plant.single)
 
     @property
     def power(self) -> Any:
-        """Mean of what actuators and motors did in the last call of ``step`` [W]: ``power_mech`` of ``metrics``."""
-        return self._number(self._status[:, -1])
+        """Mean power of actuators and motors in the last call of ``step`` [W]."""
+        return self._plant.number(self.status_rows[:, -1])
 
+    @property
     def constraint_residual(self) -> Any:
         """Largest joint gap [m or rad]."""
-        return self._number(self.readings[:, readout.READ_GAP])
+        return self._plant.number(self.scalar(read.READ_GAP))
 
-    def joint_forces(self) -> Array:
-        """Constraint forces of the last step (..., n_joints, 6), in the order of ``mechanism.ordered_joints``.
+    def total_energy(self) -> Array:
+        """Return the total energy (count,) [J]."""
+        total: Array = self.scalar(read.READ_KINETIC) + self.scalar(read.READ_POTENTIAL)
+        return total
 
-        Force [N] and moment about the joint's anchor [N m] that each joint exerts on its child, world axes, at the knot
-        where the last step began; what acts along the joint's freedoms is not in them. Zero before the first step.
-        Where loops leave them undetermined they are the least there are (norm over all forces and moments).
+    @property
+    def energy(self) -> Energy:
+        """Kinetic, potential and total energy at the knot [J]."""
+        number, kinetic = self._plant.number, self.scalar(read.READ_KINETIC)
+        potential = self.scalar(read.READ_POTENTIAL)
+        return Energy(number(kinetic), number(potential), number(kinetic + potential))
+
+    def point(self, name: str, quantity: str) -> Array:
+        """Return a quantity of a body's centre of mass, or of a frame.
+
+        Args:
+            name: body or frame; "world" is at rest.
+            quantity: "position", "orientation", "velocity" or "angular_velocity".
         """
-        closing, bodies = self.mechanism.closing_joints, len(self._model.body_rows)
-        joints = bodies + len(closing)
-        out = np.zeros((self._count, 6 * joints + 7 * bodies))
-        self._groups.call((reaction.react_single, reaction.react_lanes), out)
-        order = [*self._model.body_rows[self._coordinates.carried] - 1, *range(bodies, joints)]
-        forces = out[:, : 6 * joints].reshape(self._count, -1, 6)[:, order]
+        frames, columns = self._plant.mechanism.frames, BODY_STATE[quantity]
+        if name in frames:
+            frame = frames[name]
+            return self._plant.squeeze(frame_states(frame, self._body_rows(frame.body))[:, columns])
+        return self._plant.squeeze(self._body_rows(name)[:, columns])
+
+    def _body_rows(self, body: str) -> Array:
+        """Return the state (count, 13) of a body."""
+        if body == WORLD:
+            return np.tile([0.0] * 3 + [1.0] + [0.0] * 9, (self._plant.count, 1))
+        if body not in self._bodies:
+            raise MechanismError(f"body: found {body!r}, expected one of {', '.join(self._bodies)}")
+        row = int(self._plant.model.body_rows[self._bodies[body]]) - 1
+        return self.table[:, BODY_COLUMNS * row : BODY_COLUMNS * (row + 1)]
+
+    @property
+    def body_states(self) -> Array:
+        """States of all bodies (..., n_bodies, 13), in the order of ``mechanism.bodies``."""
+        rows = self._plant.model.body_rows
+        table = self.table[:, : BODY_COLUMNS * len(rows)]
+        blocks = table.reshape(self._plant.count, -1, BODY_COLUMNS)
+        states: Array = (blocks[0] if self._plant.single else blocks).take(rows - 1, axis=-2)
+        return states
+
+    def joint_forces(self, mechanisms: Sequence[Mechanism]) -> Array:
+        """Return the constraint forces of the last step, see `Simulator.joint_forces`.
+
+        Args:
+            mechanisms: mechanism of every environment.
+        """
+        mechanism, rows = self._plant.mechanism, self._plant.model.body_rows
+        bodies, closing = len(rows), len(mechanism.closing_joints)
+        joints = bodies + closing
+        found = self._plant.constraint_forces(6 * joints + 7 * bodies)
+        children = [self._bodies[joint.child] for joint in mechanism.tree_joints]
+        order = [*rows[children] - 1, *range(bodies, joints)]
+        forces = found[:, : 6 * joints].reshape(self._plant.count, -1, 6)[:, order]
         if closing:
-            poses = out[:, 6 * joints :].reshape(self._count, -1, 7)[:, self._model.body_rows - 1]
-            forces = least_norm(self._mechanisms, forces, poses)
-        return self._out(forces)
+            poses = found[:, 6 * joints :].reshape(self._plant.count, -1, 7)[:, rows - 1]
+            forces = least_norm_forces(mechanisms, forces, poses)
+        return self._plant.squeeze(forces)
+
+
+def _status(rows: Array, single: bool) -> Status:
+    """Return the status that the kernels wrote to rows (count, 6)."""
+    if single:
+        converged, iterations, residual, halvings, clipped, _ = rows[0].tolist()
+        return Status(bool(converged), int(iterations), residual, int(halvings), bool(clipped))
+    converged, iterations, residual, halvings, clipped, _ = rows.T
+    return Status(
+        converged > 0,
+        iterations.astype(np.int64),
+        residual.copy(),
+        halvings.astype(np.int64),
+        clipped > 0,
+    )
 
 
 def frame_states(frame: Frame, states: Array) -> Array:
-    """States (count, 13) of a frame from those of the body that carries it."""
-    q, w = states[:, 3:7], states[:, 10:]
-    spokes = np.empty((len(states), 2, 3))  # the arm and its rate, in the body's axes
-    spokes[:, 0], spokes[:, 1] = frame.position, cross(w, frame.position)
+    """Return the states (count, 13) of a frame from those of the body that it is fixed in."""
+    q = states[:, 3:7]
+    w = states[:, 10:]
+    levers = np.empty((len(states), 2, 3))  # the lever arm and its rate, in the body's axes
+    levers[:, 0] = frame.position
+    levers[:, 1] = cross(w, frame.position)
     u = q[:, None, 1:]
-    t = 2.0 * cross(u, spokes)
-    spokes = spokes + q[:, :1, None] * t + cross(u, t)
+    t = 2.0 * cross(u, levers)
+    levers = levers + q[:, :1, None] * t + cross(u, t)
     out: Array = states.copy()
-    out[:, 0:3] += spokes[:, 0]
-    out[:, 3:7] = product(q, frame.orientation)
-    out[:, 7:10] += spokes[:, 1]
+    out[:, :3] += levers[:, 0]
+    out[:, 3:7] = batch_quaternion_product(q, frame.orientation)
+    out[:, 7:10] += levers[:, 1]
     # no matrix product: the order of its sums may depend on how many rows there are
-    x, y, z = matrix(frame.orientation)
+    x, y, z = batch_rotation_matrix(frame.orientation)
     out[:, 10:] = w[:, 0:1] * x + w[:, 1:2] * y + w[:, 2:3] * z
     return out

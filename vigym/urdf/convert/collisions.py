@@ -4,8 +4,8 @@ from collections import Counter
 from itertools import combinations
 from typing import Any
 
-from vigym.mechanism.elements.bodies import Report
-from vigym.mechanism.elements.collisions import PAIRED
+from vigym.mechanism.elements.bodies import Note
+from vigym.mechanism.elements.collisions import PAIRABLE
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Mesh
 from vigym.mechanism.mechanism import Mechanism
@@ -44,7 +44,7 @@ def add_collisions(
                 if missing_meshes == "error":
                     message = f"{robot.path}: {touch.place}: {error} (missing_meshes='report' leaves it out)"
                     raise UrdfError(message) from error
-                mech.report.append(Report("dropped", touch.place, f"it touches nothing: {error}"))
+                mech.report.append(Note("dropped", touch.place, f"it touches nothing: {error}"))
 
 
 def _name(link: Link, number: int) -> str:
@@ -65,7 +65,7 @@ def _add(mech: Mechanism, name: str, body: str, touch: Touch, pose: Pose) -> Non
     collision = mech.add_collision(name, body, placed(touch.shape, pose), direction=direction, **values)
     if isinstance(touch.shape, Mesh):
         message = f"its convex hull touches, by {len(collision.corners)} corners"
-        mech.report.append(Report("changed", touch.place, message))
+        mech.report.append(Note("changed", touch.place, message))
 
 
 def add_pairs(mech: Mechanism) -> None:
@@ -75,16 +75,16 @@ def add_pairs(mech: Mechanism) -> None:
         if collision.shape is not None:
             shapes[collision.body].add(collision.shape.kind)
     for name, kinds in shapes.items():
-        if not kinds <= set(PAIRED):
-            message = f"touches the ground alone, not other bodies: {', '.join(sorted(kinds - set(PAIRED)))}"
-            mech.report.append(Report("ignored", f"body {name!r} <collision>", message))
-    able = [name for name, kinds in shapes.items() if kinds and kinds <= set(PAIRED)]
+        if not kinds <= set(PAIRABLE):
+            message = f"touches the ground alone, not other bodies: {', '.join(sorted(kinds - set(PAIRABLE)))}"
+            mech.report.append(Note("ignored", f"body {name!r} <collision>", message))
+    able = [name for name, kinds in shapes.items() if kinds and kinds <= set(PAIRABLE)]
     held = {frozenset((joint.parent, joint.child)) for joint in mech.joints.values()}
     for a, b in combinations(able, 2):
         if frozenset((a, b)) in held:
             continue
         if "box" in shapes[a] & shapes[b]:
             message = "both have boxes, which do not touch each other"
-            mech.report.append(Report("ignored", f"pair {a!r}, {b!r}", message))
+            mech.report.append(Note("ignored", f"pair {a!r}, {b!r}", message))
         else:
             mech.add_pair(a, b)

@@ -16,13 +16,12 @@ import numpy as np
 from vigym.captured_output import captured_output
 from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.spatial import Origin, Pose, rotation_from_xyzw
+from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.spatial import Origin, Pose, rotation_matrix
 from vigym.urdf.read.records import Link, Robot, UrdfJoint
 
 Order = list[tuple[str, UrdfJoint | None]]
 
-# pybullet's numbers of the joint types; it makes floating joints fixed, the gate's reading restores them.
-_TYPE = {"revolute": 0, "continuous": 0, "prismatic": 1, "spherical": 2, "planar": 3, "fixed": 4, "floating": 4}
 _EXACT = 0.0
 _POSE_TOLERANCE = 1e-9  # relative; poses pass through the inertial frames and back
 _INERTIA_TOLERANCE = 1e-6  # relative; pybullet's eigenvalue iteration stops there
@@ -77,7 +76,7 @@ def _link_lines(name: str, link: Link) -> list[str]:
 
 def _joint_lines(joint: UrdfJoint, names: dict[str, str]) -> list[str]:
     lower, upper = joint.limits or _UNLIMITED
-    bounds = f'lower="{lower!r}" upper="{upper!r}" ' if joint.type in ("revolute", "prismatic") else ""
+    bounds = f'lower="{lower!r}" upper="{upper!r}" ' if JOINT_TYPES[joint.type].bounded else ""
     child = names[joint.child]
     return [
         f'<joint name="j{child[1:]}" type="{joint.type}">',
@@ -127,11 +126,11 @@ def _read_back(pybullet: Any, client: int, path: str) -> list[dict[str, Any]]:
     entries = []
     for index in range(-1, pybullet.getNumJoints(body, physicsClientId=client)):
         mass, _, moments, position, orientation, *_ = pybullet.getDynamicsInfo(body, index, physicsClientId=client)
-        inertial = Pose(np.array(position), rotation_from_xyzw(np.array(orientation)))
+        inertial = Pose(np.array(position), rotation_matrix(np.roll(orientation, 1)))
         entry = {"mass": mass, "moments": np.array(moments), "inertial": inertial}
         if index >= 0:
             info = pybullet.getJointInfo(body, index, physicsClientId=client)
-            offset = Pose(np.array(info[14]), rotation_from_xyzw(np.array(info[15])))
+            offset = Pose(np.array(info[14]), rotation_matrix(np.roll(info[15], 1)))
             entry |= {"name": info[12], "type": info[2], "axis": np.array(info[13]), "offset": offset}
             entry |= {"dynamics": info[6:12]}
         entries.append(entry)
@@ -164,9 +163,9 @@ def _check_link(robot: Robot, link: Link, entry: dict[str, Any]) -> None:
 def _check_joint(robot: Robot, joint: UrdfJoint, entry: dict[str, Any], parent: dict[str, Any]) -> None:
     """Compare a joint; pybullet gives axis and pose in the inertial frames of child and parent."""
     place = f"joint {joint.name!r}"
-    if entry["type"] != _TYPE[joint.type]:
+    if entry["type"] != JOINT_TYPES[joint.type].pybullet:
         raise UrdfError(f"{robot.path}: {place}: found by pybullet type {entry['type']}, expected {joint.type}")
-    if joint.type in ("revolute", "continuous", "prismatic"):  # of all others the loader forgets the axis
+    if JOINT_TYPES[joint.type].dofs == 1:  # of all others the loader forgets the axis
         found = entry["inertial"].rotation @ entry["axis"]
         _compare(robot, f"{place} <axis>", found, joint.axis, _POSE_TOLERANCE)
     turned = Pose(entry["offset"].position, entry["offset"].rotation.T)
@@ -175,7 +174,7 @@ def _check_joint(robot: Robot, joint: UrdfJoint, entry: dict[str, Any], parent: 
     _compare(robot, f"{place} <origin> rpy", origin.rotation, joint.origin.rotation, _POSE_TOLERANCE)
     limits = joint.limits or _UNLIMITED
     expected = (joint.damping, joint.friction, *limits, joint.effort or 0.0, joint.velocity or 0.0)
-    if joint.type in ("revolute", "continuous", "prismatic"):
+    if JOINT_TYPES[joint.type].dofs == 1:
         _compare(robot, f"{place} <dynamics>, <limit>", np.array(entry["dynamics"]), np.array(expected), _EXACT)
 
 

@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import WORLD, Ground, Report
+from vigym.mechanism.elements.bodies import WORLD, Ground, Note
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
-from vigym.mechanism.elements.joints import PROTOTYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.mechanism.mechanism import Mechanism
-from vigym.spatial import Pose, direction
+from vigym.spatial import Pose
 from vigym.urdf.convert.collisions import add_collisions, add_pairs
 from vigym.urdf.convert.cross_check import cross_check
 from vigym.urdf.convert.loops import add_loops, report_gaps
@@ -93,7 +93,7 @@ def _fill(
     for joint in robot.joints.values():
         if joint.type == "fixed":
             message = f"fixed: link {joint.child!r} is part of {owners[joint.child]!r}"
-            mech.report.append(Report("merged", f"joint {joint.name!r}", message))
+            mech.report.append(Note("merged", f"joint {joint.name!r}", message))
         else:
             _add_joint(mech, joint, owners, poses[joint.child])
     add_loops(mech, robot, owners, poses)
@@ -105,7 +105,7 @@ def _fill(
         add_pairs(mech)
     if mech.ground is None and mech.collisions:
         found = f"<collision> of {len(mech.collisions)} shapes"
-        mech.report.append(Report("ignored", found, "no ground is given, and they touch none"))
+        mech.report.append(Note("ignored", found, "no ground is given, and they touch none"))
 
 
 def _is_world(robot: Robot, root: Cluster, base: str | None) -> bool:
@@ -122,9 +122,9 @@ def _add_world(mech: Mechanism, cluster: Cluster, poses: dict[str, Pose]) -> str
             mech.add_frame(link.name, WORLD, poses[link.name].position, poses[link.name].orientation)
         if link.mass:
             message = f"fixed to the world: its {link.mass:g} kg do not move and are not simulated"
-            mech.report.append(Report("merged", f"link {link.name!r}", message))
+            mech.report.append(Note("merged", f"link {link.name!r}", message))
         for touch in link.touches:
-            mech.report.append(Report("ignored", touch.place, "fixed to the world, of which only the ground touches"))
+            mech.report.append(Note("ignored", touch.place, "fixed to the world, of which only the ground touches"))
     for shape in shapes(cluster, poses, np.zeros(3)):
         mech.add_world_shape(shape)
     return WORLD
@@ -153,14 +153,14 @@ def _add_joint(mech: Mechanism, joint: UrdfJoint, owners: dict[str, str], pose: 
     """Add a moving joint; `pose` is its frame in the world at zero."""
     if not joint.effort:
         found = "no <limit effort>" if joint.effort is None else "effort 0"
-        mech.report.append(Report("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
+        mech.report.append(Note("passive", f"joint {joint.name!r}", f"{found}: nothing drives it"))
     mech.add_joint(
         joint.name,
         joint.type,
         owners[joint.parent],
         owners[joint.child],
         pose.position,
-        direction(pose, joint.axis),
+        pose.rotate_axis(joint.axis),
         limits=joint.limits,
         damping=joint.damping,
         stiffness=joint.stiffness,
@@ -176,6 +176,6 @@ def _add_mimic(mech: Mechanism, robot: Robot, joint: UrdfJoint, mimic: Mimic) ->
         raise robot.error(mimic.place, f"unknown joint {mimic.joint!r}", "the name of a joint")
     for name in (joint.name, mimic.joint):
         type = robot.joints[name].type
-        if len(PROTOTYPES[type].velocities) != 1:
+        if JOINT_TYPES[type].dofs != 1:
             raise robot.error(mimic.place, f"the {type} joint {name!r}", "joints of one freedom")
     mech.add_coupling(joint.name, "mimic", joint.name, mimic.joint, mimic.factor, mimic.offset)

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import WORLD, Report
+from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.joint_frames import split
-from vigym.mechanism.topology.kinematics import Tree
+from vigym.mechanism.topology.joint_frames import joint_frames
+from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED
-from vigym.mechanism.topology.loop_constraints import gaps
-from vigym.spatial import IDENTITY, Pose, direction, quaternion
+from vigym.mechanism.topology.loop_constraints import joint_gaps
+from vigym.spatial import IDENTITY, Pose, quaternion_from_matrix
 from vigym.urdf.read.records import Loop, Robot
 
 _ROUNDING = 1e-12  # relative; halves nearer than that are one
@@ -42,17 +42,17 @@ def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict
             owners[loop.links[0]],
             owners[loop.links[1]],
             parent.position,
-            direction(parent, loop.axis),
+            parent.rotate_axis(loop.axis),
             limits=loop.limits,
             damping=loop.damping,
             stiffness=loop.stiffness,
             rest=loop.rest,
             effort=loop.effort,
             friction=loop.friction,
-            axis2=None if loop.axis2 is None else direction(parent, loop.axis2),
+            axis2=None if loop.axis2 is None else parent.rotate_axis(loop.axis2),
             velocity=loop.velocity,
             child_position=child.position if is_open else None,
-            child_rotation=quaternion(turn) if is_open else None,
+            child_rotation=quaternion_from_matrix(turn) if is_open else None,
         )
 
 
@@ -71,7 +71,7 @@ def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str
         found = f"the world as the child of a joint with limits, spring, damper or friction ({loop.links[1]!r})"
         raise robot.error(loop.place, found, "the world as the parent: exchange the two links")
     message = f"turned round: its coordinates are those of {first!r} relative to the world"
-    mech.report.append(Report("changed", loop.place, message))
+    mech.report.append(Note("changed", loop.place, message))
     turned = replace(loop, links=loop.links[::-1], halves=loop.halves[::-1])
     return turned if loop.axis2 is None else replace(turned, axis=loop.axis2, axis2=loop.axis)
 
@@ -84,21 +84,21 @@ def report_gaps(mech: Mechanism, robot: Robot) -> None:
     """
     if not robot.loops:
         return
-    tree, structure = Tree(mech), mech.structure
+    tree, structure = TreeKinematics(mech), mech.structure
     poses = tree.poses(np.array([tree.zero, structure.assembly]))
     for loop in robot.loops:
         joint = mech.joints[loop.name]
         rounding = _ROUNDING * max(1.0, float(np.abs(joint.position).max()))
-        apart = gaps(split(mech, joint), poses)
+        apart = joint_gaps(joint_frames(mech, joint), poses)
         (distance, left), (angle, turn_left) = (np.where(gap < rounding, 0.0, gap) for gap in apart)
         if not distance and not angle:
             continue
         message = f"halves {distance:.3g} m and {angle:.3g} rad apart at the file's zero; simulators start assembled"
         if max(left, turn_left) > CLOSED:
             message += f"; {left:.3g} m and {turn_left:.3g} rad stay, no motion of the tree changes them"
-        mech.report.append(Report("assembled", loop.place, message))
+        mech.report.append(Note("assembled", loop.place, message))
     moves = np.abs(structure.assembly - tree.zero)
     farthest = int(np.argmax(moves))
     if moves[farthest] > 0.0:
         message = f"farthest from the file's zero is {mech.position_names[farthest]!r}"
-        mech.report.append(Report("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))
+        mech.report.append(Note("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))

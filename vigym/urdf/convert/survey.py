@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from vigym.mechanism.elements.bodies import WORLD, Report
+from vigym.mechanism.elements.bodies import WORLD, Note
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.urdf.convert.merge import check_inertia
 from vigym.urdf.read.collisions import read_gazebo
@@ -50,7 +50,7 @@ def survey(path: str | os.PathLike[str], base: str | None = None) -> Survey:
         UrdfError: no such file, or no XML of a robot.
     """
     robot, faults = read_robot(path), list[Fault]()
-    report: list[Report] = []  # of what an importer changes or drops, and nothing is imported
+    report: list[Note] = []  # of what an importer changes or drops, and nothing is imported
 
     def each(read: Callable[[Given], Read], things: Iterable[Given]) -> list[Read]:
         return _each(read, things, path, faults)

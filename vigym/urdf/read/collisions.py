@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
 from vigym.urdf.read.meshes import first_file
@@ -11,14 +11,14 @@ from vigym.urdf.read.report import ignored
 from vigym.urdf.read.xml import Node
 
 
-def read_collisions(link: Node, surface: Surface, report: list[Report]) -> tuple[Touch, ...]:
+def read_collisions(link: Node, surface: Surface, report: list[Note]) -> tuple[Touch, ...]:
     """Return by which shapes a link touches; what is no shape here is reported."""
     surface = _read_contact(link, surface, report)
     found = [_read_collision(node, surface, report) for node in link.children("collision")]
     return tuple(touch for touch in found if touch is not None)
 
 
-def _read_collision(node: Node, surface: Surface, report: list[Report]) -> Touch | None:
+def _read_collision(node: Node, surface: Surface, report: list[Note]) -> Touch | None:
     report += ignored(node, {"origin", "geometry"})
     kind, values = read_geometry(node, report, "touches nothing", points=True)
     pose, name = read_origin(node), node.element.get("name", "").strip()
@@ -29,7 +29,7 @@ def _read_collision(node: Node, surface: Surface, report: list[Report]) -> Touch
     return None if kind is None else Touch(name, node.place, kind(**values), pose, surface)
 
 
-def _read_contact(link: Node, surface: Surface, report: list[Report]) -> Surface:
+def _read_contact(link: Node, surface: Surface, report: list[Note]) -> Surface:
     """Return the surface that <contact> describes; what it does not say is as in `surface`."""
     contact = link.only("contact")
     if contact is None:
@@ -51,7 +51,7 @@ def _read_contact(link: Node, surface: Surface, report: list[Report]) -> Surface
     )
 
 
-def read_gazebo(robot: Node, report: list[Report]) -> dict[str, Surface]:
+def read_gazebo(robot: Node, report: list[Note]) -> dict[str, Surface]:
     """Return the surfaces that <gazebo reference> elements give links by <mu1>, <mu2> and <fdir1>."""
     surfaces = {}
     for node in robot.children("gazebo"):
@@ -61,10 +61,10 @@ def read_gazebo(robot: Node, report: list[Report]) -> dict[str, Surface]:
         along, across = (None if mu is None else float(mu.content(low=0.0)[0]) for mu in (first, second))
         if along is None or across is None:
             message = f"mu{2 if across is None else 1} is not given: friction is the same in all directions"
-            report.append(Report("changed", node.place, message))
+            report.append(Note("changed", node.place, message))
         elif along != across and direction is None:
             message = f"mu1 {along:g} and mu2 {across:g} without fdir1: mu1 is taken along x of the shapes"
-            report.append(Report("changed", node.place, message))
+            report.append(Note("changed", node.place, message))
         axis = np.array([1.0, 0.0, 0.0]) if direction is None else direction.content(3)
         if direction is not None and not axis.any():
             raise direction.error("0 0 0", "a direction")

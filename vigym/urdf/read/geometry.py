@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.shapes import GREY, Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from vigym.spatial import IDENTITY, Origin, rotation_from_rpy
 from vigym.urdf.read.meshes import find_mesh
@@ -30,7 +30,7 @@ def read_pose(node: Node) -> Origin:
     return Origin(node.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
 
 
-def read_materials(robot: Node, report: list[Report]) -> dict[str, Color]:
+def read_materials(robot: Node, report: list[Note]) -> dict[str, Color]:
     """Return the colours of the <material> elements under <robot>; the last of one name counts."""
     colors = {}
     for material in robot.children("material"):
@@ -41,7 +41,7 @@ def read_materials(robot: Node, report: list[Report]) -> dict[str, Color]:
     return colors
 
 
-def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -> Visual | None:
+def read_visual(node: Node, materials: dict[str, Color], report: list[Note]) -> Visual | None:
     """Return what a <visual> draws, None (and a report) when it cannot be drawn."""
     report += ignored(node, {"origin", "geometry", "material"})
     rgba = _material(node, materials, report)
@@ -49,7 +49,7 @@ def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -
     if kind is Mesh:
         path, reason = find_mesh(values["path"], node.path.parent)
         if path is None:
-            report.append(Report("dropped", node.place, f"mesh {values['path']!r} is not drawn: {reason}"))
+            report.append(Note("dropped", node.place, f"mesh {values['path']!r} is not drawn: {reason}"))
             return None
         values["path"] = path
     pose = read_origin(node)
@@ -57,7 +57,7 @@ def read_visual(node: Node, materials: dict[str, Color], report: list[Report]) -
 
 
 def read_geometry(
-    node: Node, report: list[Report], fate: str, points: bool = False
+    node: Node, report: list[Note], fate: str, points: bool = False
 ) -> tuple[type[Shape] | None, dict[str, Any]]:
     """Return class and sizes of the shape in <geometry>, None for what is no shape here, whose `fate` is reported.
 
@@ -72,13 +72,13 @@ def read_geometry(
         raise geometry.error(", ".join(tags), "one of box, sphere, cylinder, capsule, mesh")
     shape = found[0]
     if shape.tag in _UNDRAWN:
-        report.append(Report("dropped", shape.place, f"{fate}: a shape of other programs"))
+        report.append(Note("dropped", shape.place, f"{fate}: a shape of other programs"))
         return None, {}
     kind, values = _SIZES[shape.tag](shape)
     if points and kind is Sphere:
         return kind, values
     if any(np.any(value == 0.0) for key, value in values.items() if key != "path"):
-        report.append(Report("dropped", shape.place, f"{fate}: it has size zero"))
+        report.append(Note("dropped", shape.place, f"{fate}: it has size zero"))
         return None, {}
     return kind, values
 
@@ -108,7 +108,7 @@ _SIZES = {
 }
 
 
-def _material(node: Node, materials: dict[str, Color], report: list[Report]) -> Color:
+def _material(node: Node, materials: dict[str, Color], report: list[Note]) -> Color:
     """Return the colour of a visual: its own, the named one, or grey (reported when a name leads nowhere)."""
     material = node.only("material")
     if material is None:
@@ -119,17 +119,17 @@ def _material(node: Node, materials: dict[str, Color], report: list[Report]) -> 
     if color is None and name in materials:
         return materials[name]
     if color is None:
-        report.append(Report("changed", material.place, "no colour of this name: drawn grey"))
+        report.append(Note("changed", material.place, "no colour of this name: drawn grey"))
         return GREY
     return color
 
 
-def _color(material: Node, report: list[Report]) -> Color | None:
+def _color(material: Node, report: list[Note]) -> Color | None:
     color = material.only("color")
     if color is None:
         return None
     rgba = color.numbers("rgba", 4)
     clipped = np.clip(rgba, 0.0, 1.0)
     if np.any(clipped != rgba):
-        report.append(Report("changed", color.place, f"rgba {rgba.tolist()} clipped to [0, 1]"))
+        report.append(Note("changed", color.place, f"rgba {rgba.tolist()} clipped to [0, 1]"))
     return tuple(clipped.tolist())

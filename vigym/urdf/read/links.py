@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.spatial import IDENTITY
 from vigym.urdf.read.collisions import read_collisions, read_gazebo
@@ -45,7 +45,7 @@ def unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], report: list[Report]) -> Link:
+def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], report: list[Note]) -> Link:
     """Return a link; one without <inertial> has no mass."""
     name = node.text("name")
     report += ignored(node, {"inertial", "visual", "collision", "contact"})
@@ -59,7 +59,7 @@ def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surfa
     mass = inertial.need("mass").number("value", low=0.0)
     inertia = _inertia(inertial.need("inertia"))
     if mass == 0.0 and inertia.any():
-        report.append(Report("changed", inertial.place, "no mass, so its inertia is taken as zero"))
+        report.append(Note("changed", inertial.place, "no mass, so its inertia is taken as zero"))
     return Link(name, mass, read_origin(inertial), inertia if mass else np.zeros((3, 3)), drawn, touches)
 
 

@@ -18,19 +18,17 @@ in the frame of each.
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import PROTOTYPES
-from vigym.spatial import Pose, smallest_turn
+from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.spatial import Pose, rotation_between
 from vigym.urdf.read.geometry import read_origin, read_pose
 from vigym.urdf.read.joints import UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
 from vigym.urdf.read.records import Loop
 from vigym.urdf.read.report import LOOPS, ignored
 from vigym.urdf.read.xml import Node, local_name
 
-TYPES = tuple(name for name in PROTOTYPES if name != "floating")
-_AXIS = ("revolute", "continuous", "prismatic", "cylindrical", "planar", "universal")
-_TURNING = ("revolute", "continuous", "cylindrical", "planar")  # about the axis, so that it alone fixes the halves
+TYPES = tuple(kind.name for kind in JOINT_TYPES.values() if kind.can_close_loop)
 
 
 def find_loops(robot: Node) -> list[Node]:
@@ -41,7 +39,7 @@ def find_loops(robot: Node) -> list[Node]:
     return sorted(found, key=lambda node: order.index(node.element))
 
 
-def read_loop(node: Node, number: int, report: list[Report]) -> Loop:
+def read_loop(node: Node, number: int, report: list[Note]) -> Loop:
     """Return the loop in one element, the `number`-th of the file.
 
     Raises:
@@ -55,8 +53,8 @@ def read_loop(node: Node, number: int, report: list[Report]) -> Loop:
     return _constraint(node, type, report) if node.tag == "constraint" else _loop_joint(node, type, report)
 
 
-def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
-    universal = type == "universal"
+def _loop_joint(node: Node, type: str, report: list[Note]) -> Loop:
+    universal = JOINT_TYPES[type].needs_second_axis
     known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
     report += ignored(node, known)
     first, second = node.need("link1"), node.need("link2")
@@ -81,7 +79,7 @@ def _loop_joint(node: Node, type: str, report: list[Report]) -> Loop:
     )
 
 
-def _limits(node: Node, type: str, report: list[Report]) -> Limit:
+def _limits(node: Node, type: str, report: list[Note]) -> Limit:
     """Return limits, effort and velocity; a closing joint has no limits unless they are written, and no actuator."""
     limit = node.only("limit")
     limits, effort, velocity = read_limit(node, type, report)
@@ -101,17 +99,17 @@ def _across(node: Node, axis: Array, second: Array) -> Array:
     return rest / np.sqrt(rest @ rest)
 
 
-def _constraint(node: Node, type: str, report: list[Report]) -> Loop:
+def _constraint(node: Node, type: str, report: list[Note]) -> Loop:
     report += ignored(node, {"parent", "parent_origin", "parent_axis", "child", "child_origin", "child_axis"})
     parent: Pose = read_origin(node, "parent_origin")
     child: Pose = read_origin(node, "child_origin")
-    axis = read_axis(node, report, type in _AXIS, "parent_axis")
-    other = read_axis(node, report, type in _AXIS, "child_axis") if node.only("child_axis") else axis
+    axis = read_axis(node, report, JOINT_TYPES[type].needs_axis, "parent_axis")
+    other = read_axis(node, report, JOINT_TYPES[type].needs_axis, "child_axis") if node.only("child_axis") else axis
     axis2 = None
-    if type == "universal":
+    if JOINT_TYPES[type].needs_second_axis:
         axis2 = _across(node.need("child_axis"), axis, other)
-    elif type in _TURNING:
-        child = child @ Pose(np.zeros(3), smallest_turn(axis, other))
+    elif JOINT_TYPES[type].turns_about_axis:  # the axis alone fixes the joint frames
+        child = child @ Pose(np.zeros(3), rotation_between(axis, other))
     elif np.abs(other - axis).max() > UNIT_TOLERANCE:
         written = node.need("child_axis")
         raise written.error(f'xyz="{written.text("xyz")}"', f"the parent's axis {axis.tolist()} for a {type} joint")
@@ -119,13 +117,13 @@ def _constraint(node: Node, type: str, report: list[Report]) -> Loop:
     return Loop(node.text("name"), type, node.place, links, (parent, child), axis, axis2)
 
 
-def _ball_constraint(node: Node, number: int, report: list[Report]) -> Loop:
+def _ball_constraint(node: Node, number: int, report: list[Note]) -> Loop:
     names = [f"ball_constraint_{part}" for part in ("body_A", "body_B", "p_AP", "p_BQ")]
     tags = {local_name(child): child.tag for child in node.element}
     a, b, p, q = (node.need(tags.get(name, name)) for name in names)
     report += ignored(node, {tags[name] for name in names})
     name = node.text("name") if node.has("name") else f"ball_constraint_{number}"
     if not node.has("name"):
-        report.append(Report("changed", node.place, f"has no name and is called {name!r}"))
+        report.append(Note("changed", node.place, f"has no name and is called {name!r}"))
     halves = (Pose(p.numbers("value", 3), np.eye(3)), Pose(q.numbers("value", 3), np.eye(3)))
     return Loop(name, "spherical", node.place, (a.text("name"), b.text("name")), halves, np.array([1.0, 0.0, 0.0]))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.shapes import Shape
@@ -85,7 +85,7 @@ class UrdfJoint:
     """One joint.
 
     Attributes:
-        name, type, parent, child: as written; type is a key of PROTOTYPES.
+        name, type, parent, child: as written; type is a key of JOINT_TYPES.
         origin: pose of the child link in the parent link at zero.
         axis: unit vector in the child link (3,).
         limits: lower and upper value [rad or m], None where the type or the file has none.
@@ -117,7 +117,7 @@ class Loop:
 
     Attributes:
         name: unique among joints.
-        type: key of PROTOTYPES.
+        type: key of JOINT_TYPES.
         place: the element in words.
         links: names of the parent and the child link.
         halves: pose of the parent's half in the parent link, of the child's half in the child link.
@@ -151,7 +151,7 @@ class Robot:
     links: dict[str, Link]
     joints: dict[str, UrdfJoint]
     loops: list[Loop] = field(default_factory=list)
-    report: list[Report] = field(default_factory=list)
+    report: list[Note] = field(default_factory=list)
 
     def error(self, place: str, found: str, expected: str) -> UrdfError:
         """Return the error of one element."""

@@ -1,6 +1,6 @@
 """What the importer says about elements it does not simulate."""
 
-from vigym.mechanism.elements.bodies import Report
+from vigym.mechanism.elements.bodies import Note
 from vigym.urdf.read.xml import Node
 
 # What becomes of an element; all others are named without a reason.
@@ -28,7 +28,7 @@ _OF_CONTACTS = {
 LOOPS = {"loop_joint", "constraint", "ball_constraint"}
 
 
-def ignored(node: Node, known: set[str]) -> list[Report]:
+def ignored(node: Node, known: set[str]) -> list[Note]:
     """Return a report for every child of `node` that is not known.
 
     Raises:
@@ -38,5 +38,5 @@ def ignored(node: Node, known: set[str]) -> list[Report]:
     for child in node.others(known):
         if child.tag in LOOPS or (child.tag == "gazebo" and child.children("joint")):
             raise child.error("a joint that closes a loop", "it as <loop_joint> under <robot>")
-        entries.append(Report("ignored", child.place, reasons.get(child.tag, "not known to this importer")))
+        entries.append(Note("ignored", child.place, reasons.get(child.tag, "not known to this importer")))
     return entries

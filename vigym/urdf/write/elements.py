@@ -14,11 +14,9 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import GREY, Box, Cylinder, Mesh, Shape, Sphere
-from vigym.spatial import matrix
+from vigym.spatial import batch_rotation_matrix
 
 _ROUNDING = 1e-15  # of an angle, or relative to the numbers that a coordinate is the difference of: written as 0
-_AXIS_FREE = ("spherical", "floating")  # in a tree; their freedoms follow the bodies' own axes
-BOUNDED = ("revolute", "prismatic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +93,7 @@ def visual(shape: Shape, link: Placed, home: Placed) -> ET.Element:
 def _geometry(shape: Shape, link: Placed, home: Placed) -> list[ET.Element]:
     """Return <origin> and <geometry> of a shape whose pose is given in the frame `home`."""
     position = home.position + home.rotation @ np.asarray(shape.position)
-    turned = home.rotation @ matrix(np.asarray(shape.orientation))
+    turned = home.rotation @ batch_rotation_matrix(np.asarray(shape.orientation))
     return [place("origin", link, position, turned), parent_of([ET.Element(shape.kind, _sizes(shape))], "geometry")]
 
 
@@ -137,12 +135,12 @@ def tree_joint(joint: Joint, parent: Placed, child: Placed, coupling: Coupling |
         place("origin", parent, child.position, child.rotation),
         ET.Element("parent", link=parent.name),
         ET.Element("child", link=child.name),
-        None if joint.type in (*_AXIS_FREE, "fixed") else direction("axis", child, joint.axis),
-        _limit(joint, unlimited=joint.type in BOUNDED),
+        direction("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
+        _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
         None if coupling is None else _mimic(coupling),
     ]
-    return parent_of(children, "joint", name=joint.name, type=str(joint.prototype.urdf))
+    return parent_of(children, "joint", name=joint.name, type=str(joint.joint_type.urdf))
 
 
 def _mimic(coupling: Coupling) -> ET.Element:
@@ -159,7 +157,7 @@ def mount(name: str, parent: Placed, child: Placed) -> ET.Element:
 
 def loop_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
     """Return the <loop_joint> of a closing joint; the parent's half has the axes of the parent's link."""
-    turned = matrix(joint.child_rotation) @ parent.rotation
+    turned = batch_rotation_matrix(joint.child_rotation) @ parent.rotation
     children = [
         direction("axis", parent, joint.axis),
         None if joint.axis2 is None else direction("axis2", parent, joint.axis2),
@@ -174,7 +172,7 @@ def loop_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
 def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
     """Return <limit>, None without anything to say; `unlimited` writes missing limits as lower > upper."""
     values: dict[str, float] = {}
-    if joint.limits is not None and joint.type in BOUNDED:
+    if joint.limits is not None and joint.joint_type.bounded:
         values["lower"], values["upper"] = joint.limits[0]
     elif unlimited:
         values["lower"], values["upper"] = 1.0, -1.0

@@ -12,18 +12,17 @@ import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from vigym.mechanism.elements.bodies import WORLD, Frame
-from vigym.mechanism.elements.collection import IMPLICIT
+from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import PROTOTYPES, Joint
-from vigym.spatial import matrix
+from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
+from vigym.spatial import batch_rotation_matrix
 from vigym.urdf.write.elements import (
-    BOUNDED,
     Placed,
     body_link,
     loop_joint,
@@ -34,12 +33,10 @@ from vigym.urdf.write.elements import (
     visual,
 )
 
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
-
 _GRAVITY = (0.0, 0.0, -9.81)  # of every mechanism that is loaded
 _SAME = 1e-12  # m or entry of a rotation matrix: frames as near as that are one
-_TREE_TYPES = [kind.type for kind in PROTOTYPES.values() if kind.urdf]
+_TREE_TYPES = [kind.name for kind in JOINT_TYPES.values() if kind.urdf]
+_BOUNDED = [kind.name for kind in JOINT_TYPES.values() if kind.bounded]
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -52,7 +49,7 @@ class _Layout:
     mounts: list[tuple[str, str]]
 
 
-def to_urdf(mech: Mechanism, path: str | os.PathLike[str] | None = None) -> str:
+def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
     """Return the text of a file that holds a mechanism; see `Mechanism.to_urdf`."""
     for fault in _faults(mech):
         raise MechanismError(f"mechanism {mech.name!r} as URDF: {fault}")
@@ -82,7 +79,7 @@ def _fresh(name: str, taken: Container[str]) -> str:
     return _fresh(name + "_", taken) if name in taken else name
 
 
-def _link(mech: Mechanism, links: dict[str, Placed], name: str, touching: list[Collision]) -> ET.Element:
+def _link(mech: Elements, links: dict[str, Placed], name: str, touching: list[Collision]) -> ET.Element:
     link, found = links[name], []
     if touching:
         body = mech.bodies[touching[0].body]
@@ -93,7 +90,7 @@ def _link(mech: Mechanism, links: dict[str, Placed], name: str, touching: list[C
     return parent_of([*(visual(shape, link, link) for shape in shapes), *found], "link", name=name)
 
 
-def _touching(mech: Mechanism) -> dict[str | None, list[Collision]]:
+def _touching(mech: Elements) -> dict[str | None, list[Collision]]:
     """Collisions by the link that they are written in, which has one <contact>: the body's, or a frame's of the body.
 
     None: those for which there is no frame.
@@ -112,7 +109,7 @@ def _surface(collision: Collision) -> tuple[float, ...]:
     return float(collision.friction[0]), collision.restitution, collision.torsion
 
 
-def _layout(mech: Mechanism) -> _Layout:
+def _layout(mech: Elements) -> _Layout:
     """Place the links: a body's has the body's axes and lies at the joint that carries it, the root's is the world's.
 
     A body that floats and has other axes hangs on a massless root: a frame of it that is the world's, or a new one.
@@ -120,7 +117,8 @@ def _layout(mech: Mechanism) -> _Layout:
     origin = np.zeros(3), np.eye(3)
     links = {WORLD: Placed(WORLD, *origin)}
     for joint in mech.tree_joints:
-        links[joint.child] = Placed(joint.child, joint.position, matrix(mech.bodies[joint.child].orientation))
+        rotation = batch_rotation_matrix(mech.bodies[joint.child].orientation)
+        links[joint.child] = Placed(joint.child, joint.position, rotation)
     frames = {frame.name: _place(mech, frame) for frame in mech.frames.values()}
     mounts = {frame.name: frame.body for frame in mech.frames.values()}
     root = WORLD
@@ -135,12 +133,12 @@ def _layout(mech: Mechanism) -> _Layout:
     return _Layout(frames | links, root, [(parent, child) for child, parent in mounts.items()])
 
 
-def _place(mech: Mechanism, frame: Frame) -> Placed:
-    position, rotation = frame.position, matrix(frame.orientation)
+def _place(mech: Elements, frame: Frame) -> Placed:
+    position, rotation = frame.position, batch_rotation_matrix(frame.orientation)
     if frame.body == WORLD:
         return Placed(frame.name, position, rotation)
     body = mech.bodies[frame.body]
-    turn = matrix(body.orientation)
+    turn = batch_rotation_matrix(body.orientation)
     return Placed(frame.name, body.position + turn @ position, turn @ rotation)
 
 
@@ -148,12 +146,12 @@ def _is_origin(link: Placed) -> bool:
     return bool(max(np.abs(link.position).max(), np.abs(link.rotation - np.eye(3)).max()) < _SAME)
 
 
-def _free(mech: Mechanism) -> list[str]:
+def _free(mech: Elements) -> list[str]:
     """Return the bodies that no joint carries."""
-    return [joint.child for joint in mech.tree_joints if joint.name.endswith(IMPLICIT)]
+    return [joint.child for joint in mech.tree_joints if joint.name.endswith(FLOATING_SUFFIX)]
 
 
-def _faults(mech: Mechanism) -> Iterator[str]:
+def _faults(mech: Elements) -> Iterator[str]:
     """Yield what the format cannot hold and what would change the motion if it were left out."""
     if tuple(mech.gravity) != _GRAVITY:
         yield f"gravity: found {mech.gravity.tolist()}, expected {_GRAVITY}; set `gravity` again after loading"
@@ -181,7 +179,7 @@ def _faults(mech: Mechanism) -> Iterator[str]:
         yield from (f"joint {joint.name!r}: {fault}" for fault in _joint_faults(joint, joint.name in closing))
 
 
-def _surface_faults(mech: Mechanism) -> Iterator[str]:
+def _surface_faults(mech: Elements) -> Iterator[str]:
     """Yield what <contact> cannot hold: friction that depends on the direction, more surfaces than links."""
     for each in mech.collisions.values():
         along, across, backward = each.friction.tolist()
@@ -195,8 +193,8 @@ def _surface_faults(mech: Mechanism) -> Iterator[str]:
 def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
     if not closes and joint.type not in _TREE_TYPES:
         yield f"found type {joint.type!r}, expected one of: {', '.join(_TREE_TYPES)}; only a loop closes by any type"
-    if joint.limits is not None and joint.type not in BOUNDED:
-        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(BOUNDED)}"
+    if joint.limits is not None and not joint.joint_type.bounded:
+        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(_BOUNDED)}"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
@@ -205,7 +203,7 @@ def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
         yield f"found rest {joint.rest}, expected one number for all coordinates"
 
 
-def _notes(mech: Mechanism, layout: _Layout) -> Iterator[str]:
+def _notes(mech: Elements, layout: _Layout) -> Iterator[str]:
     """Yield what is not in the file and changes no motion."""
     if mech.ground is not None:
         yield "the ground is not in this file: it is an argument of load_urdf"

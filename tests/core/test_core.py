@@ -1,0 +1,249 @@
+"""The linear algebra of one Newton iteration against finite differences and against a dense solve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+
+from oracle.naive import Twin
+from oracle.naive_joints import matrix
+from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
+from vigym import Mechanism, Simulator
+from vigym.core import body, forces, groups, knot, ldu
+from vigym.core import tables as T
+from vigym.core.gathered import Whole
+from vigym.core.joint import free_rotation, planned, rotation_axis, translation_axis
+from vigym.core.simd import LANES, spread, zero_lanes
+
+H = 0.01
+JOINTS = [kind for kind in TYPES if kind != "fixed"]
+
+
+@njit(error_model="numpy", pipeline_class=Whole)
+def moved(plan, model, state, work, h, size):
+    """Move the present knot by ``size`` times the increments in the work; its own wrenches, blocks and rate loads."""
+    t, vectors = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL), zero_lanes()
+    k2, k3, blocks = knot.knots(t, 1), knot.knots(t, 0), groups.block_count(t, 0.0)
+    wide = spread(h, vectors)
+    body.update(t, blocks, k2, k3, wide, spread(size, vectors), spread(1.0, vectors), vectors)
+    body.blocks6(t, blocks, k2, k3, wide, vectors)
+    body.residuals(t, blocks, k2, k3, wide, vectors)
+    forces.rate_loads(t, k3, h, 1.0, 0.0)
+    return ldu.close(t, k3, 0.0)
+
+
+@njit(error_model="numpy", pipeline_class=Whole)
+def solved(plan, model, state, work):
+    """Factorise and solve with what `moved` left; the increments are in the work."""
+    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
+    k2, k3 = knot.knots(t, 1), knot.knots(t, 0)
+    ldu.factorise(t, k2, k3, 0.0)
+    ldu.solve_to_root(t, k2, 0.0)
+    ldu.solve_to_leaves(t, k3, 0.0)
+
+
+@njit(error_model="numpy", pipeline_class=Whole)
+def directions(plan, model, state, work, back, newtons, out):
+    """Free directions (freedoms, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
+    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
+    k = knot.knots(t, back)
+    for i in range(1, plan[T.BODIES]):
+        p, n = planned(t, i, T.FIRST), planned(t, i, T.TRANSLATIONS)
+        for j in range(n):
+            out[p + j, :3] = translation_axis(t, i, j, k, 0.0)
+        for j in range(planned(t, i, T.ROTATIONS)):
+            out[p + n + j, 3:] = free_rotation(t, i, j, k, 0.0) if newtons else rotation_axis(t, i, j, k, 0.0)
+
+
+class Step:
+    """A mechanism's last step, its next knot open to changes: tables of the simulator by body and by freedom."""
+
+    def __init__(self, mech, seed=0):
+        self.sim = Simulator(mech, timestep=H, tolerance=1e-13)
+        self.sim.reset(random_positions(seed, mech), by_joint(mech, random_rates(seed, mech, 2.0)))
+        self.plan = self.sim._plant.groups.plan
+        for _ in range(4):
+            kept = self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]].copy()
+            assert self.sim.step().converged
+        # Coordinates as they are while Newton looks for the last knot: still those of the knot before.
+        self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]] = kept
+        self.tables = self.sim._plant.groups.tables
+        self.state = self.sim._plant.groups.state.copy()
+        self.bodies, self.freedoms = int(self.plan[T.BODIES]), int(self.plan[T.FREEDOMS])
+        rows = self.plan[T.HEADER : T.HEADER + self.bodies * T.PLAN].reshape(-1, T.PLAN)
+        self.parents, self.firsts = rows[:, T.PARENT], rows[:, T.FIRST]
+        self.counts = rows[:, T.TRANSLATIONS] + rows[:, T.ROTATIONS]
+        self.sim._plant.groups.work[0][:] = 0.0
+
+    def field(self, offset, width, freedom=False):
+        """(rows, width) of the work, row 0 the world: a view."""
+        start, fields, rows = (
+            (int(self.plan[T.WORK_FREEDOMS]), T.ELIMINATION, self.freedoms) if freedom else (0, T.WORK, self.bodies)
+        )
+        count = -(-rows // LANES)
+        table = self.sim._plant.groups.work[0][start : start + count * fields * LANES].reshape(count, fields, LANES)
+        table = table[:, offset // LANES : offset // LANES + width]
+        return np.array([table[i // LANES, :, i % LANES] for i in range(rows)])
+
+    def put(self, offset, values):
+        """Write (bodies, width) to the bodies' work."""
+        table = self.sim._plant.groups.work[0][: -(-self.bodies // LANES) * T.WORK * LANES].reshape(-1, T.WORK, LANES)
+        for i, value in enumerate(values):
+            table[i // LANES, offset // LANES : offset // LANES + len(value), i % LANES] = value
+
+    def move(self, increments, size):
+        """Increments (bodies, 6) of (anchor, orientation) from the step's own knot; returns the largest joint gap."""
+        self.sim._plant.groups.state[:] = self.state
+        self.put(T.SHIFT, np.vstack([np.zeros(3), increments[1:, :3]]))  # the world rests
+        self.put(T.TURN, np.vstack([np.zeros(3), increments[1:, 3:]]))
+        self.put(T.REPAIR_X, np.zeros((self.bodies, 3)))
+        self.put(T.REPAIR_R, np.zeros((self.bodies, 3)))
+        return moved(*self.tables, H, size)
+
+    def wrenches(self):
+        return np.hstack([self.field(T.FORCE, 3), self.field(T.MOMENT, 3)])[1:]
+
+    def blocks(self):
+        """(bodies, 6, 6) derivative of the wrenches by the increments."""
+        b = self.field(T.BLOCK, 36).reshape(-1, 4, 3, 3)[1:]
+        return np.block([[b[:, 0], b[:, 1]], [b[:, 2], b[:, 3]]])
+
+    def directions(self, back=0, newtons=True):
+        out = np.zeros((self.freedoms, 6))
+        directions(*self.tables, back, newtons, out)
+        return out
+
+    def anchors(self, back):
+        """(bodies, 3) joint anchors at the knot ``back`` steps behind."""
+        knots = self.state[self.plan[T.STATE_KNOTS] :].reshape(T.BUFFERS, -1, T.KNOT, LANES)
+        phase = int(self.state[T.PHASE])
+        table = knots[(phase - back) % T.BUFFERS, :, T.Y // LANES : T.Y // LANES + 3]
+        return table.transpose(0, 2, 1).reshape(-1, 3)[: self.bodies]
+
+    def spanned(self, back, newtons):
+        """(6 bodies, freedoms): increments of all bodies when one freedom moves and all above it rest."""
+        columns, anchors = np.zeros((self.bodies, 6, self.freedoms)), self.anchors(back)
+        axes = self.directions(back, newtons)
+        for i in range(1, self.bodies):
+            up = self.parents[i]
+            columns[i] = columns[up]
+            columns[i, :3] += np.cross(columns[up, 3:], anchors[i] - anchors[up], axisa=0, axisb=0, axisc=0)
+            own = slice(self.firsts[i], self.firsts[i] + self.counts[i])
+            columns[i, :, own] += axes[own].T
+        return columns
+
+
+def passive_tree():
+    """Balls and hinges without springs, dampers or actuators: they have eliminations of their own."""
+    rng, mech = np.random.default_rng(3), Mechanism()
+    for i, kind in enumerate(["spherical", "revolute", "spherical", "spherical", "revolute", "spherical"]):
+        mech.add_body(f"b{i}", rng.uniform(0.5, 2.0), np.diag([0.2, 0.3, 0.4]), rng.normal(size=3))
+        parent = "world" if i == 0 else f"b{rng.integers(i)}"
+        axis = rng.normal(size=3)
+        mech.add_joint(f"j{i}", kind, parent, f"b{i}", rng.normal(size=3), axis=axis / np.linalg.norm(axis))
+    return mech
+
+
+def test_blocks_are_the_derivative_of_the_bodies_own_wrenches():
+    one = Step(random_tree(0, TYPES, damping=0.3))
+    one.move(np.zeros((one.bodies, 6)), 0.0)
+    blocks, rng = one.blocks(), np.random.default_rng(0)
+    for _ in range(6):
+        increments, wrenches = rng.normal(size=(one.bodies, 6)), []
+        for size in (1e-5, -1e-5):
+            one.move(increments, size)
+            wrenches.append(one.wrenches())
+        expected = np.einsum("bij,bj->bi", blocks, increments[1:])
+        error = (wrenches[0] - wrenches[1]) / 2e-5 - expected
+        assert np.abs(error).max() <= 1e-7 * np.abs(expected).max()
+
+
+def test_wrenches_foresee_the_motion_that_closes_the_joints():
+    one, rng = Step(random_tree(1, TYPES)), np.random.default_rng(1)
+    one.move(np.zeros((one.bodies, 6)), 0.0)
+    before, repairs = one.wrenches(), rng.normal(size=(one.bodies, 6))
+    one.put(T.REPAIR_X, repairs[:, :3])
+    one.put(T.REPAIR_R, repairs[:, 3:])
+    moved(*one.tables, H, 0.0)
+    expected = np.einsum("bij,bj->bi", one.blocks(), repairs[1:])
+    np.testing.assert_allclose(one.wrenches() - before, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5], ids=["undamped", "damped"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_free_directions_leave_a_joint_closed_and_all_others_open_it(kind, damping):
+    one = Step(random_tree(2, [kind], damping=damping, to_world=False))
+    axes = one.directions()[one.firsts[2] : one.firsts[2] + one.counts[2]]
+    open_directions = np.linalg.svd(np.vstack([axes, np.zeros((6, 6))]))[2][len(axes) :]
+    increments, root = np.zeros((3, 6)), np.array([0.3, -0.2, 0.5, 0.4, 0.7, -0.6])
+    lever = one.anchors(0)[2] - one.anchors(0)[1]
+
+    def gap(own, size):
+        increments[1], increments[2] = root, root + own  # the root's own motion carries the child along
+        increments[2, :3] += np.cross(root[3:], lever)
+        return one.move(increments, size)
+
+    for axis in axes:
+        assert gap(axis, 1e-4) <= 1e-7
+    for axis in open_directions:
+        assert gap(axis, 1e-4) >= 1e-5
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_free_directions_feel_no_joint_force(kind):
+    mech = random_tree(3, [kind], to_world=False)
+    one, twin, names = Step(mech), Twin(mech, H), list(mech.bodies)
+    twin.x[1:] = [one.sim.body_position(name) for name in names]
+    twin.q[1:] = [one.sim.body_orientation(name) for name in names]
+    child = twin.rows()[0].reshape(-1, 2, 6)[:, 1]
+    R, axes = matrix(twin.q[2]), one.directions(newtons=False)[one.firsts[2] :]
+    arm = one.anchors(0)[2] - twin.x[2]
+    moments = child[:, 3:] @ R.T - np.cross(arm, child[:, :3])
+    assert len(child) + len(axes) == 6
+    np.testing.assert_allclose(axes @ np.hstack([child[:, :3], moments]).T, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_slopes_of_dampers_and_armatures(kind):
+    one = Step(random_tree(4, [kind], damping=2.0, to_world=False))
+    own = slice(one.firsts[2], one.firsts[2] + one.counts[2])
+    axes, increments = one.directions()[own], np.zeros((3, 6))
+    one.move(increments, 0.0)
+    slopes, found = one.field(T.COMPLIANCE, 1, True)[own, 0], []
+    assert (slopes > 0.0).all()
+    for axis in axes:
+        loads = []
+        for size in (1e-5, -1e-5):
+            increments[2] = axis
+            one.move(increments, size)
+            loads.append(one.field(T.LOAD, 1, True)[own, 0])
+        found.append((loads[0] - loads[1]) / 2e-5)
+    # each freedom's force answers to its own motion only
+    np.testing.assert_allclose(found, np.diag(slopes), rtol=0.0, atol=1e-7 * slopes.max())
+
+
+@pytest.mark.parametrize(
+    "mech",
+    [
+        random_tree(5, TYPES),
+        random_tree(6, TYPES, damping=1.0),
+        random_tree(7, TYPES[::-1], to_world=False),
+        passive_tree(),
+    ],
+    ids=["undamped", "damped", "free root", "passive balls and hinges"],
+)
+def test_elimination_along_the_tree_is_the_dense_solve(mech):
+    one, rng = Step(mech), np.random.default_rng(5)
+    one.move(np.zeros((one.bodies, 6)), 0.0)
+    blocks, wrenches = one.blocks(), rng.normal(size=(one.bodies, 6))  # any right-hand side
+    loads, slopes = (one.field(offset, 1, True)[:, 0] for offset in (T.LOAD, T.COMPLIANCE))
+    one.put(T.FORCE, wrenches[:, :3])
+    one.put(T.MOMENT, wrenches[:, 3:])
+    motion, rows = one.spanned(0, True)[1:], one.spanned(1, False)[1:]
+    pushed = np.einsum("bij,bjp->bip", blocks, motion)
+    dense = np.einsum("bip,biq->pq", rows, pushed) + np.diag(slopes)
+    expected = motion @ np.linalg.solve(dense, -(np.einsum("bip,bi->p", rows, wrenches[1:]) + loads))
+    solved(*one.tables)
+    found = np.hstack([one.field(T.SHIFT, 3), one.field(T.TURN, 3)])[1:]
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())

@@ -1,0 +1,100 @@
+"""What `vigym inspect` tells of files: sound, odd and faulty ones."""
+
+import json
+
+import pytest
+
+from scenes.command_line import said, table
+from vigym import assets
+from vigym.cli.app import run
+
+FOUR_BAR = str(assets.path("four_bar"))
+
+
+def test_inspect_tells_what_a_file_holds(capsys):
+    out = said(capsys, "inspect", FOUR_BAR)
+    assert out.startswith("four_bar: 0.81 kg, bodies 3, joints 4, loops 1, actuated 1\n")
+    assert "degrees of freedom 1, redundant constraints 3\n" in out
+    assert "3 of 5 rows implied by the tree and not imposed" in out
+    assert "its largest rate 30 is kept by a motor alone, and it has none" in out
+    found = json.loads(said(capsys, "inspect", FOUR_BAR, "--json", "-"))
+    assert (found["degrees_of_freedom"], found["redundant_constraints"]) == (1, 3)
+    assert [joint["name"] for joint in found["joints"] if joint["closes_loop"]] == ["tip"]
+    assert sum(body["mass"] for body in found["bodies"]) == pytest.approx(found["mass"])
+
+
+def link(name, moments, mass=1.0, size=""):
+    xx, yy, zz = moments
+    shape = f'<visual><geometry><box size="{size}"/></geometry></visual>' if size else ""
+    return (
+        f'<link name="{name}"><inertial><mass value="{mass}"/>'
+        f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/></inertial>{shape}</link>\n'
+    )
+
+
+def test_inspect_warns_of_inertias_that_are_odd(capsys, tmp_path):
+    file = tmp_path / "odd.urdf"
+    links = [
+        link("sound", (1e-3, 2e-3, 2.5e-3), size="0.1 0.1 0.1"),
+        link("large", (1, 2, 2.5), size="0.1 0.1 0.1"),
+        link("plate", (1, 1, 2)),
+        link("guess", (1, 1, 1)),
+    ]
+    joints = [
+        f'<joint name="to_{name}" type="continuous"><parent link="sound"/><child link="{name}"/></joint>\n'
+        for name in ("large", "plate", "guess")
+    ]
+    file.write_text(f'<robot name="odd">\n{"".join(links + joints)}</robot>\n')
+    found = json.loads(said(capsys, "inspect", file, "--json", "-"))
+    checks = {body["name"]: body["check"] for body in found["bodies"]}
+    assert checks == {
+        "sound": "ok",
+        "large": "too large: mass 1.7 m from its centre, shapes reach 0.087 m",
+        "plate": "flat: a plate or rod without thickness",
+        "guess": "three equal moments: a ball or cube, or a guess",
+    }
+
+
+def hinged(name, parent, child, more="", type="continuous"):
+    return f'<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>{more}</joint>\n'
+
+
+def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(capsys, tmp_path):
+    file = tmp_path / "wrong.urdf"
+    limit = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
+    point, huge = link("point", (0, 0, 0)), link("huge", (1, 1, 9), mass=2.5)
+    parts = [
+        link("a", (1, 1, 1)), link("b", (0, 0, 0)), point, huge, link("c", ("x", 1, 1)),
+        hinged("swing", "a", "b", limit, "revolute"), hinged("weld", "a", "point", type="fixed"),
+        hinged("turn", "a", "huge"), hinged("lost", "b", "c", '<axis xyz="0 1"/>'),
+        '<loop_joint name="shut" type="spherical"><link1 link="b"/><link2 link="huge"/></loop_joint>\n',
+    ]  # fmt: skip
+    file.write_text(f'<robot name="wrong">\n{"".join(parts)}</robot>\n')
+    assert run(["inspect", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("wrong: faults 4; what can be read: 5.5 kg, links 4, joints 4, loops 1\n")
+    places = [row[0].strip() for row in table(out, "faults\n")]
+    inertia = "<inertial> <inertia>"
+    assert places == [f"link 'c' {inertia}", "joint 'lost' <axis>", f"link 'b' {inertia}", f"link 'huge' {inertia}"]
+    assert "expected none larger than the sum of the other two" in out
+    assert [row[0].strip() for row in table(out, "links, as written")] == ["a", "b", "point", "huge"]
+    joints = {row[0].strip(): " ".join(row[1:]) for row in table(out, "joints, as written")}
+    assert list(joints) == ["swing", "weld", "turn", "shut"]
+    assert "-1 to 2" in joints["swing"]
+    assert "closes a loop" in joints["shut"]
+    assert err.count("\n") == 1
+    assert "link 'c' <inertial> <inertia>: found ixx=" in err
+    assert run(["inspect", str(file), "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["element"] for one in found["faults"]] == places
+    assert [one["mass"] for one in found["links"]] == [1.0, 1.0, 1.0, 2.5]
+
+
+def test_inspect_shows_the_fault_of_a_file_whose_elements_are_sound(capsys, tmp_path):
+    file = tmp_path / "roots.urdf"
+    file.write_text(f'<robot name="roots">\n{link("a", (1, 1, 1))}{link("b", (1, 1, 1))}</robot>\n')
+    assert run(["inspect", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("roots: faults 1; what can be read: 2 kg, links 2, joints 0, loops 0\n")
+    assert [row[0].strip() for row in table(out, "faults\n")] == ["tree"]
+    assert "2 roots" in err

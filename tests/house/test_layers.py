@@ -1,0 +1,159 @@
+"""Layers of the package: who imports whom, which libraries, what lies at the top of a checkout."""
+
+import ast
+import sys
+
+import pytest
+from sources import PACKAGE, ROOT, SCRIPTS, SOURCES, Source, imported
+
+# layer: the layers of the package it may import, beside itself
+ARROWS = {
+    "announce": set(),
+    "captured_output": set(),
+    "assets": set(),
+    "spatial": set(),
+    "core": set(),
+    "metrics": {"core"},
+    "mechanism": {"spatial"},
+    "simulation": {"announce", "core", "mechanism", "metrics", "spatial"},
+    "urdf": {"captured_output", "mechanism", "spatial"},
+    "render": {"captured_output", "mechanism", "simulation", "spatial"},
+    "control": {"mechanism", "simulation"},
+    "envs": {
+        "assets",
+        "control",
+        "mechanism",
+        "metrics",
+        "render",
+        "simulation",
+        "spatial",
+        "urdf",
+    },
+    "wrappers": {"envs", "metrics"},
+    "evaluation": {"assets", "control", "core", "envs"},
+    "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "simulation", "urdf"},
+    "__init__": {"envs", "evaluation", "mechanism", "simulation", "urdf"},
+    "__main__": {"cli"},
+}
+# file: the layers above it that its methods import when they are called
+LATE = {"vigym/mechanism/mechanism.py": {"urdf"}}  # `to_urdf`
+# layer: the libraries it may import, beside Python's own
+LIBRARIES = {
+    "announce": {"numba", "tqdm"},
+    "captured_output": set(),
+    "assets": set(),
+    "spatial": {"numpy"},
+    "core": {"numpy", "numba", "llvmlite"},
+    "metrics": {"numpy"},
+    "mechanism": {"numpy"},
+    "simulation": {"numpy"},
+    "urdf": {"numpy", "pybullet"},
+    "render": {"numpy", "pybullet", "PIL", "trimesh", "viser"},
+    "control": {"numpy"},
+    "envs": {"numpy", "gymnasium"},
+    "wrappers": {"numpy", "gymnasium", "stable_baselines3"},
+    "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "stable_baselines3"},
+    "cli": {"numpy", "click", "rich", "matplotlib"},
+    "__init__": set(),
+    "__main__": set(),
+}
+FOLDERS = {"vigym", "assets", "tests", "train", "examples", "docs"}
+FILES = {
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "CITATION.cff",
+}
+PUBLIC = {"vigym", "vigym/wrappers"}  # a person imports from these
+
+
+def imports_of(source: Source, late: bool = True) -> set[str]:
+    return set(imported(source.tree, source.package, late, hints=False))
+
+
+def inner_layers(source: Source, late: bool = True) -> set[str]:
+    parts = [name.split(".") for name in imports_of(source, late)]
+    return {module[1] for module in parts if module[0] == "vigym" and len(module) > 1} - {
+        source.layer
+    }
+
+
+def libraries(source: Source) -> set[str]:
+    names = {name.split(".")[0] for name in imports_of(source)}
+    return {name for name in names if name not in sys.stdlib_module_names} - {"vigym"}
+
+
+def test_imports_are_found_wherever_they_hide():
+    code = """
+import a.b as c, d
+from e.f import g
+from . import h
+from .i import j
+from ..k import l
+if TYPE_CHECKING:
+    import m
+def late():
+    from n import o
+"""
+    tree, package = ast.parse(code), ["top", "middle"]
+    found = set(imported(tree, package, hints=False))
+    inside = {"top.middle.h", "top.middle.i.j", "top.k.l"}
+    assert found == {"a.b", "d", "e.f.g", "n.o"} | inside
+    assert found - set(imported(tree, package, late=False, hints=False)) == {"n.o"}
+    assert set(imported(tree, package)) - found == {"m"}
+
+
+def test_every_layer_has_its_rules():
+    assert {source.layer for source in SOURCES} <= set(ARROWS)
+    assert set(ARROWS) == set(LIBRARIES)
+
+
+def test_arrows_have_no_way_back():
+    below = {layer: set(ARROWS[layer]) for layer in ARROWS}
+    for _ in ARROWS:
+        below = {
+            layer: seen.union(*(below[other] for other in seen)) for layer, seen in below.items()
+        }
+    assert [layer for layer, seen in below.items() if layer in seen] == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_a_file_imports_only_along_the_arrows(source):
+    allowed = ARROWS[source.layer]
+    assert inner_layers(source, late=False) - allowed == set()
+    assert inner_layers(source) - allowed == LATE.get(source.name, set())
+    assert libraries(source) - LIBRARIES[source.layer] == set()
+
+
+@pytest.mark.parametrize("source", SCRIPTS, ids=lambda source: source.name)
+def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
+    if source.folder.startswith("tests"):
+        return  # tests look into everything
+    allowed = {
+        "envs",
+        "mechanism",
+        "simulation",
+        "metrics",
+        "control",
+        "wrappers",
+        "assets",
+        "urdf",
+        "evaluation",
+    }
+    assert "pybullet" not in libraries(source)
+    used = {name.split(".")[1] for name in imports_of(source) if name.startswith("vigym.")}
+    assert {layer for layer in used if list(PACKAGE.glob(f"{layer}*"))} <= allowed
+
+
+def test_only_public_packages_export_names_of_others():
+    for source in SOURCES:
+        if source.path.name == "__init__.py" and source.folder not in PUBLIC:
+            assert all(isinstance(node, ast.Expr) for node in source.tree.body), source.name
+
+
+def test_nothing_else_lies_at_the_top():
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    built = {"dist", "build", "runs", *(path.name for path in ROOT.glob("*.egg-info"))}
+    assert found - built <= FOLDERS | FILES

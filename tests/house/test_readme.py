@@ -1,0 +1,113 @@
+"""The README tells the truth: its programs run, its tables name what is there."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vigym
+from vigym import assets
+from vigym.envs.registry import ENVIRONMENTS
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", README, re.DOTALL)
+    assert len(programs) == 7
+    for program in programs:
+        exec(compile(program, "README.md", "exec"), space)
+
+    sim, many, robot = space["sim"], space["many"], space["robot"]
+    assert isinstance(sim, vigym.Simulator)
+    assert isinstance(many, vigym.Simulator)
+    assert isinstance(robot, vigym.Mechanism)
+    assert sim.time == pytest.approx(1.0)
+    assert np.ptp(many.joint_positions) > 0.1
+    assert robot.degrees_of_freedom == 1
+    assert space["envs"].num_envs == len(space["observations"]) == 64
+    space["env"].reset(seed=0)
+    assert len(set(space["env"].unwrapped.sim.parameters["mass"].values())) > 1
+    assert space["balanced"]
+    assert space["fall"].metrics()["penetration"] <= 1e-6
+    assert (space["four_bar"].degrees_of_freedom, space["four_bar"].redundant_constraints) == (1, 3)
+
+
+def command(line: str) -> str:
+    """Run a command of the README in the checkout and return what it prints."""
+    words = [sys.executable, "-m", *line.split()]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def alike(found: str, shown: str) -> bool:
+    """Return whether two words are the same, or numbers that are nearly so: machines differ."""
+    try:
+        return float(found) == pytest.approx(float(shown), rel=0.05, abs=0.01)
+    except ValueError:
+        return found == shown
+
+
+@pytest.mark.parametrize("transcript", re.findall(r"```console\n\$ (.*?)```", README, re.DOTALL))
+def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
+    line, _, shown = transcript.partition("\n")
+    found = command(line)
+    for now, then in zip(found.split("\n"), shown.split("\n"), strict=True):
+        if not then.lstrip().startswith("environment speed"):  # of the machine
+            pairs = list(zip(now.split(), then.split(), strict=True))
+            assert all(alike(*pair) for pair in pairs), (now, then)
+
+
+def test_the_five_minutes_run(tmp_path: Path) -> None:
+    """Save the files and run the commands in order, beside `train`; training is cut short."""
+    (section,) = re.findall(r"^## Five minutes\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
+    for name, text in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "train").symlink_to(ROOT / "train")
+    lines = "".join(re.findall(r"<!-- run -->\n```bash\n(.*?)```", section, re.DOTALL)).splitlines()
+    said = {}
+    for line in lines:
+        words = [
+            sys.executable,
+            *(["-m", "vigym"] if line.startswith("vigym ") else []),
+            *line.split()[1:],
+        ]
+        words += (
+            ["--timesteps", "4096", "--episodes", "2", "--no-video"] if "train/" in line else []
+        )
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, (line, done.stderr)
+        said[line.partition(" -")[0]] = done.stdout
+    assert len(lines) == len(said) == 7
+    assert "degrees of freedom 1, redundant constraints 3" in said["vigym inspect arm.urdf"]
+    made = {"trot.mp4", "pendulum.png", "arm.png", "arm.mp4"}
+    assert made <= {file.name for file in tmp_path.iterdir() if file.stat().st_size > 5000}
+
+
+def test_its_table_has_every_environment_and_no_other() -> None:
+    assert re.findall(r"^\| `(vigym/\S+)`", README, re.MULTILINE) == [
+        entry.id for entry in ENVIRONMENTS
+    ]
+
+
+@pytest.mark.parametrize("name", ["train", "test"])
+def test_its_commands_can_be_found(name: str) -> None:
+    """The continuous integration runs what stands below these marks."""
+    assert re.search(rf"^<!-- command: {name} -->\n```bash\n\S[^\n]*\n```$", README, re.MULTILINE)
+
+
+def test_what_it_points_to_exists() -> None:
+    scripts = re.findall(r"python ((?:train|tests)/\S+\.py)", README)
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert scripts
+    for target in scripts + links:
+        assert (ROOT / target).is_file(), target

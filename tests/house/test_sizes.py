@@ -1,0 +1,145 @@
+"""Sizes that a reader can hold: of folders, files, functions, lines and statements."""
+
+import ast
+from collections import Counter, defaultdict
+
+from sources import SCRIPTS, SOURCES, Function, Source, imported
+
+MODULES = 12  # in a folder, beside its __init__
+FILE_LINES = 400
+FUNCTION_LINES = 40  # of code: blank lines, comments and the docstring are not counted
+COLUMNS = 100
+PARAMETERS = 8
+NAMESAKES = 3  # modules with one basename
+SHORT_FILE = 100  # lines; a shorter one that serves a single neighbour could be a part of it
+VAGUE = {"utils", "util", "helpers", "helper", "misc", "common"}
+
+# file: why it is longer
+LONG_FILES = {
+    "vigym/core/model/fields.py": "the data model, a line for each field",
+}
+# file and function: why it has more parameters
+MANY_PARAMETERS = {
+    "vigym/mechanism/mechanism.py add_joint": "public; every attribute of a joint is a keyword",
+    "vigym/mechanism/mechanism.py add_spring": "public; every attribute of a spring is a keyword",
+    "vigym/mechanism/mechanism.py add_contact": "public; every attribute of a contact is a keyword",
+    "vigym/simulation/simulator.py __init__": "public; every option is a keyword",
+    "vigym/envs/vector.py __init__": "public; every option of gymnasium.make_vec is a keyword",
+    "vigym/cli/evaluate.py command": "click passes every option of the command",
+    "vigym/cli/bench.py command": "click passes every option of the command",
+    "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
+    "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",
+    "vigym/core/kernels/assemble.py assemble": "entry kernel: Python passes flat arrays",
+    "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
+}
+# file that serves a single neighbour and is short: why it is not a part of it
+SMALL_PARTS: dict[str, str] = {}
+
+
+def code_lines(source: Source, function: Function) -> int:
+    """Count the lines of a function that hold code."""
+    first, last = function.lineno, function.end_lineno
+    lines = {n for n in range(first, last + 1) if source.lines[n - 1].strip()}
+    lines -= {n for n in lines if source.lines[n - 1].lstrip().startswith("#")}
+    if ast.get_docstring(function):
+        lines -= set(range(function.body[0].lineno, function.body[0].end_lineno + 1))
+    return len(lines)
+
+
+def parameters(function: Function) -> int:
+    """Count the parameters of a function, `self` with them."""
+    given = function.args
+    several = [given.vararg, given.kwarg]
+    return len([*given.posonlyargs, *given.args, *given.kwonlyargs]) + sum(
+        one is not None for one in several
+    )
+
+
+def parallel(node: ast.AST) -> int:
+    """Count the values that a statement assigns side by side, 0 where it does not."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+        targets = [target for target in node.targets if isinstance(target, ast.Tuple)]
+        return len(node.value.elts) if targets else 0
+    return 0
+
+
+def test_a_folder_is_small_enough_to_find_a_file_in():
+    modules = Counter(source.folder for source in SOURCES if source.path.name != "__init__.py")
+    assert {folder: count for folder, count in modules.items() if count > MODULES} == {}
+
+
+def test_a_file_is_small_enough_to_see_whole():
+    lengths = {source.name: len(source.lines) for source in [*SOURCES, *SCRIPTS]}
+    assert {
+        name: n for name, n in lengths.items() if n > FILE_LINES and name not in LONG_FILES
+    } == {}
+
+
+def test_a_function_is_small_enough_to_see_whole():
+    found = {
+        f"{s.at(f)} {f.name}": code_lines(s, f) for s in [*SOURCES, *SCRIPTS] for f in s.functions()
+    }
+    assert {name: lines for name, lines in found.items() if lines > FUNCTION_LINES} == {}
+
+
+def test_a_function_has_few_parameters():
+    found = {
+        f"{s.name} {f.name}": parameters(f) for s in [*SOURCES, *SCRIPTS] for f in s.functions()
+    }
+    assert {
+        name: n for name, n in found.items() if n > PARAMETERS and name not in MANY_PARAMETERS
+    } == {}
+
+
+def test_a_line_fits_beside_another():
+    wide = {s.name: sum(len(line) > COLUMNS for line in s.lines) for s in [*SOURCES, *SCRIPTS]}
+    assert {name: lines for name, lines in wide.items() if lines} == {}
+
+
+def test_a_line_assigns_one_thing_or_a_pair():
+    statements = [(s, node) for s in [*SOURCES, *SCRIPTS] for node in s.nodes]
+    assert [s.at(node) for s, node in statements if parallel(node) > 2] == []
+
+
+def test_modules_of_one_name_are_told_apart_by_their_folders():
+    places = defaultdict(list)
+    for source in SOURCES:
+        if source.path.name != "__init__.py":
+            places[source.path.stem].append(source.path.parent.name)
+    assert {name for name, folders in places.items() if len(set(folders)) < len(folders)} == set()
+    assert {name: folders for name, folders in places.items() if len(folders) > NAMESAKES} == {}
+
+
+def test_a_short_module_serves_more_than_one_neighbour():
+    users = defaultdict(set)
+    for source in SOURCES:
+        for name in imported(source.tree, source.package):
+            users[name].add(source)
+            users[name.rpartition(".")[0]].add(source)
+    short = {
+        source
+        for source in SOURCES
+        if len(source.lines) < SHORT_FILE and source.path.name != "__init__.py"
+    }
+    single = {
+        source.name
+        for source in short
+        if {user.folder for user in users[source.module]} == {source.folder}
+    }
+    single -= {source.name for source in short if len(users[source.module]) > 1}
+    assert single - set(SMALL_PARTS) == set()
+
+
+def test_a_file_says_what_it_is():
+    for source in [*SOURCES, *SCRIPTS]:
+        assert source.path.stem not in VAGUE
+        assert ast.get_docstring(source.tree), f"{source.name} has no docstring"
+
+
+def test_exceptions_are_still_needed():
+    names = {source.name for source in SOURCES}
+    functions = {
+        f"{s.name} {f.name}" for s in SOURCES for f in s.functions() if parameters(f) > PARAMETERS
+    }
+    assert set(LONG_FILES) | set(SMALL_PARTS) <= names
+    assert set(MANY_PARAMETERS) <= functions

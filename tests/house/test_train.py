@@ -1,0 +1,199 @@
+"""The training script from a command line to its table, and the evaluation it ends with."""
+
+import csv
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from vigym.envs.registry import ENVIRONMENTS
+
+TRAIN = Path(__file__).resolve().parents[2] / "train"
+FRESH = 1_000_000
+
+
+@pytest.fixture
+def train(monkeypatch):
+    """Modules of the training folder."""
+    monkeypatch.syspath_prepend(str(TRAIN))
+    import evaluation
+    import hyperparameters
+
+    return {"evaluation": evaluation, "hyperparameters": hyperparameters}
+
+
+def ppo(*arguments, script="ppo.py"):
+    command = [sys.executable, str(TRAIN / script), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def swing_up(observation, info):
+    """Pump energy towards upright; near it hold with a spring and a damper."""
+    cosine, sine, rate = observation
+    angle = np.arctan2(sine, cosine)
+    lack = (
+        0.5 * 9.81 * (1.0 - cosine) - rate**2 / 6.0
+    )  # energy still needed [J] of a rod of 1 kg and 1 m
+    near = abs(angle) < 0.3 and abs(rate) < 2.0
+    push = -8.0 * angle - 2.5 * rate if near else np.sign(rate) * np.clip(2.0 * lack, -1.0, 1.0)
+    return np.clip([push], -1.0, 1.0)
+
+
+def test_train_then_resume(tmp_path):
+    out = tmp_path / "run"
+    first = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--episodes", 2, "--out", out)
+    assert first.returncode == 0, first.stderr
+    for words in (
+        "success rate",
+        "energy balance",
+        "constraint residual",
+        "control steps/s",
+        "4096/4,096",
+        "the learner took",
+    ):
+        assert words in first.stdout.replace("4,096/4,096", "4096/4,096")
+    results = json.loads((out / "results.json").read_text())
+    assert (results["env"], results["timesteps"], results["episodes"]) == (
+        "vigym/Pendulum-v0",
+        4096,
+        2,
+    )
+    assert results["constraint_residual"] <= 1e-10
+    assert results["speed"] is None
+    assert {path.name for path in (out / "best").iterdir()} == {"model.zip", "normalisation.pkl"}
+    assert (out / "curve.png").stat().st_size > 1000
+    assert (out / "video.mp4").stat().st_size > 10_000
+
+    again = ppo("--env", "vigym/Pendulum-v0", "--timesteps", 4096, "--out", out)
+    assert again.returncode == 2
+    assert "found an earlier run; add --resume" in again.stderr
+
+    more = ppo(
+        "--env",
+        "vigym/Pendulum-v0",
+        "--timesteps",
+        8192,
+        "--episodes",
+        2,
+        "--out",
+        out,
+        "--resume",
+        "--no-video",
+    )
+    assert more.returncode == 0, more.stderr
+    assert json.loads((out / "results.json").read_text())["timesteps"] == 8192
+    with open(out / "curve.csv", newline="") as file:
+        assert [row["steps"] for row in csv.DictReader(file)] == ["4096", "8192"]
+
+
+def test_sac_resumes_with_its_replay_buffer(tmp_path):
+    options = ["--env", "vigym/Pendulum-v0", "--episodes", 2, "--out", tmp_path, "--no-video"]
+    first = ppo(*options, "--timesteps", 5120, script="sac.py")
+    assert first.returncode == 0, first.stderr
+    assert "the learner took" in first.stdout
+    more = ppo(*options, "--timesteps", 5440, "--resume", script="sac.py")
+    assert more.returncode == 0, more.stderr
+    assert json.loads((tmp_path / "results.json").read_text())["timesteps"] == 5440
+    assert (tmp_path / "replay.pkl").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--env", "vigym/Nothing-v0"], "invalid choice: 'vigym/Nothing-v0'"),
+        (
+            ["--env", "vigym/Pendulum-v0", "--timesteps", "0"],
+            "--timesteps: found 0, expected a number >= 1",
+        ),
+        (
+            ["--env", "vigym/Pendulum-v0", "--seed", "-1"],
+            "--seed: found -1, expected a number >= 0",
+        ),
+        (
+            ["--env", "vigym/Pendulum-v0", "--out", "nowhere", "--resume"],
+            "nowhere: found no checkpoint",
+        ),
+    ],
+)
+def test_wrong_command_lines_say_what_to_mend(arguments, error):
+    run = ppo(*arguments)
+    assert run.returncode == 2
+    assert error in run.stderr
+
+
+def test_every_environment_has_settings_that_fit(train):
+    settings, others = train["hyperparameters"].PPO, train["hyperparameters"].SAC
+    assert set(settings) == {entry.id for entry in ENVIRONMENTS} - {
+        "vigym/Urdf-v0"
+    }  # that one has no task
+    for name, setting in [*settings.items(), *others.items()]:
+        env = gym.make(name, **setting.training)
+        _, info = env.reset(seed=0)
+        assert setting.success.low <= setting.success.high
+        assert np.ndim(info[setting.success.quantity]) == 0
+        assert (
+            setting.success.seconds
+            <= gym.make(name).spec.max_episode_steps * env.unwrapped.dt + 1e-9
+        )
+        if "n_steps" in setting.algorithm:
+            rollout = setting.envs * setting.algorithm["n_steps"]
+            assert rollout % setting.algorithm["batch_size"] == 0
+
+
+def test_evaluation_tells_success_from_failure(train):
+    evaluation, success = (
+        train["evaluation"],
+        train["hyperparameters"].PPO["vigym/Pendulum-v0"].success,
+    )
+    good = evaluation.evaluate("vigym/Pendulum-v0", swing_up, success, episodes=30, seed=FRESH)
+    assert (good.episodes, good.success_rate, good.mean_length, good.solver_failures) == (
+        30,
+        1.0,
+        300.0,
+        0,
+    )
+    assert good.energy_balance < 1e-2
+    assert good.energy_change > 9.0  # from hanging to upright: 9.81 J, less the noise's share
+    lazy = evaluation.evaluate("vigym/Pendulum-v0", "zero", success, episodes=3, seed=FRESH)
+    assert (lazy.episodes, lazy.success_rate) == (3, 0.0)
+    assert lazy.mean_return < good.mean_return
+
+
+def test_an_early_end_is_no_success(train):
+    success = train["hyperparameters"].Success("tip_height", -9.0, 9.0, seconds=0.1)
+    name = "vigym/InvertedDoublePendulum-v0"
+    fallen = train["evaluation"].evaluate(
+        name, lambda observation, info: [1.0], success, episodes=2, seed=0
+    )
+    assert fallen.success_rate == 0.0
+    assert fallen.mean_length < 1000
+
+
+def test_success_for_a_share_of_the_time(train):
+    evaluate, success = (
+        train["evaluation"].evaluate,
+        train["hyperparameters"].PPO["vigym/MinitaurLeg-v0"].success,
+    )
+    figures = evaluate("vigym/MinitaurLeg-v0", "hop", success, episodes=2, seed=FRESH)
+    assert figures.success_rate == 1.0  # in flight, most of the time
+    assert np.isnan([figures.speed, figures.slowest, figures.cost_of_transport]).all()
+    always = replace(success, share=1.0)
+    assert (
+        evaluate("vigym/MinitaurLeg-v0", "hop", always, episodes=2, seed=FRESH).success_rate == 0.0
+    )
+
+
+def test_speed_power_and_cost_of_transport(train):
+    success = train["hyperparameters"].PPO["vigym/Minitaur-v0"].success
+    figures = train["evaluation"].evaluate(
+        "vigym/Minitaur-v0", "trot", success, episodes=1, seed=FRESH
+    )
+    assert (figures.success_rate, figures.mean_length) == (1.0, 1000.0)
+    assert figures.speed == figures.slowest > 0.3
+    assert 10.0 < figures.power < 30.0
+    assert figures.cost_of_transport == pytest.approx(figures.power / (6.0 * 9.81 * figures.speed))

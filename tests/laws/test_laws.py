@@ -1,0 +1,137 @@
+"""What physics promises, whatever the mechanism: constraints, order, energy, momentum, the balance of work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracle.reference import double_pendulum
+from scenes.moving import momentum, oscillation
+from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
+from vigym import Simulator
+
+HOLD = 0.04  # torques of one signal are held this long at every step size [s]
+
+
+def start(seed, mech, scale=0.4, **options):
+    """Simulator of `mech` in a random state near assembly."""
+    sim = Simulator(mech, **options)
+    sim.reset(random_positions(seed, mech, scale), by_joint(mech, random_rates(seed, mech, scale)))
+    return sim
+
+
+def signal(seed, mech, count, strength=1.0):
+    """Torques (count, n_actuated), one row per HOLD."""
+    return strength * np.random.default_rng(seed).normal(size=(count, len(mech.actuator_names)))
+
+
+def step(sim, torques=None, substeps=1):
+    status = sim.step(torques, substeps=substeps)
+    assert status.converged
+    assert status.halvings == 0
+    assert not status.clipped
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_constraints_hold_at_every_step(seed):
+    mech = random_tree(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.2)
+    sim = start(seed, mech, timestep=0.01)
+    for torques in signal(seed, mech, 500, 2.0):
+        step(sim, torques)
+        assert sim.constraint_residual() <= 1e-10
+        assert sim.metrics()["velocity_residual_max"] <= 1e-9
+
+
+def held(seed, mech, h, order):
+    """State after 0.48 s of a held signal, the simulator's work balance, and the balance by the rates at the knots."""
+    sim = start(seed, mech, timestep=h, order=order, tolerance=1e-13)
+    driven = np.isin(mech.velocity_names, mech.actuator_names)
+    before, knots = sim.energy().total, 0.0
+    for torques in signal(seed, mech, 12):
+        for _ in range(round(HOLD / h)):
+            rates = sim.joint_velocities[driven]
+            step(sim, torques)
+            knots += 0.5 * h * torques @ (rates + sim.joint_velocities[driven])
+    metrics = sim.metrics()
+    gained = sim.energy().total - before + metrics["dissipated"]
+    assert metrics["energy_balance"] == pytest.approx(gained - metrics["work_actuator"], abs=1e-12)
+    state = [sim.joint_velocities]
+    for name in mech.bodies:
+        state += [sim.body_position(name), sim.body_velocity(name)]
+    return np.concatenate(state), metrics["energy_balance"], gained - knots
+
+
+def assert_falls_by(factor, coarse, fine, what):
+    assert np.abs(coarse).max() / np.abs(fine).max() == pytest.approx(factor, rel=0.15), what
+
+
+@pytest.mark.parametrize(
+    ("order", "damping", "h"), [(2, 0.0, 0.01), (4, 0.0, 0.02), (2, 1.0, 0.0025)], ids=["second", "fourth", "damped"]
+)
+@pytest.mark.parametrize("kind", TYPES)
+def test_order_of_motion_and_work_balance(kind, order, damping, h):
+    """Undamped: the order of the step. Damped motion: order one, the implicit damper's; the balance keeps order two."""
+    mech = random_tree(7, [kind, "universal"], damping=damping)
+    states, balances, knots = zip(*(held(7, mech, step, order) for step in (h, h / 2.0, h / 4.0)), strict=True)
+    factor = 2.0 if damping else 2.0**order
+    assert_falls_by(factor, states[0] - states[1], states[1] - states[2], "state")
+    assert_falls_by(2.0**order, balances[1], balances[2], "balance")
+    if order == 2:  # the work summed from rates at the knots is itself of second order
+        assert_falls_by(4.0, knots[1], knots[2], "balance from the rates at the knots")
+
+
+def test_energy_of_the_double_pendulum_has_no_trend_over_1000_seconds():
+    amplitudes = []
+    for h in (0.01, 0.005):
+        sim = Simulator(double_pendulum(), timestep=h)
+        sim.reset({"shoulder": 1.0, "elbow": 0.0})
+        times, energies = oscillation(sim, 1000.0, round(0.05 / h))
+        amplitudes.append(0.5 * np.ptp(energies))
+        assert abs(np.polyfit(times, energies, 1)[0]) * 1000.0 < 0.1 * amplitudes[-1]
+    assert amplitudes[0] / amplitudes[1] == pytest.approx(4.0, rel=0.15)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_energy_of_every_joint_type_has_no_trend(kind):
+    """Regular motion: a chaotic one wanders between levels of the error for longer than any test lasts."""
+    mech = random_tree(13, [kind, "spherical"], gravity=(0.0, 0.0, -1.0))
+    sim = start(13, mech, scale=0.1, timestep=0.02)
+    times, energies = oscillation(sim, 1000.0, 5)
+    assert abs(np.polyfit(times, energies, 1)[0]) * 1000.0 < 0.1 * 0.5 * np.ptp(energies)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.1], ids=["undamped", "damped"])
+def test_momentum_of_a_free_tree_is_kept_over_10000_steps(damping):
+    """Springs, dampers, armature and torques inside are equal and opposite; what the solver leaves adds up."""
+    inner = [kind for kind in TYPES if kind != "floating"]
+    mech = random_tree(13, inner, gravity=(0.0, 0.0, 0.0), to_world=False, damping=damping)
+    sim = start(13, mech, timestep=0.01)
+    first = momentum(sim)
+    for torques in signal(13, mech, 1000, 0.3):
+        step(sim, torques, 10)
+        np.testing.assert_allclose(momentum(sim), first, rtol=0.0, atol=1e-9 * np.abs(first).max())
+
+
+def test_gravity_moves_the_momentum_of_a_free_tree_and_nothing_else():
+    gravity = np.array([0.3, -0.2, -9.81])
+    mech = random_tree(14, ["spherical", "prismatic"], gravity=gravity, to_world=False)
+    sim = start(14, mech, timestep=0.01)
+    first, mass = momentum(sim)[:3], sum(body.mass for body in mech.bodies.values())
+    for _ in range(100):
+        step(sim)
+        np.testing.assert_allclose(momentum(sim)[:3], first + mass * gravity * sim.time, rtol=1e-10)
+
+
+@pytest.mark.parametrize("damping", [1.0, 1e3, 1e5, 1e6])
+def test_any_damping_is_stable_and_only_takes_energy(damping):
+    mech = random_tree(15, [kind for kind in TYPES if kind != "floating"], damping=damping)
+    sim = start(15, mech, timestep=0.02)
+    dissipated, energies = 0.0, []
+    for _ in range(200):
+        step(sim)
+        now = sim.metrics()["dissipated"]
+        assert now >= dissipated
+        dissipated = now
+        energies.append(sim.energy().total)
+    assert energies[-1] < energies[0]
+    assert sim.constraint_residual() <= 1e-10

@@ -1,0 +1,142 @@
+"""Joint limits: hard, without bounce, without energy of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes import touching_scenes as scenes
+from scenes.touching import energies, gain, moving, run, stepped
+from vigym import Mechanism, Simulator
+
+OVER = 1e-8  # no limit is exceeded by more [rad, m]
+STEPS = (0.05, 0.01, 0.002)
+
+
+@pytest.mark.parametrize("h", STEPS)
+@pytest.mark.parametrize("rate", [2.0, 5.0])
+def test_pendulum_between_hard_limits(rate, h):
+    sim = moving(scenes.pendulum(limits=(-0.5, 0.4)), h, {"pin": rate})
+    angles = [sim.joint_positions[0] for _ in stepped(sim, round(3.0 / h))]
+    assert max(angles) <= 0.4 + OVER
+    assert min(angles) >= -0.5 - OVER
+    assert max(angles) >= 0.4 - 1e-9
+
+
+@pytest.mark.parametrize("h", STEPS)
+def test_a_stop_does_not_throw_back(h):
+    """Driven into the stop and kept there by its weight, it stays; the energy of the impact is booked as lost."""
+    sim = moving(scenes.pendulum(limits=(-3.0, -0.3)), h, {"pin": 2.0}, {"pin": -0.8})
+    start = sim.energy().total
+    for _ in stepped(sim, round(1.0 / h)):
+        if sim.joint_positions[0] >= -0.3 - 1e-12:
+            break
+    rest = run(sim, 5).energy().total
+    for _ in stepped(sim, 50):
+        assert sim.joint_positions[0] == pytest.approx(-0.3, abs=OVER)
+        assert abs(sim.joint_velocities[0]) <= 1e-8
+        assert sim.energy().total == pytest.approx(rest, abs=1e-8)
+    metrics = sim.metrics()
+    assert metrics["dissipated"] == pytest.approx(start - rest, rel=0.02 if h > 0.02 else 2e-3)
+    assert abs(metrics["energy_balance"]) <= 20.0 * h**2 * (start - rest)
+
+
+@pytest.mark.parametrize("h", STEPS)
+def test_double_pendulum_with_limits_gains_no_energy(h):
+    limits = (-0.6, 0.6), (-0.2, 1.0)
+    sim = moving(scenes.double_pendulum(*limits), h, {"shoulder": 3.0, "elbow": -2.0})
+    bounds, found = np.array(limits), [sim.energy().total]
+    for _ in stepped(sim, round(2.0 / h)):
+        assert (sim.joint_positions >= bounds[:, 0] - OVER).all()
+        assert (sim.joint_positions <= bounds[:, 1] + OVER).all()
+        found.append(sim.energy().total)
+    assert gain(np.array(found)) <= 30.0 * h**2 * np.ptp(found)
+
+
+def test_limits_of_a_rail():
+    """Pushed to both ends; what the work balance misses at the impacts falls with the square of the step."""
+    missing = []
+    for h in (0.01, 0.005):
+        sim = moving(scenes.slider(limits=(-0.1, 0.2), effort=10.0), h)
+        for push, place in ((5.0, 0.2), (-7.0, -0.1)):
+            run(sim, round(1.0 / h), torques=[push])
+            assert sim.joint_positions[0] == pytest.approx(place, abs=OVER)
+            assert abs(sim.joint_velocities[0]) <= 1e-8
+        missing.append(abs(sim.metrics()["energy_balance"]))
+    assert missing[0] <= 1e-3
+    assert missing[0] / missing[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_limits_beyond_half_a_turn():
+    """Turns are counted: a stop at 2.5 turns is met there, not at the same pose before."""
+    stop = 5.0 * np.pi
+    sim = moving(scenes.wheel_drive(limits=(-stop, stop)), 0.01, {"axle": 8.0})
+    angles = [sim.joint_positions[0] for _ in stepped(sim, 300)]
+    assert max(angles) == pytest.approx(stop, abs=OVER)
+    assert angles[-1] == pytest.approx(stop, abs=1e-6)
+
+
+@pytest.mark.parametrize("type", ["universal", "cylindrical", "planar"])
+def test_limits_of_several_freedoms(type):
+    mech = Mechanism()
+    mech.add_body("part", 1.0, (0.1, 0.2, 0.15), (0.3, 0.2, -0.4))
+    count = 3 if type == "planar" else 2
+    bounds = np.array([[-0.1, 0.2], [-0.3, 0.1], [-0.2, 0.3]])[:count]
+    axes = {"axis2": (0, 1, 0)} if type == "universal" else {}
+    mech.add_joint("joint", type, "world", "part", (0, 0, 0), (1, 0, 0), limits=bounds, effort=np.inf, **axes)
+    sim, pushes = Simulator(mech), 8.0 * np.random.default_rng(0).normal(size=(200, count))
+    seen = []
+    for _ in stepped(sim, 200, torques=lambda k: pushes[k // 10 * 10]):
+        seen.append(sim.joint_positions)
+    assert (np.array(seen) >= bounds[:, 0] - OVER).all()
+    assert (np.array(seen) <= bounds[:, 1] + OVER).all()
+    assert np.abs(np.array(seen) - bounds[:, 1]).min(axis=0).max() <= 1e-9  # each was met
+
+
+def test_equal_limits_hold_a_joint_still():
+    sim = moving(scenes.pendulum(limits=(0.0, 0.0), effort=5.0), 0.01)
+    run(sim, 50, torques=[5.0])
+    assert abs(sim.joint_positions[0]) <= OVER
+
+
+@pytest.mark.parametrize("beyond", [0.1, 1e-4])
+def test_start_beyond_a_limit_is_taken_back_slowly(beyond):
+    """Never farther out, a micrometre or microradian a step back, and so without energy."""
+    sim = Simulator(scenes.slider(limits=(-0.1, 0.2)))
+    sim.reset({"rail": 0.2 + beyond})
+    last = 0.2 + beyond
+    for _ in stepped(sim, 150):
+        now = sim.joint_positions[0]
+        assert now <= last + 1e-12
+        assert last - now <= 1.01e-6
+        last = now
+    assert last <= max(0.2, 0.2 + beyond - 150e-6) + 2e-6
+    assert sim.energy().kinetic <= 1e-8
+
+
+def test_thrown_at_a_stop_from_beyond_it():
+    """Rates given at the start do not lead farther out either."""
+    sim = Simulator(scenes.slider(limits=(-0.1, 0.2)))
+    sim.reset({"rail": 0.25}, {"rail": 3.0})
+    run(sim, 3)
+    assert sim.joint_positions[0] <= 0.25 + 1e-12
+
+
+def test_energy_of_a_pendulum_that_never_meets_its_limits_is_kept():
+    found = energies(moving(scenes.pendulum(limits=(-1.0, 1.0)), 0.01, {"pin": 1.0}), 300)
+    free = energies(moving(scenes.pendulum(), 0.01, {"pin": 1.0}), 300)
+    np.testing.assert_allclose(found, free, atol=1e-9)
+
+
+@pytest.mark.parametrize("effort", [1.0, 3.0, 5.0, 20.0])
+@pytest.mark.parametrize("h", [0.01, 0.005, 0.002, 0.001])
+def test_limits_on_both_hips_of_a_closed_leg(h, effort):
+    """Strong motors drive all that moves against its limits: nothing is left to give way to rounding."""
+    sim = Simulator(scenes.fixed_leg(kp=50.0, kd=0.1, effort=effort, limits=(-0.3, 0.3)), timestep=h)
+    hips = [sim.mechanism.position_names.index(name) for name in sim.mechanism.motor_names]
+    for k in range(round(0.6 / h)):
+        status = sim.step(targets=(0.5, 0.5) if k * h < 0.3 else (-0.6, 0.2))
+        assert status.converged, k
+        assert status.halvings == 0, k
+        assert np.abs(sim.joint_positions[hips]).max() <= 0.3 + OVER, k
+        assert sim.constraint_residual() <= 1e-9

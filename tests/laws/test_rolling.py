@@ -1,0 +1,53 @@
+"""What is round rolls down a slope by the closed law at every step size, however far it turns in a step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes.touching_scenes import turned
+from vigym import Mechanism, Simulator
+from vigym.mechanism.elements.shapes import Capsule, Cylinder, Sphere
+
+RADIUS, ACROSS, ALONG = 0.1, 0.01, 0.005  # [m], moments about and along the axis of one kilogram [kg m^2]
+PULL = 2.0  # of gravity along the ground [m/s^2]
+SHAPES = {"cylinder": Cylinder(RADIUS, 0.4), "capsule": Capsule(RADIUS, 0.4), "ball": Sphere(RADIUS)}
+
+
+def roller(shape, pull=PULL):
+    """One kilogram, its axis along y, on a ground along which gravity pulls to x."""
+    mech = Mechanism(gravity=(pull, 0.0, -9.81), ground=True)
+    mech.add_body("roller", 1.0, (ACROSS, ACROSS, ALONG), (0.0, 0.0, RADIUS), turned(-np.pi / 2.0, (1, 0, 0)))
+    mech.add_collision("roller", "roller", SHAPES[shape], friction=0.8)
+    return mech
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("h", [0.1, 0.05, 0.025, 0.01])
+def test_rolls_down_a_slope_as_the_law_says(shape, h):
+    """By x = a t^2 / 2 with a = pull / (1 + J / (m r^2)); in the end it turns by 0.4 to 4 rad in a step."""
+    sim, t = Simulator(roller(shape), timestep=h), 3.0
+    for _ in range(round(t / h)):
+        assert sim.step().converged
+    a = PULL / (1.0 + ALONG / RADIUS**2)
+    np.testing.assert_allclose(sim.body_position("roller"), (0.5 * a * t * t, 0.0, RADIUS), atol=1e-7)
+    np.testing.assert_allclose(sim.body_velocity("roller"), (a * t, 0.0, 0.0), atol=1e-7)
+    np.testing.assert_allclose(sim.body_angular_velocity("roller"), (0.0, 0.0, a * t / RADIUS), atol=1e-6)
+
+
+def test_a_tilted_cylinder_that_spins_stays_on_its_rim():
+    """No point of the rim but the deepest one touches, however far the cylinder turns about its axis in a step."""
+    mech = Mechanism(ground=True)
+    tilt = turned(0.6, (0, 1, 0))
+    height = RADIUS * np.sin(0.6) + 0.05 * np.cos(0.6)
+    mech.add_body("top", 1.0, (0.003, 0.003, 0.005), (0.0, 0.0, height + 1e-3), tilt)
+    mech.add_collision("top", "top", Cylinder(RADIUS, 0.1), friction=0.0)
+    sim = Simulator(mech, timestep=0.02)
+    sim.reset(velocities={"top:floating": (0.0, 0.0, 0.0, 0.0, 0.0, 60.0)})
+    touched = 0
+    for _ in range(40):
+        assert sim.step().converged
+        pressed = np.linalg.norm(sim.contacts.force, axis=1) > 0.0
+        touched += pressed.any()
+        assert (sim.contacts.gap[pressed] <= 1e-6).all()
+    assert touched > 5

@@ -1,0 +1,121 @@
+"""Limits, dry friction and motors of joints, couplings, skates and wheels in the slow twin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracle.naive_joints import conj, cross, dot, rotate
+from oracle.naive_laws import Drag, Drive, Stop
+from oracle.naive_touching import unit
+
+
+class Freedoms:
+    """Per freedom of all joints: limits, dry friction, motor, largest rate; index of every named coordinate."""
+
+    def __init__(self, mech):
+        joints = mech.ordered_joints
+        names = [name for joint in joints for name in joint.velocity_names]
+        owners = [joint for joint in joints for _ in range(joint.dofs)]
+        first = {joint.name: owners.index(joint) for joint in joints if joint in owners}
+        self.count, self.friction = len(owners), np.array([joint.friction for joint in owners])
+        self.limits = []  # (freedom, +1 for a lower bound, bound)
+        for joint in joints:
+            if joint.limits is not None:
+                for k, (lower, upper) in enumerate(np.reshape(joint.limits, (-1, 2))):
+                    at = first[joint.name] + k
+                    self.limits += [(at, 1.0, lower)] if np.isfinite(lower) else []
+                    self.limits += [(at, -1.0, upper)] if np.isfinite(upper) else []
+        self.motors = [(first[name], motor, owners[first[name]].velocity) for name, motor in mech.motors.items()]
+        place = {name: at for at, name in enumerate(names)}
+        for joint in joints:  # coordinates are named like rates or on their own
+            if not joint.joint_type.has_quaternion:
+                own = joint.position_names
+                place |= {name: first[joint.name] + k for k, name in enumerate(own)}
+        self.couplings = [(place[c.joint], place[c.other], c.ratio, c.offset) for c in mech.couplings.values()]
+
+
+def motor_torque(motor, torque, target, s, rate):
+    """What the motor wishes for before the effort's clip, at coordinates and rates (...,)."""
+    if motor.model is None:
+        if motor.kp == 0.0:
+            return torque + motor.kd * (target - rate)
+        return torque + motor.kp * (target - s) - motor.kd * rate
+    model = motor.model
+    pwm = np.clip(motor.kp * (target - s) - motor.kd * rate, -1.0, 1.0)
+    current = (pwm * model.voltage - (model.torque_constant + model.viscous) * rate) / model.resistance
+    return torque + np.sign(current) * np.interp(np.abs(current), model.currents, model.torques)
+
+
+class Drives:
+    """Laws of the joints' freedoms, over their rows J: limits (all or some), dry friction, motors."""
+
+    def __init__(self, freedoms, limits=None):
+        self.limits = freedoms.limits if limits is None else limits
+        self.motors, self.friction = freedoms.motors, freedoms.friction
+        self.rubbing = np.flatnonzero(freedoms.friction > 0.0)
+        self.along = [(at, sign) for at, sign, _ in self.limits]
+        self.along += [(at, 1.0) for at in self.rubbing] + [(at, 1.0) for at, _, _ in self.motors]
+
+    def rows(self, J):
+        return np.array([sign * J[at] for at, sign in self.along]).reshape(-1, J.shape[1])
+
+    def laws(self, start, weight):
+        """Laws of forces start, start + 1, ...; behind those the quantities hold the rates of the motors."""
+        laws = [Stop(start + k) for k in range(len(self.limits))]
+        behind, start = start + len(self.along), start + len(self.limits)
+        laws += [Drag(start + k, weight * self.friction[at]) for k, at in enumerate(self.rubbing)]
+        start += len(self.rubbing)
+        for k, (_, motor, speed) in enumerate(self.motors):
+            laws.append(Drive(start + k, weight * motor.effort, behind + k, np.inf if speed is None else speed))
+        return laws
+
+    def stops(self, s):
+        """Distances to the limits (..., limits) at coordinates s."""
+        found = [sign * (s[..., at] - bound) for at, sign, bound in self.limits]
+        return np.stack(found, axis=-1) if found else np.zeros((*s.shape[:-1], 0))
+
+    def quantities(self, stops, s, rate, weight, torques, targets):
+        """Of all forces, and rates of the motors (..., rows + motors); `stops`: what limits keep at 0 or above."""
+        wishes = [weight * motor_torque(motor, torques[at], target, s[..., at], rate[..., at])[..., None]
+                  for (at, motor, _), target in zip(self.motors, targets, strict=True)]  # fmt: skip
+        driven = [at for at, _, _ in self.motors]
+        return np.concatenate([stops, rate[..., self.rubbing], *wishes, rate[..., driven]], axis=-1)
+
+
+class Rolling:
+    """Skates and wheels: a point of a body does not move along directions that turn with it.
+
+    Over a step its way is at right angles to the mean of a direction at both ends; forces act along it at the first.
+    """
+
+    def __init__(self, mech, index):
+        self.skates = [(index[s.body], s.position, s.direction) for s in mech.skates.values()]
+        self.wheels = [(index[w.body], w.position, w.axis, w.radius) for w in mech.wheels.values()]
+        self.normal = None if mech.ground is None else mech.ground.normal
+
+    def directions(self, q):
+        """[(body, arm (3,) in it, direction (..., 3))] at orientations of all bodies (..., n + 1, 4)."""
+        found = [(body, point, rotate(q[..., body, :], direction)) for body, point, direction in self.skates]
+        for body, centre, axis, radius in self.wheels:
+            axle, n = rotate(q[..., body, :], axis), self.normal
+            spoke = -unit(n - axle * dot(n, axle)[..., None])
+            arm = centre + radius * rotate(conj(q[..., body, :]), spoke)
+            found += [(body, arm, axle), (body, arm, unit(cross(axle, np.broadcast_to(n, axle.shape))))]
+        return found
+
+    def rows(self, q, n):
+        """Rows (slips, 6 n) at one knot."""
+        found = []
+        for body, arm, direction in self.directions(q):
+            wide = np.zeros((n + 1, 6))
+            wide[body] = np.append(direction, cross(arm, rotate(conj(q[body]), direction)))
+            found.append(wide[1:].ravel())
+        return np.reshape(found, (-1, 6 * n))
+
+    def slips(self, x, q, x3, q3, h):
+        """Velocities (..., slips) over a step of size h of the points that touch at its first knot."""
+        found = [np.zeros((*x3.shape[:-2], 0))]
+        for (body, arm, first), (_, _, last) in zip(self.directions(q), self.directions(q3), strict=True):
+            way = x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
+            found.append(dot(0.5 * (first + last), way)[..., None] / h)
+        return np.concatenate(found, axis=-1)

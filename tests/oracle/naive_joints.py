@@ -1,0 +1,139 @@
+"""Quaternions and joints of the slow twin: displacement, constrained and free rows, coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vigym.mechanism.elements.joints import axis_frame
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def dot(a, b):
+    return np.sum(a * b, axis=-1)
+
+
+def cross(a, b):
+    """np.cross for vectors of three, a third of its time."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
+def conj(q):
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def mul(p, q):
+    (a, u), (b, v) = (p[..., :1], p[..., 1:]), (q[..., :1], q[..., 1:])
+    return np.concatenate([a * b - dot(u, v)[..., None], a * v + b * u + cross(u, v)], axis=-1)
+
+
+def rotate(q, r):
+    t = 2.0 * cross(q[..., 1:], r)
+    return r + q[..., :1] * t + cross(q[..., 1:], t)
+
+
+def matrix(q):
+    return rotate(q, np.eye(3)).T
+
+
+def rotation_vector(q):
+    q = np.where(q[..., :1] >= 0.0, q, -q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    return 2.0 * np.where(sine < 1e-12, 1.0, np.arctan2(sine, q[..., :1]) / np.maximum(sine, 1e-12)) * q[..., 1:]
+
+
+def increment(w, h):
+    """The rotation of one step, (sqrt(1 - |h w / 2|^2), h w / 2)."""
+    half = 0.5 * h * w
+    return np.concatenate([np.sqrt(1.0 - dot(half, half))[..., None], half], axis=-1)
+
+
+def wrapped(angle):
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+class TwinJoint:
+    """One joint between bodies a and b: its two anchors, its two frames (columns), its cut into rows."""
+
+    def __init__(self, joint, a, b, pose_a, pose_b):
+        (xa, qa), (xb, qb) = pose_a, pose_b
+        self.name, self.type, self.a, self.b = joint.name, joint.type, a, b
+        self.slides, self.turns = list(joint.joint_type.translations), list(joint.joint_type.rotations)
+        self.ball, self.n_free = len(self.turns) == 3, len(self.slides) + len(self.turns)
+        self.cut_slides, self.cut_turns = ([i for i in range(3) if i not in free] for free in (self.slides, self.turns))
+        self.rest, self.q_rest = np.zeros(self.n_free) if self.ball else np.array(joint.rest), IDENTITY
+        self.assembly = np.append(np.zeros(len(self.slides)), IDENTITY if self.ball else np.zeros(len(self.turns)))
+        if joint.type == "floating":  # coordinates are the pose of the child's centre of mass in the parent
+            self.pa, self.pb, self.q_off = np.zeros(3), np.zeros(3), IDENTITY
+            self.frame_a = self.frame_b = np.eye(3)
+            self.rest[:3], self.q_rest = rotate(conj(qa), xb - xa), mul(conj(qa), qb)  # slack at assembly
+            self.assembly = np.append(self.rest[:3], self.q_rest)
+        else:
+            other = joint.child_rotation  # takes the parent's half of the frame to the child's
+            self.pa, self.pb = rotate(conj(qa), joint.position - xa), rotate(conj(qb), joint.child_position - xb)
+            self.q_off = mul(conj(qa), mul(conj(other), qb))
+            ball = joint.type == "spherical"
+            frame = matrix(mul(conj(other), qb)) if ball else axis_frame(joint.axis, joint.axis2)
+            self.frame_a, self.frame_b = matrix(qa).T @ frame, matrix(qb).T @ matrix(other) @ frame
+
+    def displacement(self, x, q):
+        """(dx in the parent, e) from the poses of all bodies, (..., n, 3) and (..., n, 4)."""
+        (xa, qa), (xb, qb) = ((x[..., i, :], q[..., i, :]) for i in (self.a, self.b))
+        dx = rotate(conj(qa), xb + rotate(qb, self.pb) - xa) - self.pa
+        return dx, mul(conj(self.q_off), mul(conj(qa), qb))
+
+    def constraint(self, x, q):
+        """Position residual (..., 6 - n_free) [m, rad]."""
+        dx, e = self.displacement(x, q)
+        phi = 2.0 * e[..., 1:] @ self.frame_b
+        if self.type == "universal":  # the two axes stay perpendicular
+            phi[..., 1] = e[..., 0] * phi[..., 1] - 0.5 * phi[..., 0] * phi[..., 2]
+        return np.concatenate([(dx @ self.frame_a)[..., self.cut_slides], phi[..., self.cut_turns]], axis=-1)
+
+    def coordinates(self, x, q):
+        """(translations (..., t), angles (..., r) modulo 2 pi or None for three rotations, e)."""
+        dx, e = self.displacement(x, q)
+        s, (X, Y, Z), w = dx @ self.frame_a[:, self.slides], np.moveaxis(e[..., 1:] @ self.frame_b, -1, 0), e[..., 0]
+        if self.type == "universal":  # e = (about axis by the first) (about axis2 by the second)
+            first = np.arctan2(X * Y + w * Z, w * w + X * X - 0.5)
+            second = np.arctan2(Y * Z + w * X, w * w + Z * Z - 0.5)
+            return s, np.stack([first, second], axis=-1), e
+        return s, None if self.ball else 2.0 * np.arctan2(Z, w)[..., None][..., : len(self.turns)], e
+
+    def stretch(self, x, q, angles):
+        """Coordinates minus rest at one pose, (n_free,), from the unwrapped angles; three rotations as a vector."""
+        s, _, e = self.coordinates(x, q)
+        return np.append(s, rotation_vector(mul(conj(self.q_rest), e)) if self.ball else angles) - self.rest
+
+    def pose(self, xa, qa, value):
+        """Pose of the child from the parent's pose and the joint coordinates."""
+        s, angles = np.split(value, [len(self.slides)])
+        e = angles if self.ball else IDENTITY
+        for i, angle in zip(self.turns, [] if self.ball else angles, strict=False):
+            e = mul(e, np.append(np.cos(angle / 2.0), np.sin(angle / 2.0) * self.frame_b[:, i]))
+        qb = mul(qa, mul(self.q_off, e))
+        return xa + rotate(qa, self.pa + self.frame_a[:, self.slides] @ s) - rotate(qb, self.pb), qb
+
+    def rows(self, x, q):
+        """(G, J): constrained rows and free rows, each (rows, 12), over (x, th) of the parent and of the child."""
+        dx, e = self.displacement(x, q)
+        ra, rb, r = matrix(q[self.a]), matrix(q[self.b]), self.pa + dx
+
+        def slide(i):  # a force on the child at its anchor, its reaction on the parent at the same point
+            n = self.frame_a[:, i]
+            return np.concatenate([-ra @ n, -cross(r, n), ra @ n, cross(self.pb, rb.T @ ra @ n)])
+
+        def turn(axis):  # a torque on the child, axis [child frame]
+            return np.concatenate([np.zeros(3), -ra.T @ rb @ axis, np.zeros(3), axis])
+
+        def tilt(i):  # derivative of 2 vec(e) along column i
+            c, w, vec = self.frame_b[:, i], e[0], e[1:]
+            on_a = -matrix(self.q_off) @ (w * c + cross(vec, c))
+            return np.concatenate([np.zeros(3), on_a, np.zeros(3), w * c + cross(c, vec)])
+
+        constrained = [slide(i) for i in self.cut_slides] + [tilt(i) for i in self.cut_turns]
+        free = [slide(i) for i in self.slides] + [turn(self.frame_b[:, i]) for i in self.turns]
+        if self.type == "universal":
+            first = rb.T @ ra @ self.frame_a[:, 2]
+            constrained[-1], free[0] = turn(cross(first, self.frame_b[:, 0])), turn(first)
+        return np.reshape(constrained, (-1, 12)), np.reshape(free, (-1, 12))

@@ -1,0 +1,73 @@
+"""Cameras that see the whole mechanism without being told, and follow it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from scenes.drawings import assembled, ball, picture_of, poses, reddish
+from vigym import Simulator, assets, load_urdf
+from vigym.envs.joint_observation import independent_joints
+from vigym.render.backends import software
+from vigym.render.make import make_renderer
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.scene import Scene
+
+
+def test_the_camera_follows_what_floats():
+    free = ball(gravity=(0.0, 0.0, 0.0))
+    positions, orientations = assembled(free)
+    first = picture_of(free, positions, orientations)
+    assert np.array_equal(first, picture_of(free, positions + [64.0, -32.0, 16.0], orientations))
+    grounded = ball(position=(0.0, 0.0, 0.5), ground=True)
+    positions, orientations = assembled(grounded)
+    tile = Scene(grounded, Camera(), 96, 96).floor.tile
+    here = picture_of(grounded, positions, orientations).astype(int)
+    glided = picture_of(grounded, positions + [8 * tile, 4 * tile, 0.0], orientations).astype(int)
+    half = picture_of(grounded, positions + [tile, 0.0, 0.0], orientations).astype(int)
+    assert np.abs(here - glided).max() <= 3
+    assert np.abs(here - half).max() > 15  # bright squares have become dark ones
+    assert reddish(picture_of(grounded, positions + [0.0, 0.0, 30.0], orientations)).any()
+
+
+def swung(mech, value):
+    """Poses with hinges at `value`, all the way round, and slides along their travel; loops closed."""
+
+    def coordinate(joint):
+        return value if joint.joint_type.rotations else np.clip(value / 4, *joint.limits[0])
+
+    if not mech.closing_joints:
+        return poses(mech, coordinate)
+    sim = Simulator(mech)
+    sim.reset({joint.name: coordinate(joint) for joint in independent_joints(mech) if joint.type != "floating"})
+    return sim.body_states[:, :3], sim.body_states[:, 3:7]
+
+
+@pytest.mark.parametrize("size", [(480, 480), (640, 360)])
+@pytest.mark.parametrize("name", assets.names())
+def test_robots_stay_inside_the_picture_and_fill_it(name, size):
+    mech = load_urdf(assets.path(name))
+    scene = Scene(mech, Camera(), *size)
+    world = np.array([visual.body == len(mech.bodies) for visual in scene.visuals]).repeat(8)
+    spans = []
+    for value in np.linspace(-math.pi, math.pi, 13):
+        bodies = swung(mech, value)
+        corners = scene.bounding_corners(*scene.visual_poses(*bodies))[~world]
+        corners = corners - scene.shifts(bodies[0])[0]
+        left, top, width, height = software.bounding_rectangle(scene.view, corners)
+        assert left > 0
+        assert top > 0
+        assert left + width < size[0]
+        assert top + height < size[1]
+        spans.append(max(width, height))
+    assert max(spans) > 0.25 * min(size)
+
+
+@pytest.mark.parametrize("name", assets.names())
+def test_robots_have_pictures(name):
+    mech = load_urdf(assets.path(name))
+    renderer = make_renderer(mech, "rgb_array", 120, 90)
+    up, down = (renderer.render(*poses(mech, lambda joint, v=value: v)) for value in (0.2, 2.8))
+    renderer.close()
+    assert up.shape == down.shape == (90, 120, 3)
+    assert (np.abs(up.astype(int) - down.astype(int)).max(axis=-1) > 40).sum() > 50

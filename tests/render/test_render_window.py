@@ -1,0 +1,97 @@
+"""The window: honest where there is none, and open where there is a display."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from scenes.drawings import assembled, chain
+from vigym.render.make import make_renderer
+from vigym.render.scene.meshes import RenderError
+
+SHOW = """
+import time
+import numpy as np
+from vigym.mechanism.mechanism import Mechanism
+from vigym.render.scene.meshes import RenderError, import_pybullet
+from vigym.render.make import make_renderer
+
+mech = Mechanism()
+mech.add_body("rod", 1.0, (0.1, 0.1, 0.1), position=(0.0, 0.0, -0.5))
+mech.add_joint("hinge", "revolute", "world", "rod", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+pose = np.array([[0.0, 0.0, -0.5]]), np.array([[1.0, 0.0, 0.0, 0.0]])
+window = make_renderer(mech, "human", 160, 120, rate=100.0)
+assert window.render(*pose) is None
+start = time.monotonic()
+for _ in range(21):
+    window.render(*pose)
+assert time.monotonic() - start >= 0.2
+try:
+    make_renderer(mech, "human", 160, 120).render(*pose)
+except RenderError as error:
+    assert "one per process" in str(error)
+else:
+    raise AssertionError("a second window")
+picture = make_renderer(mech, "rgb_array", 32, 32).render(*pose)
+assert picture.shape == (32, 32, 3)
+import_pybullet().disconnect(window._client.client())  # as the user's click does
+try:
+    window.render(*pose)
+except RenderError as error:
+    assert "was closed" in str(error)
+else:
+    raise AssertionError("drew without a window")
+window.close()
+window.close()
+window.render(*pose)
+window.close()
+"""
+
+
+@pytest.fixture
+def display():
+    """Name of a display that lives in memory."""
+    server = shutil.which("Xvfb")
+    if server is None:
+        pytest.skip("needs Xvfb, a display in memory")
+    ours, theirs = os.pipe()
+    command = [server, "-displayfd", str(theirs), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    process = subprocess.Popen(command, pass_fds=[theirs], stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    try:
+        with os.fdopen(ours) as pipe:
+            yield ":" + pipe.readline().strip()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_a_window_opens_keeps_its_rate_and_closes(display, tmp_path):
+    environment = {**os.environ, "DISPLAY": display}
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are found by DISPLAY on Linux only")
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "the variable DISPLAY is not set"),
+        ("", "DISPLAY is not set"),
+        (":4321", "no display answers at .*:4321|needs the library"),
+    ],
+)
+def test_without_a_display_the_error_says_what_is_missing(monkeypatch, value, message):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("DISPLAY", value)
+    mech = chain(1)
+    window = make_renderer(mech, "human")
+    with pytest.raises(RenderError, match=message) as error:
+        window.render(*assembled(mech))
+    assert "rgb_array" in str(error.value)
+    window.close()

@@ -1,0 +1,1 @@
+"""Scenes of the tests: mechanisms, states and motions, and what is measured of them."""

@@ -1,0 +1,53 @@
+"""Batches beside the same environments alone: different starts, the same torques, states compared bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenes.trees import by_joint, random_positions, random_rates
+from vigym import Simulator
+
+
+def starts(mech, count, scale=0.4):
+    """A different random start for every environment: arguments of reset."""
+    return [
+        (random_positions(100 + e, mech, scale), by_joint(mech, random_rates(200 + e, mech, scale)))
+        for e in range(count)
+    ]
+
+
+def stacked(dicts):
+    """Per-environment dicts as one dict of arrays (batch, ...)."""
+    return {name: np.array([np.atleast_1d(values[name]) for values in dicts]) for name in dicts[0]}
+
+
+def batch_of(mech, given, **options):
+    sim = Simulator(mech, batch=len(given), **options)
+    sim.reset(stacked([positions for positions, _ in given]), stacked([velocities for _, velocities in given]))
+    return sim
+
+
+def alone(mech, given, **options):
+    sims = [Simulator(mech, **options) for _ in given]
+    for sim, (positions, velocities) in zip(sims, given, strict=True):
+        sim.reset(positions, velocities)
+    return sims
+
+
+def signals(mech, steps, count, strength=2.0):
+    """Torques (steps, count, n_actuated), different for every environment."""
+    return strength * np.random.default_rng(0).normal(size=(steps, count, len(mech.actuator_names)))
+
+
+def assert_same_rows(batch, singles, chosen=None):
+    rows = batch.state
+    for e, single in enumerate(singles):
+        if chosen is None or chosen[e]:
+            np.testing.assert_array_equal(rows[e], single.state, err_msg=f"environment {e} of {len(singles)}")
+            assert [field[e] for field in batch.status] == list(single.status)
+
+
+def step_both(batch, singles, torques, substeps=1):
+    batch.step(torques, substeps=substeps)
+    for single, row in zip(singles, torques, strict=True):
+        single.step(row, substeps=substeps)

@@ -1,0 +1,226 @@
+"""Plant: a mechanism compiled for all environments of a batch, with their memory.
+
+All calls of the compiled kernels from the simulation are here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.core.joint.bounded_forces import IDLE_TARGET
+from vigym.core.kernels import assemble, constraint_forces, read, reset, step
+from vigym.core.model import snapshot
+from vigym.core.model.fields import ACTUATOR_PLAN, DOF_STATE, ENVIRONMENT_STATE
+from vigym.core.model.layout import Model, header_of, plan_rows
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.compile.model import build_model
+from vigym.simulation.state import inputs
+from vigym.simulation.state.batch import LaneGroups
+from vigym.simulation.state.coordinates import Coordinates
+from vigym.simulation.state.float32 import SinglePrecision, check_single
+from vigym.simulation.state.options import Options
+
+
+class Plant:
+    """Mechanism, compiled model and memory of all environments.
+
+    Args:
+        mechanism: mechanism as built; it is copied.
+        options: options of the simulator.
+
+    Raises:
+        ValueError: options that do not fit the mechanism.
+        MemoryError: a batch that is larger than the machine's memory.
+
+    Attributes:
+        mechanism: mechanism as built.
+        options: options of the simulator.
+        model: constant tables of the mechanism as built.
+        coordinates: its joint coordinates.
+        groups: plan, constants, state and scratch memory.
+        single: whether there is one environment without a leading axis.
+        count: number of environments.
+        assembled: (count, n_positions) assembly poses.
+        variants: environment -> its mechanism, of those that were given one of their own.
+    """
+
+    def __init__(self, mechanism: Mechanism, options: Options) -> None:
+        self.options = options
+        self.model: Model = build_model(mechanism, options.loops)
+        self.coordinates = Coordinates(mechanism)
+        self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
+        self.groups = _lane_groups(self.mechanism, self.model, options)
+        self.single = self.groups.single
+        self.count = self.groups.count
+        self.assembled: Array = np.tile(self.coordinates.assembled, (self.count, 1))
+        self.variants: dict[int, Mechanism] = {}
+
+    def mask(self, mask: ArrayLike | None) -> NDArray[np.bool_]:
+        """Check a mask (count,) of environments, None for all, and return it."""
+        return inputs.environment_mask(mask, self.count)
+
+    def torque_rows(self, torques: ArrayLike | None) -> Array:
+        """Check torques (..., n_actuated), None for zero; return rows (count, n_actuated)."""
+        actuators = int(header_of(self.groups.plan)["actuator_count"])
+        return inputs.torque_rows(torques, self.count, actuators, self.single)
+
+    def target_rows(self, targets: ArrayLike | None) -> Array:
+        """Check motor targets (..., n_motors), None for idle; return rows (count, n_motors)."""
+        motors = int(header_of(self.groups.plan)["motor_count"])
+        return inputs.target_rows(targets, self.count, motors, self.single)
+
+    def squeeze(self, values: Array) -> Array:
+        """Copy values (count, ...), without the leading axis for a single environment."""
+        copied: Array = (values[0] if self.single else values).copy()
+        return copied
+
+    def number(self, values: Array) -> Any:
+        """Copy values (count,), to a float for a single environment."""
+        return float(values[0]) if self.single else values.copy()
+
+    def set_model(self, environment: int, model: Model) -> None:
+        """Give an environment constants of other factors, with lengths as built."""
+        self.groups.set_model(environment, model)
+        self.assembled[environment] = self.coordinates.assembled
+        self.variants.pop(environment, None)
+
+    def set_mechanisms(self, environments: Sequence[int], mechanisms: Sequence[Mechanism]) -> None:
+        """Give environments mechanisms of their own.
+
+        Raises:
+            MechanismError: one of another structure than the mechanism as built; none is set.
+        """
+        models = [build_model(mechanism, self.options.loops) for mechanism in mechanisms]
+        for environment, model in zip(environments, models, strict=True):
+            if not np.array_equal(model.plan, self.model.plan):
+                where = "" if self.single else f" of environment {environment}"
+                raise MechanismError(
+                    f"parameters{where}: found lengths that change which rows of a loop depend on "
+                    "others, expected a mechanism of the same structure"
+                )
+        for environment, mechanism, model in zip(environments, mechanisms, models, strict=True):
+            self.groups.set_model(environment, model)
+            self.variants[environment] = mechanism
+            self.assembled[environment] = Coordinates.assembled_pose(mechanism)
+
+    def place(self, positions: Array, velocities: Array, mask: NDArray[np.bool_]) -> None:
+        """Start environments of a mask from coordinates (count, n) and velocities (count, n)."""
+        if not np.count_nonzero(mask):
+            return
+        chosen = mask[:, None].astype(np.float64)
+        self.groups.call(reset.reset, positions, velocities, chosen, changes=mask)
+
+    def assemble(
+        self, given: tuple[Array, Array], start: tuple[Array, Array], mask: NDArray[np.bool_]
+    ) -> tuple[Array, Array, Array]:
+        """Close loops and couplings, in positions and velocities.
+
+        Args:
+            given: positions (count, n_positions) and velocities (count, n_velocities) that are
+                held, NaN where they follow.
+            start: positions and velocities to start from; the latter are overwritten.
+            mask: (count,) environments to close.
+
+        Returns:
+            Positions, velocities and the outcome (count, JOINT_GAPS + n) of the assemble kernel,
+            with the gaps of n loop-closing joints.
+        """
+        q, rates = start
+        positions = q.copy()
+        gaps = max(1, len(self.mechanism.closing_joints))
+        outcome = np.zeros((len(q), assemble.JOINT_GAPS + gaps))
+        arguments = positions, q.copy(), given[0], q, rates, given[1], outcome
+        self.groups.call(assemble.assemble, *arguments, chosen=mask)
+        return positions, rates, outcome
+
+    def advance(
+        self, inputs: tuple[Array, Array], timestep: float, order: int, steps: int, status: Array
+    ) -> None:
+        """Make steps.
+
+        Args:
+            inputs: torques (count, n_actuated) and targets (count, n_motors), NaN where idle.
+            timestep: step size [s].
+            order: order of the integrator.
+            steps: number of steps.
+            status: (count, OUTCOME) rows to write the outcome to.
+        """
+        method = timestep, order, steps, self.options.tolerance
+        self.groups.call(step.step, *inputs, *method, status, steps=steps)
+        if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
+            status[np.isnan(status[:, 2]), 2] = np.inf
+
+    def add_velocities(self, velocities: Array) -> None:
+        """Add velocities (count, n_bodies, 3) [m/s] to the centres of mass."""
+        rows = self.model.body_rows
+        changes = np.zeros((self.count, len(rows), 3))
+        changes[:, rows - 1] = velocities
+        self.groups.add_velocity(changes)
+
+    def read(self, table: Array, mask: NDArray[np.bool_] | None = None) -> None:
+        """Write the readings of the environments of a mask, or of all, to a table (count, n)."""
+        self.groups.call(read.read, table, chosen=mask, knots=1)
+
+    def constraint_forces(self, columns: int) -> Array:
+        """Return forces of all joints, then poses of all bodies, as rows (count, columns)."""
+        table = np.zeros((self.count, columns))
+        self.groups.call(constraint_forces.constraint_forces, table)
+        return table
+
+    def pack_state(self) -> Array:
+        """Return the states as rows (count, n)."""
+        return snapshot.pack(self.groups.plan, self.groups.state, self.single, self.count)
+
+    def unpack_state(self, rows: Array) -> None:
+        """Restore states from rows (count, n or more)."""
+        snapshot.unpack(self.groups.plan, self.groups.state, rows, self.single)
+        self.groups.update_derived()
+
+    @property
+    def state_columns(self) -> int:
+        """Number of columns of a packed state."""
+        return snapshot.packed_width(self.groups.plan)
+
+    def state_quaternions(self, rows: Array) -> Array:
+        """Return the quaternions (count, n, 4) in packed states."""
+        return snapshot.packed_orientations(self.groups.plan, rows)
+
+    def last_inputs(self) -> tuple[Array, Array, Array]:
+        """Return the inputs of the last step, and its size.
+
+        Returns:
+            Torques (count, n_actuated), targets (count, n_motors) with NaN where a motor idled,
+            and sizes (count,) [s], 0 after a reset.
+        """
+        plan, rows = self.groups.plan, self.pack_state()
+        torques = _inputs(plan, rows, "actuator", "last_torque")
+        targets = _inputs(plan, rows, "motor", "last_target")
+        targets = np.where(np.abs(targets) < IDLE_TARGET, targets, np.nan)
+        return torques, targets, rows[:, ENVIRONMENT_STATE.offset("step_size")]
+
+
+def _inputs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) -> Array:
+    """Return a field of the dofs that actuators or motors drive (count, n), in packed states."""
+    header = header_of(plan)
+    start, count = int(header[f"plan_{driven}s"]), int(header[f"{driven}_count"])
+    dofs = plan_rows(plan, ACTUATOR_PLAN, start, count)["dof"]
+    return rows[:, snapshot.SCALARS + dofs * DOF_STATE.width + DOF_STATE.offset(field)]
+
+
+def _lane_groups(mechanism: Mechanism, model: Model, options: Options) -> LaneGroups:
+    """Return the memory of all environments, in the precision of the steps."""
+    if options.precision == "float32":
+        check_single(
+            mechanism, model, options.timestep, options.order, options.tolerance, options.batch
+        )
+        return SinglePrecision(model, options.batch or 1, options.threads)
+    pyramid = options.friction_cone == "pyramid"
+    interior_point = options.contact_solver != "newton"
+    return LaneGroups(model, options.batch, options.threads, pyramid, interior_point)
