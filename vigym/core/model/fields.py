@@ -103,11 +103,7 @@ HEADER = Table(
     Field("motor_count", "number of motors"),
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
     Field("pyramid", "whether friction has the four-sided cone"),
-    Field(
-        "interior_point",
-        "whether the interior point solves contacts from the start",
-        feature="contacts",
-    ),
+    Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
@@ -144,9 +140,7 @@ BODY_PLAN = Table(
     Field("rotation_count", "number of free rotations"),
     Field("first_position", "first of the joint's coordinates in the caller's arrays"),
     Field("first_velocity", "first of the joint's velocities in the caller's arrays"),
-    Field(
-        "has_rate_force", "whether rates set a force: damping, armature, torques on a ball joint"
-    ),
+    Field("has_rate_force", "whether damping, armature or torques on a ball joint act"),
     Field("has_spring", "whether the joint has a spring"),
     Field("pivot_kind", "elimination: GENERAL_PIVOT, HINGE_PIVOT or BALL_PIVOT"),
     Field("first_loop_row", "first of the loop rows eliminated at the body, or of the loop"),
@@ -369,9 +363,7 @@ BODY_WORK = Table(
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
     Field("lever3", "from the parent's anchor to the own closed one at knot 3", "m, world", 3),
     Field("delta_position", "Newton increment or knot velocity of the anchor", "m or m/s", 3),
-    Field(
-        "delta_rotation", "Newton increment, or knot velocity, of the rotation", "rad or rad/s", 3
-    ),
+    Field("delta_rotation", "Newton increment or knot velocity of the rotation", "rad or rad/s", 3),
 )
 DOF_WORK = Table(
     Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
@@ -396,9 +388,7 @@ DOF_WORK = Table(
     Field("upper_clearance", "velocity that would reach the upper limit", "m/s or rad/s"),
     Field("forces", "forces of motor, limit and dry friction as they are", "N or N m", 3),
     Field("affine_forces", "these forces at no increment, then after it", "N or N m", 3),
-    Field(
-        "force_slopes", "derivatives of these forces by the freedom, negated", "N/m or N m/rad", 3
-    ),
+    Field("force_slopes", "negated derivatives of these forces by the dof", "N/m or N m/rad", 3),
     Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
     Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
 )
@@ -416,9 +406,7 @@ FILL_IN_WORK = Table(
     Field("B_force", "force of the row's unit multiplier on the body at knot 2", "", 3),
     Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "", 3),
     Field("K_dof", "derivative of the row by the joint's freedoms", "", 6, indexed=True),
-    Field(
-        "B_dof", "force of the unit multiplier along them, over their pivots", "", 6, indexed=True
-    ),
+    Field("B_dof", "unit multiplier force along them, over their pivots", "", 6, indexed=True),
 )
 SCHUR_WORK = Table(
     Field("value", "element of S, by which loop rows couple"),

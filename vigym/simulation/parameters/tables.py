@@ -93,7 +93,7 @@ class ScaledTables:
     def _contact_motions(
         self, mobility: Mobility, model: Model
     ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Find motions (n, 7, 3, dofs) of contacts' own bodies and partners; which have partners."""
+        """Find motions (n, 7, 3, dofs) of contacts' bodies and of partners; which have one."""
         names = {row: name for name, row in self._rows.body.items()}
         start = int(header_of(model.plan)["plan_contacts"])
         plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))

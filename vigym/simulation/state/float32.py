@@ -54,7 +54,7 @@ class SinglePrecision(LaneGroups):
 
     @property
     def state(self) -> Array:
-        """State of all groups in double precision; `update_derived` follows if poses are written."""
+        """State of all groups in double precision; call `update_derived` after writing poses."""
         self._widen(KNOT_BUFFERS)
         return self._state
 
@@ -163,7 +163,8 @@ def check_single(
     if timestep < least:
         raise ValueError(
             f'timestep: found {timestep:g} s with precision="float32", '
-            f"expected at least {least:.2g} s: in shorter steps the rounding of positions is more than {MOST_ROUNDING:.0%} of the weight"
+            f"expected at least {least:.2g} s: in shorter steps the rounding of positions is "
+            f"more than {MOST_ROUNDING:.0%} of the weight"
         )
 
 
