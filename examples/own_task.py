@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 
 from vigym import Mechanism, Simulator
-from vigym.envs.arrays import columns
+from vigym.envs.arrays import stack
 from vigym.envs.env import TaskEnv
 from vigym.envs.task import Array, Quantities, Task
 
@@ -36,13 +36,13 @@ class Positioner(Task):
         """Return position and velocity."""
         return {"position": sim.joint_positions[..., 0], "velocity": sim.joint_velocities[..., 0]}
 
-    def observe(self, now: Quantities) -> Array:
+    def observe(self, quantities: Quantities) -> Array:
         """Return position and velocity (..., 2)."""
-        return columns(now["position"], now["velocity"])
+        return stack(quantities["position"], quantities["velocity"])
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return how far the carriage is."""
-        return {"distance": -np.abs(now["position"])}
+        return {"distance": -np.abs(quantities["position"])}
 
 
 def main(steps: int = 200) -> dict[str, float]:

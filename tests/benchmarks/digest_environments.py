@@ -166,7 +166,7 @@ def wrap_vector(name, options):
 
 def add_robot(mechanism, folder, ledger):
     """Add what a mechanism says, its masses, and how it moves in 100 steps."""
-    said = "\n".join(map(str, mechanism.report))
+    said = "\n".join(map(str, mechanism.notes))
     ledger.add_text("summary", mechanism.summary().replace(folder, ""))
     ledger.add_text("report", said.replace(folder, ""))
     for batch in (None, 3):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import vigym  # noqa: F401  registers the environments
-from vigym.control.skating import PARTS, Skating
+from vigym.control.skating import INTEGRATION_STEPS, Skating
 from vigym.envs.tasks import snake
 from vigym.evaluation.evaluate import evaluate
 
@@ -78,7 +78,7 @@ def test_parts_of_a_step_are_fine_enough():
     coarse, fine = (Skating(1.0, LINK, step) for step in (0.04, 0.02))
     angles = [np.concatenate(([0.0], 0.1 * np.sin(np.arange(8.0)))) for _ in range(2)]
     for k, gait in enumerate((coarse, fine)):
-        h = gait.step / PARTS
+        h = gait.step / INTEGRATION_STEPS
         for n in range(round(1.0 / h)):
             middle = angles[k] + 0.5 * h * gait.rates(3.0 + n * h, angles[k])
             angles[k] = angles[k] + h * gait.rates(3.0 + (n + 0.5) * h, middle)

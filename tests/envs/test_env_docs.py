@@ -9,7 +9,7 @@ import pytest
 
 from vigym import assets
 from vigym.envs.env import task_class
-from vigym.envs.perturbations import Disturbances
+from vigym.envs.perturbations import Perturbations
 from vigym.envs.registry import ENVIRONMENTS
 
 HEADINGS = [
@@ -23,7 +23,7 @@ numbered = pytest.mark.parametrize("entry", NUMBERED, ids=lambda entry: entry.id
 
 
 def section(entry, heading):
-    text = re.sub(r"^    ", "", task_class(entry.task).__doc__, flags=re.MULTILINE)
+    text = task_class(entry.task).__doc__
     return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL).group(1)
 
 
@@ -43,7 +43,7 @@ def make(entry):
 
 @every
 def test_headings(entry):
-    assert re.findall(r"^    ## (.*)$", task_class(entry.task).__doc__, flags=re.MULTILINE) == HEADINGS
+    assert re.findall(r"^## (.*)$", task_class(entry.task).__doc__, flags=re.MULTILINE) == HEADINGS
     assert make(entry).unwrapped.__doc__ == task_class(entry.task).__doc__
 
 
@@ -71,7 +71,7 @@ def test_arguments(entry):
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):
         listed |= dict(zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True))
-    options = {field.name: field.default for owner in (task_class(entry.task), Disturbances) for field in fields(owner)}
+    options = {field.name: field.default for owner in (task_class(entry.task), Perturbations) for field in fields(owner)}
     expected = {name: str(value) for name, value in options.items()} | shared
     if "urdf" in expected:
         expected["urdf"] = "required"

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 from scenes.env_cases import CASES
-from vigym.envs.episode import TaskRun
+from vigym.envs.episode import EpisodeRunner
 
 METRICS = {
     "energy_kinetic", "energy_potential", "energy_total", "energy_balance", "work_actuator", "dissipated", "power_mech",
@@ -171,13 +171,13 @@ def test_frame_skip_and_timestep(name, options):
 @every
 def test_batch_gives_what_each_environment_gives_alone(name, options):
     env = gym.make(name, **options).unwrapped
-    run = TaskRun(type(env.task)(**options), batch=5)
+    run = EpisodeRunner(type(env.task)(**options), batch=5)
     starts = [env.task.initial(env.mechanism, np.random.default_rng(seed)) for seed in range(5)]
     run.start(*map(together, zip(*starts, strict=True)))
     moves = np.random.default_rng(0).uniform(-1, 1, (20, 5, *env.action_space.shape))
     outcomes = [run.step(move) for move in moves]
     for lane, start in enumerate(starts):
-        env._run.start(*start)
+        env._runner.start(*start)
         for outcome, move in zip(outcomes, moves, strict=True):
             observation, reward, terminated, _, info = env.step(move[lane])
             assert np.array_equal(observation, outcome.observation[lane])

@@ -1,4 +1,4 @@
-"""The README tells the truth: its programs run, its tables name what is there."""
+"""The README and the pages beside it: programs run, tables name what is there, links lead on."""
 
 import re
 import shutil
@@ -15,13 +15,19 @@ from vigym.envs.registry import ENVIRONMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = [ROOT / "docs" / f"{name}.md" for name in ("mechanisms", "environments", "commands")]
+PAGES = [ROOT / "README.md", *DOCS]
+TEXT = "\n".join(
+    page.read_text(encoding="utf-8") for page in PAGES
+)  # programs go on from page to page
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "tests" / "benchmarks" / "RESULTS.md"]
 
 
 def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(assets.path("pendulum"), tmp_path / "robot.urdf")
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
-    programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", README, re.DOTALL)
+    programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", TEXT, re.DOTALL)
     assert len(programs) == 7
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
@@ -57,7 +63,7 @@ def alike(found: str, shown: str) -> bool:
         return found == shown
 
 
-@pytest.mark.parametrize("transcript", re.findall(r"```console\n\$ (.*?)```", README, re.DOTALL))
+@pytest.mark.parametrize("transcript", re.findall(r"```console\n\$ (.*?)```", TEXT, re.DOTALL))
 def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
     line, _, shown = transcript.partition("\n")
     found = command(line)
@@ -105,9 +111,22 @@ def test_its_commands_can_be_found(name: str) -> None:
     assert re.search(rf"^<!-- command: {name} -->\n```bash\n\S[^\n]*\n```$", README, re.MULTILINE)
 
 
-def test_what_it_points_to_exists() -> None:
-    scripts = re.findall(r"python ((?:train|tests)/\S+\.py)", README)
-    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
-    assert scripts
-    for target in scripts + links:
-        assert (ROOT / target).is_file(), target
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+def test_what_a_page_points_to_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    scripts = re.findall(r"python ((?:train|tests|examples)/\S+\.py)", text)
+    links = re.findall(r"\]\((?!http|#)([^)#]+)", text)
+    assert links
+    assert [script for script in scripts if not (ROOT / script).is_file()] == []
+    assert [link for link in links if not (page.parent / link).is_file()] == []
+
+
+def test_headings_that_links_name_exist() -> None:
+    for page in LINKED:
+        for target, heading in re.findall(
+            r"\]\((?!http)([^)#]*)#([^)]+)\)", page.read_text("utf-8")
+        ):
+            text = (page.parent / target if target else page).read_text(encoding="utf-8")
+            headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", name).lower().replace(" ", "-") for name in headings}
+            assert heading in slugs, (page.name, target, heading)

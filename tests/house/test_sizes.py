@@ -14,6 +14,8 @@ NAMESAKES = 3  # modules with one basename
 SHORT_FILE = 100  # lines; a shorter one that serves a single neighbour could be a part of it
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "common"}
 
+# folder: why it may have more modules
+CATALOGUES = {"vigym/envs/tasks": "a file for each environment"}
 # file: why it is longer
 LONG_FILES = {
     "vigym/core/model/fields.py": "the data model, a line for each field",
@@ -65,7 +67,8 @@ def parallel(node: ast.AST) -> int:
 
 def test_a_folder_is_small_enough_to_find_a_file_in():
     modules = Counter(source.folder for source in SOURCES if source.path.name != "__init__.py")
-    assert {folder: count for folder, count in modules.items() if count > MODULES} == {}
+    crowded = {folder: count for folder, count in modules.items() if count > MODULES}
+    assert {folder: count for folder, count in crowded.items() if folder not in CATALOGUES} == {}
 
 
 def test_a_file_is_small_enough_to_see_whole():

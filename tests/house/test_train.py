@@ -126,11 +126,10 @@ def test_wrong_command_lines_say_what_to_mend(arguments, error):
     assert error in run.stderr
 
 
-def test_every_environment_has_settings_that_fit(train):
+def test_every_environment_with_a_threshold_has_settings_that_fit(train):
     settings, others = train["hyperparameters"].PPO, train["hyperparameters"].SAC
-    assert set(settings) == {entry.id for entry in ENVIRONMENTS} - {
-        "vigym/Urdf-v0"
-    }  # that one has no task
+    solved = {entry.id for entry in ENVIRONMENTS if entry.reward_threshold is not None}
+    assert solved <= set(settings) <= {entry.id for entry in ENVIRONMENTS}
     for name, setting in [*settings.items(), *others.items()]:
         env = gym.make(name, **setting.training)
         _, info = env.reset(seed=0)

@@ -117,14 +117,14 @@ def test_limits_are_hard_and_rates_are_kept_by_motors():
     mech = two_bodies()
     joint = mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), limits=(-1, 2), velocity=3, rest=0.5, stiffness=1)
     assert (joint.limits.tolist(), joint.velocity, joint.rest) == ([[-1.0, 2.0]], 3.0, (0.5,))
-    (entry,) = mech.report
+    (entry,) = mech.notes
     assert (entry.action, entry.element) == ("not enforced", "joint 'j' velocity")
     assert "3" in entry.message
     mech.add_motor("j", kd=1.0, effort=2.0)
-    assert mech.report == []
+    assert mech.notes == []
     mech = two_bodies()
     mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), velocity=3, effort=1.0)  # torques do not keep it
-    assert [entry.element for entry in mech.report] == ["joint 'j' velocity"]
+    assert [entry.element for entry in mech.notes] == ["joint 'j' velocity"]
 
 
 def test_frames():

@@ -170,7 +170,7 @@ def test_meshes_touch_by_the_corners_of_their_hull(tmp_path, name, write):
     assert len(parts) == 8
     assert len(mech.contact_names) == 8
     np.testing.assert_allclose(support(parts, directions()), exact(box, directions()), atol=1e-15, rtol=1e-14)
-    assert mech.report == []
+    assert mech.notes == []
 
 
 def test_a_mesh_with_too_many_corners_is_reported(tmp_path):
@@ -179,7 +179,7 @@ def test_a_mesh_with_too_many_corners_is_reported(tmp_path):
     mech = one_body()
     collision = mech.add_collision("c", "a", Mesh(tmp_path / "ball.obj"))
     assert len(collision.corners) == MAX_CORNERS
-    (entry,) = mech.report
+    (entry,) = mech.notes
     assert (entry.action, entry.element) == ("changed", "collision 'c'")
     assert f"{MAX_CORNERS} corners" in entry.message
     assert f"{collision.cut:.3g} m" in entry.message

@@ -104,13 +104,13 @@ def three_cranks(error):
 def test_an_assembly_far_from_a_small_gap_is_told():
     with pytest.warns(UserWarning, match="took a large move"):
         sim = Simulator(three_cranks(1e-6))
-    assert [entry.action for entry in sim.mechanism.report] == ["assembled"]
-    assert "pin2" in str(sim.mechanism.report[0])
+    assert [entry.action for entry in sim.mechanism.notes] == ["assembled"]
+    assert "pin2" in str(sim.mechanism.notes[0])
     assert sim.constraint_residual() <= 1e-10
 
 
 def test_an_assembly_that_is_none_is_silent(recwarn):
-    assert Simulator(three_cranks(0.0)).mechanism.report == []
+    assert Simulator(three_cranks(0.0)).mechanism.notes == []
     assert not recwarn
 
 

@@ -9,12 +9,11 @@ from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.urdf.convert.load import load_urdf
-from vigym.urdf.read.links import read
-from vigym.urdf.read.xml import read_robot
+from vigym.urdf.read.links import read_robot
 
 
 def messages(mech: Mechanism, action: str) -> str:
-    return "\n".join(str(entry) for entry in mech.report if entry.action == action)
+    return "\n".join(str(entry) for entry in mech.notes if entry.action == action)
 
 
 def test_pendulum_asset():
@@ -49,7 +48,7 @@ def moments(solid, mass: float) -> np.ndarray:
 
 @pytest.mark.parametrize("name", assets.names())
 def test_masses_and_inertias_of_the_assets_are_those_of_their_shapes(name):
-    for part in (part for part in read(read_robot(assets.path(name))).links.values() if part.mass):
+    for part in (part for part in read_robot(assets.path(name)).links.values() if part.mass):
         solids = part.visuals if part.name in COMPOUND else part.visuals[:1]
         volumes = [np.prod(each.shape.size) for each in solids] if len(solids) > 1 else [1.0]
         expected = np.zeros((3, 3))

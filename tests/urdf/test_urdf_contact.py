@@ -19,7 +19,7 @@ def collision(shape: str = BALL, inside: str = "", name: str = "") -> str:
 
 
 def said(mech, action: str) -> list[str]:
-    return [str(entry) for entry in mech.report if entry.action == action]
+    return [str(entry) for entry in mech.notes if entry.action == action]
 
 
 def test_shapes_are_those_of_the_file_in_the_frame_of_the_body(load):

@@ -8,13 +8,13 @@ from scenes.minitaur_urdf import MASS, minitaur
 from scenes.urdf_text import ARMS, HINGE, ball, constraint, joint, link, loop
 from vigym.mechanism.elements.errors import AssemblyError, UrdfError
 from vigym.urdf.convert.load import load_urdf
-from vigym.urdf.read.loops import TYPES
+from vigym.urdf.read.joints import LOOP_JOINT_TYPES
 
 
 def actions(mech):
     """What a report says, by action; several entries of one are lines."""
     said = {}
-    for entry in mech.report:
+    for entry in mech.notes:
         said[entry.action] = "\n".join([*said.get(entry.action, "").splitlines(), str(entry)])
     return said
 
@@ -46,7 +46,7 @@ def test_what_a_loop_joint_carries(load):
     assert load(*ARMS, loop(inside=HINGE + '<limit velocity="3"/>')).joints["d"].limits is None
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", LOOP_JOINT_TYPES)
 def test_every_type_closes_loops(load, type):
     inside = HINGE + ('<axis2 xyz="0 0 3"/>' if type == "universal" else "")
     mech = load(*ARMS, loop(type, inside=inside))
@@ -84,8 +84,8 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
     gap = np.linalg.norm(closing.child_position - closing.position)
     angle = abs(np.arcsin(closing.axis @ second.apply([0, 0, 1])))
     assert actions(mech)["assembled"].startswith(
-        f"assembled: <loop_joint> 'd': halves {gap:.3g} m and {angle:.3g} rad apart at the file's zero; "
-        "simulators start assembled\n"
+        f"assembled: <loop_joint> 'd': joint frames {gap:.3g} m and {angle:.3g} rad apart at the file's zero; "
+        "simulators start with the loop closed\n"
     )
 
 
@@ -106,7 +106,7 @@ def test_open_loops_are_assembled_or_refused(load, tmp_path):
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1.25"'))
     assert mech.joints["d"].is_open
     text = actions(mech)["assembled"]
-    assert "halves 0.25 m and 0 rad apart at the file's zero; simulators start assembled\n" in text
+    assert "joint frames 0.25 m and 0 rad apart at the file's zero; simulators start with the loop closed\n" in text
     largest = int(np.argmax(np.abs(mech.structure.assembly)))
     name, value = "abc"[largest], mech.structure.assembly[largest]
     assert text.endswith(f"\nassembled: pose: farthest from the file's zero is '{name}', at {value:.6g}")
@@ -125,7 +125,7 @@ def test_a_misfit_that_no_motion_changes_is_told(load):
     """Axes of a flat mechanism 1e-6 rad off: it moves, and the report says what stays."""
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1" rpy="1e-6 0 0"'))
     assert mech.degrees_of_freedom == 1
-    assert "halves 0 m and 1e-06 rad apart" in actions(mech)["assembled"]
+    assert "joint frames 0 m and 1e-06 rad apart" in actions(mech)["assembled"]
     assert "0 m and 1e-06 rad stay, no motion of the tree changes them" in actions(mech)["assembled"]
 
 
@@ -133,7 +133,7 @@ def test_rounding_is_no_gap_and_a_micrometre_is(load):
     assert not load(*ARMS, loop(second='link="right" xyz="0 0 1.0000000000002"')).joints["d"].is_open
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1.000001"'))
     assert mech.joints["d"].is_open
-    assert "halves 1e-06 m and 0 rad apart" in actions(mech)["assembled"]
+    assert "joint frames 1e-06 m and 0 rad apart" in actions(mech)["assembled"]
 
 
 def test_links_of_fixed_joints_stand_for_their_body(load):
@@ -157,7 +157,7 @@ def test_loops_on_the_world(load):
         assert (closing.parent, closing.child) == ("world", "bar")
         np.testing.assert_array_equal(closing.position, [2, 0, 1])
         assert not closing.is_open
-    assert "turned round" in actions(load(*ARMS, loop(second='link="world" xyz="2 0 1"')))["changed"]
+    assert "reversed" in actions(load(*ARMS, loop(second='link="world" xyz="2 0 1"')))["changed"]
     with pytest.raises(UrdfError, match="world as the child .* expected the world as the parent: exchange"):
         load(*ARMS, loop(second='link="world"', inside='<dynamics damping="1"/>'))
     free = (link("a"), link("b"), joint("j", "continuous", "a", "b"))

@@ -1,13 +1,16 @@
 """Files that pybullet's loader alone reads wrongly without a word, or crashes on though they are fine."""
 
 import locale
+from dataclasses import replace
 
 import pytest
 
 from scenes.urdf_text import INERTIAL, joint, link
 from vigym.mechanism.elements.errors import UrdfError
+from vigym.mechanism.elements.joints import JOINT_TYPES
 from vigym.urdf.convert import cross_check
 from vigym.urdf.convert.load import load_urdf
+from vigym.urdf.read.joints import TREE_JOINT_TYPES
 
 
 def test_long_lines_do_not_cut_numbers(tmp_path):
@@ -84,3 +87,13 @@ def test_long_chains_load(tmp_path):
     file = tmp_path / "chain.urdf"
     file.write_text('<robot name="r">' + "".join(chain) + "</robot>")
     assert load_urdf(file).bodies[f"l{count - 1}"].position.tolist() == [0.0, 0.0, count - 1.0]
+
+
+def test_a_joint_type_that_pybullet_lacks_needs_only_a_name_in_the_table(load, monkeypatch):
+    row = replace(JOINT_TYPES["cylindrical"], urdf="cylindrical")
+    monkeypatch.setitem(JOINT_TYPES, "cylindrical", row)
+    monkeypatch.setitem(TREE_JOINT_TYPES, "cylindrical", row)
+    placed = '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0"/><dynamics damping="0.5"/>'
+    joint_read = load(link("a"), link("b"), joint("j", "cylindrical", "a", "b", placed)).joints["j"]
+    assert (joint_read.type, joint_read.damping) == ("cylindrical", 0.5)
+    assert joint_read.position.tolist() == [1.0, 2.0, 3.0]

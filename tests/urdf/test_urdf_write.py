@@ -14,7 +14,7 @@ from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import rotation_from_rpy
 from vigym.urdf.convert.load import load_urdf
-from vigym.urdf.read.loops import TYPES
+from vigym.urdf.read.joints import LOOP_JOINT_TYPES
 from vigym.urdf.write.elements import roll_pitch_yaw
 
 ROBOTS = ("a1/a1.urdf", "kuka_iiwa/model_free_base.urdf", "r2d2.urdf", "quadruped/minitaur.urdf", "sphere2.urdf")
@@ -125,7 +125,7 @@ def test_random_loops(again, seed, free):
     """Closing joints of two types between any two bodies or the world, some with a spring, limits and a speed."""
     mech, rng = random_mechanism(seed, free)
     bodies = [name for name in mech.bodies if name != "b6"]
-    for type in rng.permutation(TYPES)[:2]:
+    for type in rng.permutation(list(LOOP_JOINT_TYPES))[:2]:
         axis = unit(rng.normal(size=3))
         values = {"axis2": unit(np.cross(axis, rng.normal(size=3)))} if type == "universal" else {}
         if type in ("revolute", "prismatic", "continuous"):
@@ -137,7 +137,7 @@ def test_random_loops(again, seed, free):
     assert not any(joint.is_open for joint in loaded.closing_joints)
 
 
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("type", LOOP_JOINT_TYPES)
 def test_open_loops(again, type):
     """A chain of balls that a joint of any type closes, its halves apart and turned: the halves stay as they are."""
     rng = np.random.default_rng(5)

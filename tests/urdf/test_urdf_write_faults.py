@@ -110,7 +110,7 @@ FAULTS = {
         "'a': .*joints, frames or shapes on the world, expected one root",
     ),
     "scenery and one that floats": (lambda: free(scenery), "'a': .*carry it by a joint of type 'floating'"),
-    "name": (lambda: Mechanism(name="a\x00b"), "name 'a.x00b': found a character that XML has no place for, expected"),
+    "name": (lambda: Mechanism(name="a\x00b"), "name 'a.x00b': found a character that XML does not allow, expected"),
 }
 
 

@@ -18,7 +18,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import collision_row, coupling_row, loop_rows
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.convert.survey import fault_of, survey
-from vigym.urdf.read.records import Link, Loop, UrdfJoint
+from vigym.urdf.read.records import Link, UrdfJoint
 
 FLAT = 1e-6  # of the largest moment: how near to the triangle inequality a plate comes
 EVEN = 1e-3  # of the largest moment: moments that differ by less are one number written three times
@@ -50,7 +50,7 @@ def facts(mech: Mechanism) -> dict[str, Any]:
         ],
         "frames": {frame.name: frame.body for frame in mech.frames.values()},
         "report": [
-            {"action": entry.action, "element": entry.element, "message": entry.message} for entry in mech.report
+            {"action": entry.action, "element": entry.element, "message": entry.message} for entry in mech.notes
         ],
     }
 
@@ -131,8 +131,10 @@ def readable(file: str, base: str | None, error: MechanismError) -> dict[str, An
         "mass": sum(link.mass for link in found.links),
         "faults": [{"element": element, "fault": fault} for element, fault in faults],
         "links": [_link(link) for link in found.links],
-        "joints": [_joint_as_written(one, one.parent, one.child, False) for one in found.joints]
-        + [_joint_as_written(one, *one.links, True) for one in found.loops],
+        "joints": [
+            *(_joint_as_written(joint, closes_loop=False) for joint in found.joints),
+            *(_joint_as_written(joint, closes_loop=True) for joint in found.loops),
+        ],
         "loops": [loop.name for loop in found.loops],
     }
 
@@ -146,12 +148,12 @@ def _link(link: Link) -> dict[str, Any]:
     }
 
 
-def _joint_as_written(joint: UrdfJoint | Loop, parent: str, child: str, closes_loop: bool) -> dict[str, Any]:
+def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
     return {
         "name": joint.name,
         "type": joint.type,
-        "parent": parent,
-        "child": child,
+        "parent": joint.parent,
+        "child": joint.child,
         "axis": joint.axis.tolist(),
         "limits": None if joint.limits is None else [list(joint.limits)],
         "effort": joint.effort,

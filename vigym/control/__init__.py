@@ -1,1 +1,1 @@
-"""Scripted controllers: callables `observation, info -> action` with named parameters."""
+"""Controllers: callables `observation, info -> action` with named parameters."""

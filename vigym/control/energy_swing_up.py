@@ -1,8 +1,8 @@
-"""Swing up by energy: push along the motion while energy is missing, against it where there is too much.
+"""Swing-up by energy control: torque along the motion to add energy, against it to remove energy.
 
-K. J. Åström and K. Furuta, Swinging up a pendulum by energy control, Automatica 36 (2000). There the motor turns what
-swings. A motor behind the swinging part, such as the acrobot's elbow, drives it by its reaction: its torque goes
-against the swing.
+K. J. Åström and K. Furuta, Swinging up a pendulum by energy control, Automatica 36 (2000). There
+the motor turns the swinging part. A motor beyond the swinging part, such as the acrobot's elbow,
+drives it by its reaction: its torque acts against the swing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.control.actuators import Actuators, Array, Info, coordinates
+from vigym.control.actuators import Actuators, Array, Info, joint_state
 from vigym.control.lqr import Lqr
 from vigym.mechanism.elements.checks import number
 from vigym.mechanism.mechanism import Mechanism
@@ -21,23 +21,24 @@ from vigym.simulation.simulator import Simulator
 
 
 class EnergySwingUp:
-    """Torque = push sign(rate) clip(pump (wanted - energy)) of one actuator, until `balance` takes over.
+    """Controller with torque = push sign(rate) clip(pump (target - energy)) of one actuator.
 
-    The clip is to [-1, 1]; at rest the swing counts as forwards. Of a batch, each environment may have its own energy,
-    push and pump.
+    The clip is to [-1, 1]; a rate of zero counts as positive. Near a pose the controller `balance`
+    takes over. In a batch each environment may have its own energy, push and pump.
 
     Args:
         mechanism: of an environment with one action, a torque.
-        energy: wanted, as `energy_total` tells it: that of `resting_energy` upright, or some more [J].
-        swing: name of the joint that swings; None: the actuated one.
-        push: largest torque of the pump [N m]; negative: its reaction drives the swing; None: the effort.
-        pump: part of the push per energy that is missing [1/J].
-        balance: what takes over near a pose; None: nothing does.
-        catch: cost to come, as `balance` tells it, below which it takes over.
+        energy: target of `info["energy_total"]`: `resting_energy` upright, or slightly more [J].
+        swing: name of the swinging joint; None: the actuated one.
+        push: largest torque [N m]; negative: its reaction drives the swing; None: the effort.
+        pump: fraction of the push per energy error [1/J].
+        balance: controller that takes over near a pose; None: none.
+        catch: cost to go, of `balance`, below which it takes over.
 
     Raises:
         MechanismError: motors, or an actuator without a largest torque.
-        ValueError: more than one actuator, an unknown joint, a `balance` without cost, or a `catch` that is no number.
+        ValueError: more than one actuator, an unknown joint, a `balance` without cost, or a `catch`
+            that is no number.
     """
 
     batched = True
@@ -59,27 +60,31 @@ class EnergySwingUp:
             raise ValueError(f"energy_swing_up: found {len(names)} actuators, expected one")
         swing = names[0] if swing is None else swing
         if swing not in mechanism.velocity_names:
-            raise ValueError(f"swing: found {swing!r}, expected one of {', '.join(mechanism.velocity_names)}")
+            expected = f"one of {', '.join(mechanism.velocity_names)}"
+            raise ValueError(f"swing: found {swing!r}, expected {expected}")
         self._swing = mechanism.velocity_names.index(swing)
         if balance is not None and not callable(getattr(balance, "cost", None)):
-            raise ValueError(f"balance: found {balance!r}, expected a controller that tells its cost, as lqr does")
-        self.balance, self.catch = balance, number(catch, "catch", infinite=True)
-        self.energy, self.pump = np.asarray(energy, np.float64), np.asarray(pump, np.float64)
+            expected = "a controller with a method `cost`, such as lqr"
+            raise ValueError(f"balance: found {balance!r}, expected {expected}")
+        self.balance = balance
+        self.catch = number(catch, "catch", infinite=True)
+        self.energy = np.asarray(energy, np.float64)
+        self.pump = np.asarray(pump, np.float64)
         self.push = np.asarray(self._actuators.efforts[0] if push is None else push, np.float64)
 
     def torque(self, info: Info) -> Array:
-        """Return the torque (...,) of the pump [N m] by energy and joint velocities of `info`."""
-        _, velocities = coordinates(info)
+        """Return the torque (...,) [N m] for the energy and joint velocities in `info`."""
+        _, velocities = joint_state(info)
         part = np.clip(self.pump * (self.energy - np.asarray(info["energy_total"])), -1.0, 1.0)
         return np.asarray(self.push * np.where(velocities[..., self._swing] < 0.0, -part, part))
 
     def __call__(self, observation: Any, info: Info) -> NDArray[np.float32]:
-        """Return the action (..., 1) by energy, joint positions and velocities of `info`."""
-        pumped = self._actuators.action(self.torque(info)[..., None])
+        """Return the action (..., 1) for the energy and joint state in `info`."""
+        action = self._actuators.action(self.torque(info)[..., None])
         if self.balance is None:
-            return pumped
+            return action
         caught = (self.balance.cost(info) < self.catch)[..., None]
-        return np.where(caught, self.balance(observation, info), pumped)
+        return np.where(caught, self.balance(observation, info), action)
 
 
 def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:
@@ -88,7 +93,12 @@ def energy_swing_up(mechanism: Mechanism, **parameters: Any) -> EnergySwingUp:
 
 
 def resting_energy(mechanism: Mechanism, positions: Mapping[str, ArrayLike]) -> float:
-    """Return the energy [J] of a mechanism at rest at a pose, joint or coordinate name -> value."""
+    """Return the energy [J] of a mechanism at rest in a pose.
+
+    Args:
+        mechanism: any.
+        positions: joint or coordinate name -> value.
+    """
     sim = Simulator(mechanism)
     sim.reset(positions)
     return float(sim.energy().total)

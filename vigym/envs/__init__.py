@@ -1,1 +1,1 @@
-"""Tasks: one short file per environment, one base that runs them all."""
+"""Environments: one short file per task, one runner for all of them."""

@@ -1,4 +1,7 @@
-"""Array expressions that tasks share; leading dimensions `...` are () for one environment, (n,) for a batch."""
+"""Array expressions that tasks share.
+
+Leading dimensions `...` are () for one environment and (n,) for a batch.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,25 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
-def wrapped(angle: Array) -> Array:
-    """Return the angle [rad] moved by full turns into [-pi, pi)."""
+def wrap_angle(angle: Array) -> Array:
+    """Return the angle [rad] shifted by full turns into [-pi, pi)."""
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
-def parts(values: Array) -> Sequence[Array]:
-    """Return the columns (...,) of values (..., n); of one environment as Python numbers, many times quicker there."""
+def unstack(values: Array) -> Sequence[Array]:
+    """Return the components (...,) along the last axis of values (..., n).
+
+    Those of one environment, values (n,), are Python numbers, with which arithmetic is many times
+    faster.
+    """
     if values.ndim == 1:
         numbers: list[Array] = values.tolist()
         return numbers
     return [values[..., column] for column in range(values.shape[-1])]
 
 
-def columns(*values: Array) -> Array:
-    """Return values (...,) side by side as (..., len(values)); `numpy.stack` is several times slower."""
+def stack(*values: Array) -> Array:
+    """Return components (...,) as one array (..., len(values)), faster than `numpy.stack`."""
     first: Any = values[0]
-    if isinstance(first, float):  # of one environment
+    if isinstance(first, float):  # one environment
         return np.array(values)
     table = np.empty((*values[0].shape, len(values)))
     for column, value in enumerate(values):
@@ -33,19 +41,31 @@ def columns(*values: Array) -> Array:
     return table
 
 
-def cost_of_transport(power: Array, weight: float, speed: Array, slowest: float = 0.01) -> Array:
-    """Return power [W] per weight [N] and speed [m/s] (...,); a speed below `slowest` counts as that."""
-    return power / (weight * np.maximum(abs(speed), slowest))
+def cost_of_transport(power: Array, weight: float, speed: Array, min_speed: float = 0.01) -> Array:
+    """Return power [W] over weight [N] and speed [m/s], which is at least `min_speed` (...,)."""
+    return power / (weight * np.maximum(abs(speed), min_speed))
 
 
-def into_body(orientation: Array, vector: Array) -> Array:
-    """Return vectors of the world (..., 3) in the axes of bodies turned by quaternions (w, x, y, z) (..., 4)."""
-    (w, x, y, z), (a, b, c) = parts(orientation), parts(vector)
-    s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return columns(a - w * s + y * u - z * t, b - w * t + z * s - x * u, c - w * u + x * t - y * s)
+def rotate_to_body(orientation: Array, vector: Array) -> Array:
+    """Return world vectors (..., 3) in the axes of bodies.
+
+    Args:
+        orientation: quaternions (w, x, y, z) of the bodies (..., 4).
+        vector: in world axes (..., 3).
+    """
+    w, x, y, z = unstack(orientation)
+    a, b, c = unstack(vector)
+    s = 2.0 * (y * c - z * b)
+    t = 2.0 * (z * a - x * c)
+    u = 2.0 * (x * b - y * a)
+    return stack(a - w * s + y * u - z * t, b - w * t + z * s - x * u, c - w * u + x * t - y * s)
 
 
-def upwards(orientation: Array) -> Array:
-    """Return the world's z axis (..., 3) in the axes of bodies turned by quaternions (w, x, y, z) (..., 4)."""
-    w, x, y, z = parts(orientation)
-    return columns(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+def world_up_in_body(orientation: Array) -> Array:
+    """Return the world's z axis (..., 3) in the axes of bodies.
+
+    Args:
+        orientation: quaternions (w, x, y, z) of the bodies (..., 4).
+    """
+    w, x, y, z = unstack(orientation)
+    return stack(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))

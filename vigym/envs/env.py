@@ -1,6 +1,6 @@
-"""One base for all environments: the episodes of a task, one environment at a time.
+"""Gymnasium environment of a task, one at a time.
 
-`Stage` is the part that a vector of environments has too: a task in motion, its spaces and its pictures.
+`BaseEnv` is the part shared with the vector environment: runner, spaces and pictures.
 """
 
 from collections.abc import Sequence
@@ -12,76 +12,88 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from vigym.envs.episode import TaskRun
+from vigym.envs.arrays import Array
+from vigym.envs.episode import EpisodeRunner
+from vigym.envs.options import RenderOptions
 from vigym.envs.perturbations import split_options
-from vigym.envs.task import Array, Task
+from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.overlay.marks import marks_of, overlay_kinds
+from vigym.render.overlay.marks import parse_overlay, read_marks
 
 Picture = NDArray[np.uint8]
 Action = NDArray[np.float32]
 _NUMPY = (np.ndarray, np.generic)
 
 
-class Stage:
-    """A task in motion with its spaces and one renderer, made when the first picture is asked for.
+class BaseEnv:
+    """Common part of single and vector environments: runner, spaces and one renderer.
+
+    The renderer is made when the first picture is drawn.
 
     Attributes:
         task: constants and hooks.
-        sim: the `vigym.Simulator`; `sim.state` saves, `reset(options={"state": ...})` restores.
+        sim: the `vigym.Simulator`; `sim.state` saves a state, which
+            `reset(options={"state": ...})` restores.
         observation_names: name of every entry of the observation.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "browser"], "render_fps": 20}
+    metadata: dict[str, Any] = {
+        "render_modes": ["human", "rgb_array", "browser"],
+        "render_fps": 20,
+    }
     _renderer: Any = None
 
-    def _set(
-        self,
-        run: TaskRun,
-        render_mode: str | None,
-        size: tuple[int, int],
-        overlay: tuple[str, ...] | str,
-        shadow: bool,
-    ) -> None:
-        """Take the run, and pictures of `size` (width, height) [pixels] with `overlay`, and with or without `shadow`.
+    def _set_up(self, runner: EpisodeRunner, render: RenderOptions) -> None:
+        """Set the attributes that follow from the runner and the options of pictures.
 
         Raises:
-            ValueError: unknown render mode or overlay, or what the mode cannot show or do without.
+            ValueError: unknown render mode or overlay, or an option that the mode does not support.
         """
+        mode, overlay, shadow = render.render_mode, render.overlay, render.shadow
         modes = [None, *self.metadata["render_modes"]]
-        if render_mode not in modes:
-            raise ValueError(f"option render_mode: found {render_mode!r}, expected one of {modes}")
-        self.render_mode: str | None = render_mode
-        self.overlay = overlay_kinds(overlay)
-        if self.overlay and render_mode == "human":
-            raise ValueError(f"option overlay: found {overlay!r}, expected none: a window shows no overlay")
+        if mode not in modes:
+            raise ValueError(f"option render_mode: found {mode!r}, expected one of {modes}")
+        self.render_mode: str | None = mode
+        self.overlay = parse_overlay(overlay)
+        if self.overlay and mode == "human":
+            expected = "none: a window shows no overlay"
+            raise ValueError(f"option overlay: found {overlay!r}, expected {expected}")
         if not isinstance(shadow, bool):
             raise ValueError(f"option shadow: found {shadow!r}, expected True or False")
-        if not shadow and render_mode in ("human", "browser"):
-            raise ValueError(f"option shadow: found {shadow!r}, expected True: only pictures can do without")
-        self.width, self.height, self._shadow = *size, shadow
-        self._run, self.task, self.sim = run, run.task, run.sim
+        if not shadow and mode in ("human", "browser"):
+            expected = "True: only pictures can do without"
+            raise ValueError(f"option shadow: found {shadow!r}, expected {expected}")
+        self.width = render.width
+        self.height = render.height
+        self._shadow = shadow
+        self._runner = runner
+        self.task = runner.task
+        self.sim = runner.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
         self.observation_names = list(self.task.observation(self.mechanism))
 
-    def _spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
-        """Return the spaces of one environment's observations and actions."""
-        bounds = self._run.bounds
-        return spaces.Box(-bounds, bounds, dtype=np.float64), spaces.Box(-1.0, 1.0, self._run.efforts.shape, np.float32)
+    def _single_spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """Return the observation and action spaces of one environment."""
+        bounds = self._runner.bounds
+        action_shape = self._runner.efforts.shape
+        return (
+            spaces.Box(-bounds, bounds, dtype=np.float64),
+            spaces.Box(-1.0, 1.0, action_shape, np.float32),
+        )
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that moves."""
-        return self._run.mechanism
+        """Mechanism of the task."""
+        return self._runner.mechanism
 
     @property
     def dt(self) -> float:
         """Length of a control step [s]."""
-        return self.task.timestep * self.task.frame_skip
+        return self._runner.dt
 
-    def _draw(self, bodies: Array, lane: int = 0) -> Picture:
-        """Draw bodies (n_bodies, 13) as `sim.body_states` tells of them, and the overlay; (height, width, 3)."""
+    def _draw(self, body_states: Array, lane: int = 0) -> Picture:
+        """Return a picture (height, width, 3) of body states (n_bodies, 13) with the overlay."""
         if self._renderer is None:
             from vigym.render.make import make_renderer
 
@@ -93,10 +105,11 @@ class Stage:
                 rate=1.0 / self.dt,
                 shadow=self._shadow,
             )
-        picture: Picture = self._renderer.render(bodies[:, 0:3], bodies[:, 3:7], marks_of(self.sim, self.overlay, lane))
+        marks = read_marks(self.sim, self.overlay, lane)
+        picture: Picture = self._renderer.render(body_states[:, 0:3], body_states[:, 3:7], marks)
         return picture
 
-    def _free(self) -> None:
+    def _close_renderer(self) -> None:
         """Free the renderer; the environment still steps and draws afterwards."""
         if self._renderer is not None:
             self._renderer.close()
@@ -116,36 +129,37 @@ def task_class(task: type[Task] | str) -> type[Task]:
 
 
 def require_options(options: dict[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a reset, none for None.
+    """Return the options of a reset, {} for None.
 
     Raises:
-        ValueError: one that is not known, or no dictionary.
+        ValueError: an unknown option, or no dictionary.
     """
     given = {} if options is None else options
     if not isinstance(given, dict):
         raise ValueError(f"reset options: found {given!r}, expected a dictionary")
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise ValueError(f"reset options: found {unknown}, expected only {' and '.join(map(repr, known))}")
+        expected = " and ".join(map(repr, known))
+        raise ValueError(f"reset options: found {unknown}, expected only {expected}")
     return given
 
 
-class TaskEnv(Stage, gymnasium.Env[Array, Action]):
-    """One environment of a task.
+class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
+    """Gymnasium environment of one task.
 
-    Actions in [-1, 1] are scaled by the efforts of the actuated joints, or to the targets of their motors where the
-    task says so; one outside is clipped and flagged in
-    `info["action_clipped"]`. A step the solver could not make ends the episode with
-    `info["solver_converged"] = False` and the state before it.
+    Actions in [-1, 1] are scaled by the efforts of the actuated joints or, if the task has motors,
+    mapped to their targets; actions outside are clipped, with `info["action_clipped"]` set. A step
+    that the solver cannot make ends the episode with `info["solver_converged"] = False` and the
+    state before it.
 
     Args:
-        task: Task class, or where to find it as "module:class".
-        render_mode: None, "rgb_array" (pictures), "human" (a window) or "browser" (a page for web browsers).
+        task: Task class, or its place as "module:class".
+        render_mode: None, "rgb_array" (pictures), "human" (window) or "browser" (web page).
         width: of pictures [pixels].
         height: of pictures [pixels].
-        overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
-        shadow: whether the bodies of pictures throw one on the floor; without they are drawn sooner.
-        options: fields of the task, and of `vigym.envs.perturbations.Disturbances`.
+        overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
+        shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+        options: fields of the task, and of `vigym.envs.perturbations.Perturbations`.
 
     Raises:
         ValueError: unknown render mode or overlay, or an option out of range.
@@ -164,15 +178,22 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
         shadow: bool = True,
         **options: Any,
     ) -> None:
-        how, options = split_options(options)
-        run = TaskRun(task_class(task)(**options), how=how, streams=self._streams)
-        self._set(run, render_mode, (width, height), overlay, shadow)
-        self.observation_space, self.action_space = self._spaces()
+        perturbations, options = split_options(options)
+        runner = EpisodeRunner(
+            task_class(task)(**options), perturbations=perturbations, streams=self._streams
+        )
+        render = RenderOptions(
+            render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
+        )
+        self._set_up(runner, render)
+        self.observation_space, self.action_space = self._single_spaces()
 
     def _streams(self) -> list[np.random.Generator]:
         return [self.np_random]
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
         """Start an episode.
 
         Args:
@@ -180,41 +201,44 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
             options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`.
 
         Raises:
-            ValueError: another option, or a state that does not fit. The environment is as it was.
+            ValueError: another option, or a state that does not fit. The environment is unchanged.
         """
         state = require_options(options, ["state"]).get("state")
         if state is not None:
             self.sim.require_state(state)
         super().reset(seed=seed)
         positions, velocities = self.task.initial(self.mechanism, self.np_random)
-        self._run.start(positions, velocities)
+        self._runner.start(positions, velocities)
         if state is not None:
             self.sim.state = state
-        observation, info = self._run.first()
+        observation, info = self._runner.reset_result()
         self._show()
         return observation, _plain(info)
 
     def step(self, action: Action) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Hold `action` (n_actuated,) for one control step.
+        """Apply `action` (n_actuated,) for one control step.
 
         Raises:
-            ValueError: wrong shape or numbers that are not finite; the environment is as it was.
+            ValueError: wrong shape or numbers that are not finite; the environment is unchanged.
         """
-        outcome = self._run.step(action)
+        result = self._runner.step(action)
         self._show()
-        return outcome.observation, float(outcome.reward), bool(outcome.terminated), False, _plain(outcome.info)
+        info = _plain(result.info)
+        return result.observation, float(result.reward), bool(result.terminated), False, info
 
     def render(self) -> Picture | None:
-        """Return a picture (height, width, 3) in mode "rgb_array"; show it in the modes "human" and "browser"."""
+        """Return a picture (height, width, 3) in mode "rgb_array"; show it in the other modes."""
         if self.render_mode is None:
-            gymnasium.logger.warn('render() without a render mode: make the environment with render_mode="rgb_array"')
+            gymnasium.logger.warn(
+                'render() without a render mode: make the environment with render_mode="rgb_array"'
+            )
             return None
         picture = self._draw(self.sim.body_states)
         return picture if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
         """Free the renderer; the environment still steps afterwards."""
-        self._free()
+        self._close_renderer()
 
     def _show(self) -> None:
         if self.render_mode in ("human", "browser"):
@@ -222,7 +246,7 @@ class TaskEnv(Stage, gymnasium.Env[Array, Action]):
 
 
 def _plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return `info`, with Python numbers in place of arrays without dimensions."""
+    """Return `info`, with Python numbers in place of arrays without axes."""
     for key, value in info.items():
         if type(value) is not float:
             info[key] = _number(value)
@@ -231,5 +255,5 @@ def _plain(info: dict[str, Any]) -> dict[str, Any]:
 
 def _number(value: Any) -> Any:
     if type(value) is np.float64:
-        return float(value)  # sooner than `item`
+        return float(value)  # faster than `item`
     return value.item() if isinstance(value, _NUMPY) and not value.shape else value

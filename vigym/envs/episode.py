@@ -1,6 +1,6 @@
-"""A task in motion: actions to torques, simulator to observation, reward and info, for one environment or a batch.
+"""Episode runner: actions to torques, state to observation, reward and info.
 
-Starts of episodes in a batch are drawn one by one: every environment has its own random stream.
+It serves one environment and a batch; how episodes follow one another is left to `env`, `vector`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,62 +9,68 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.envs.perturbations import Disturbances, Disturbed, Streams
-from vigym.envs.task import Array, Flags, Quantities, Start, Task
+from vigym.envs.arrays import Array, Flags
+from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
+from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
 Rows = NDArray[np.intp]
 _NUMPY = (np.ndarray, np.generic)
-_REAL = "fiu"  # kinds of numpy's numbers that actions may be
+_REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
-def drawn(
-    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], chosen: Flags
+def draw_initial_states(
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
 ) -> tuple[Start, Start]:
-    """Draw joint positions and velocities of the chosen environments, with a leading axis (batch,).
+    """Draw joint positions and velocities of environments, with a leading axis (batch,).
+
+    Each is drawn on its own, since every environment has its own random stream.
 
     Args:
-        task: what to draw.
-        mechanism: the task's.
-        streams: a random stream for every environment; those of the others are left alone.
-        chosen: (batch,) environments, at least one; what the arrays hold of the others means nothing.
+        task: with the distribution.
+        mechanism: of the task.
+        streams: random stream of every environment; those outside the mask are not used.
+        mask: (batch,) environments to draw, at least one; rows of the others are arbitrary.
 
     Raises:
-        ValueError: the task names the joints of one environment, and not those of another.
+        ValueError: the task names different joints for different environments.
     """
-    lanes = chosen.nonzero()[0]
-    rows = np.zeros(len(chosen), dtype=np.intp)  # of every environment among those that are drawn
+    lanes = mask.nonzero()[0]
+    rows = np.zeros(len(mask), dtype=np.intp)  # of every environment among those drawn
     rows[lanes] = np.arange(len(lanes))
-    positions, velocities = zip(*[task.initial(mechanism, streams[lane]) for lane in lanes.tolist()], strict=True)
-    return _stacked(positions, rows), _stacked(velocities, rows)
+    states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
+    positions, velocities = zip(*states, strict=True)
+    return _stack_starts(positions, rows), _stack_starts(velocities, rows)
 
 
-def _stacked(starts: Sequence[Start], rows: Rows) -> Start:
+def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
     """Return one array of all, or one by joint name."""
     first = starts[0]
     if not isinstance(first, Mapping):
-        return _spread(starts, rows)  # type: ignore[arg-type]
+        return _take_rows(starts, rows)  # type: ignore[arg-type]
     named: list[Mapping[str, ArrayLike]] = []
     for start in starts:
         if not isinstance(start, Mapping) or start.keys() != first.keys():
             found = list(start)
-            raise ValueError(f"initial: found {found} for one environment, expected {list(first)} as for another")
+            expected = f"{list(first)} as for another"
+            raise ValueError(f"initial: found {found} for one environment, expected {expected}")
         named.append(start)
-    numbers = [name for name, value in first.items() if isinstance(value, float)]  # most: all in one table
-    table = _spread([[start[name] for name in numbers] for start in named], rows)  # type: ignore[misc]
-    others = {name: _spread([start[name] for start in named], rows) for name in first.keys() - set(numbers)}
-    return {**dict(zip(numbers, table.T, strict=True)), **others}
+    numbers = [name for name, value in first.items() if isinstance(value, float)]
+    table = _take_rows([[start[name] for name in numbers] for start in named], rows)  # type: ignore[misc]
+    others = first.keys() - set(numbers)
+    arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
+    return {**dict(zip(numbers, table.T, strict=True)), **arrays}
 
 
-def _spread(values: Sequence[ArrayLike], rows: Rows) -> Array:
+def _take_rows(values: Sequence[ArrayLike], rows: Rows) -> Array:
     table: Array = np.array(values, dtype=np.float64).take(rows, axis=0)
     return table
 
 
-class Outcome(NamedTuple):
-    """What one control step led to, over leading dimensions `...`."""
+class StepResult(NamedTuple):
+    """Result of one control step, over leading dimensions `...`."""
 
     observation: Array
     reward: Array
@@ -72,13 +78,13 @@ class Outcome(NamedTuple):
     info: dict[str, Any]
 
 
-class Held(NamedTuple):
-    """What was held for one control step, over leading dimensions `...`.
+class AppliedAction(NamedTuple):
+    """Action applied for one control step, over leading dimensions `...`.
 
     Attributes:
         action: (..., n_actuated) within [-1, 1].
-        clipped: (...,) whether what was asked for went beyond.
-        torques: (..., n_actuated) [N or N m] that it means, None where motors decide.
+        clipped: (...,) whether the requested action was outside.
+        torques: (..., n_actuated) [N or N m]; None where actions are targets of motors.
     """
 
     action: Array
@@ -86,19 +92,20 @@ class Held(NamedTuple):
     torques: Array | None
 
 
-class TaskRun:
-    """A task with its mechanism and simulator: everything that does not depend on how episodes are strung together.
+class EpisodeRunner:
+    """Runner of a task's episodes with its mechanism and simulator.
 
     Args:
         task: constants and hooks.
-        batch: None for one environment, else how many the simulator holds.
-        threads, precision: of the simulator.
-        how: what disturbs, None for nothing.
-        streams: tells the random stream of every environment, where anything does.
+        batch: None for one environment, else the number of environments.
+        threads: of the simulator.
+        precision: of the simulator.
+        perturbations: None for none.
+        streams: returns the random stream of every environment; needed with perturbations.
 
     Raises:
-        MechanismError: a mechanism without an actuated joint, or with an unlimited one; a quantity to be randomised
-            that it has not.
+        MechanismError: a mechanism without an actuated joint, or with an unlimited one; a quantity
+            to be randomized that it has not.
     """
 
     def __init__(
@@ -107,189 +114,232 @@ class TaskRun:
         batch: int | None = None,
         threads: int = 1,
         precision: str = "float64",
-        how: Disturbances | None = None,
-        streams: Streams | None = None,
+        perturbations: Perturbations | None = None,
+        streams: RandomStreams | None = None,
     ) -> None:
         self.task = task
         self.mechanism = task.mechanism()
-        self.efforts = efforts(self.mechanism)
-        self.sim = Simulator(self.mechanism, timestep=task.timestep, batch=batch, threads=threads, precision=precision)
+        self.efforts = effort_limits(self.mechanism)
+        self.sim = Simulator(
+            self.mechanism,
+            timestep=task.timestep,
+            batch=batch,
+            threads=threads,
+            precision=precision,
+        )
+        self.dt = task.timestep * task.frame_skip
         bounds = task.observation(self.mechanism)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
-        # numpy takes arrays of one shape sooner than what it has to broadcast
-        self._highest = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
-        self._lowest = -self._highest
-        weights = {name: np.full(self.shape, weight) if self.shape else weight for name, weight in task.weights.items()}
-        self._terms = [(f"reward_{name}", name, weight) for name, weight in weights.items()]
-        self._disturbed: Disturbed | None = None
-        if how is not None and streams is not None and not how.off:
-            dt = task.timestep * task.frame_skip
-            self._disturbed = Disturbed(how, self.sim, self.efforts.size, bounds, dt, streams)
+        # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
+        self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
+        self._lower = -self._upper
+        self._reward_terms = [
+            (f"reward_{name}", name, np.full(self.shape, weight) if self.shape else weight)
+            for name, weight in task.weights.items()
+        ]
+        self._perturber: Perturber | None = None
+        if perturbations is not None and streams is not None and not perturbations.off:
+            self._perturber = Perturber(
+                perturbations, self.sim, self.efforts.size, bounds, self.dt, streams
+            )
 
-    def checked_action(self, action: ArrayLike, idle: Flags | None = None) -> tuple[Array, Flags | bool]:
-        """Return `action` as float64 (..., n_actuated), clipped to [-1, 1], and whether it was (...,).
+    def check_action(
+        self, action: ArrayLike, idle: Flags | None = None
+    ) -> tuple[Array, Flags | bool]:
+        """Return `action` as float64, clipped to [-1, 1], and whether it was clipped (...,).
 
-        That of the environments that are `idle` (batch,) counts as zero.
+        Actions of environments that are `idle` (batch,) are replaced by zero.
 
         Raises:
             ValueError: another shape, or numbers that are not real or not finite.
         """
-        values = self._real(action)
+        values = self._float64_action(action)
         if idle is not None:
             values[idle] = 0.0
-        if _within(values):  # so is every action of most learners
+        if _within_bounds(values):  # actions of most learners are
             return values, np.zeros(self.shape, dtype=np.bool_) if self.shape else False
         finite = np.isfinite(values)
         if not finite.all():
             wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
             where = f" of environment {wrong[0]}" if wrong else ""
-            raise ValueError(f"action{where}: found {values[wrong].tolist()}, expected finite numbers in [-1, 1]")
+            found = values[wrong].tolist()
+            raise ValueError(f"action{where}: found {found}, expected finite numbers in [-1, 1]")
         clipped = np.minimum(np.maximum(values, -1.0), 1.0)
         return clipped, (values != clipped).any(axis=-1)
 
-    def _real(self, action: ArrayLike) -> Array:
+    def _float64_action(self, action: ArrayLike) -> Array:
         """Return a copy of `action` as float64, of the right shape."""
+        expected = f"of shape {self.action_shape}"
         try:
             given = np.asarray(action)
         except ValueError as error:  # rows of different lengths
-            raise ValueError(f"action: found {action!r}, expected numbers of shape {self.action_shape}") from error
+            raise ValueError(f"action: found {action!r}, expected numbers {expected}") from error
         if given.dtype.kind not in _REAL:
-            expected = f"numbers, real ones, of shape {self.action_shape}"
-            raise ValueError(f"action: found {given.dtype} values, expected {expected}")
+            found = f"{given.dtype} values"
+            raise ValueError(f"action: found {found}, expected numbers, real ones, {expected}")
         if given.shape != self.action_shape:
             raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
         return given.astype(np.float64)
 
-    def start(self, positions: Start, velocities: Start, chosen: Flags | None = None) -> None:
-        """Start an episode, or one in the chosen lanes of the batch, from what `Task.initial` gives."""
-        if self._disturbed is not None:
-            self._disturbed.start(np.ones(self.sim.batch or 1, dtype=np.bool_) if chosen is None else chosen)
-        self.sim.reset(positions, velocities, mask=chosen, place_on_ground=self.task.grounded)
+    def start(self, positions: Start, velocities: Start, mask: Flags | None = None) -> None:
+        """Start an episode from the state that `Task.initial` returns.
 
-    def start_drawn(self, streams: Sequence[np.random.Generator], chosen: Flags, state: ArrayLike | None) -> None:
-        """Draw starts of the chosen lanes from their random streams; then take `state` (..., n_state), if any."""
-        self.start(*drawn(self.task, self.mechanism, streams, chosen), chosen)
+        In a batch those in the mask (batch,) start, all by default.
+        """
+        if self._perturber is not None:
+            everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
+            self._perturber.reset(everywhere if mask is None else mask)
+        self.sim.reset(positions, velocities, mask=mask, place_on_ground=self.task.grounded)
+
+    def start_random(
+        self, streams: Sequence[np.random.Generator], mask: Flags, state: ArrayLike | None
+    ) -> None:
+        """Start episodes in the mask (batch,) from random states, or from `state` (..., n_state).
+
+        The random state is drawn in either case.
+        """
+        positions, velocities = draw_initial_states(self.task, self.mechanism, streams, mask)
+        self.start(positions, velocities, mask)
         if state is not None:
-            self.sim.set_state(state, chosen)
+            self.sim.set_state(state, mask)
 
-    def step(self, action: ArrayLike) -> Outcome:
-        """Hold `action` (..., n_actuated) in [-1, 1], clipped to it, for one control step."""
-        return self.outcome(self.advance(action))
+    def step(self, action: ArrayLike) -> StepResult:
+        """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
+        return self.step_result(self.advance(action))
 
-    def advance(self, action: ArrayLike, idle: Flags | None = None) -> Held:
-        """Step the simulator with the torques, or to the motors' targets, that `action` means.
+    def advance(self, action: ArrayLike, idle: Flags | None = None) -> AppliedAction:
+        """Step the simulator with the torques or motor targets of an action.
 
-        What environments that are `idle` are given is not looked at: theirs is the middle of every action.
+        Actions of environments that are `idle` (batch,) are replaced by zero.
         """
-        action, clipped = self.checked_action(action, idle)
-        if self._disturbed is not None:
-            action = self._disturbed.act(action, idle)
-        targets, torques = self.task.targets(action), None
-        if targets is None:
-            torques = action * self.sim.actuator_efforts
+        action, clipped = self.check_action(action, idle)
+        if self._perturber is not None:
+            action = self._perturber.act(action, idle)
+        targets = self.task.targets(action)
+        torques = action * self.sim.actuator_efforts if targets is None else None
         self.sim.step_held(torques, targets, self.task.frame_skip)
-        return Held(action, clipped, torques)
+        return AppliedAction(action, clipped, torques)
 
-    def outcome(self, held: Held, fresh: Flags | None = None) -> Outcome:
-        """Return what the control step led to.
+    def step_result(self, applied: AppliedAction, restarted: Flags | None = None) -> StepResult:
+        """Return observation, reward, termination and info of the control step.
 
-        Of environments that are `fresh` (batch,), started since, it tells what `first` does, and they are not over.
+        Environments `restarted` (batch,) since then get those of `reset_result` and are not over.
         """
-        now = self.quantities()
-        terms = self._weighted(self.task.rewards(now, held.action), fresh)
-        info = self.info(now, terms, self.sim.actuator_torques if held.torques is None else held.torques)
-        info["action_clipped"] = held.clipped
-        terminated = self._over(now, info["solver_converged"], fresh)
-        reward: Any = sum(terms.values(), start=np.zeros(self.shape) if self.shape else 0.0)
-        return Outcome(self.observe(now), reward, terminated, info)
+        quantities = self.quantities()
+        terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
+        torques = self.sim.actuator_torques if applied.torques is None else applied.torques
+        info = self.info(quantities, terms, torques)
+        info["action_clipped"] = applied.clipped
+        terminated = self._terminated(quantities, info["solver_converged"], restarted)
+        zero: Any = np.zeros(self.shape) if self.shape else 0.0
+        reward: Any = sum(terms.values(), start=zero)
+        return StepResult(self.observe(quantities), reward, terminated, info)
 
-    def _weighted(self, terms: Quantities, fresh: Flags | None) -> Quantities:
-        """Return the reward terms as `info` has them; those of environments that are `fresh` are zero."""
-        require_rows(terms, "reward term", self.shape, 0)
-        weighted = {key: weight * terms[name] for key, name, weight in self._terms}
-        if fresh is not None:
+    def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
+        """Return the weighted reward terms by their keys in `info`; zero where restarted."""
+        require_shape(terms, "reward term", self.shape, 0)
+        weighted = {key: weight * terms[name] for key, name, weight in self._reward_terms}
+        if restarted is not None:
             for value in weighted.values():
-                value[fresh] = 0.0
+                value[restarted] = 0.0
         return weighted
 
-    def _over(self, now: Quantities, converged: Flags, fresh: Flags | None) -> Flags:
-        """Return whether episodes are over; those of environments that are `fresh` are not."""
-        ended: Any = self.task.terminated(now)
-        require_rows({"terminated": ended}, "hook", self.shape, 0)
+    def _terminated(
+        self, quantities: Quantities, converged: Flags, restarted: Flags | None
+    ) -> Flags:
+        """Return whether episodes are over (...,)."""
+        ended: Any = self.task.terminated(quantities)
+        require_shape({"terminated": ended}, "hook", self.shape, 0)
         over: Any = np.logical_or(ended, ~converged) if self.shape else ended or not converged
-        still: Flags = over if fresh is None else over & ~fresh
-        return still
+        terminated: Flags = over if restarted is None else over & ~restarted
+        return terminated
 
     def quantities(self) -> Quantities:
-        """Return the time of the episode [s], joint coordinates and the task's own quantities."""
+        """Return joint coordinates, episode time [s] and the task's own state quantities."""
         sim = self.sim
-        now = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        now["time"] = np.asarray(sim.time)[()]  # a numpy number of one environment is quicker than an array
+        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+        common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
         own = self.task.quantities(sim)
-        require_rows(own, "quantity", self.shape, 1)
-        return now | own
+        require_shape(own, "quantity", self.shape, 1)
+        return common | own
 
-    def observe(self, now: Quantities, chosen: Flags | None = None) -> Array:
-        """Return the observation (..., n_observations), clipped to the space's bounds.
+    def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
+        """Return the observation (..., n_observations), clipped to the bounds of the space.
 
-        Noise is drawn for the chosen environments (batch,), all by default.
+        Noise is drawn for environments in the mask (batch,), all by default.
         """
-        exact = np.maximum(self.task.observe(now), self._lowest)
-        np.minimum(exact, self._highest, out=exact)
-        return exact if self._disturbed is None else self._disturbed.observe(exact, chosen)
+        exact = np.maximum(self.task.observe(quantities), self._lower)
+        np.minimum(exact, self._upper, out=exact)
+        return exact if self._perturber is None else self._perturber.observe(exact, mask)
 
-    def info(self, now: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
+    def info(self, quantities: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
-        info = {**now, **terms, **self.sim.metrics()}
+        info = {**quantities, **terms, **self.sim.metrics()}
         info["torque_squared"] = (torques * torques).sum(axis=-1)
         return info
 
-    def first(self, chosen: Flags | None = None) -> tuple[Array, dict[str, Any]]:
-        """Return observation and info of a state no action led to: the same keys, reward terms zero.
+    def reset_result(self, mask: Flags | None = None) -> tuple[Array, dict[str, Any]]:
+        """Return observation and info of initial states: the keys of a step, reward terms zero.
 
-        Environments that are not `chosen` (batch,) have not been started, and are observed as they were.
+        Environments outside the mask (batch,) have not been started and keep their observation.
         """
-        now, idle = self.quantities(), np.zeros(self.action_shape)
-        info = self.info(now, {key: idle[..., 0] for key, _, _ in self._terms}, idle)
-        info["action_clipped"] = np.zeros(self.action_shape[:-1], dtype=np.bool_)
-        return self.observe(now, chosen), info
+        quantities = self.quantities()
+        torques = np.zeros(self.action_shape)
+        terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
+        info = self.info(quantities, terms, torques)
+        info["action_clipped"] = np.zeros(self.shape, dtype=np.bool_)
+        return self.observe(quantities, mask), info
 
 
-def _within(values: Array) -> bool:
-    """Whether all values are numbers in [-1, 1]; of a few it is told soonest one by one."""
+def _within_bounds(values: Array) -> bool:
+    """Whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
     if values.ndim == 1:
         return all(-1.0 <= value <= 1.0 for value in values.tolist())
     return bool(np.abs(values).max() <= 1.0)
 
 
-def require_rows(values: Quantities, what: str, shape: tuple[int, ...], more: int) -> None:
-    """Raise ValueError unless all values have a row for each environment: `shape`, at most `more` axes behind it."""
+def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:
+    """Raise ValueError unless all values have a row for each environment.
+
+    Args:
+        values: by name.
+        kind: of the values, for the message.
+        shape: of the leading axes.
+        extra_axes: most axes that may follow.
+    """
     value: Any
     for name, value in values.items():
-        if isinstance(value, float) and not shape:  # as most are of one environment
+        if isinstance(value, float) and not shape:  # most quantities of one environment
             continue
-        found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # slow
-        if found != shape and (found[: len(shape)] != shape or len(found) > len(shape) + more):
+        found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # np.shape is slow
+        if found == shape:
+            continue
+        if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:
+            expected = f"{shape}{' or one more axis' if extra_axes else ''}"
             raise ValueError(
-                f"{what} {name!r}: found shape {found}, expected {shape}{' or one more axis' if more else ''}: "
+                f"{kind} {name!r}: found shape {found}, expected {expected}: "
                 "hooks of a task are array expressions, with a row for each environment"
             )
 
 
-def efforts(mechanism: Mechanism) -> Array:
-    """Return the largest force of every actuator (n_actuated,) [N or N m], in the order of `actuator_names`.
+def effort_limits(mechanism: Mechanism) -> Array:
+    """Return the largest force of every actuator (n_actuated,) [N or N m].
+
+    They are in the order of `mechanism.actuator_names`.
 
     Raises:
         MechanismError: no actuated joint, or one without a limit.
     """
-    driven = [joint for joint in mechanism.tree_joints if joint.actuated]
-    if not driven:
+    joints = [joint for joint in mechanism.tree_joints if joint.actuated]
+    if not joints:
         raise MechanismError(
-            f"mechanism {mechanism.name!r}: found no actuated joint, expected one with effort > 0 to scale actions by"
+            f"mechanism {mechanism.name!r}: found no actuated joint, "
+            "expected one with effort > 0 to scale actions by"
         )
-    for joint in driven:
+    for joint in joints:
         if not np.isfinite(joint.effort or 0.0):
-            raise MechanismError(f"joint {joint.name!r} effort: found inf, expected a finite one to scale actions by")
-    return np.array([joint.effort for joint in driven for _ in range(joint.dofs)], dtype=np.float64)
+            expected = "a finite one to scale actions by"
+            raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
+    return np.array([joint.effort for joint in joints for _ in range(joint.dofs)], dtype=np.float64)

@@ -1,4 +1,7 @@
-"""Uncertainty of environments: other mechanisms, late actions, pushes, noisy observations; all off by default."""
+"""Perturbations of environments: random parameters, action latency, random impulses and noise.
+
+All are off by default.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -6,37 +9,41 @@ from typing import Any
 
 import numpy as np
 
-from vigym.envs.task import Array, Flags, is_number, require
+from vigym.envs.arrays import Array, Flags
+from vigym.envs.options import is_number, is_whole, require
 from vigym.simulation.parameters.quantities import FactorTable
 from vigym.simulation.simulator import Simulator
 
-LATEST = 10_000  # control steps: more than an episode has, and what waits is kept for every environment
+MAX_LATENCY = 10_000  # control steps: longer than any episode; every environment stores its queue
 Range = tuple[float, float]
 Ranges = Mapping[str, Range | Mapping[str, Range]]
-Streams = Callable[[], Sequence[np.random.Generator]]
+RandomStreams = Callable[[], Sequence[np.random.Generator]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disturbances:
-    """Options of every environment, single or in a vector, beside those of its task.
+class Perturbations:
+    """Options of every environment, single or vector, beside those of its task.
 
-    What is random comes from the environment's own stream: it follows from its seed and actions, whatever the number of
-    environments. What is off draws nothing. In order: at a reset the start, then the factors, then the noise of the
-    first observation; in a step the push, then the noise.
+    Random numbers come from the environment's own stream: they depend on its seed and its actions
+    alone, whatever the number of environments. Perturbations that are off draw none. Order of the
+    draws: at a reset the initial state, the factors, the noise of the first observation; in a step
+    the impulse, then the noise.
 
     Attributes:
-        randomization: {quantity: (low, high)} or {quantity: {element: (low, high)}}: at every reset each element's
-            quantity is what it is as built times a factor, uniform within the range. Quantities and elements as in
-            `Simulator.set_parameters`: "gravity", "mass", "inertia", "length", "friction", "joint_friction", "damping",
-            "stiffness", "strength" (with it goes the torque that an action means). Rewards, observations and pictures
-            stay those of the mechanism as built. `sim.parameters` tells the factors.
-        observation_noise: standard deviation of normal noise on every entry of the observation, in its unit, or one for
-            each by name; the sum is clipped to the space. `info` is exact.
-        action_latency: control steps until an action acts, at most 10,000; before the first one it is the middle of
-            every action. Reward terms are those of the action that acts.
-        pushes: (impulse [N s], seconds between two on average): in a control step, with the chance that makes it so, a
-            body is struck at its centre of mass; body and direction are random. What a push gives is no work of the
-            actuators, and not in the balance of energies.
+        randomization: {quantity: (low, high)} or {quantity: {element: (low, high)}}: at every reset
+            the quantity of each element is its nominal value times a factor, uniform within the
+            range. Quantities and elements are those of `Simulator.set_parameters`: "gravity",
+            "mass", "inertia", "length", "friction", "joint_friction", "damping", "stiffness",
+            "strength" (which also scales the torque of an action). Rewards, observations and
+            pictures remain those of the nominal mechanism. `sim.parameters` has the factors.
+        observation_noise: standard deviation of normal noise on every entry of the observation, in
+            its unit, or one for each by name; the sum is clipped to the space. `info` is exact.
+        action_latency: control steps until an action takes effect, at most 10,000; before the first
+            one does, actions are zero. Reward terms are those of the action in effect.
+        pushes: (impulse [N s], mean time between two [s]): random impulses. In a control step, with
+            the probability that gives this mean, a random body receives the impulse at its centre
+            of mass in a random direction. Its work is neither counted as work of the actuators nor
+            in the energy balance.
 
     Raises:
         ValueError: an option out of range.
@@ -48,147 +55,174 @@ class Disturbances:
     pushes: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        noise, late, pushes = self.observation_noise, self.action_latency, self.pushes
-        sizes = list(noise.values()) if isinstance(noise, Mapping) else [noise]
-        fine = all(is_number(size) and size >= 0.0 for size in sizes)
-        require(fine, "observation_noise", noise, "a number >= 0, or one for observations by name")
-        whole = isinstance(late, int | np.integer) and not isinstance(late, bool) and 0 <= late <= LATEST
-        require(whole, "action_latency", late, f"a whole number of control steps from 0 to {LATEST}")
-        if pushes is not None:
-            fine = _is_pair(pushes) and pushes[0] >= 0.0 and pushes[1] > 0.0
-            require(fine, "pushes", pushes, "None or (impulse >= 0 N s, seconds between two > 0)")
+        noise = self.observation_noise
+        deviations = noise.values() if isinstance(noise, Mapping) else [noise]
+        valid = all(is_number(deviation) and deviation >= 0.0 for deviation in deviations)
+        expected = "a number >= 0, or one for observations by name"
+        require(valid, "observation_noise", noise, expected)
+        latency = self.action_latency
+        valid = is_whole(latency) and 0 <= latency <= MAX_LATENCY
+        expected = f"a whole number of control steps from 0 to {MAX_LATENCY}"
+        require(valid, "action_latency", latency, expected)
+        if self.pushes is not None:
+            valid = _is_pair(self.pushes) and self.pushes[0] >= 0.0 and self.pushes[1] > 0.0
+            expected = "None or (impulse >= 0 N s, seconds between two > 0)"
+            require(valid, "pushes", self.pushes, expected)
         for quantity, given in self.ranges.items():
             for pair in given.values() if isinstance(given, Mapping) else [given]:
-                fine = _is_pair(pair) and 0.0 < pair[0] <= pair[1]
-                require(fine, f"randomization of {quantity}", pair, "factors (low, high), 0 < low <= high")
+                valid = _is_pair(pair) and 0.0 < pair[0] <= pair[1]
+                expected = "factors (low, high), 0 < low <= high"
+                require(valid, f"randomization of {quantity}", pair, expected)
 
     @property
     def ranges(self) -> Ranges:
-        """The randomization, {} for None.
+        """Ranges of the randomization, {} for None.
 
         Raises:
             ValueError: it is no mapping.
         """
         given: Any = self.randomization
-        require(given is None or isinstance(given, Mapping), "randomization", given, "None or {quantity: (low, high)}")
+        valid = given is None or isinstance(given, Mapping)
+        require(valid, "randomization", given, "None or {quantity: (low, high)}")
         return given or {}
 
     @property
     def off(self) -> bool:
-        """Whether nothing disturbs."""
+        """Whether all perturbations are off."""
         noise = self.observation_noise
         noisy = any(noise.values()) if isinstance(noise, Mapping) else noise > 0.0
         return not (self.ranges or noisy or self.action_latency or self.pushes)
 
 
-def split_options(options: dict[str, Any]) -> tuple[Disturbances, dict[str, Any]]:
-    """Return the disturbances among the options of an environment, and the other options."""
-    names = {field.name for field in fields(Disturbances)}
-    mine = {name: value for name, value in options.items() if name in names}
-    return Disturbances(**mine), {name: value for name, value in options.items() if name not in names}
+def split_options(options: dict[str, Any]) -> tuple[Perturbations, dict[str, Any]]:
+    """Return the perturbations among the options of an environment, and the other options."""
+    names = {field.name for field in fields(Perturbations)}
+    perturbations = Perturbations(**{name: options[name] for name in options if name in names})
+    return perturbations, {name: options[name] for name in options if name not in names}
 
 
 def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 2 and all(is_number(number) for number in value)
+    return isinstance(value, tuple | list) and len(value) == 2 and all(map(is_number, value))
 
 
-class Disturbed:
-    """Disturbances at work in one environment or a batch; arrays (count, ...) also for one.
+class Perturber:
+    """Perturbations applied to one environment or a batch; arrays (count, ...) also for one.
 
     Args:
-        how: the options.
+        perturbations: the options.
         sim: of all environments.
-        actuators: number of actuators.
-        bounds: name and bound of every observation.
+        n_actuated: number of actuators.
+        bounds: name and bound of every entry of the observation.
         dt: length of a control step [s].
-        streams: the random stream of every environment.
+        streams: returns the random stream of every environment.
 
     Raises:
         MechanismError: a quantity or element that the mechanism has not.
-        ValueError: noise of an observation that is none.
+        ValueError: noise of an unknown observation.
     """
 
     def __init__(
         self,
-        how: Disturbances,
+        perturbations: Perturbations,
         sim: Simulator,
-        actuators: int,
+        n_actuated: int,
         bounds: Mapping[str, float],
         dt: float,
-        streams: Streams,
+        streams: RandomStreams,
     ) -> None:
-        self._sim, self._streams, self._bounds = sim, streams, np.array(list(bounds.values()))
+        self._sim = sim
+        self._streams = streams
+        self._bounds = np.array(list(bounds.values()))
         count = sim.batch or 1
+        ranges = perturbations.ranges
         self._table = FactorTable(sim.mechanism)
-        ends = (self._table.rows(_ends(how.ranges, k), 1, True)[0] for k in (0, 1))
-        self._low, self._high = ends
-        self._varied = bool(how.ranges)
-        self._noise = _deviations(how, bounds)
-        self._late = how.action_latency > 0
-        self._waiting = np.zeros((count, how.action_latency, actuators))  # actions, the next to act first
-        self._impulse, pause = how.pushes or (0.0, np.inf)
-        self._chance = dt / pause
+        self._low = self._table.rows(_range_ends(ranges, 0), 1, True)[0]
+        self._high = self._table.rows(_range_ends(ranges, 1), 1, True)[0]
+        self._randomized = bool(ranges)
+        self._deviations = _noise_deviations(perturbations, bounds)
+        self._delayed = perturbations.action_latency > 0
+        # actions that have not taken effect yet, the oldest first
+        self._queue = np.zeros((count, perturbations.action_latency, n_actuated))
+        self._impulse, interval = perturbations.pushes or (0.0, np.inf)
+        self._impulse_probability = dt / interval
         self._observed = np.zeros((count, len(bounds)))
         self._bodies = list(sim.mechanism.bodies)
 
-    def start(self, chosen: Flags) -> None:
-        """Forget actions that wait, and draw the factors of the chosen environments (count,); they start afresh."""
-        self._waiting[chosen] = 0.0
-        if not self._varied:
+    def reset(self, mask: Flags) -> None:
+        """Clear the action queues and draw the factors of environments in the mask (count,)."""
+        self._queue[mask] = 0.0
+        if not self._randomized:
             return
-        rows, streams = np.ones((len(chosen), self._table.size)), self._streams()
-        for lane in np.flatnonzero(chosen).tolist():
+        rows = np.ones((len(mask), self._table.size))
+        streams = self._streams()
+        for lane in np.flatnonzero(mask).tolist():
             rows[lane] = streams[lane].uniform(self._low, self._high)
         values: Any = rows[0] if self._sim.batch is None else rows
-        parameters = {q: {name: values[..., k] for name, k in at.items()} for q, at in self._table.columns.items()}
-        self._sim.set_parameters(parameters, chosen)
+        parameters = {
+            quantity: {name: values[..., column] for name, column in columns.items()}
+            for quantity, columns in self._table.columns.items()
+        }
+        self._sim.set_parameters(parameters, mask)
 
     def act(self, action: Array, idle: Flags | None) -> Array:
-        """Push, and return the action (..., n_actuated) that acts now; on `idle` environments (count,) none does."""
-        if self._impulse > 0.0:
-            self._push(np.ones(len(self._waiting), dtype=np.bool_) if idle is None else ~idle)
-        if not self._late:
-            return action
-        queue = np.concatenate([self._waiting, action.reshape(len(self._waiting), 1, -1)], axis=1)
-        self._waiting = queue[:, 1:]
-        acting: Array = queue[:, 0].reshape(action.shape)
-        if idle is not None:
-            acting[idle] = 0.0
-        return acting
+        """Apply random impulses and return the action (..., n_actuated) that takes effect now.
 
-    def _push(self, active: Flags) -> None:
-        impulses, streams = np.zeros((len(active), len(self._bodies), 3)), self._streams()
+        Environments that are `idle` (count,) receive neither.
+        """
+        if self._impulse > 0.0:
+            self._apply_impulses(
+                np.ones(len(self._queue), dtype=np.bool_) if idle is None else ~idle
+            )
+        if not self._delayed:
+            return action
+        queue = np.concatenate([self._queue, action.reshape(len(self._queue), 1, -1)], axis=1)
+        self._queue = queue[:, 1:]
+        current: Array = queue[:, 0].reshape(action.shape)
+        if idle is not None:
+            current[idle] = 0.0
+        return current
+
+    def _apply_impulses(self, active: Flags) -> None:
+        impulses = np.zeros((len(active), len(self._bodies), 3))
+        streams = self._streams()
         for lane in np.flatnonzero(active).tolist():
-            if streams[lane].random() < self._chance:
-                body, direction = streams[lane].integers(len(self._bodies)), streams[lane].normal(size=3)
+            stream = streams[lane]
+            if stream.random() < self._impulse_probability:
+                body = stream.integers(len(self._bodies))
+                direction = stream.normal(size=3)
                 impulses[lane, body] = self._impulse * direction / np.sqrt(direction @ direction)
         if impulses.any():
             self._sim.push(impulses[0] if self._sim.batch is None else impulses)
 
-    def observe(self, observation: Array, chosen: Flags | None) -> Array:
-        """Return observations (..., n) with noise; those that are not `chosen` (count,) as they were last."""
-        if not self._noise.any():
+    def observe(self, observation: Array, mask: Flags | None) -> Array:
+        """Return observations (..., n) with noise; outside the mask (count,) the previous ones."""
+        if not self._deviations.any():
             return observation
-        exact, streams = observation.reshape(self._observed.shape), self._streams()
-        lanes = range(len(exact)) if chosen is None else np.flatnonzero(chosen).tolist()
+        exact = observation.reshape(self._observed.shape)
+        streams = self._streams()
+        lanes = range(len(exact)) if mask is None else np.flatnonzero(mask).tolist()
         noisy = self._observed.copy()
         for lane in lanes:
-            noisy[lane] = exact[lane] + self._noise * streams[lane].normal(size=len(self._bounds))
+            noise = self._deviations * streams[lane].normal(size=len(self._bounds))
+            noisy[lane] = exact[lane] + noise
         self._observed = np.minimum(np.maximum(noisy, -self._bounds), self._bounds)
-        seen: Array = self._observed.reshape(observation.shape).copy()
-        return seen
+        observed: Array = self._observed.reshape(observation.shape).copy()
+        return observed
 
 
-def _ends(ranges: Ranges, k: int) -> dict[str, Any]:
-    """Lower (k = 0) or upper ends of ranges, by the same names."""
+def _range_ends(ranges: Ranges, end: int) -> dict[str, Any]:
+    """Return the lower (end = 0) or upper (end = 1) ends of ranges, under the same names."""
     return {
-        quantity: {name: pair[k] for name, pair in given.items()} if isinstance(given, Mapping) else given[k]
+        quantity: {name: pair[end] for name, pair in given.items()}
+        if isinstance(given, Mapping)
+        else given[end]
         for quantity, given in ranges.items()
     }
 
 
-def _deviations(how: Disturbances, bounds: Mapping[str, float]) -> Array:
-    given = how.observation_noise
+def _noise_deviations(perturbations: Perturbations, bounds: Mapping[str, float]) -> Array:
+    """Return the standard deviation of the noise on every entry of the observation."""
+    given = perturbations.observation_noise
     if not isinstance(given, Mapping):
         return np.full(len(bounds), float(given))
     unknown = sorted(set(given) - set(bounds))

@@ -1,21 +1,23 @@
-"""The environments as a table of strings: registering them imports none of them."""
+"""Table of environments as strings: registering them imports none of them."""
 
 from dataclasses import dataclass
 
 import gymnasium
 
-SINGLE, VECTOR = "vigym.envs.env:TaskEnv", "vigym.envs.vector:TaskVectorEnv"  # run every task
+SINGLE = "vigym.envs.env:TaskEnv"
+VECTOR = "vigym.envs.vector:TaskVectorEnv"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered environment.
+    """Entry of one registered environment.
 
     Attributes:
-        id: what `gymnasium.make` is given.
+        id: argument of `gymnasium.make`.
         task: its Task class as "module:class".
         max_episode_steps: control steps until an episode is truncated.
-        reward_threshold: mean return that counts as solved, seen in training runs; None where none was made.
+        reward_threshold: mean return that counts as solved, reached in training runs; None without
+            such runs.
     """
 
     id: str
@@ -24,7 +26,7 @@ class Entry:
     reward_threshold: float | None = None
 
     def register(self) -> None:
-        """Register it with Gymnasium, single and vector; an id that is there already is left alone."""
+        """Register it with Gymnasium, single and vector, unless the id is registered already."""
         if self.id not in gymnasium.registry:
             gymnasium.register(
                 id=self.id,
@@ -51,7 +53,12 @@ ENVIRONMENTS = (
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.tasks.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.tasks.minitaur:Minitaur", 1000, 15.0),
     Entry("vigym/Snake-v0", "vigym.envs.tasks.snake:Snake", 500, 340.0),
-    Entry("vigym/SnakeSidewinding-v0", "vigym.envs.tasks.snake_sidewinding:SnakeSidewinding", 500, 255.0),
+    Entry(
+        "vigym/SnakeSidewinding-v0",
+        "vigym.envs.tasks.snake_sidewinding:SnakeSidewinding",
+        500,
+        255.0,
+    ),
     Entry("vigym/Urdf-v0", "vigym.envs.tasks.urdf:Urdf", 1000),
 )
 

@@ -1,41 +1,74 @@
-"""What an environment is: constants and hooks. How it is run (episodes, spaces, seeds, pictures) is in base."""
+"""Definition of an environment by constants and hooks.
 
+Episodes, spaces, seeds and pictures are common to all tasks (`vigym.envs.env`, `.vector`).
+"""
+
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from inspect import cleandoc
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from vigym.mechanism.mechanism import Mechanism
-    from vigym.simulation.simulator import Simulator
+from vigym.envs.arrays import Array as Array
+from vigym.envs.arrays import Flags as Flags
+from vigym.envs.options import RenderOptions
+from vigym.envs.options import is_number as is_number
+from vigym.envs.options import require as require
+from vigym.envs.options import require_positive as require_positive
+from vigym.envs.options import require_whole as require_whole
+from vigym.envs.perturbations import Perturbations
+from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.simulator import Simulator
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Quantities = dict[str, Array]
-Start = Array | Mapping[str, ArrayLike]  # all joint coordinates, or some by joint name: loops close with the others
+# Coordinates of all joints, or of some by joint name: those of loops follow from the others.
+Start = Array | Mapping[str, ArrayLike]
 
 _WEIGHT = "_weight"
+# Type and description of every shared option, in the order of the table.
+_SHARED = {
+    "timestep": ("float", "integrator step (s)"),
+    "frame_skip": ("int", "integrator steps per control step"),
+    "reset_noise_scale": ("float", "half width of the initial noise (rad, rad/s)"),
+    "randomization": ("dict", "random physical parameters; see `vigym.envs.perturbations`"),
+    "observation_noise": (
+        "float or dict",
+        "standard deviation of noise on observations; see there",
+    ),
+    "action_latency": ("int", "control steps until an action takes effect; see there"),
+    "pushes": ("tuple", "random impulses on bodies (N s, mean s between two); see there"),
+    "render_mode": ("str", '"rgb_array", "human" (window) or "browser"'),
+    "width": ("int", "of pictures (pixels)"),
+    "height": ("int", "of pictures (pixels)"),
+    "overlay": ("tuple", 'drawn over pictures: any of "contacts" (forces), "energy" (bars)'),
+    "shadow": ("bool", "whether bodies cast a shadow on the floor in pictures"),
+}
+_LAST_ARGUMENT = re.compile(r"(^## Arguments\n\n(?:\|.*(?:\n|\Z))*)", flags=re.MULTILINE)
+_HISTORY = "\n\n## Version History\n\n- v0: first version.\n"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task(ABC):
     """Constants and hooks of one environment.
 
-    The fields are the options a user may give to `gymnasium.make`; a field `<term>_weight` is the weight of the
-    reward term `<term>`. Hooks are array expressions over leading dimensions `...`: () for one environment,
-    (n,) for a batch (`vigym.envs.arrays.parts` makes those of one quick); `initial` alone serves one environment,
-    since each has its own random stream.
+    The fields are the options a user may give to `gymnasium.make`; a field `<term>_weight` is the
+    weight of the reward term `<term>`. Hooks are array expressions over leading dimensions `...`:
+    () for one environment, (n,) for a batch (`vigym.envs.arrays.unstack` makes those of one
+    environment fast). `initial` alone serves one environment, since each has its own random stream.
+    A table under "## Arguments" in the docstring of a task is completed by the shared options.
 
     Attributes:
-        timestep: step of the integrator [s].
+        timestep: integrator step [s].
         frame_skip: integrator steps per control step.
-        reset_noise_scale: size of the random part of the initial state; 0 starts always the same.
-        grounded: no option but a property of the task: floating bodies start where they just touch the ground.
-        aims_to_end: another one: `terminated` tells that the aim is reached; else that the episode has failed.
+        reset_noise_scale: size of the random part of the initial state; 0: always the same start.
+        grounded: property of the task, no option: floating bodies start in touch with the ground.
+        aims_to_end: property of the task, no option: `terminated` reports that the goal is reached;
+            else that the episode has failed.
 
     Raises:
         ValueError: an option out of range.
@@ -48,10 +81,15 @@ class Task(ABC):
     frame_skip: int = 5
     reset_noise_scale: float = 0.1
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        docstring = cls.__dict__.get("__doc__")
+        if docstring:
+            cls.__doc__ = complete_docstring(docstring, cls)
+
     def __post_init__(self) -> None:
         require_positive("timestep", self.timestep, "seconds")
-        whole = isinstance(self.frame_skip, int | np.integer) and not isinstance(self.frame_skip, bool)
-        require(whole and self.frame_skip >= 1, "frame_skip", self.frame_skip, "a whole number >= 1")
+        require_whole("frame_skip", self.frame_skip, 1)
         noise = self.reset_noise_scale
         require(is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
         for term, weight in self.weights.items():
@@ -64,55 +102,80 @@ class Task(ABC):
         return {name.removesuffix(_WEIGHT): getattr(self, name) for name in names}
 
     @abstractmethod
-    def mechanism(self) -> "Mechanism":
-        """Return the mechanism the task is about."""
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism of the task."""
 
     @abstractmethod
-    def initial(self, mechanism: "Mechanism", rng: np.random.Generator) -> tuple[Start, Start]:
-        """Return joint positions (n_positions,) and velocities (n_velocities,) [rad, m, s] of a new episode.
+    def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
+        """Return joint positions and velocities of a new episode.
 
-        With loops: those of independent joints, by name; the others follow.
+        Arrays are (n_positions,) and (n_velocities,) [rad, m, s]. With loops return the values of
+        independent joints by name; the others follow.
         """
 
     def targets(self, action: Array) -> Array | None:
-        """Return the motors' targets (..., n_motors) [rad, m, per s] that `action` (..., n_actuated) in [-1, 1] means.
+        """Return the motor targets (..., n_motors) [rad, m, per s] of an action in [-1, 1].
 
-        By default None: actions are torques, scaled by the efforts.
+        By default None: actions (..., n_actuated) are torques, scaled by the efforts.
         """
         return None
 
     @abstractmethod
-    def observation(self, mechanism: "Mechanism") -> Mapping[str, float]:
-        """Return name and bound of every entry of the observation: entries lie in [-bound, bound]."""
+    def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
+        """Return name and bound of every entry of the observation, which is in [-bound, bound]."""
 
     @abstractmethod
-    def quantities(self, sim: "Simulator") -> Quantities:
-        """Return what a person would plot, each (...,) or (..., n): the other hooks and `info` read it."""
+    def quantities(self, sim: Simulator) -> Quantities:
+        """Return state quantities, each (...,) or (..., n), for the other hooks and for `info`."""
 
     @abstractmethod
-    def observe(self, now: Quantities) -> Array:
-        """Return the observation (..., n_observations) of the quantities `now`; the base clips it to its bounds."""
+    def observe(self, quantities: Quantities) -> Array:
+        """Return the observation (..., n_observations); it is clipped to its bounds afterwards."""
 
     @abstractmethod
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
-        """Return the unweighted reward terms, each (...,), after `action` (..., n_actuated) in [-1, 1] led to `now`."""
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
+        """Return the unweighted reward terms (...,) of a step.
 
-    def terminated(self, now: Quantities) -> Flags:
-        """Return whether the episode is over before its time (...,): failed, or done where that is the aim."""
-        return np.zeros(now["joint_positions"].shape[:-1], dtype=np.bool_)
+        Args:
+            quantities: after the step.
+            action: in [-1, 1] (..., n_actuated).
+        """
 
-
-def require_positive(option: str, found: object, unit: str) -> None:
-    """Raise ValueError unless an option is a finite number above zero."""
-    require(is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
-
-
-def is_number(value: object) -> bool:
-    """Whether an option is a finite real number."""
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+    def terminated(self, quantities: Quantities) -> Flags:
+        """Return whether the episode has failed or, if `aims_to_end`, reached its goal (...,)."""
+        return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
 
 
-def require(fine: bool, option: str, found: object, expected: str) -> None:
-    """Raise ValueError where an option is not fine: what was found, and what was expected in words."""
-    if not fine:
-        raise ValueError(f"option {option}: found {found!r}, expected {expected}")
+def complete_docstring(docstring: str, task: type) -> str:
+    """Return a task's docstring with a row for every shared option in the table of its arguments.
+
+    Rows in the table stay as they are; one without a table is returned unchanged. A version history
+    is added where there is none.
+
+    Args:
+        docstring: as written, its table of arguments under the heading "## Arguments".
+        task: Task class, which has the defaults.
+    """
+    text = cleandoc(docstring)
+    table = _LAST_ARGUMENT.search(text)
+    if table is None:
+        return docstring
+    defaults = _defaults(task)
+    rows = [
+        f"| `{name}` | {kind} | {defaults[name]} | {description} |\n"
+        for name, (kind, description) in _SHARED.items()
+        if f"\n| `{name}` |" not in table[0]
+    ]
+    text = f"{text[: table.end()].rstrip()}\n{''.join(rows)}{text[table.end() :]}".rstrip()
+    return text + "\n" if "\n## Version History\n" in text else text + _HISTORY
+
+
+def _defaults(task: Any) -> dict[str, Any]:
+    shared = {
+        field.name: field.default
+        for owner in (Perturbations, RenderOptions)
+        for field in fields(owner)
+    }
+    return shared | {
+        name: getattr(task, name) for name in ("timestep", "frame_skip", "reset_noise_scale")
+    }

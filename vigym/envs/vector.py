@@ -1,6 +1,6 @@
-"""Many environments of a task in one: the lanes of a batch, each with its own episodes, seed and time limit.
+"""Vector environment of a task, stepped as one batch of the simulator.
 
-Beside it what it needs for each of them: random streams, as if every environment were alone, and infos with masks.
+Each environment has its own episodes, seed and time limit, and its own random stream.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,10 +15,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from vigym.envs.env import Picture, Stage, require_options, task_class
-from vigym.envs.episode import Outcome, TaskRun
+from vigym.envs.arrays import Array, Flags
+from vigym.envs.env import BaseEnv, Picture, require_options, task_class
+from vigym.envs.episode import EpisodeRunner, StepResult
+from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
-from vigym.envs.task import Array, Flags, Task
+from vigym.envs.task import Task
 from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
@@ -27,42 +29,44 @@ Step = tuple[Array, Array, Flags, Flags, Infos]
 _NEVER = int(np.iinfo(np.int64).max)
 
 
-class Streams:
-    """One random stream per environment, from a random seed until it is given one.
+class RandomStreams:
+    """Random streams, one per environment, randomly seeded until given a seed.
 
     Args:
         count: number of environments.
 
     Attributes:
         generators: the streams.
-        seeds: where they began.
+        seeds: their seeds.
     """
 
     def __init__(self, count: int) -> None:
         self.generators: tuple[np.random.Generator, ...] = ()
         self.seeds: tuple[int, ...] = ()
-        self._begin([seeding.np_random() for _ in range(count)])
+        self._set([seeding.np_random() for _ in range(count)])
 
-    def seed(self, seeds: Seeds, chosen: Flags) -> None:
-        """Begin the streams of the chosen environments afresh; those whose seed is None go on.
+    def seed(self, seeds: Seeds, mask: Flags) -> None:
+        """Seed the streams of environments in the mask; those whose seed is None continue.
 
         Args:
-            seeds: one for each environment, or that of the first, the next being one more; None for all.
-            chosen: (count,) environments.
+            seeds: one for each environment, or one for the first, increased by one from each
+                environment to the next; None for all.
+            mask: (count,) environments.
 
         Raises:
             ValueError: not one seed for each environment, or one that is not a whole number >= 0.
         """
         pairs = list(zip(self.generators, self.seeds, strict=True))
-        for lane, seed in enumerate(self._listed(seeds)):
-            if seed is not None and chosen[lane]:
+        for lane, seed in enumerate(self._seed_list(seeds)):
+            if seed is not None and mask[lane]:
                 pairs[lane] = seeding.np_random(seed)
-        self._begin(pairs)
+        self._set(pairs)
 
-    def _begin(self, pairs: list[tuple[np.random.Generator, int]]) -> None:
-        self.generators, self.seeds = tuple(stream for stream, _ in pairs), tuple(seed for _, seed in pairs)
+    def _set(self, pairs: list[tuple[np.random.Generator, int]]) -> None:
+        self.generators = tuple(stream for stream, _ in pairs)
+        self.seeds = tuple(seed for _, seed in pairs)
 
-    def _listed(self, seeds: Seeds) -> list[int | None]:
+    def _seed_list(self, seeds: Seeds) -> list[int | None]:
         count = len(self.generators)
         if seeds is None:
             return [None] * count
@@ -71,7 +75,8 @@ class Streams:
         else:
             listed = [seeds + lane if _is_seed(seeds) else seeds for lane in range(count)]
         if len(listed) != count:
-            raise ValueError(f"seed: found {len(listed)} seeds, expected one for each of {count} environments")
+            expected = f"one for each of {count} environments"
+            raise ValueError(f"seed: found {len(listed)} seeds, expected {expected}")
         for seed in listed:
             if seed is not None and not _is_seed(seed):
                 raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
@@ -79,42 +84,47 @@ class Streams:
 
 
 def _is_seed(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
+    return is_whole(value) and int(value) >= 0
 
 
-def masked(info: Infos, chosen: Flags) -> Infos:
-    """Return the info with, for every key, a mask `_key` (num_envs,) of the chosen environments: one array for all."""
-    return info | dict.fromkeys(_mask_keys(tuple(info)), chosen.copy())
+def with_masks(info: Infos, mask: Flags) -> Infos:
+    """Return the info with a mask `_key` (num_envs,) for every key; the keys share one array."""
+    return info | dict.fromkeys(_mask_keys(tuple(info)), mask.copy())
 
 
-def only(info: Infos, chosen: Flags) -> Infos:
-    """Return the info of the chosen environments, zero elsewhere."""
-    names, table = _numbers(info)
-    picked = _only(table.T, chosen).T
-    return dict(zip(names, picked, strict=True)) | {key: _only(info[key], chosen) for key in info.keys() - set(names)}
+def masked_info(info: Infos, mask: Flags) -> Infos:
+    """Return the info of environments in the mask, zero elsewhere."""
+    scalars = _scalar_keys(info)
+    values = _masked_rows(_rows(info, scalars).T, mask).T
+    others = {key: _masked_rows(info[key], mask) for key in info.keys() - set(scalars)}
+    return dict(zip(scalars, values, strict=True)) | others
 
 
-def replaced(info: Infos, others: Infos, chosen: Flags) -> Infos:
-    """Return the info, of the chosen environments that in `others`."""
-    (names, table), (_, fresh) = _numbers(info), _numbers(others, info)
-    table[:, chosen] = fresh[:, chosen]
-    rest = {key: info[key].copy() for key in info.keys() - set(names)}
-    for key, value in rest.items():
-        value[chosen] = others[key][chosen]
-    return dict(zip(names, table, strict=True)) | rest
+def merged_info(info: Infos, replacement: Infos, mask: Flags) -> Infos:
+    """Return the info with that of environments in the mask taken from `replacement`."""
+    scalars = _scalar_keys(info)
+    values = _rows(info, scalars)
+    values[:, mask] = _rows(replacement, scalars)[:, mask]
+    others = {key: info[key].copy() for key in info.keys() - set(scalars)}
+    for key, value in others.items():
+        value[mask] = replacement[key][mask]
+    return dict(zip(scalars, values, strict=True)) | others
 
 
-def _numbers(info: Infos, like: Infos | None = None) -> tuple[list[str], Array]:
-    """Names and values (n_names, num_envs) of what is one number for each environment: most of an info."""
-    names = [key for key, value in (like or info).items() if value.ndim == 1 and value.dtype == np.float64]
-    return names, np.array([info[name] for name in names])
+def _scalar_keys(info: Infos) -> list[str]:
+    """Return the keys with one float for each environment: most of an info, copied as one array."""
+    return [key for key, value in info.items() if value.ndim == 1 and value.dtype == np.float64]
 
 
-def _only(values: NDArray[Any], chosen: Flags) -> NDArray[Any]:
-    """Return rows of `values` (num_envs, ...) where chosen, zero elsewhere."""
-    picked = np.zeros_like(values)
-    picked[chosen] = values[chosen]
-    return picked
+def _rows(info: Infos, keys: list[str]) -> Array:
+    return np.array([info[key] for key in keys])
+
+
+def _masked_rows(values: NDArray[Any], mask: Flags) -> NDArray[Any]:
+    """Return rows of `values` (num_envs, ...) in the mask, zero elsewhere."""
+    rows = np.zeros_like(values)
+    rows[mask] = values[mask]
+    return rows
 
 
 @cache
@@ -122,38 +132,41 @@ def _mask_keys(keys: Iterable[str]) -> list[str]:
     return [f"_{key}" for key in keys]
 
 
-class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
-    """A vector of environments of a task, stepped together; each is bit for bit the single one with its seed.
+class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
+    """Vector environment of one task; each environment equals the single one with its seed exactly.
 
-    An environment whose step the solver could not make ends its episode as the single one does, the others go on.
+    A step that the solver cannot make ends the episode of that environment alone.
 
     Args:
-        task: Task class, or where to find it as "module:class".
+        task: Task class, or its place as "module:class".
         num_envs: number of environments.
         max_episode_steps: control steps until an episode is truncated; None or -1: never.
-        autoreset_mode: what follows the end of an episode, a `gymnasium.vector.AutoresetMode` or its value.
-            NEXT_STEP: the next `step` resets that environment, whatever its action, with reward 0.
-            SAME_STEP: it is reset at once; `infos` has its last observation and info as "final_obs" and "final_info".
-            DISABLED: nothing; it has to be reset with `reset(options={"reset_mask": ...})` before the next step.
+        autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value, for the end of an episode.
+            NEXT_STEP: the next `step` resets the environment, whatever its action, with reward 0.
+            SAME_STEP: the environment is reset at once; `infos` has its last observation and info
+            as "final_obs" and "final_info".
+            DISABLED: the user resets it with `reset(options={"reset_mask": ...})` before the next
+            step.
         threads: of the simulator.
-        precision: of the simulator, "float64" or "float32", in which environments are no longer those of `gym.make`
-            bit for bit.
+        precision: of the simulator, "float64" or "float32"; the latter differs from single
+            environments by rounding.
         render_mode: None or "rgb_array".
         width: of pictures [pixels].
         height: of pictures [pixels].
-        overlay: what pictures show beside the bodies: any of "contacts" (forces as arrows) and "energy" (bars).
-        shadow: whether the bodies of pictures throw one on the floor; without they are drawn sooner.
-        options: fields of the task, and of `vigym.envs.perturbations.Disturbances`.
+        overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
+        shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+        options: fields of the task, and of `vigym.envs.perturbations.Perturbations`.
 
     Raises:
-        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, precision, render mode, overlay or an option
-            out of range; a mechanism that single precision does not serve for.
+        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, precision, render mode,
+            overlay or an option out of range; a mechanism that single precision does not support.
         TypeError: unknown option.
         MechanismError: the mechanism cannot be driven.
         MemoryError: more environments than the machine has memory for.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+    _started = False  # whether the environments have been reset
 
     def __init__(
         self,
@@ -172,149 +185,178 @@ class TaskVectorEnv(Stage, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
         **options: Any,
     ) -> None:
         self.num_envs = positive_integer(num_envs, "num_envs")
-        endless = max_episode_steps in (None, -1)
-        limit = _NEVER if endless else positive_integer(max_episode_steps, "max_episode_steps")
-        self._mode = _mode(autoreset_mode)
-        how, options = split_options(options)
-        made = task_class(task)(**options)
-        run = TaskRun(
-            made, batch=self.num_envs, threads=threads, precision=precision, how=how, streams=self._generators
+        self._limits = self._step_limits(max_episode_steps)
+        self._mode = _autoreset_mode(autoreset_mode)
+        perturbations, options = split_options(options)
+        runner = EpisodeRunner(
+            task_class(task)(**options),
+            batch=self.num_envs,
+            threads=threads,
+            precision=precision,
+            perturbations=perturbations,
+            streams=self._generators,
         )
-        self._set(run, render_mode, (width, height), overlay, shadow)
+        render = RenderOptions(
+            render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
+        )
+        self._set_up(runner, render)
         self.metadata["autoreset_mode"] = self._mode
-        self.single_observation_space, self.single_action_space = self._spaces()
+        self.single_observation_space, self.single_action_space = self._single_spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._streams = Streams(self.num_envs)
-        self._limit = np.full(self.num_envs, min(limit, _NEVER))
-        self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the present episode
+        self._streams = RandomStreams(self.num_envs)
+        self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the current episode
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
-        self._every = np.ones(self.num_envs, dtype=np.bool_)
-        self._started = False
+        self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
+
+    def _step_limits(self, max_episode_steps: int | None) -> NDArray[np.int64]:
+        """Return the largest number of control steps of every environment's episodes."""
+        unlimited = max_episode_steps in (None, -1)
+        limit = _NEVER if unlimited else positive_integer(max_episode_steps, "max_episode_steps")
+        return np.full(self.num_envs, min(limit, _NEVER))
 
     def _generators(self) -> tuple[np.random.Generator, ...]:
         return self._streams.generators
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The random stream of every environment."""
+        """Random stream of every environment."""
         return self._streams.generators
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """Where the random stream of every environment began."""
+        """Seed of the random stream of every environment."""
         return self._streams.seeds
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Array, Infos]:
         """Start episodes.
 
         Args:
-            seed: of the random initial states: one for each environment, or `seed` for the first, `seed + 1` for the
-                next and so on; None: the random streams go on.
+            seed: of the random initial states: one for each environment, or `seed` for the first,
+                `seed + 1` for the next and so on; None: the random streams continue.
             options: {"reset_mask": (num_envs,) bool} resets some environments only, in any mode;
-                {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for each or one for all.
+                {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for
+                each or one for all.
 
         Returns:
             Observations (num_envs, n) of all, infos of those that were reset.
 
         Raises:
-            ValueError: another option, a mask, seeds or a state that do not fit. All environments are as they were.
-            ResetNeeded: a mask that leaves out environments before they were ever reset.
+            ValueError: another option, a mask, seeds or a state that do not fit. All environments
+                are unchanged.
+            ResetNeeded: a mask without environments that were never reset.
         """
         given = require_options(options, ["reset_mask", "state"])
-        chosen = self._chosen(given.get("reset_mask"))
+        mask = self._checked_mask(given.get("reset_mask"))
         state = given.get("state")
         if state is not None:
-            self.sim.require_state(state, chosen)
-        self._streams.seed(seed, chosen)
-        self._restart(chosen, state)
+            self.sim.require_state(state, mask)
+        self._streams.seed(seed, mask)
+        self._restart(mask, state)
         self._started = True
-        observations, info = self._run.first(chosen)
-        return observations, masked(info if chosen.all() else only(info, chosen), chosen)
+        observations, info = self._runner.reset_result(mask)
+        return observations, with_masks(info if mask.all() else masked_info(info, mask), mask)
 
     def step(self, actions: NDArray[np.float32]) -> Step:
-        """Hold `actions` (num_envs, n_actuated) for one control step.
+        """Apply `actions` (num_envs, n_actuated) for one control step.
 
         Raises:
-            ValueError: wrong shape, or numbers that are not finite: the error names the environment. All are as they
-                were.
+            ValueError: wrong shape, or numbers that are not finite: the error names the
+                environment. All environments are unchanged.
             ResetNeeded: an environment has not been reset.
         """
         self._require_reset()
-        fresh = self._done if np.count_nonzero(self._done) else None
-        held = self._run.advance(actions, fresh)
+        restarted = self._done if np.count_nonzero(self._done) else None
+        applied = self._runner.advance(actions, restarted)
         self._steps += 1
-        if fresh is not None:
-            self._restart(fresh)
-        outcome = self._run.outcome(held, fresh)
-        truncated = self._steps >= self._limit
-        self._done = outcome.terminated | truncated
+        if restarted is not None:
+            self._restart(restarted)
+        result = self._runner.step_result(applied, restarted)
+        truncated = self._steps >= self._limits
+        self._done = result.terminated | truncated
         if self._mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
-            return self._restarted(outcome, truncated)
-        infos = masked(outcome.info, self._every)
-        return outcome.observation, outcome.reward, outcome.terminated, truncated, infos
+            return self._reset_done(result, truncated)
+        infos = with_masks(result.info, self._everywhere)
+        return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
         """Return a picture (height, width, 3) of every environment in mode "rgb_array"."""
         if self.render_mode is None:
-            gymnasium.logger.warn('render() without a render mode: make the environments with render_mode="rgb_array"')
+            gymnasium.logger.warn(
+                'render() without a render mode: make the environments with render_mode="rgb_array"'
+            )
             return None
-        return tuple(self._draw(bodies, lane) for lane, bodies in enumerate(self.sim.body_states))
+        return tuple(self._draw(states, lane) for lane, states in enumerate(self.sim.body_states))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free the renderer; the environments still step afterwards."""
-        self._free()
+        self._close_renderer()
 
-    def _restart(self, chosen: Flags, state: Any = None) -> None:
-        self._run.start_drawn(self._streams.generators, chosen, state)
-        self._steps[chosen] = 0
-        self._done = self._done & ~chosen
+    def _restart(self, mask: Flags, state: Any = None) -> None:
+        self._runner.start_random(self._streams.generators, mask, state)
+        self._steps[mask] = 0
+        self._done = self._done & ~mask
 
-    def _restarted(self, outcome: Outcome, truncated: Flags) -> Step:
-        """Return what mode SAME_STEP does: environments that are done are reset, the others as they are."""
-        done, lanes, observations = self._done, np.flatnonzero(self._done), outcome.observation
+    def _reset_done(self, result: StepResult, truncated: Flags) -> Step:
+        """Reset the environments that are done, in mode SAME_STEP; return the step of all."""
+        done = self._done
+        lanes = np.flatnonzero(done)
+        observations = result.observation
         final = np.full(self.num_envs, None, dtype=object)
         for lane in lanes:
             final[lane] = observations[lane].copy()
         self._restart(done)
-        fresh, info = self._run.first(done)
-        observations[lanes] = fresh[lanes]
-        infos = masked(replaced(outcome.info, info, done), self._every)
-        infos |= {"final_obs": final, "_final_obs": done.copy()}
-        infos |= {"final_info": masked(only(outcome.info, done), done), "_final_info": done.copy()}
-        return observations, outcome.reward, outcome.terminated, truncated, infos
+        initial, info = self._runner.reset_result(done)
+        observations[lanes] = initial[lanes]
+        infos = with_masks(merged_info(result.info, info, done), self._everywhere)
+        infos["final_obs"] = final
+        infos["_final_obs"] = done.copy()
+        infos["final_info"] = with_masks(masked_info(result.info, done), done)
+        infos["_final_info"] = done.copy()
+        return observations, result.reward, result.terminated, truncated, infos
 
     def _require_reset(self) -> None:
         if not self._started:
-            raise ResetNeeded("step: found environments that were never reset, expected a call of reset() first")
-        if self._mode == AutoresetMode.DISABLED and self._done.any():
-            found = np.flatnonzero(self._done).tolist()
             raise ResetNeeded(
-                f"step: found environments {found} at the end of their episodes, expected a reset of them"
+                "step: found environments that were never reset, expected a call of reset() first"
+            )
+        if self._mode == AutoresetMode.DISABLED and self._done.any():
+            found = f"environments {np.flatnonzero(self._done).tolist()}"
+            raise ResetNeeded(
+                f"step: found {found} at the end of their episodes, expected a reset of them"
             )
 
-    def _chosen(self, mask: Flags | None) -> Flags:
-        """Return the environments (num_envs,) that a reset mask names; None names all."""
+    def _checked_mask(self, mask: Flags | None) -> Flags:
+        """Return a copy of a reset mask (num_envs,); None names all environments."""
         if mask is None:
             return np.ones(self.num_envs, dtype=np.bool_)
-        kind = f"{mask.dtype} of shape {mask.shape}" if isinstance(mask, np.ndarray) else f"{mask!r}"
-        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        kind = (
+            f"{mask.dtype} of shape {mask.shape}" if isinstance(mask, np.ndarray) else f"{mask!r}"
+        )
+        fits = (
+            isinstance(mask, np.ndarray)
+            and mask.dtype == np.bool_
+            and mask.shape == (self.num_envs,)
+        )
         if not fits or not mask.any():
-            raise ValueError(
-                f"reset_mask: found {kind if not fits else 'no environment'}, expected a bool array of shape "
-                f"({self.num_envs},) that names at least one"
-            )
+            found = "no environment" if fits else kind
+            expected = f"a bool array of shape ({self.num_envs},) that names at least one"
+            raise ValueError(f"reset_mask: found {found}, expected {expected}")
         if not (self._started or mask.all()):
-            raise ResetNeeded("reset_mask: found environments that were never reset, expected all of them at first")
-        chosen: Flags = mask.copy()
-        return chosen
+            found = "environments that were never reset"
+            raise ResetNeeded(f"reset_mask: found {found}, expected all of them at first")
+        checked: Flags = mask.copy()
+        return checked
 
 
-def _mode(mode: AutoresetMode | str) -> AutoresetMode:
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
     except ValueError as error:
-        expected = [known.value for known in AutoresetMode]
-        raise ValueError(f"option autoreset_mode: found {mode!r}, expected one of {expected}") from error
+        expected = f"one of {[known.value for known in AutoresetMode]}"
+        raise ValueError(f"option autoreset_mode: found {mode!r}, expected {expected}") from error

@@ -1,1 +1,1 @@
-"""Mechanisms as a person describes them: named bodies, joints, shapes and frames, validated when they are added."""
+"""Mechanisms as an author describes them: named elements, checked when they are added."""

@@ -5,28 +5,18 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements import (
-    bodies,
-    checks,
-    collisions,
-    contacts,
-    couplings,
-    joints,
-    motors,
-    shapes,
-    springs,
-)
+from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision, Surface
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
-from vigym.mechanism.elements.errors import AssemblyError, MechanismError
+from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
 from vigym.mechanism.elements.motors import DCMotor, Motor
-from vigym.mechanism.elements.shapes import Shape
-from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.elements.shapes import Shape, check_shapes
+from vigym.mechanism.elements.springs import Spring, make_spring
 from vigym.mechanism.summary import summary
-from vigym.mechanism.topology.analysis import Structure, analyse
+from vigym.mechanism.topology.analysis import Structure, analyse_structure
 from vigym.mechanism.topology.graph import check_joint
 
 
@@ -34,15 +24,15 @@ class Mechanism(Elements):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     The methods `add_...` return the record of the new element. They raise MechanismError for a name
-    that is taken, for unknown bodies and joints and for values out of range; the mechanism is then as
-    it was. Bodies that no joint carries float freely: each gets an implicit joint named
+    that is taken, for unknown bodies and joints and for values out of range; the mechanism is then
+    as it was. Bodies that no joint carries float freely: each gets an implicit joint named
     `<body>:floating`.
 
     Args:
         gravity: acceleration of free fall in the world (3,) [m/s^2].
-        ground: True (the plane z = 0), a `Ground`, False for none, or None: the plane z = 0 when the
-            first contact, collision or wheel is added, none before. Without a ground contacts and
-            collisions are kept and touch nothing.
+        ground: True (the plane z = 0), a `Ground`, False for none, or None: the plane z = 0 when
+            the first contact, collision or wheel is added, none before. Without a ground contacts
+            and collisions are kept and touch nothing.
         name: shown in summaries.
 
     Attributes:
@@ -50,7 +40,7 @@ class Mechanism(Elements):
             the order they were added; joints without the implicit ones, contacts among collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
-        report: list of `Note`, one for each element that is not simulated exactly as it was written.
+        notes: `Note`s on elements that are not simulated exactly as they were written.
 
     Raises:
         MechanismError: gravity that is not three finite numbers, or a wrong ground.
@@ -72,8 +62,7 @@ class Mechanism(Elements):
         Args:
             name: unique among bodies and frames; "world" is taken.
             mass: [kg], > 0.
-            inertia: principal moments (3,) or tensor (3, 3) about the centre of mass, body axes
-                [kg m^2].
+            inertia: moments (3,) or tensor (3, 3) about the centre of mass, body axes [kg m^2].
             position: centre of mass in the world (3,) [m].
             orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
             shapes: drawn, poses in the body frame.
@@ -105,8 +94,8 @@ class Mechanism(Elements):
     ) -> Joint:
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
-        A joint whose child already hangs on another joint (or carries the joint's parent) closes a
-        loop; it has no actuator, armature or friction.
+        A joint whose child already hangs on another joint, or carries its parent, closes a loop; it
+        has no actuator, armature or friction.
 
         Args:
             name: unique among joints.
@@ -114,8 +103,8 @@ class Mechanism(Elements):
             parent: body name or "world".
             child: body name.
             position: anchor in the world (3,) [m].
-            axis: axis of translation and rotation in the world (3,), planar: the normal; scaled to
-                length one.
+            axis: of translation and rotation in the world (3,), planar: normal; scaled to length
+                one.
             limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
             damping: [N s/m or N m s/rad], >= 0.
             stiffness: [N/m or N m/rad], >= 0.
@@ -124,12 +113,12 @@ class Mechanism(Elements):
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
             friction: Coulomb friction of a joint of one degree of freedom [N or N m], >= 0.
             axis2: universal only: second axis (3,), fixed in the child, perpendicular to `axis`.
-            velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, within its
+            velocity: largest rate [rad/s or m/s]; only the joint's motor enforces it, by its
                 effort.
-            child_position: loop-closing joints only: anchor on the child in the world (3,) [m], where
-                the loop is open at the assembly pose; a simulator closes it.
-            child_rotation: loop-closing joints only: rotation from the parent's joint frame to the
-                child's (4,), quaternion in the world.
+            child_position: of an open loop-closing joint: anchor on the child in the world (3,)
+                [m]; a simulator closes the loop.
+            child_rotation: of an open loop-closing joint: rotation from the parent's joint frame to
+                the child's (4,), quaternion in the world.
         """
         checks.fresh_name(name, "joint", self.joints)
         joints.check_joint_ends(name, parent, child, self.bodies)
@@ -140,7 +129,7 @@ class Mechanism(Elements):
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint(joint, self._added_tree_joints, self.joints.values())
         self._closing += (name,) if closes_loop else ()
-        self.report += joints.limit_notes(joint, closes_loop)
+        self.notes += joints.limit_notes(joint, closes_loop)
         return self.joints.add(name, joint)
 
     def add_frame(
@@ -164,7 +153,7 @@ class Mechanism(Elements):
 
     def add_world_shape(self, shape: Shape) -> None:
         """Draw a shape at rest; its pose is in the world."""
-        self.world_shapes += shapes.check_shapes([shape], "world")
+        self.world_shapes += check_shapes([shape], "world")
 
     def add_spring(
         self,
@@ -179,8 +168,7 @@ class Mechanism(Elements):
     ) -> Spring:
         """Connect two points by a spring and damper.
 
-        It pulls with stiffness (length - rest_length) + damping d(length)/dt along the line between
-        the points.
+        It pulls with stiffness (length - rest_length) + damping d(length)/dt along their line.
 
         Args:
             name: unique among springs.
@@ -188,16 +176,14 @@ class Mechanism(Elements):
             b: another one.
             point_a: end in the frame of body a (3,) [m]; of "world": in the world.
             point_b: end in the frame of body b (3,) [m].
-            stiffness: [N/m], >= 0; any period, however far below a step, is stable (to 1e12 N/m for
-                1 kg and 1 m).
+            stiffness: [N/m], >= 0; stable at any period (to 1e12 N/m for 1 kg and 1 m).
             rest_length: length without force [m], >= 0.
             damping: [N s/m], >= 0.
         """
         checks.fresh_name(name, "spring", self.springs)
         checks.one_of(a, [WORLD, *self.bodies], f"spring {name!r} a")
         checks.one_of(b, [WORLD, *self.bodies], f"spring {name!r} b")
-        ends, points = (a, b), (point_a, point_b)
-        spring = springs.make_spring(name, ends, points, stiffness, rest_length, damping)
+        spring = make_spring(name, (a, b), (point_a, point_b), stiffness, rest_length, damping)
         return self.springs.add(name, spring)
 
     def add_motor(
@@ -212,21 +198,21 @@ class Mechanism(Elements):
         """Drive a joint of one degree of freedom by a controller solved within the step.
 
         Its force is kp (target - s) - kd rate, of kp = 0 kd (target - rate); the joint's torque is
-        added and the sum clipped to the effort, at the end of the step. Any gains are stable. A joint
-        with a limit of velocity is braked within the effort.
+        added and the sum clipped to the effort, at the end of the step. Any gains are stable. A
+        velocity limit of the joint is enforced within the effort.
 
         Args:
             joint: name of a joint of the tree, of one degree of freedom and without a motor.
             kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
             kd: [N m s/rad or N s/m], >= 0; not both are 0.
             effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
-            model: electric motor; the controller's output is then the pulse width in [-1, 1], and kp
-                is > 0.
+            model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
+                0.
         """
         motors.check_motor_joint(joint, self.joints, self._closing, self._motors)
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
-        enforced = joints.velocity_limit(joint)
-        self.report[:] = [note for note in self.report if note.element != enforced]
+        enforced = joints.velocity_limit_element(joint)
+        self.notes[:] = [note for note in self.notes if note.element != enforced]
         return self._motors.add(joint, motor)
 
     def add_coupling(
@@ -245,8 +231,7 @@ class Mechanism(Elements):
         """
         checks.fresh_name(name, "coupling", self.couplings)
         coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
-        others = self.couplings.values()
-        couplings.check_coupled(coupling, self.tree_joints, self.closing_joints, others)
+        couplings.check_coupled(coupling, self.tree_joints, self.closing_joints, self.couplings)
         return self.couplings.add(name, coupling)
 
     def add_contact(
@@ -267,16 +252,15 @@ class Mechanism(Elements):
             body: body name.
             position: point or centre of the ball in the body frame (3,) [m].
             radius: of the ball [m], >= 0.
-            friction: a number, (along, across) or (along, across, backward), >= 0. Along is the
-                projection of `direction` on the ground; `along` resists slip forward and `backward`
-                slip backward.
-            restitution: part of the approaching speed that is given back (Newton's), in [0, 1].
-                Approach by less than two steps of free fall gives nothing back; heights are met to
-                order one in the step.
+            friction: a number, (along, across) or (along, across, backward), >= 0. "Along" resists
+                slip forward, "backward" slip backward, on the ground's projection of `direction`.
+            restitution: part of the approaching speed that is given back (Newton's), in [0, 1];
+                none is below two steps of free fall, and heights are met to order one in the step.
             torsion: largest moment about the normal as a part of the normal force [m], >= 0.
             direction: in the body frame (3,), scaled to length one.
         """
-        self._check_collision(name, body, "contact")
+        checks.fresh_name(name, "contact", self.collisions)
+        bodies.check_body(body, self.bodies, self.frames, f"contact {name!r}")
         surface = Surface(friction, restitution, torsion, direction)
         contact = collisions.make_contact(name, body, position, radius, surface)
         return self._add_collision(contact)
@@ -296,15 +280,16 @@ class Mechanism(Elements):
         Args:
             name: unique among contacts and collisions.
             body: body name.
-            shape: Box, Sphere, Capsule, Cylinder or Mesh, pose in the body frame; it is not drawn. Of
-                a mesh the convex hull touches, by at most 128 corners (a note says where more were
-                cut); a flat mesh, or one of a line or point, touches by its corners as exactly.
+            shape: Box, Sphere, Capsule, Cylinder or Mesh, pose in the body frame; it is not drawn.
+                A mesh touches by its convex hull of at most 128 corners (a note says if more were
+                cut).
             friction: as in `add_contact`.
             restitution: as in `add_contact`.
             torsion: as in `add_contact`.
             direction: as in `add_contact`.
         """
-        self._check_collision(name, body, "collision")
+        checks.fresh_name(name, "collision", self.collisions)
+        bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
         surface = Surface(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
         contacts.check_partners(collision, self.collisions.values(), self.pairs)
@@ -313,10 +298,9 @@ class Mechanism(Elements):
     def add_pair(self, a: str, b: str) -> None:
         """Let the collision shapes of two bodies touch each other, not boxes on both.
 
-        A sphere and any shape have one contact; a capsule and a capsule or box three: where they are
-        nearest, and at the ends of the part of the capsule that is over the other. Between bodies
-        friction has no direction and there is no torsion; friction and restitution are the geometric
-        means of both.
+        A sphere and any shape have one contact; a capsule and a capsule or box three: where they
+        are nearest, and at the ends of the capsule's part over the other. Friction and restitution
+        are the geometric means of both, without direction and torsion.
 
         Args:
             a: body name, with spheres, capsules or boxes for collision shapes.
@@ -345,7 +329,8 @@ class Mechanism(Elements):
     ) -> Wheel:
         """Let a wheel roll on the ground without slip (nonholonomic, no normal force).
 
-        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no wheels.
+        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no
+        wheels.
 
         Args:
             name: unique among skates and wheels.
@@ -358,24 +343,18 @@ class Mechanism(Elements):
         bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
         wheel = couplings.make_wheel(name, body, position, axis, radius)
         self._add_default_ground()
-        if self.ground is None:
-            found = "a mechanism made without ground"
-            raise MechanismError(f"wheel {name!r}: found {found}, expected one; set `ground`")
+        bodies.check_ground(self.ground, f"wheel {name!r}")
         return self.wheels.add(name, wheel)
-
-    def _check_collision(self, name: str, body: str, kind: str) -> None:
-        checks.fresh_name(name, kind, self.collisions)
-        bodies.check_body(body, self.bodies, self.frames, f"{kind} {name!r}")
 
     def _add_collision(self, collision: Collision) -> Collision:
         contacts.check_contact_names(collision, self.collisions.values())
         self._add_default_ground()
-        self.report += collisions.cut_notes(collision)
+        self.notes += collisions.cut_notes(collision)
         return self.collisions.add(collision.name, collision)
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number of independent velocities, at a generic assembled pose, skates and wheels left out."""
+        """Number of independent velocities at a generic assembled pose; skates and wheels apart."""
         return self.structure.degrees_of_freedom
 
     @property
@@ -385,14 +364,14 @@ class Mechanism(Elements):
 
     @property
     def structure(self) -> Structure:
-        """Assembled pose, loop constraints and numbers of degrees of freedom; found when first read.
+        """Assembled pose, loop constraints and numbers of degrees of freedom, cached.
 
         Raises:
             AssemblyError: loops that cannot be closed; names the worst joint and its gap.
         """
         numbers = len(self.bodies), len(self.joints), len(self.couplings)  # elements are only added
         if self._structure is None or self._structure[0] != numbers:
-            self._structure = numbers, analyse(self)
+            self._structure = numbers, analyse_structure(self)
         return self._structure[1]
 
     def reset_structure(self) -> None:
@@ -409,8 +388,7 @@ class Mechanism(Elements):
     def to_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return this mechanism as a URDF file, loops included; write it to `path` if one is given.
 
-        `load_urdf` reads it back. The ground and motors are in the file's comments: they are to be
-        given again after loading.
+        `load_urdf` reads it back. Ground and motors are comments, to be given again after loading.
 
         Raises:
             MechanismError: elements that a file cannot hold: other gravity, springs, armature, some

@@ -39,7 +39,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "skates": map(_skate_row, mechanism.skates.values()),
         "wheels": map(_wheel_row, mechanism.wheels.values()),
         "frames": ([frame.name, f"on {frame.body}"] for frame in mechanism.frames.values()),
-        "not simulated as written": ([str(note)] for note in mechanism.report),
+        "not simulated as written": ([str(note)] for note in mechanism.notes),
     }
     lines = [
         f"{mechanism.name}: {counts}, {mass:.6g} kg",
@@ -190,8 +190,8 @@ def _joint_row(joint: Joint) -> list[str]:
     return [joint.name, joint.type, ends, f"axis {_numbers(joint.axis)}", ", ".join(extras)]
 
 
-def _numbers(values: object) -> str:
-    return "(" + ", ".join(f"{value + 0.0:.4g}" for value in values) + ")"  # type: ignore[attr-defined]
+def _numbers(values: Iterable[float]) -> str:
+    return "(" + ", ".join(f"{value + 0.0:.4g}" for value in values) + ")"
 
 
 def _table(title: str, rows: list[list[str]]) -> list[str]:

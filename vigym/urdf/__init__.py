@@ -1,8 +1,11 @@
-"""URDF files -> Mechanism: a gate that checks the XML, pybullet as second reader, exact merging of fixed joints.
+"""URDF import and export.
 
-What the importer changes, drops or does not simulate is in `Mechanism.report`; what it cannot read truthfully is one
-UrdfError naming file, element, found and expected. Order of work: `read.xml` (XML values), `read.links` (links, with
-`read.joints` and `read.loops`), `convert.tree` (who hangs on whom), `convert.cross_check` (second reader),
-`convert.merge` (bodies), `convert.load` (the Mechanism, with `convert.loops` for its loops). The way back is
-`write.write`.
+Import: `read.xml` checks XML values, `read.links` reads the links, joints and loop joints of a
+file, `convert.tree` orders the links, `convert.cross_check` compares with pybullet's loader,
+`convert.merge` makes one body of links on fixed joints, `convert.load` builds the Mechanism, with
+the loop-closing joints of `convert.loops`. `Mechanism.notes` lists changed, dropped and ignored
+elements; a file that cannot be read truthfully raises an UrdfError that names file, element, found
+and expected.
+
+Export: `write.write`.
 """

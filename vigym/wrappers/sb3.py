@@ -39,8 +39,10 @@ class SB3VecEnv(VecEnv):
 
     def __init__(self, env: VectorEnv[Any, Any, Any], info_keys: Sequence[str] | None = ()) -> None:
         if not isinstance(env, VectorEnv):
-            expected = "a vector environment of gymnasium.make_vec"
-            raise TypeError(f"env: found {type(env).__name__}, expected {expected}")
+            raise TypeError(
+                f"env: found {type(env).__name__}, "
+                "expected a vector environment of gymnasium.make_vec"
+            )
         mode = env.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:
             expected = 'SAME_STEP: make it with autoreset_mode="SameStep"'

@@ -1,4 +1,4 @@
-"""Swing up two rods with a motor at the elbow alone."""
+"""Swing-up of two rods with a motor at the elbow alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,31 +7,31 @@ from typing import ClassVar
 import numpy as np
 
 from vigym import assets
-from vigym.envs.arrays import parts
+from vigym.envs.arrays import unstack
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
 
 ROD = 1.0  # length of each rod [m]
-AIM = 1.0  # height of the feet above the shoulder at which the task is done [m]
-FAST = 40.0  # bound of the observed rates [rad/s]
+GOAL_HEIGHT = 1.0  # height of the tip above the shoulder that ends the task [m]
+MAX_RATE = 40.0  # bound of the observed rates [rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Acrobot(Task):
-    """Swing up two rods with a motor at the elbow alone.
+    """Swing-up of two rods with a motor at the elbow alone.
 
     ## Description
 
-    Two rods of 1 m hang on each other; the upper one on a free hinge, the lower one on the motor, whose friction
-    keeps the elbow below 30 rad/s. The agent swings until its feet, the end of the lower rod,
-    are 1 m above the shoulder.
+    Two rods of 1 m hang on each other: the upper one on a free hinge, the shoulder, the lower one
+    on the motor, the elbow. Friction of the motor limits the elbow to 30 rad/s. The agent swings
+    until the tip of the lower rod is 1 m above the shoulder.
 
     ## Notes
 
-    `info` has the angles from hanging `shoulder_angle` and between the rods `elbow_angle` [rad], unwrapped, their
-    rates `shoulder_rate` and `elbow_rate` [rad/s] and `tip_height` above the shoulder [m].
+    `info` has `shoulder_angle` from hanging and `elbow_angle` between the rods [rad], unwrapped,
+    their rates `shoulder_rate` and `elbow_rate` [rad/s] and `tip_height` above the shoulder [m].
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -56,7 +56,7 @@ class Acrobot(Task):
     reward = reward_time + reward_depth + reward_control, all in `info`:
 
     - reward_time: minus `time_weight` in every step;
-    - reward_depth: minus `depth_weight` times how deep the feet are, 0 straight up to 1 hanging;
+    - reward_depth: minus `depth_weight` times the depth of the tip, 0 straight up to 1 hanging;
     - reward_control: minus `control_weight` times the squared action.
 
     ## Starting State
@@ -65,7 +65,7 @@ class Acrobot(Task):
 
     ## Episode End
 
-    - Termination: the feet are 1 m above the shoulder, which is the aim, or the solver fails
+    - Termination: the tip is 1 m above the shoulder, which is the goal, or the solver fails
       (`info["solver_converged"]` is False).
     - Truncation: after 500 control steps, 25 s.
 
@@ -76,19 +76,6 @@ class Acrobot(Task):
     | `time_weight` | float | 0.5 | weight of the time |
     | `depth_weight` | float | 0.5 | weight of the depth |
     | `control_weight` | float | 0.01 | weight of the squared action |
-    | `timestep` | float | 0.01 | step of the integrator (s) |
-    | `frame_skip` | int | 5 | integrator steps per control step |
-    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.perturbations` |
-    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
-    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
-    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
-    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
-    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
-
-    ## Version History
-
-    - v0: first version.
     """
 
     aims_to_end: ClassVar[bool] = True
@@ -102,7 +89,7 @@ class Acrobot(Task):
         return load_urdf(assets.path("acrobot"))
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Hang, with noise."""
+        """Return the hanging rods with noise."""
         scale = self.reset_noise_scale
         return rng.uniform(-scale, scale, 2), rng.uniform(-scale, scale, 2)
 
@@ -110,33 +97,37 @@ class Acrobot(Task):
         """Return cosines, sines and rates."""
         angles = ("shoulder_angle", "elbow_angle")
         bounds = {f"cos({name})": 1.0 for name in angles} | {f"sin({name})": 1.0 for name in angles}
-        return bounds | {"shoulder_rate": FAST, "elbow_rate": FAST}
+        return bounds | {"shoulder_rate": MAX_RATE, "elbow_rate": MAX_RATE}
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return both angles, their rates, and the tip's height."""
-        (shoulder, elbow), (first, second) = parts(sim.joint_positions), parts(sim.joint_velocities)
+        shoulder, elbow = unstack(sim.joint_positions)
+        shoulder_rate, elbow_rate = unstack(sim.joint_velocities)
         return {
             "shoulder_angle": shoulder,
             "elbow_angle": elbow,
-            "shoulder_rate": first,
-            "elbow_rate": second,
+            "shoulder_rate": shoulder_rate,
+            "elbow_rate": elbow_rate,
             "tip_height": -ROD * (np.cos(shoulder) + np.cos(shoulder + elbow)),
         }
 
-    def observe(self, now: Quantities) -> Array:
+    def observe(self, quantities: Quantities) -> Array:
         """Return cosines, sines and rates (..., 6)."""
-        angles = now["joint_positions"]
-        return np.concatenate((np.cos(angles), np.sin(angles), now["joint_velocities"]), axis=-1)
+        angles = quantities["joint_positions"]
+        return np.concatenate(
+            (np.cos(angles), np.sin(angles), quantities["joint_velocities"]), axis=-1
+        )
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of time, of the tip's depth, and of control."""
-        height, (torque,) = now["tip_height"], parts(action)
+        height = quantities["tip_height"]
+        (torque,) = unstack(action)
         return {
             "time": 0.0 * height - 1.0,
             "depth": height / (4.0 * ROD) - 0.5,
             "control": -(torque * torque),
         }
 
-    def terminated(self, now: Quantities) -> Flags:
-        """Return whether the feet are up."""
-        return now["tip_height"] > AIM
+    def terminated(self, quantities: Quantities) -> Flags:
+        """Return whether the tip has reached the goal height."""
+        return quantities["tip_height"] > GOAL_HEIGHT

@@ -1,4 +1,4 @@
-"""Follow a commanded crank speed with a linkage whose bars fall into one line once in every turn."""
+"""Tracking of a crank speed with a linkage that passes a singular pose in every turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,38 +6,40 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.arrays import columns, parts, wrapped
+from vigym.envs.arrays import stack, unstack, wrap_angle
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
 
-DRIVEN = "drive"  # the joint that a start sets; the others follow through the loop
-OPENING = np.pi / 2.0 + np.arctan2(3.0, 4.0)  # transmission angle at the file's zero [rad]
-FAST = 60.0  # bound of the observed crank speed [rad/s]; friction holds it below 30
-STEEP = 50.0  # bound of the observed command's rate of change [rad/s^2]
-NEAR = 2.0  # speed error at which the reward is down to a tenth [rad/s]
+DRIVEN = "drive"  # joint set in the initial state; the others follow through the loop
+TRANSMISSION_OFFSET = np.pi / 2.0 + np.arctan2(3.0, 4.0)  # transmission angle at file zero [rad]
+MAX_SPEED = 60.0  # bound of the observed crank speed [rad/s]; friction keeps it below 30
+MAX_COMMAND_RATE = 50.0  # bound of the observed rate of change of the command [rad/s^2]
+SPEED_MARGIN = 2.0  # speed error at which the reward is a tenth [rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FourBar(Task):
-    """Follow a commanded crank speed with a linkage whose bars fall into one line once in every turn.
+    """Tracking of a crank speed with a linkage that passes a singular pose in every turn.
 
     ## Description
 
-    A motor turns the crank of a crank-rocker in the vertical plane: crank 0.2 m, coupler 0.5 m, rocker 0.3 m, their
-    pivots 0.6 m apart. The shortest and the longest bar are together as long as the other two, so that all bars lie in
-    one line once in every turn of the crank. In that singular pose the loop leaves two motions open for an instant;
-    inertia carries the rocker through to the other side, and the linkage is back where it was after two turns.
-    The commanded speed swings between `speed` one way and `speed` the other. The weight of the bars pulls at the crank
-    with up to 1.4 N m, in a different rhythm on either side.
+    A motor turns the crank of a crank-rocker in the vertical plane: crank 0.2 m, coupler 0.5 m,
+    rocker 0.3 m, pivots 0.6 m apart. The shortest and the longest bar are together as long as the
+    other two, so all bars are collinear once in every turn of the crank. In that singular pose the
+    loop has a second degree of freedom for an instant; inertia carries the rocker through to the
+    other branch, and the linkage returns to its first pose after two turns. The commanded speed is
+    a sine of amplitude `speed`. The weight of the bars loads the crank with up to 1.4 N m, which
+    varies differently on either branch.
 
     ## Notes
 
-    `info` has `crank_angle` in [-pi, pi) and `rocker_angle` [rad] from the file's zero, `transmission_angle` between
-    coupler and rocker [rad], zero in the singular pose and of the other sign on the other side, `crank_speed`,
-    `command` and `speed_error`, their difference [rad/s], and `command_rate` [rad/s^2].
+    `info` has `crank_angle` in [-pi, pi) and `rocker_angle` [rad] from the file's zero,
+    `transmission_angle` between coupler and rocker [rad], zero in the singular pose and of opposite
+    signs on the two branches, `crank_speed`, `command` and `speed_error`, their difference [rad/s],
+    and `command_rate` [rad/s^2].
     Observations are clipped to their bounds, `info` is not.
 
     ## Action Space
@@ -64,14 +66,14 @@ class FourBar(Task):
 
     reward = reward_tracking + reward_control, both in `info`:
 
-    - reward_tracking: `tracking_weight` times 1 at the commanded speed, a tenth 2 rad/s off;
+    - reward_tracking: `tracking_weight` times 1 at the commanded speed, 0.1 at an error of 2 rad/s;
     - reward_control: minus `control_weight` times the squared action.
 
     ## Starting State
 
-    The crank points to the rocker's pivot and the rocker stands upright; crank angle [rad] and crank speed [rad/s] are
-    uniform within +- `reset_noise_scale` of that at rest, the other bars follow. The command starts at zero and is
-    `speed` sin(2 pi t / `period`).
+    The crank points to the rocker's pivot and the rocker stands upright; crank angle [rad] and
+    crank speed [rad/s] are uniform within +- `reset_noise_scale` of that at rest, the other bars
+    follow. The command is `speed` sin(2 pi t / `period`).
 
     ## Episode End
 
@@ -84,21 +86,8 @@ class FourBar(Task):
     |---|---|---|---|
     | `speed` | float | 8.0 | largest commanded crank speed (rad/s) |
     | `period` | float | 8.0 | of the command (s) |
-    | `tracking_weight` | float | 1.0 | weight of the tracking |
+    | `tracking_weight` | float | 1.0 | weight of the speed tracking |
     | `control_weight` | float | 0.05 | weight of the squared action |
-    | `timestep` | float | 0.005 | step of the integrator (s) |
-    | `frame_skip` | int | 4 | integrator steps per control step |
-    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.perturbations` |
-    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
-    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
-    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
-    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
-    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
-
-    ## Version History
-
-    - v0: first version.
     """
 
     timestep: float = 0.005
@@ -118,43 +107,49 @@ class FourBar(Task):
         return load_urdf(assets.path("four_bar"))
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
-        """Start at the file's zero, with noise of the crank alone."""
+        """Return the file's zero with noise of the crank alone."""
         angle, speed = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, 2)
         return {DRIVEN: angle}, {DRIVEN: speed}
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
-        """Return the pose, the crank's speed, and the command."""
+        """Return pose, crank speed and command."""
         angles = ("crank_angle", "transmission_angle")
         pose = {f"{function}({angle})": 1.0 for angle in angles for function in ("cos", "sin")}
-        return pose | {"crank_speed": FAST, "command": self.speed, "command_rate": STEEP}
+        return pose | {
+            "crank_speed": MAX_SPEED,
+            "command": self.speed,
+            "command_rate": MAX_COMMAND_RATE,
+        }
 
     def quantities(self, sim: Simulator) -> Quantities:
-        """Return angles, speeds and the command."""
-        crank, coupler, rocker, *_ = parts(sim.joint_positions)
-        crank_speed, *_ = parts(sim.joint_velocities)
+        """Return angles, speeds and command."""
+        crank, coupler, rocker, *_ = unstack(sim.joint_positions)
+        crank_speed, *_ = unstack(sim.joint_velocities)
         rate = 2.0 * np.pi / self.period
         phase = rate * sim.time
         command = self.speed * np.sin(phase)
         return {
-            "crank_angle": wrapped(crank),
+            "crank_angle": wrap_angle(crank),
             "rocker_angle": rocker,
-            "transmission_angle": wrapped(rocker - crank - coupler + OPENING),
+            "transmission_angle": wrap_angle(rocker - crank - coupler + TRANSMISSION_OFFSET),
             "crank_speed": crank_speed,
             "command": command,
             "command_rate": rate * self.speed * np.cos(phase),
             "speed_error": crank_speed - command,
         }
 
-    def observe(self, now: Quantities) -> Array:
-        """Return the pose, the crank's speed, and the command (..., 7)."""
-        crank, between = now["crank_angle"], now["transmission_angle"]
-        pose = np.cos(crank), np.sin(crank), np.cos(between), np.sin(between)
-        return columns(*pose, now["crank_speed"], now["command"], now["command_rate"])
+    def observe(self, quantities: Quantities) -> Array:
+        """Return pose, crank speed and command (..., 7)."""
+        crank = quantities["crank_angle"]
+        transmission = quantities["transmission_angle"]
+        pose = np.cos(crank), np.sin(crank), np.cos(transmission), np.sin(transmission)
+        command = quantities["command"], quantities["command_rate"]
+        return stack(*pose, quantities["crank_speed"], *command)
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
-        """Return the terms of the speed's tracking and of control."""
-        (torque,) = parts(action)
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
+        """Return the terms of speed tracking and control."""
+        (torque,) = unstack(action)
         return {
-            "tracking": tolerance(now["speed_error"], margin=NEAR),
+            "tracking": tolerance(quantities["speed_error"], margin=SPEED_MARGIN),
             "control": -(torque * torque),
         }

@@ -1,4 +1,4 @@
-"""Swing up a rod whose motor is too weak to lift it."""
+"""Swing-up of a rod whose motor is too weak to lift it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.arrays import columns, parts, wrapped
+from vigym.envs.arrays import stack, unstack, wrap_angle
 from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
@@ -14,18 +14,19 @@ from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
 
 UPRIGHT = np.pi  # joint angle of the upright rod: the file's zero hangs [rad]
-FAST = 30.0  # bound of the observed rate [rad/s]; a fall from upright ends at 7.7
-NEAR, STILL = 0.5, 2.0  # angle [rad] and rate [rad/s] at which a reward factor is down to a tenth
+MAX_RATE = 30.0  # bound of the observed rate [rad/s]; a fall from upright ends at 7.7
+ANGLE_MARGIN, RATE_MARGIN = 0.5, 2.0  # where a reward factor is a tenth [rad, rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pendulum(Task):
-    """Swing up a rod whose motor is too weak to lift it.
+    """Swing-up of a rod whose motor is too weak to lift it.
 
     ## Description
 
-    A uniform rod hangs on a hinge. Its motor gives less than half the torque that gravity exerts on the horizontal
-    rod, so the agent has to swing back and forth until the rod gets over, and then keep it upright.
+    A uniform rod hangs on a hinge. The torque of its motor is less than half that of gravity on the
+    horizontal rod, so the agent has to swing back and forth until the rod gets over, and then
+    balance it upright.
 
     ## Notes
 
@@ -50,8 +51,8 @@ class Pendulum(Task):
 
     reward = reward_upright + reward_still + reward_control, all in `info`:
 
-    - reward_upright: `upright_weight` times the height of the rod's end, 0 hanging to 1 upright;
-    - reward_still: `still_weight` times 1 for a rod at rest and upright; a tenth at 0.5 rad, or at 2 rad/s;
+    - reward_upright: `upright_weight` times the height of the rod's tip, 0 hanging to 1 upright;
+    - reward_still: `still_weight` times 1 for a rod at rest and upright, 0.1 at 0.5 rad or 2 rad/s;
     - reward_control: minus `control_weight` times the squared action.
 
     ## Starting State
@@ -68,21 +69,8 @@ class Pendulum(Task):
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `upright_weight` | float | 0.5 | weight of the height |
-    | `still_weight` | float | 0.5 | weight of standing still upright |
+    | `still_weight` | float | 0.5 | weight of being at rest upright |
     | `control_weight` | float | 0.01 | weight of the squared action |
-    | `timestep` | float | 0.01 | step of the integrator (s) |
-    | `frame_skip` | int | 5 | integrator steps per control step |
-    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.perturbations` |
-    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
-    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
-    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
-    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
-    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
-
-    ## Version History
-
-    - v0: first version.
     """
 
     upright_weight: float = 0.5
@@ -94,29 +82,31 @@ class Pendulum(Task):
         return load_urdf(assets.path("pendulum"))
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Hang, with noise."""
+        """Return the hanging rod with noise."""
         scale = self.reset_noise_scale
         return rng.uniform(-scale, scale, 1), rng.uniform(-scale, scale, 1)
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return cosine, sine and rate."""
-        return {"cos(angle)": 1.0, "sin(angle)": 1.0, "angular_velocity": FAST}
+        return {"cos(angle)": 1.0, "sin(angle)": 1.0, "angular_velocity": MAX_RATE}
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return the angle from upright and its rate."""
-        (hanging,), (rate,) = parts(sim.joint_positions), parts(sim.joint_velocities)
-        return {"angle": wrapped(hanging - UPRIGHT), "angular_velocity": rate}
+        (position,) = unstack(sim.joint_positions)
+        (rate,) = unstack(sim.joint_velocities)
+        return {"angle": wrap_angle(position - UPRIGHT), "angular_velocity": rate}
 
-    def observe(self, now: Quantities) -> Array:
+    def observe(self, quantities: Quantities) -> Array:
         """Return cosine, sine and rate (..., 3)."""
-        angle = now["angle"]
-        return columns(np.cos(angle), np.sin(angle), now["angular_velocity"])
+        angle = quantities["angle"]
+        return stack(np.cos(angle), np.sin(angle), quantities["angular_velocity"])
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
-        """Return the terms of being upright, being still there, and control."""
-        angle, (torque,) = now["angle"], parts(action)
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
+        """Return the terms of being upright, being at rest there, and control."""
+        angle, rate = quantities["angle"], quantities["angular_velocity"]
+        (torque,) = unstack(action)
         return {
             "upright": 0.5 * (1.0 + np.cos(angle)),
-            "still": tolerance(angle, margin=NEAR) * tolerance(now["angular_velocity"], margin=STILL),
+            "still": tolerance(angle, margin=ANGLE_MARGIN) * tolerance(rate, margin=RATE_MARGIN),
             "control": -(torque * torque),
         }

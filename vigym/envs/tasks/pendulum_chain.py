@@ -1,4 +1,4 @@
-"""Raise the tip of a hanging chain of rods with a motor in every joint."""
+"""Raising of the tip of a hanging chain of rods with a motor in every joint."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from vigym.envs.joint_observation import JointObservation, joint_observation, random_start
-from vigym.envs.task import Array, Quantities, Start, Task
+from vigym.envs.task import Array, Quantities, Start, Task, require, require_whole
 from vigym.mechanism.elements.shapes import Capsule, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -15,10 +15,10 @@ from vigym.simulation.simulator import Simulator
 LENGTH, MASS = 1.0, 1.0  # of the whole chain, shared by its rods [m, kg]
 THICKNESS = 0.05  # radius over length of a rod
 GRAVITY = 9.81  # [m/s^2]
-STRENGTH = 1.5  # effort over the torque that holds what hangs on the joint out horizontally
-DAMPING = 0.1  # of a joint over its effort: 10 rad/s is as fast as a motor turns it [s/rad]
-FAST = 60.0  # bound of the observed rates [rad/s]
-JOINTS = ("revolute", "spherical")  # what may join the rods
+STRENGTH = 1.5  # effort over the torque that holds the chain below a joint horizontal
+DAMPING = 0.1  # of a joint over its effort, which limits its rate to 10 rad/s [s/rad]
+MAX_RATE = 60.0  # bound of the observed rates [rad/s]
+JOINTS = ("revolute", "spherical")  # values of the option `joint`
 COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the rods, in turn
 TIP = (0.95, 0.55, 0.15, 1.0)
 MOUNT = (0.35, 0.38, 0.42, 1.0)
@@ -26,13 +26,13 @@ MOUNT = (0.35, 0.38, 0.42, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class PendulumChain(Task):
-    """Raise the tip of a hanging chain of rods with a motor in every joint.
+    """Raising of the tip of a hanging chain of rods with a motor in every joint.
 
     ## Description
 
-    Equal rods hang on each other, 1 m and 1 kg altogether, however many they are. Every joint has a motor strong
-    enough to hold out what hangs on it. With `joint="spherical"` the rods move in space and every joint has three
-    motors, about the axes of the rod it carries.
+    Equal rods hang on each other, 1 m and 1 kg in total whatever their number. Every joint has a
+    motor strong enough to hold the chain below it horizontal. With `joint="spherical"` the rods
+    move in space and every joint has three motors, about the axes of the rod it carries.
 
     ## Notes
 
@@ -49,8 +49,8 @@ class PendulumChain(Task):
 
     ## Observation Space
 
-    For the default three rods with hinges; a spherical joint has a quaternion instead of cosine and sine, and three
-    rates.
+    For the default three rods with hinges; a spherical joint has a quaternion in place of cosine
+    and sine, and three rates.
 
     | Num | Observation | Min | Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
@@ -68,8 +68,8 @@ class PendulumChain(Task):
 
     ## Starting State
 
-    Hanging; angles [rad] and rates [rad/s] are uniform within +- `reset_noise_scale` of it, for spherical joints the
-    components of the rotation vector.
+    Hanging; angles [rad] and rates [rad/s] are uniform within +- `reset_noise_scale` of it, for
+    spherical joints the components of the rotation vector.
 
     ## Episode End
 
@@ -84,19 +84,6 @@ class PendulumChain(Task):
     | `joint` | str | "revolute" | "revolute" or "spherical" |
     | `height_weight` | float | 1.0 | weight of the height |
     | `control_weight` | float | 0.05 | weight of the mean squared action |
-    | `timestep` | float | 0.01 | step of the integrator (s) |
-    | `frame_skip` | int | 4 | integrator steps per control step |
-    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.perturbations` |
-    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
-    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
-    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
-    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
-    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
-
-    ## Version History
-
-    - v0: first version.
     """
 
     links: int = 3
@@ -107,40 +94,48 @@ class PendulumChain(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.links, bool) or not isinstance(self.links, int) or self.links < 1:
-            raise ValueError(f"option links: found {self.links!r}, expected a whole number >= 1")
-        if self.joint not in JOINTS:
-            raise ValueError(f"option joint: found {self.joint!r}, expected one of {JOINTS}")
+        require_whole("links", self.links, 1)
+        require(self.joint in JOINTS, "joint", self.joint, f"one of {JOINTS}")
 
     def mechanism(self) -> Mechanism:
-        """Build the hanging chain."""
+        """Return the hanging chain."""
         mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), name="pendulum_chain")
         length, mass = LENGTH / self.links, MASS / self.links
         radius = THICKNESS * length
         mechanism.add_world_shape(Sphere(radius=2.0 * radius, rgba=MOUNT))
-        across, along = mass * (length**2 / 12.0 + radius**2 / 4.0), mass * radius**2 / 2.0
+        across = mass * (length**2 / 12.0 + radius**2 / 4.0)
+        along = mass * radius**2 / 2.0
         for link in range(1, self.links + 1):
-            hangs = self.links - link + 1
-            effort = STRENGTH * GRAVITY * (hangs * mass) * (hangs * length) / 2.0
+            hanging = self.links - link + 1  # rods from this one down
+            effort = STRENGTH * GRAVITY * (hanging * mass) * (hanging * length) / 2.0
             top = -length * (link - 1)
-            name, parent = f"link{link}", f"link{link - 1}" if link > 1 else "world"
+            name = f"link{link}"
+            parent = f"link{link - 1}" if link > 1 else "world"
             shapes: list[Shape] = [Capsule(radius=radius, length=length, rgba=COLOURS[link % 2])]
-            if hangs == 1:
-                shapes.append(Sphere(radius=2.0 * radius, position=(0.0, 0.0, -length / 2.0), rgba=TIP))
-            mechanism.add_body(name, mass, (across, across, along), (0.0, 0.0, top - length / 2.0), shapes=shapes)
+            if hanging == 1:
+                tip = (0.0, 0.0, -length / 2.0)
+                shapes.append(Sphere(radius=2.0 * radius, position=tip, rgba=TIP))
+            inertia, centre = (across, across, along), (0.0, 0.0, top - length / 2.0)
+            mechanism.add_body(name, mass, inertia, centre, shapes=shapes)
             mechanism.add_joint(
-                f"joint{link}", self.joint, parent, name, (0.0, 0.0, top), axis=(0.0, 1.0, 0.0), effort=effort,
+                f"joint{link}",
+                self.joint,
+                parent,
+                name,
+                position=(0.0, 0.0, top),
+                axis=(0.0, 1.0, 0.0),
+                effort=effort,
                 damping=DAMPING * effort,
-            )  # fmt: skip
+            )
         return mechanism
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
-        """Hang, with noise."""
+        """Return the hanging chain with noise."""
         return random_start(mechanism, rng, self.reset_noise_scale)
 
     @cached_property
     def _joints(self) -> JointObservation:
-        return joint_observation(self.mechanism(), distance=LENGTH, velocity=FAST)
+        return joint_observation(self.mechanism(), distance=LENGTH, velocity=MAX_RATE)
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return all joint coordinates and the tip's height."""
@@ -148,18 +143,22 @@ class PendulumChain(Task):
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return the tip's height."""
-        centre, turn = sim.body_position(f"link{self.links}"), sim.body_orientation(f"link{self.links}")
-        # The rod points down its own z axis; 1 - 2 (x^2 + y^2) of the quaternion is that axis's height.
-        up = 1.0 - 2.0 * (turn[..., 1] * turn[..., 1] + turn[..., 2] * turn[..., 2])
+        last = f"link{self.links}"
+        centre, orientation = sim.body_position(last), sim.body_orientation(last)
+        # The rod hangs along its z axis, whose vertical component is 1 - 2 (x^2 + y^2).
+        x, y = orientation[..., 1], orientation[..., 2]
+        up = 1.0 - 2.0 * (x * x + y * y)
         return {"tip_height": centre[..., 2] - 0.5 * (LENGTH / self.links) * up}
 
-    def observe(self, now: Quantities) -> Array:
+    def observe(self, quantities: Quantities) -> Array:
         """Return joint coordinates and the tip's height (..., n_observations)."""
-        return np.concatenate((self._joints(now), now["tip_height"][..., None]), axis=-1)
+        return np.concatenate(
+            (self._joints(quantities), quantities["tip_height"][..., None]), axis=-1
+        )
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of the tip's height and of control."""
         return {
-            "height": 0.5 + now["tip_height"] / (2.0 * LENGTH),
+            "height": 0.5 + quantities["tip_height"] / (2.0 * LENGTH),
             "control": -(action * action).sum(axis=-1) / action.shape[-1],
         }

@@ -1,4 +1,4 @@
-"""Crawl forwards with a snake that slips along its links more easily than across."""
+"""Forward crawling of a snake that slips along its links more easily than across."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,72 +6,79 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.envs.arrays import columns
-from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
-from vigym.envs.tasks.crawling import crawl, lying, pair_links, require_links
-from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder
+from vigym.envs.arrays import stack
+from vigym.envs.options import require, require_bool, require_positive, require_whole
+from vigym.envs.task import Array, Quantities, Start, Task
+from vigym.envs.tasks.snake_common import add_link_pairs, snake_quantities, straight_start
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
 LENGTH, WIDTH, HEIGHT = 0.1, 0.05, 0.03  # of a link [m]
-DENSITY = 1000.0  # of a link, a solid box; that of water, as snakes have it [kg/m^3]
+DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snakes [kg/m^3]
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]
 EFFORT = 0.5  # of a joint, as of a small servo [N m]
 STIFFNESS, DAMPING = 3.0, 0.12  # of its motor [N m/rad, N m s/rad]
-ARMATURE = 1e-3  # the motor's rotor seen through its gears [kg m^2]
-REACH = 1.0  # angle that an action of 1 asks for [rad]
+ARMATURE = 1e-3  # reflected inertia of a rotor through its gears [kg m^2]
+REACH = 1.0  # target angle of an action of 1 [rad]
 LIMIT = np.pi / 2.0  # of a joint [rad]
-DRIVES = ("position", "torque")  # what actions may be
-QUICK, WHIRL, BENT, FAST = 5.0, 30.0, 1.6, 60.0  # bounds of observed velocity [m/s], rates [rad/s], angles [rad], rates
+DRIVES = ("position", "torque")  # values of the option `drive`
+MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
+MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
 COLOURS = ((0.16, 0.44, 0.76, 1.0), (0.12, 0.62, 0.58, 1.0))  # of the links, in turn
 HEAD, HINGE = (0.95, 0.55, 0.15, 1.0), (0.35, 0.38, 0.42, 1.0)
-LYING = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # turns the axis of a capsule across the link
-CLEAR = 2e-3  # what touches other links is so high above the ground [m]
+ACROSS = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # rotates the axis of a capsule across the link
+CLEARANCE = 2e-3  # of the shapes that touch other links above the ground [m]
 FLANK = Capsule(
     radius=WIDTH / 2.0,
     length=LENGTH - WIDTH,
-    position=(0.0, 0.0, (WIDTH - HEIGHT) / 2.0 + CLEAR),
+    position=(0.0, 0.0, (WIDTH - HEIGHT) / 2.0 + CLEARANCE),
     orientation=(0.5**0.5, 0.0, 0.5**0.5, 0.0),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snake(Task):
-    """Crawl forwards with a snake that slips along its links more easily than across.
+    """Forward crawling of a snake that slips along its links more easily than across.
 
     ## Description
 
-    A chain of flat links of 0.1 m lies on level ground, joined by upright hinges with a motor each. Friction resists
-    slip across the links more than slip along them, as scales or passive wheels do; that is what a snake pushes itself
-    off with when it bends in waves. With equal friction in both directions it hardly gets anywhere. With `skates` the
-    middle of each link cannot slip sideways at all, as if it stood on a blade; two freedoms in the plane are left to
-    the whole snake, so that its motors have to agree where it goes, and waves of prescribed angles jam: 0.1 m/s. With
-    angles that follow the head (`vigym.control.skating`) it goes at the 0.59 m/s that kinematics tell, once under way.
+    A chain of flat links of 0.1 m lies on level ground, joined by vertical hinges with a motor
+    each. Friction resists slip across the links more than slip along them, as scales or passive
+    wheels do; this asymmetry propels a snake that bends in waves. With equal friction in both
+    directions it hardly advances. With `skates` the middle of each link cannot slip sideways at
+    all, as on a blade; the whole snake keeps two degrees of freedom in the plane, so its motors
+    must be coordinated, and waves of prescribed angles jam: 0.1 m/s. With angles that follow the
+    head (`vigym.control.skating`) it travels at the 0.59 m/s given by kinematics, after the start.
 
-    The task is to travel along the world's x axis, fast and with little power. Waves of 0.6 rad that run from the head
-    to the tail once a second (`examples/snake_gait.py`) take the default snake along at 0.5 m/s.
+    The task is to travel along the world's x axis, fast and with little power. Waves of 0.6 rad
+    that run from the head to the tail once a second (`examples/snake_gait.py`) propel the default
+    snake at 0.5 m/s.
 
     ## Notes
 
-    A link is a solid box of 0.1 m x 0.05 m x 0.03 m with the density of water, 0.15 kg. It touches the ground with
-    two points half-way along, at its left and right edge. Joints end at +-pi/2. With `self_collision` links that no
-    joint holds together touch each other, by a capsule of their length and width; else they pass through each other.
+    A link is a solid box of 0.1 m x 0.05 m x 0.03 m with the density of water, 0.15 kg. It touches
+    the ground at two points half-way along, at its left and right edge. Joint limits are +-pi/2.
+    With `self_collision` links that no joint connects touch each other, by a capsule of their
+    length and width; else they pass through each other.
 
-    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity` and `y_velocity`,
-    `travelled` and `speed`, those along the x axis [m, m/s], `heading` of the links on average, from the x axis [rad],
-    `turning`, their mean rate [rad/s], all at the end of the control step, `power`, the mean of that of the motors over
-    the step [W], and `cost_of_transport`, this over weight and speed.
-    Observations are clipped to their bounds, `info` is not.
+    `info` has `x_position` and `y_position` of the centre of mass [m], its velocities `x_velocity`
+    and `y_velocity` [m/s], `travelled` and `speed`, those along the x axis [m, m/s], `heading`, the
+    mean direction of the links from the x axis [rad], `turning`, their mean rate [rad/s], all at
+    the end of the control step, `power` of the motors, mean over the step [W], and
+    `cost_of_transport`, power over weight and speed. Observations are clipped to their bounds,
+    `info` is not.
 
     ## Action Space
 
-    For the default nine links. The motors are servos: torque = 3 N m/rad (target - angle) - 0.12 N m s/rad rate, at
-    most the effort. With `drive="torque"` actions are the torques, scaled by the effort.
+    For the default nine links. The motors are servos: torque = 3 N m/rad (target - angle) - 0.12
+    N m s/rad rate, at most the effort. With `drive="torque"` actions are the torques, scaled by the
+    effort.
 
     | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
-    | 0-7 | targets of the motors, 1 means 1 rad; effort of 0.5 N m | -1 | 1 | joint1 to joint8 | angle (rad) |
+    | 0-7 | motor targets in rad; effort of 0.5 N m | -1 | 1 | joint1 to joint8 | angle (rad) |
 
     ## Observation Space
 
@@ -80,7 +87,7 @@ class Snake(Task):
     | Num | Observation | Min | Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
     | 0-1 | cosine and sine of the heading | -1 | 1 | | ratio |
-    | 2-3 | velocity of the centre of mass along and across the x axis | -5 | 5 | | velocity (m/s) |
+    | 2-3 | velocity of the centre of mass along x and y | -5 | 5 | | velocity (m/s) |
     | 4 | mean rate of the links | -30 | 30 | | rate (rad/s) |
     | 5-12 | joint angles | -1.6 | 1.6 | joint1 to joint8 | angle (rad) |
     | 13-20 | joint rates | -60 | 60 | joint1 to joint8 | rate (rad/s) |
@@ -90,12 +97,12 @@ class Snake(Task):
     reward = reward_forward + reward_power, both in `info`:
 
     - reward_forward: `forward_weight` times the speed along the x axis [m/s];
-    - reward_power: minus `power_weight` times the mean power of the motors over the control step [W].
+    - reward_power: minus `power_weight` times the mean power of the motors over the step [W].
 
     ## Starting State
 
-    Straight along the x axis on the ground, at rest; the direction of the head [rad], the joints' angles [rad] and
-    their rates [rad/s] are uniform within +- `reset_noise_scale` of that.
+    Straight along the x axis on the ground, at rest; the direction of the head [rad], joint angles
+    [rad] and joint rates [rad/s] are uniform within +- `reset_noise_scale` of that.
 
     ## Episode End
 
@@ -109,24 +116,11 @@ class Snake(Task):
     | `links` | int | 9 | number of links, at least 2 |
     | `friction_along` | float | 0.04 | coefficient along the links |
     | `friction_across` | float | 0.4 | coefficient across the links |
-    | `skates` | bool | False | whether no link slips sideways |
-    | `self_collision` | bool | False | whether links touch each other; steps cost several times as much |
-    | `drive` | str | "position" | what actions are: "position" (targets) or "torque" |
+    | `skates` | bool | False | whether links cannot slip sideways |
+    | `self_collision` | bool | False | whether links touch each other; several times slower |
+    | `drive` | str | "position" | meaning of actions: "position" (targets) or "torque" |
     | `forward_weight` | float | 1.0 | weight of the speed |
     | `power_weight` | float | 0.02 | weight of the power |
-    | `timestep` | float | 0.01 | step of the integrator (s) |
-    | `frame_skip` | int | 4 | integrator steps per control step |
-    | `reset_noise_scale` | float | 0.1 | half width of the initial noise (rad, rad/s) |
-    | `randomization`, `observation_noise` | dict, float | None, 0.0 | off; see `vigym.envs.perturbations` |
-    | `action_latency`, `pushes` | int, tuple | 0, None | off; see there |
-    | `render_mode` | str | None | "rgb_array", "human" (window) or "browser" |
-    | `width`, `height` | int | 640, 480 | size of pictures (pixels) |
-    | `overlay` | tuple | () | what pictures show besides: "contacts" (forces), "energy" (bars) |
-    | `shadow` | bool | True | whether bodies throw one on the floor in pictures |
-
-    ## Version History
-
-    - v0: first version.
     """
 
     grounded: ClassVar[bool] = True
@@ -143,83 +137,114 @@ class Snake(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_links(self.links)
+        require_whole("links", self.links, 2)
         require(self.drive in DRIVES, "drive", self.drive, f"one of {DRIVES}")
         for name in ("skates", "self_collision"):
-            require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
+            require_bool(name, getattr(self, name))
         for name in ("friction_along", "friction_across"):
             require_positive(name, getattr(self, name), "a coefficient")
 
     def mechanism(self) -> Mechanism:
-        """Build the straight snake."""
+        """Return the straight snake."""
         friction = self.friction_along, self.friction_across
         return planar_snake(self.links, friction, self.skates, self.self_collision)
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
-        """Lie straight, with noise."""
-        return lying("link1:floating", self.links - 1, self.reset_noise_scale, rng)
+        """Return the straight snake with noise."""
+        return straight_start("link1:floating", self.links - 1, self.reset_noise_scale, rng)
 
     def targets(self, action: Array) -> Array | None:
-        """Return the angles the joints are to take (..., links - 1) [rad], or None where actions are torques."""
+        """Return target angles (..., links - 1) [rad], or None where actions are torques."""
         return REACH * action if self.drive == "position" else None
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
-        """Return direction, velocity and the joints' coordinates."""
+        """Return direction, velocity and joint coordinates."""
         joints = list(mechanism.joints)
-        way = {"cos(heading)": 1.0, "sin(heading)": 1.0, "x_velocity": QUICK, "y_velocity": QUICK, "turning": WHIRL}
-        return way | dict.fromkeys(joints, BENT) | {f"velocity({joint})": FAST for joint in joints}
+        heading = {"cos(heading)": 1.0, "sin(heading)": 1.0}
+        velocity = {"x_velocity": MAX_SPEED, "y_velocity": MAX_SPEED, "turning": MAX_TURNING}
+        rates = {f"velocity({joint})": MAX_RATE for joint in joints}
+        return heading | velocity | dict.fromkeys(joints, MAX_ANGLE) | rates
 
     def quantities(self, sim: Simulator) -> Quantities:
-        """Return where the snake is and how it goes."""
-        return crawl(sim, GRAVITY * MASS * self.links)
+        """Return position, velocity, direction and power of the snake."""
+        return snake_quantities(sim, GRAVITY * MASS * self.links)
 
-    def observe(self, now: Quantities) -> Array:
-        """Return direction, velocity and the joints' coordinates (..., 5 + 2 (links - 1))."""
-        heading = now["heading"]
-        way = columns(np.cos(heading), np.sin(heading), now["x_velocity"], now["y_velocity"], now["turning"])
-        return np.concatenate((way, now["joint_positions"][..., 7:], now["joint_velocities"][..., 6:]), axis=-1)
+    def observe(self, quantities: Quantities) -> Array:
+        """Return direction, velocity and joint coordinates (..., 5 + 2 (links - 1))."""
+        heading = quantities["heading"]
+        velocity = (quantities[name] for name in ("x_velocity", "y_velocity", "turning"))
+        motion = stack(np.cos(heading), np.sin(heading), *velocity)
+        angles = quantities["joint_positions"][..., 7:]
+        rates = quantities["joint_velocities"][..., 6:]
+        return np.concatenate((motion, angles, rates), axis=-1)
 
-    def rewards(self, now: Quantities, action: Array) -> Quantities:
+    def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of speed and power."""
-        return {"forward": now["speed"], "power": -now["power"]}
+        return {"forward": quantities["speed"], "power": -quantities["power"]}
 
 
-def planar_snake(links: int, friction: tuple[float, float], skates: bool, self_collision: bool = False) -> Mechanism:
-    """Return a straight chain of links along x, the head in front, the middle of the first link at the origin."""
+def planar_snake(
+    links: int, friction: tuple[float, float], skates: bool, self_collision: bool = False
+) -> Mechanism:
+    """Return a straight chain of links along x, the head in front at the origin.
+
+    Args:
+        links: number of links.
+        friction: coefficients along and across the links.
+        skates: whether links cannot slip sideways.
+        self_collision: whether links touch each other.
+    """
     mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake")
-    inertia = [MASS * (a * a + b * b) / 12.0 for a, b in ((WIDTH, HEIGHT), (LENGTH, HEIGHT), (LENGTH, WIDTH))]
-    belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=LYING)
+    sides = ((WIDTH, HEIGHT), (LENGTH, HEIGHT), (LENGTH, WIDTH))
+    inertia = [MASS * (a * a + b * b) / 12.0 for a, b in sides]
+    along, across = friction
+    surface = along, along if skates else across  # a skate needs no friction across
     for link in range(1, links + 1):
-        name, centre = f"link{link}", np.array([LENGTH * (1 - link), 0.0, HEIGHT / 2.0])
-        colour, front = (HEAD, HEAD) if link == 1 else (COLOURS[link % 2], HINGE)
-        body = Box(size=(LENGTH - WIDTH / 2.0, WIDTH, HEIGHT), rgba=colour)
-        hinge = Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=(LENGTH / 2.0, 0.0, 0.0), rgba=front)
-        mechanism.add_body(name, MASS, inertia, centre, shapes=[body, hinge])
-        along, across = friction
-        surface = along, along if skates else across  # what a skate holds needs no friction
-        if self_collision:
-            for side, place in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
-                mechanism.add_contact(f"belly{link} {side}", name, (0.0, place, 0.0), HEIGHT / 2.0, surface)
-            mechanism.add_collision(f"flank{link}", name, FLANK, surface)
-        else:
-            mechanism.add_collision(f"belly{link}", name, belly, surface)
+        name = f"link{link}"
+        centre = np.array([LENGTH * (1 - link), 0.0, HEIGHT / 2.0])
+        mechanism.add_body(name, MASS, inertia, centre, shapes=_link_shapes(link))
+        _add_surfaces(mechanism, link, surface, self_collision)
         if skates:
             mechanism.add_skate(f"skate{link}", name, (0.0, 0.0, -HEIGHT / 2.0), (0.0, 1.0, 0.0))
         if link > 1:
-            anchor = centre + (LENGTH / 2.0, 0.0, 0.0)
             joint = f"joint{link - 1}"
             mechanism.add_joint(
                 joint,
                 "revolute",
-                f"link{link - 1}",
-                name,
-                anchor,
-                (0.0, 0.0, 1.0),
-                (-LIMIT, LIMIT),
+                parent=f"link{link - 1}",
+                child=name,
+                position=centre + (LENGTH / 2.0, 0.0, 0.0),
+                axis=(0.0, 0.0, 1.0),
+                limits=(-LIMIT, LIMIT),
                 effort=EFFORT,
                 armature=ARMATURE,
             )
             mechanism.add_motor(joint, STIFFNESS, DAMPING)
     if self_collision:
-        pair_links(mechanism)
+        add_link_pairs(mechanism)
     return mechanism
+
+
+def _link_shapes(link: int) -> list[Shape]:
+    """Return the visual shapes of a link: its body and its front hinge."""
+    colour, front = (HEAD, HEAD) if link == 1 else (COLOURS[link % 2], HINGE)
+    position = (LENGTH / 2.0, 0.0, 0.0)
+    return [
+        Box(size=(LENGTH - WIDTH / 2.0, WIDTH, HEIGHT), rgba=colour),
+        Cylinder(radius=WIDTH / 2.0, length=HEIGHT, position=position, rgba=front),
+    ]
+
+
+def _add_surfaces(
+    mechanism: Mechanism, link: int, friction: tuple[float, float], self_collision: bool
+) -> None:
+    """Add the contacts of a link with the ground and, if wanted, its shape for other links."""
+    name = f"link{link}"
+    if not self_collision:
+        belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=ACROSS)
+        mechanism.add_collision(f"belly{link}", name, belly, friction)
+        return
+    for side, y in (("left", WIDTH / 2.0), ("right", -WIDTH / 2.0)):
+        contact = f"belly{link} {side}"
+        mechanism.add_contact(contact, name, (0.0, y, 0.0), HEIGHT / 2.0, friction)
+    mechanism.add_collision(f"flank{link}", name, FLANK, friction)

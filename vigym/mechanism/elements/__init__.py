@@ -1,1 +1,1 @@
-"""Elements of a mechanism: records of bodies, joints, motors, shapes, contacts, each checked when it is made."""
+"""Elements of a mechanism: records of bodies, joints, motors, contacts and their checks."""

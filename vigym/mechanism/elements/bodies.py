@@ -1,4 +1,4 @@
-"""Bodies, massless frames and the ground plane: their checked records; notes of a mechanism's report."""
+"""Bodies, massless frames, the ground plane and notes: checked records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,8 +59,8 @@ class Ground(ReadOnly):
     Args:
         height: distance of the plane from the origin along `normal` [m].
         normal: upward direction (3,), scaled to length one.
-        friction: replaces that of every contact with the ground: a number, (along, across) or (along, across,
-            backward), stored as all three (3,); None: each contact has its own.
+        friction: replaces that of every contact with the ground: a number, (along, across) or
+            (along, across, backward), stored as all three (3,); None: each contact has its own.
 
     Raises:
         MechanismError: a number that is not finite, a zero normal or negative friction.
@@ -79,10 +79,11 @@ class Ground(ReadOnly):
 
 @dataclass(frozen=True)
 class Note:
-    """Entry of a mechanism's report: one element that is not simulated exactly as it was described.
+    """Note of a mechanism: one element that is not simulated exactly as it was described.
 
     Attributes:
-        action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced", "passive".
+        action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced",
+            "passive".
         element: the element in words ("joint 'knee' <mimic>").
         message: value that was found and its replacement or loss.
     """
@@ -139,12 +140,19 @@ def make_ground(ground: bool | Ground | None) -> Ground | None:
     )
 
 
+def check_ground(ground: Ground | None, element: str) -> None:
+    """Raise MechanismError for a mechanism without ground."""
+    if ground is None:
+        found = "a mechanism made without ground"
+        raise MechanismError(f"{element}: found {found}, expected one; set `ground`")
+
+
 def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], element: str) -> None:
-    """Raise MechanismError unless `name` is a body; for a massless frame the message names its body."""
+    """Raise MechanismError unless `name` is a body; for a massless frame it names the body."""
     if name in frames:
         carrier = frames[name].body
         raise MechanismError(
-            f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a body "
-            f"with mass; name {carrier!r} and the position in its frame"
+            f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a "
+            f"body with mass; name {carrier!r} and the position in its frame"
         )
     checks.one_of(name, list(bodies), f"{element} body")

@@ -1,4 +1,4 @@
-"""Checks of single values: each returns its stored form or raises MechanismError naming the element."""
+"""Checks of single values: they return the stored form or raise MechanismError."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -26,12 +26,13 @@ class ReadOnly:
         self.__dict__.update(state)
 
 
-def _as_array(value: ArrayLike, element: str, expected: str) -> Array:
+def numbers(value: ArrayLike, element: str, expected: str) -> Array:
+    """Return `value` as a read-only array of floats; the error names what was `expected`."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
-    if no_numbers(value):  # numpy takes True as 1 and "2" as 2
+    if has_non_numbers(value):  # numpy takes True as 1 and "2" as 2
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return read_only(array)
 
@@ -42,8 +43,8 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def no_numbers(value: Any) -> bool:
-    """Return whether booleans or texts are among the entries of a value that converts to numbers."""
+def has_non_numbers(value: Any) -> bool:
+    """Return whether a value that converts to numbers has booleans or texts among its entries."""
     if isinstance(value, float):
         return False
     entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
@@ -57,7 +58,7 @@ def number(value: Any, element: str, low: float = -np.inf, infinite: bool = Fals
     expected = "a number" if infinite else "a finite number"
     if low > -np.inf:
         expected += f" >= {low:g}"
-    array = _as_array(value, element, expected)
+    array = numbers(value, element, expected)
     if array.shape != () or np.isnan(array) or (np.isinf(array) and not infinite) or array < low:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return float(array)
@@ -82,7 +83,7 @@ def fraction(value: Any, element: str) -> float:
 def friction(value: ArrayLike, element: str) -> Array:
     """Return friction (along, across, backward) given as one number, the first two or all three."""
     expected = "a number >= 0, (along, across) or (along, across, backward)"
-    array = np.atleast_1d(_as_array(value, element, expected))
+    array = np.atleast_1d(numbers(value, element, expected))
     if array.shape not in ((1,), (2,), (3,)) or not np.isfinite(array).all() or array.min() < 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     result: Array = array[[[0, 0, 0], [0, 1, 0], [0, 1, 2]][len(array) - 1]]
@@ -92,7 +93,7 @@ def friction(value: ArrayLike, element: str) -> Array:
 def vector(value: ArrayLike, element: str, size: int = 3) -> Array:
     """Return `value` as a read-only array of `size` finite numbers."""
     expected = f"{size} finite numbers"
-    array = _as_array(value, element, expected)
+    array = numbers(value, element, expected)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return array
@@ -113,9 +114,9 @@ def unit(value: ArrayLike, element: str, size: int = 3) -> Array:
 
 
 def inertia_tensor(value: ArrayLike, element: str) -> Array:
-    """Return the (3, 3) inertia tensor [kg m^2] of principal moments (3,) or of a full symmetric tensor (3, 3)."""
+    """Return the inertia tensor (3, 3) [kg m^2] of principal moments (3,) or a full tensor."""
     expected = "3 principal moments or a symmetric 3x3 tensor of finite numbers [kg m^2]"
-    array = _as_array(value, element, expected)
+    array = numbers(value, element, expected)
     if array.shape not in ((3,), (3, 3)) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     tensor: Array = np.diag(array) if array.ndim == 1 else array

@@ -49,7 +49,7 @@ class Collection(Mapping[str, Element]):
 
 
 class Elements(checks.ReadOnly):
-    """All elements of a mechanism, with the orders and names of joints, coordinates and contacts.
+    """Elements of a mechanism, with the orders and names of joints, coordinates and contacts.
 
     Arguments and attributes as in `Mechanism`, which adds elements and analyses them.
     """
@@ -63,7 +63,7 @@ class Elements(checks.ReadOnly):
         self.gravity = checks.vector(gravity, "gravity [m/s^2]")
         self.ground = make_ground(ground)
         self.name = checks.fresh_name(name, "mechanism", ())
-        self.report: list[Note] = []
+        self.notes: list[Note] = []
         self.bodies: Collection[Body] = Collection()
         self.joints: Collection[Joint] = Collection()
         self.frames: Collection[Frame] = Collection()
@@ -89,7 +89,7 @@ class Elements(checks.ReadOnly):
             elements: kind ("bodies", "motors", ...) -> name -> element.
         """
         other = copy.copy(self)
-        other.report = list(self.report)
+        other.notes = list(self.notes)
         for kind, old in vars(self).items():
             if isinstance(old, Collection):
                 new = elements.get(kind.removeprefix("_"), old)
@@ -162,7 +162,7 @@ class Elements(checks.ReadOnly):
 
     @property
     def ordered_joints(self) -> list[Joint]:
-        """All joints in the order of their coordinates: those of the tree, then loop-closing ones."""
+        """Joints in the order of their coordinates: those of the tree, then loop-closing ones."""
         return [*self.tree_joints, *self.closing_joints]
 
     @property

@@ -47,7 +47,8 @@ class Collision(Surface):
         position: point, centre of the ball or origin of the shape, in the body frame (3,) [m].
         radius: of the ball [m]; 0 for a point and for a shape.
         corners: corners of the convex hull of a mesh in the body frame (n, 3) [m], else none.
-        cut: distance by which a mesh reaches beyond the hull of its corners, 0 with all of them [m].
+        cut: distance by which a mesh reaches beyond the hull of its corners, 0 with all of them
+            [m].
         friction: coefficients (along, across, backward) (3,).
         direction: unit vector in the body frame (3,).
     """

@@ -48,25 +48,27 @@ def contact_features(collision: Collision) -> list[ContactFeature]:
     """
     shape = collision.shape
     if shape is None:
-        return [_ball(collision.position, collision.radius)]
+        return [_ball_feature(collision.position, collision.radius)]
     if len(collision.corners):
-        return [_ball(corner) for corner in collision.corners]
+        return [_ball_feature(corner) for corner in collision.corners]
     center = np.asarray(shape.position)
     rotation = batch_rotation_matrix(np.asarray(shape.orientation))
     if isinstance(shape, Box):
         signs = np.array(list(product((-0.5, 0.5), repeat=3)))
-        return [_ball(center + rotation @ offset) for offset in signs * np.asarray(shape.size)]
+        return [
+            _ball_feature(center + rotation @ offset) for offset in signs * np.asarray(shape.size)
+        ]
     if isinstance(shape, Sphere):
-        return [_ball(center, shape.radius)]
+        return [_ball_feature(center, shape.radius)]
     assert isinstance(shape, Cylinder)  # or a capsule
     axis = rotation[:, 2]
     ends = [center + sign * shape.length * axis for sign in (-0.5, 0.5)]
     if isinstance(shape, Capsule):
-        return [_ball(end, shape.radius) for end in ends]
+        return [_ball_feature(end, shape.radius) for end in ends]
     return [ContactFeature("rim", end, shape.radius, axis) for end in ends]
 
 
-def _ball(point: Array, radius: float = 0.0) -> ContactFeature:
+def _ball_feature(point: Array, radius: float = 0.0) -> ContactFeature:
     return ContactFeature("point", point, radius, np.zeros(3))
 
 
@@ -130,7 +132,7 @@ def pair_friction(first: Collision, second: Collision) -> float:
 
 
 def middle_segment(collision: Collision) -> tuple[Array, Array, float]:
-    """Return the middle and half the length vector of a sphere's or capsule's segment, and its radius.
+    """Return middle, half length vector and radius of the segment of a sphere or capsule.
 
     Returns:
         (3,) and (3,) in the body frame [m], and [m].
@@ -146,7 +148,8 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
     """Return a shape as a box with rounded edges.
 
     Returns:
-        centre (3,) [m], axes (3, 3) as columns and half sizes (3,) [m] in the body frame; radius [m].
+        centre (3,) [m], axes (3, 3) as columns and half sizes (3,) [m] in the body frame; radius
+        [m].
     """
     shape = collision.shape
     assert isinstance(shape, Sphere | Capsule | Box)
@@ -213,8 +216,8 @@ def check_pair(
     for first, second in product(*shapes.values()):
         if not _can_touch(first, second):
             raise MechanismError(
-                f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not touch "
-                "each other, expected a sphere or capsule on one side"
+                f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not "
+                "touch each other, expected a sphere or capsule on one side"
             )
 
 

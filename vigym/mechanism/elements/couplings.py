@@ -1,4 +1,4 @@
-"""Couplings of joint coordinates, skates and wheels (nonholonomic constraints): their checked records."""
+"""Couplings of joint coordinates; skates and wheels (nonholonomic constraints)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class Wheel(ReadOnly):
 def make_coupling(
     name: str, type: str, joint: str, other: str, ratio: float, offset: float
 ) -> Coupling:
-    """Return a checked Coupling; arguments as in `Mechanism.add_coupling`; its coordinates are checked apart."""
+    """Return a checked Coupling; its coordinates are left to `check_coupled`."""
     element = f"coupling {name!r}"
     checks.one_of(type, COUPLINGS, f"{element} type")
     factor = checks.number(ratio, f"{element} ratio")
@@ -84,14 +84,14 @@ def make_coupling(
 
 
 def make_skate(name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
-    """Return a checked Skate; arguments as in `Mechanism.add_skate`; its body is checked by the caller."""
+    """Return a checked Skate; its body is checked by the caller."""
     element = f"skate {name!r}"
     point = checks.vector(position, f"{element} position")
     return Skate(name, body, point, checks.unit(direction, f"{element} direction"))
 
 
 def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float) -> Wheel:
-    """Return a checked Wheel; arguments as in `Mechanism.add_wheel`; its body is checked by the caller."""
+    """Return a checked Wheel; its body is checked by the caller."""
     element = f"wheel {name!r}"
     center = checks.vector(position, f"{element} position")
     direction = checks.unit(axis, f"{element} axis")
@@ -99,7 +99,10 @@ def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radiu
 
 
 def check_coupled(
-    coupling: Coupling, tree: Sequence[Joint], closing: Iterable[Joint], others: Iterable[Coupling]
+    coupling: Coupling,
+    tree: Sequence[Joint],
+    closing: Iterable[Joint],
+    others: Mapping[str, Coupling],
 ) -> None:
     """Raise MechanismError when the two coordinates cannot be coupled.
 
@@ -124,7 +127,7 @@ def check_coupled(
                 f"{element} {end}: found {found}, expected one of a joint without quaternion"
             )
         checks.one_of(name, allowed, f"{element} {end}")
-    _check_leaders(coupling, {other.joint: other for other in others})
+    _check_leaders(coupling, {other.joint: other for other in others.values()})
     owner = owners[coupling.joint]
     cylindrical = owner.type == "cylindrical" and owner.position_names == list(ends.values())
     if coupling.type == "screw" and not cylindrical:

@@ -23,12 +23,13 @@ class JointType:
     Attributes:
         name: key in `JOINT_TYPES`.
         translations: free translations, columns of the joint frame fixed in the parent.
-        rotations: free rotations, columns of the joint frame fixed in the child (universal: the first of them, the
-            frame's column 2, is fixed in the parent).
+        rotations: free rotations, columns of the joint frame fixed in the child (universal: the
+            first of them, the frame's column 2, is fixed in the parent).
         positions: names of the position coordinates.
         velocities: names of the velocity coordinates, one per degree of freedom.
         urdf: name in URDF files; None where URDF has none.
-        pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet has none.
+        pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet
+            has none.
         bounded: whether a URDF file has to give limits.
     """
 
@@ -53,7 +54,7 @@ class JointType:
 
     @property
     def needs_axis(self) -> bool:
-        """Whether the axis tells anything: not where all translations and rotations are free or none is."""
+        """Whether the joint has an axis: some, not all, translations or rotations are free."""
         return len(self.translations) in (1, 2) or len(self.rotations) in (1, 2)
 
     @property
@@ -130,7 +131,7 @@ class JointParameters(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class JointPlacement:
-    """Anchor and axes of a joint in the world at the assembly pose, as given to `Mechanism.add_joint`."""
+    """Anchor and axes of a joint at the assembly pose, arguments of `Mechanism.add_joint`."""
 
     position: ArrayLike
     axis: ArrayLike = (0.0, 0.0, 1.0)
@@ -151,11 +152,13 @@ class Joint(JointParameters):
         position: anchor in the world (3,) [m].
         axis: unit vector in the world (3,).
         axis2: second axis of a universal joint (3,), perpendicular to `axis`; None for all others.
-        child_position: anchor on the child in the world (3,) [m]; `position`, unless a loop is open there.
-        child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the identity, unless a
-            loop is open there.
+        child_position: anchor on the child in the world (3,) [m]; `position`, unless a loop is open
+            there.
+        child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the
+            identity, unless a loop is open there.
         limits: (dofs, 2) lower and upper value [rad or m]; None without.
-        rest: coordinates where the spring is slack, one per position; () of spherical and floating joints.
+        rest: coordinates where the spring is slack, one per position; () of spherical and floating
+            joints.
     """
 
     name: str
@@ -187,19 +190,19 @@ class Joint(JointParameters):
 
     @property
     def is_open(self) -> bool:
-        """Whether the joint frames of parent and child differ at the assembly pose: a loop that is yet to be closed."""
+        """Whether the frames on parent and child differ at assembly: a loop is yet to be closed."""
         return bool(
             (self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any()
         )
 
     @property
     def position_names(self) -> list[str]:
-        """Names of the position coordinates: the joint's own for one, `joint.coordinate` for several."""
+        """Names of the position coordinates: of one the joint's, of several `joint.coordinate`."""
         return self._full_names(self.joint_type.positions)
 
     @property
     def velocity_names(self) -> list[str]:
-        """Names of the velocity coordinates: the joint's own for one, `joint.coordinate` for several."""
+        """Names of the velocity coordinates: of one the joint's, of several `joint.coordinate`."""
         return self._full_names(self.joint_type.velocities)
 
     @property
@@ -208,18 +211,16 @@ class Joint(JointParameters):
         return {*self.position_names, *self.velocity_names}
 
     def _full_names(self, coordinates: Sequence[str]) -> list[str]:
-        return (
-            [self.name]
-            if len(coordinates) == 1
-            else [f"{self.name}.{name}" for name in coordinates]
-        )
+        if len(coordinates) == 1:
+            return [self.name]
+        return [f"{self.name}.{name}" for name in coordinates]
 
 
 def axis_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
     """Return the joint frame (3, 3) with columns (e1, e2, axis).
 
-    e1, e2 are the world's x, y after the smallest rotation from z to `axis` (for axis = -z: half a turn about x); with
-    `axis2`, e1 is `axis2`.
+    e1, e2 are the world's x, y after the smallest rotation from z to `axis` (for axis = -z: half a
+    turn about x); with `axis2`, e1 is `axis2`.
     """
     e3 = np.array(axis, dtype=np.float64)
     if axis2 is not None:
@@ -257,6 +258,8 @@ def make_joint(
     joint_type = JOINT_TYPES[checks.one_of(type, list(JOINT_TYPES), f"{element} type")]
     axis = checks.unit(placement.axis, f"{element} axis")
     position = checks.vector(placement.position, f"{element} position")
+    child_position = _or(placement.child_position, position)
+    child_rotation = _or(placement.child_rotation, IDENTITY)
     joint = Joint(
         name=name,
         type=type,
@@ -273,12 +276,8 @@ def make_joint(
         armature=checks.number(parameters.armature, f"{element} armature", 0.0),
         friction=checks.number(parameters.friction, f"{element} friction", 0.0),
         velocity=_optional(parameters.velocity, f"{element} velocity"),
-        child_position=checks.vector(
-            _or(placement.child_position, position), f"{element} child_position"
-        ),
-        child_rotation=checks.unit(
-            _or(placement.child_rotation, IDENTITY), f"{element} child_rotation", 4
-        ),
+        child_position=checks.vector(child_position, f"{element} child_position"),
+        child_rotation=checks.unit(child_rotation, f"{element} child_rotation", 4),
     )
     _check_supported(joint, element)
     return joint
@@ -301,8 +300,8 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) 
         raise MechanismError(f"{element}: found {found}, expected two bodies")
 
 
-def velocity_limit(joint: str) -> str:
-    """Return the name of a joint's velocity limit in the report."""
+def velocity_limit_element(joint: str) -> str:
+    """Return the name of a joint's velocity limit in notes."""
     return f"joint {joint!r} velocity"
 
 
@@ -311,9 +310,10 @@ def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
     notes = []
     if joint.velocity is not None and np.isfinite(joint.velocity):
         message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
-        notes.append(Note("not enforced", velocity_limit(joint.name), message))
+        notes.append(Note("not enforced", velocity_limit_element(joint.name), message))
     if joint.limits is not None and closes_loop:
-        message = f"{joint.limits.tolist()}: the joint closes a loop; add it before the others of its loop"
+        message = "the joint closes a loop; add it before the others of its loop"
+        message = f"{joint.limits.tolist()}: {message}"
         notes.append(Note("not enforced", f"joint {joint.name!r} limits", message))
     return notes
 
@@ -332,17 +332,15 @@ def _second_axis(
     needed = joint_type.needs_second_axis
     if axis2 is None and not needed:
         return None
+    none = f"None for a {joint_type.name} joint"
+    expected = "a vector perpendicular to axis" if needed else none
+    error = MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
     if axis2 is None or not needed:
-        expected = (
-            "a vector perpendicular to axis" if needed else f"None for a {joint_type.name} joint"
-        )
-        raise MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
+        raise error
     second = checks.unit(axis2, f"{element} axis2")
     cosine = float(axis @ second)
     if abs(cosine) > checks.PERPENDICULAR_TOLERANCE:
-        raise MechanismError(
-            f"{element} axis2: found {axis2!r}, expected a vector perpendicular to axis"
-        )
+        raise error
     return checks.unit(second - cosine * axis, f"{element} axis2")
 
 
@@ -355,17 +353,13 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
     each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
     expected = f"(lower, upper) with lower <= upper{each}"
-    try:
-        pairs = np.array(limits, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MechanismError(f"{found}, expected {expected}") from error
+    pairs = checks.numbers(limits, f"{element} limits", expected)
     pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
-    ordered = pairs.shape == (dofs, 2) and (pairs[:, 0] <= pairs[:, 1]).all()
-    if checks.no_numbers(limits) or not ordered:
+    if pairs.shape != (dofs, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{found}, expected {expected}")
     if (pairs[:, 0] == np.inf).any() or (pairs[:, 1] == -np.inf).any():
         raise MechanismError(f"{found}, expected a lower one < inf and an upper one > -inf")
-    return checks.read_only(pairs)
+    return pairs
 
 
 def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:

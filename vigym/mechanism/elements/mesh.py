@@ -92,8 +92,8 @@ def hull_corners(points: Array, max_corners: int) -> tuple[Array, float]:
         max_corners: the corners that widen the hull most are kept.
 
     Returns:
-        (k, 3) points of the cloud, and the largest distance of a point outside their hull [m], 0 with
-        all corners.
+        (k, 3) points of the cloud, and the largest distance of a point outside their hull [m], 0
+        with all corners.
 
     Raises:
         MechanismError: no hull is found.

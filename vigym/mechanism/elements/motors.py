@@ -14,8 +14,8 @@ from vigym.mechanism.elements.joints import Joint
 class DCMotor:
     """Direct-current motor with saturating torque, driven by pulse width.
 
-    current = (pwm * voltage - (torque_constant + viscous) * rate) / resistance; the torque is read from the table at
-    |current|, its last value beyond, and has the sign of the current.
+    current = (pwm * voltage - (torque_constant + viscous) * rate) / resistance; the torque is read
+    from the table at |current|, its last value beyond, and has the sign of the current.
 
     Args:
         voltage: of the supply [V], > 0.
@@ -68,7 +68,8 @@ class Motor:
         kp: [N m/rad or N/m], without unit with a model; 0: the target is a rate.
         kd: [N m s/rad or N s/m], with a model [s/rad].
         effort: largest force [N or N m]; may be inf.
-        model: electric motor from the controller's output to torque; None: the output is the torque.
+        model: electric motor from the controller's output to torque; None: the output is the
+            torque.
     """
 
     joint: str

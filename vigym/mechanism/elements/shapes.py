@@ -1,4 +1,4 @@
-"""Shapes: what is drawn of a body, and its collision geometry; poses in the body frame (centre of mass)."""
+"""Shapes of bodies, drawn or for collisions; poses in the body frame (centre of mass)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Capsule(Cylinder):
-    """Cylinder with half balls on both ends; `length` [m] is the distance between the balls' centres."""
+    """Cylinder with half balls on its ends; `length` [m] is the distance of the balls' centres."""
 
     kind: ClassVar[str] = "capsule"
 
@@ -119,6 +119,7 @@ def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:
     for shape in checked:
         if not isinstance(shape, Shape) or not shape.kind:
             raise MechanismError(
-                f"{element} shapes: found {shape!r}, expected Box, Sphere, Cylinder, Capsule or Mesh"
+                f"{element} shapes: found {shape!r}, "
+                "expected Box, Sphere, Cylinder, Capsule or Mesh"
             )
     return checked

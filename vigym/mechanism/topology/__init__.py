@@ -1,1 +1,1 @@
-"""The graph of a mechanism: its trees, the loops that close them, and what follows for freedoms and masses."""
+"""Graph of a mechanism: tree, loops, degrees of freedom and effective masses."""

@@ -1,4 +1,4 @@
-"""Structure of a mechanism: assembled pose, constraints of its loops, number of degrees of freedom."""
+"""Structure of a mechanism: assembled pose, loop constraints, degrees of freedom."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ from vigym.mechanism.topology.loop_constraints import (
 )
 from vigym.mechanism.topology.redundancy import effective_constraints
 
-MISFIT = 2e-5  # of a loop's size, or rad, allowed in redundant rows: four decimals of an angle need 1.5e-5
+MISFIT = 2e-5  # largest gap in redundant rows: angles written to four decimals give 1.5e-5
 _COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
 _SAMPLES = 8
 _SIZES = (1e-3, 0.03, 0.1, 0.3, 1.0, 2.0)  # of random displacements where zero leads nowhere
@@ -36,12 +36,13 @@ class Structure(ReadOnly):
     """Assembled pose and constraints of a mechanism.
 
     Attributes:
-        assembly: coordinates of the tree joints at which all loops are closed and all couplings hold,
-            next to zero (floating, spherical: their assembly pose).
+        assembly: coordinates of the tree joints at which all loops are closed and all couplings
+            hold, next to zero (floating, spherical: their assembly pose).
         loop_constraints: constraint rows of each loop-closing joint, by name.
         degrees_of_freedom: number of independent velocities at a generic assembled pose; skates and
             wheels, which take away velocities but no positions, do not count.
-        redundant_constraints: number of dependent constraint rows there, those not imposed included.
+        redundant_constraints: number of dependent constraint rows there, those not imposed
+            included.
     """
 
     assembly: Array
@@ -50,7 +51,7 @@ class Structure(ReadOnly):
     redundant_constraints: int
 
 
-def analyse(mechanism: Elements) -> Structure:
+def analyse_structure(mechanism: Elements) -> Structure:
     """Return the structure of a mechanism.
 
     Raises:
@@ -159,7 +160,7 @@ class _Loops:
         return _Loops(self._tree, frames, rows, self._sizes[members])
 
     def gaps(self, coordinates: Array) -> Array:
-        """Return gaps of all loop-closing joints (S, joints, 2) [m, rad], redundant rows included."""
+        """Return gaps of the loop-closing joints (S, joints, 2) [m, rad], in redundant rows too."""
         poses = self._tree.poses(coordinates)
         pairs = [joint_gaps(frames, poses) for frames in self.frames]
         return np.stack([np.stack(pair, axis=-1) for pair in pairs], axis=1)
@@ -208,6 +209,6 @@ def _open_loop_message(loops: _Loops, nearest: Candidates) -> str:
     reason = "no motion of its loop changes that" if closed else "its loop comes no nearer"
     return (
         f"joint {loops.frames[worst].joint.name!r}: found its two joint frames "
-        f"{distance:.3g} m and {angle:.3g} rad apart at the nearest pose, expected a loop that can be "
-        f"closed; {reason}"
+        f"{distance:.3g} m and {angle:.3g} rad apart at the nearest pose, "
+        f"expected a loop that can be closed; {reason}"
     )

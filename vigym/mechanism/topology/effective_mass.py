@@ -1,4 +1,4 @@
-"""Effective masses at points of bodies and along joints at assembly, and least-norm joint forces."""
+"""Effective masses at points of bodies and along joints at assembly; least-norm forces."""
 
 from collections.abc import Sequence
 
@@ -80,7 +80,7 @@ class Mobility:
         return moved
 
     def mass_at(self, body: str, points: Array) -> float:
-        """Return the least effective mass at points (n, 3) of a body (its frame), any direction [kg]."""
+        """Return the least effective mass [kg] at points (n, 3) of a body, in its frame [m]."""
         v = self.velocities([body], points[None])[0]
         mobilities = np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2))
         return float(effective_mass(mobilities.max()))
@@ -99,13 +99,13 @@ def effective_mass(mobility: ArrayLike) -> Array:
 def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:
     """Return the joint forces of least norm that hold the bodies as given ones do.
 
-    Joints hold a body with G^T lam; joints that depend on each other can share that in many ways. Of
-    these lam has the least norm.
+    Joints hold a body with G^T lam; joints that depend on each other can share that in many ways.
+    Of these lam has the least norm.
 
     Args:
         mechanisms: with loops, one for each row.
-        forces: (count, n_joints, 6) force on the child [N] and moment about the joint's anchor on it
-            [N m].
+        forces: (count, n_joints, 6) force on the child [N] and moment about the joint's anchor on
+            it [N m].
         poses: (count, n_bodies, 7) centre of mass and orientation of each body.
 
     Returns:

@@ -1,8 +1,8 @@
 """Graph of bodies and joints: the spanning tree and the joints that close its loops.
 
 Joints are taken in the order they were added. A joint carries its child, unless the child already
-hangs on another joint or carries the joint's own parent: then the joint closes a loop. The same joints
-in the same order always give the same tree.
+hangs on another joint or carries the joint's own parent: then the joint closes a loop. The same
+joints in the same order always give the same tree.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,16 +55,16 @@ def check_joint(joint: Joint, tree: Sequence[Joint], others: Iterable[Joint]) ->
         others: all joints of the mechanism.
 
     Raises:
-        MechanismError: parameters that a joint in its place cannot have, or coordinate names that are
-            taken.
+        MechanismError: parameters that a joint in its place cannot have, or coordinate names that
+            are taken.
     """
     closes_loop = _closes_loop(joint, tree)
     if closes_loop:
         _check_closing_joint(joint)
     elif joint.is_open:
         raise MechanismError(
-            f"joint {joint.name!r}: found child_position or child_rotation on a joint that closes no "
-            "loop"
+            f"joint {joint.name!r}: found child_position or child_rotation "
+            "on a joint that closes no loop"
         )
     taken = {name for other in others for name in other.coordinate_names}
     double = sorted(joint.coordinate_names & taken)
@@ -76,7 +76,7 @@ def check_joint(joint: Joint, tree: Sequence[Joint], others: Iterable[Joint]) ->
 
 
 def _closes_loop(joint: Joint, tree: Iterable[Joint]) -> bool:
-    """Return whether the child of a joint hangs on one of the tree already, or carries its parent."""
+    """Return whether the child of a joint hangs on the tree already, or carries its parent."""
     parents = {other.child: other.parent for other in tree}
     if joint.child in parents:
         return True
@@ -95,8 +95,8 @@ def _check_closing_joint(joint: Joint) -> None:
         value = getattr(joint, quantity)
         if value:
             raise MechanismError(
-                f"{element}: found {quantity} {value:g}, expected 0: only the joints of the tree have "
-                "one; add this joint before the others of its loop"
+                f"{element}: found {quantity} {value:g}, expected 0: only the joints of the tree "
+                "have one; add this joint before the others of its loop"
             )
     if len(joint.joint_type.rotations) > 1 and (joint.damping or joint.stiffness):
         raise MechanismError(

@@ -116,7 +116,7 @@ def dof_axes(frames: JointFrames) -> tuple[Array, NDArray[np.int64]]:
     return axes, fixed_in
 
 
-def orientation(frames: JointFrames, rotation: Array) -> Array:
+def child_orientation(frames: JointFrames, rotation: Array) -> Array:
     """Return orientations (S, 4) of the child in the parent from the joint's angles or quaternion.
 
     Args:

@@ -1,7 +1,7 @@
 """Kinematics of a tree of bodies: poses and velocities from joint coordinates, many poses at once.
 
-Used before anything is simulated, so nothing here is compiled. Leading axis S: poses; body 0 is the
-world.
+Couplings make degrees of freedom dependent: they follow the independent ones. Used before anything
+is simulated, so nothing here is compiled. Leading axis S: poses; body 0 is the world.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.joints import IDENTITY
-from vigym.mechanism.topology.dependent_dofs import coupled_start, independent_dofs, velocity_map
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import (
     JointFrames,
     assembly_pose,
+    child_orientation,
     dof_axes,
     joint_frames,
-    orientation,
     relative_orientation,
 )
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross, rotate
@@ -33,8 +32,8 @@ class Poses:
         x: (S, n, 3) centres of mass [m].
         q: (S, n, 4) orientations, body to world.
         R: (S, n, 3, 3) rotation matrices, body to world.
-        screws: (S, dofs, 6) velocity of the bodies that a degree of freedom moves, at rate one: of the
-            point at the world's origin, angular velocity, world axes.
+        screws: (S, dofs, 6) velocity of the bodies that a degree of freedom moves, at rate one: of
+            the point at the world's origin, angular velocity, world axes.
     """
 
     x: Array
@@ -74,9 +73,9 @@ class TreeKinematics:
         for each, span in self._order:
             self._add_joint(mechanism, each, span, velocities[each.joint.name])
         self._store_attachments(frames, positions)
-        self.start = coupled_start(mechanism, self.zero)
-        self.independent = independent_dofs(mechanism)
-        self.velocity_map = velocity_map(mechanism)
+        self.start = _coupled_start(mechanism, self.zero)
+        self.independent = _independent_dofs(mechanism)
+        self.velocity_map = _velocity_map(mechanism)
 
     def _add_joint(
         self, mechanism: Elements, frames: JointFrames, position: slice, velocity: slice
@@ -146,7 +145,7 @@ class TreeKinematics:
         for frames, span in self._order:
             if len(frames.joint_type.rotations) > 1:
                 rotation = coordinates[:, span][:, len(frames.joint_type.translations) :]
-                result[:, frames.b] = orientation(frames, rotation)
+                result[:, frames.b] = child_orientation(frames, rotation)
         return result
 
     def _attachment_points(self, coordinates: Array) -> Array:
@@ -197,3 +196,49 @@ def _columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
         velocities[joint.name] = slice(velocity, velocity + joint.dofs)
         position, velocity = positions[joint.name].stop, velocities[joint.name].stop
     return positions, velocities
+
+
+def _independent_dofs(mechanism: Elements) -> NDArray[np.int64]:
+    """Return the numbers of the tree's velocities that follow no other one."""
+    followers = {coupling.joint for coupling in mechanism.couplings.values()}
+    names = _velocity_names(mechanism)
+    return np.array([i for i, name in enumerate(names) if name not in followers], np.int64)
+
+
+def _velocity_map(mechanism: Elements) -> Array:
+    """Return velocities of the tree (dofs, independent) at unit rates of the independent ones."""
+    names = _velocity_names(mechanism)
+    matrix: Array = np.eye(len(names))[:, _independent_dofs(mechanism)]
+    rows = {name: i for i, name in enumerate(names)}
+    for follower, (leader, ratio, _) in _relations(mechanism).items():
+        matrix[rows[follower]] = ratio * matrix[rows[leader]]
+    return matrix
+
+
+def _coupled_start(mechanism: Elements, zero: Array) -> Array:
+    """Return tree coordinates (n_q,) with independent ones as in `zero` and followers coupled."""
+    names = [name for joint in mechanism.tree_joints for name in joint.position_names]
+    columns = {name: i for i, name in enumerate(names)}
+    result = np.array(zero)
+    for follower, (leader, ratio, offset) in _relations(mechanism).items():
+        result[columns[follower]] = ratio * result[columns[leader]] + offset
+    return result
+
+
+def _velocity_names(mechanism: Elements) -> list[str]:
+    return [name for joint in mechanism.tree_joints for name in joint.velocity_names]
+
+
+def _relations(mechanism: Elements) -> dict[str, tuple[str, float, float]]:
+    """Return by follower: the independent coordinate at the end of its chain, ratio and offset."""
+    couplings = {coupling.joint: coupling for coupling in mechanism.couplings.values()}
+    relations = {}
+    for follower in couplings:
+        leader, ratio, offset = follower, 1.0, 0.0
+        while leader in couplings:
+            step = couplings[leader]
+            offset += ratio * step.offset
+            ratio *= step.ratio
+            leader = step.other
+        relations[follower] = leader, ratio, offset
+    return relations

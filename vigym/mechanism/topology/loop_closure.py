@@ -97,8 +97,8 @@ def _damped_step(values: Array, derivatives: Array, mu: Array) -> Array:
 def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Generator) -> int:
     """Return the largest rank of the rows on random walks along the assembled motion.
 
-    The assembly itself may be singular: a parallelogram folded flat has less rank there than anywhere
-    near.
+    The assembly itself may be singular: a parallelogram folded flat has less rank there than
+    anywhere near.
 
     Args:
         system: constraint rows of the loops.

@@ -1,4 +1,4 @@
-"""Constraints of joints: values, derivatives, gaps and Jacobians of the rows that a joint holds at zero."""
+"""Constraints of joints: values, derivatives, gaps and Jacobians of rows held at zero."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class LoopConstraints(ReadOnly):
 
     Attributes:
         translations: (n, 3) directions fixed in the parent along which the two anchors coincide.
-        rotations: (m, 2, 3) pairs of a vector fixed in the parent and one fixed in the child that stay
-            perpendicular.
-        redundant: number of rows of the joint's type that no motion of the tree can change; they are
-            not imposed.
-        misfit: largest values of the redundant rows over random poses of the tree, (translations [m],
-            rotations [rad]).
+        rotations: (m, 2, 3) pairs of a vector fixed in the parent and one fixed in the child that
+            stay perpendicular.
+        redundant: number of rows of the joint's type that no motion of the tree can change; they
+            are not imposed.
+        misfit: largest values of the redundant rows over random poses of the tree, (translations
+            [m], rotations [rad]).
     """
 
     translations: Array
@@ -36,9 +36,9 @@ class LoopConstraints(ReadOnly):
 def type_constraints(frames: JointFrames) -> LoopConstraints:
     """Return all constraint rows of a joint's type.
 
-    A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a universal
-    joint keeps its two axes perpendicular. All have derivatives of length one where the joint frames
-    coincide.
+    A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a
+    universal joint keeps its two axes perpendicular. All have derivatives of length one where the
+    joint frames coincide.
     """
     joint_type = frames.joint_type
     a, b = frames.frame_a.T, frames.frame_b.T
@@ -131,7 +131,7 @@ class LoopSystem:
         u = rotate(R_a[:, n:], self._pairs[:, 0])
         w = rotate(R_b[:, n:], self._pairs[:, 1])
         values = np.concatenate([np.sum(t * (to_b - from_a), -1), np.sum(u * w, -1)], axis=1)
-        # each row acts like a wrench on the child, its opposite on the parent, about the world's origin
+        # wrench of each row on the child about the world's origin; the parent has its opposite
         forces = np.concatenate([t, np.zeros_like(u)], axis=1)
         moments = np.concatenate([cross(to_b, t), cross(w, u)], axis=1)
         wrenches = np.concatenate([forces, moments], axis=-1)

@@ -1,8 +1,8 @@
-"""Redundant constraints: rows of a loop-closing joint that no motion of the tree changes are left out.
+"""Redundant constraints: rows of a loop-closing joint that no motion of the tree changes.
 
-A planar four-bar of spatial hinges holds its plane by its tree already; three of the closing hinge's
-five rows repeat that. Imposed, they would be redundant, and with axes that are a millionth of a radian
-off they would lock the bars.
+A planar four-bar of spatial hinges holds its plane by its tree already; three of the closing
+hinge's five rows repeat that. Imposed, they would be redundant, and with axes that are a millionth
+of a radian off they would lock the bars.
 """
 
 from dataclasses import replace
@@ -97,10 +97,10 @@ def _sparse_basis(basis: Array) -> Array:
 
 
 def _align_with_only_axis(frames: JointFrames, tree: TreeKinematics, poses: Poses) -> JointFrames:
-    """Return the frames of a joint without rotation, their axis the only one its loop can turn about.
+    """Return the frames of a joint without rotation, turned to the only axis of its loop.
 
-    The rows of such a joint mean the same in any frame; in this one two of them are constant. Without
-    such an axis the frames are returned as they are.
+    The rows of such a joint mean the same in any frame; in this one two of them are constant.
+    Without such an axis the frames are returned as they are.
     """
     signs = tree.support[frames.b] - tree.support[frames.a]
     relative = poses.screws[..., 3:] * signs[:, None]

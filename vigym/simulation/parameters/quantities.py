@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.bodies import Body
-from vigym.mechanism.elements.checks import Array, no_numbers
+from vigym.mechanism.elements.checks import Array, has_non_numbers
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
@@ -216,7 +216,7 @@ def _checked(value: ArrayLike, count: int, single: bool, label: str) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0") from error
-    if no_numbers(value):
+    if has_non_numbers(value):
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0")
     if array.shape != () and (single or array.shape != (count,)):
         expected = "()" if single else f"() or ({count},)"

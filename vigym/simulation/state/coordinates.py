@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import Array, no_numbers
+from vigym.mechanism.elements.checks import Array, has_non_numbers
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
@@ -257,7 +257,7 @@ def _rows(value: Any, width: int, count: int, label: str, single: bool) -> Array
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected real numbers") from error
-    if no_numbers(value):
+    if has_non_numbers(value):
         raise MechanismError(f"{label}: found {value!r}, expected real numbers")
     if array.shape == (width,) or (width == 1 and not array.shape):
         return array

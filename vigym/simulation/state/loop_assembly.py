@@ -148,13 +148,13 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     farthest = int(np.argmax(moves))
     name, position = mechanism.position_names[farthest], coordinates.assembled[farthest]
     moved = f"{name!r} went farthest, to {position:.6g}"
-    if not any(entry.action == "assembled" for entry in mechanism.report):
+    if not any(entry.action == "assembled" for entry in mechanism.notes):
         for name, gap in gaps.items():
             message = (
                 f"its joint frames are {gap:.3g} m or rad apart at the assembly pose; closed, "
                 f"{moved}"
             )
-            mechanism.report.append(Note("assembled", f"joint {name!r}", message))
+            mechanism.notes.append(Note("assembled", f"joint {name!r}", message))
     largest = max(gaps.values())
     if moves[farthest] > LARGE_MOVE and largest < SMALL_GAP * moves[farthest]:
         warnings.warn(

@@ -1,1 +1,1 @@
-"""Conversion of the records of a URDF file to a Mechanism: tree, merged links, loops, collisions."""
+"""Conversion of a URDF file's records to a Mechanism: tree, merged links, loops, collisions."""

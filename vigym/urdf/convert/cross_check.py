@@ -1,14 +1,15 @@
-"""pybullet's loader as second reader: it must understand the file as the gate did.
+"""Comparison of the read numbers with those of pybullet's loader.
 
-It gets a clean copy: own short names, one element a line, full digits, a path of its own, no shapes. Each of these
-avoids something that crashes the loader or changes numbers silently: long names and garbage meshes crash it, lines
-over 8191 characters are cut inside numbers, a path it has seen returns the old content. Its physics is never stepped.
+The loader gets a clean copy: short names, one element a line, full digits, a path of its own, no
+shapes. Each avoids a crash or a silent change of numbers: long names and malformed meshes crash the
+loader, lines over 8191 characters are cut inside numbers, a known path returns the old content. Its
+physics is never stepped.
 """
 
 import contextlib
 import locale
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,28 +17,29 @@ import numpy as np
 from vigym.captured_output import captured_output
 from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
 from vigym.spatial import Origin, Pose, rotation_matrix
-from vigym.urdf.read.records import Link, Robot, UrdfJoint
-
-Order = list[tuple[str, UrdfJoint | None]]
+from vigym.urdf.convert.tree import LinkOrder
+from vigym.urdf.read.records import Link, Robot, TreeJoint
 
 _EXACT = 0.0
 _POSE_TOLERANCE = 1e-9  # relative; poses pass through the inertial frames and back
 _INERTIA_TOLERANCE = 1e-6  # relative; pybullet's eigenvalue iteration stops there
-_UNLIMITED = (0.0, -1.0)  # pybullet's limits of a joint without
+_MOST_QUOTED = 300  # characters of the loader's output in an error
+_UNLIMITED = (0.0, -1.0)  # limits in pybullet of a joint without limits
 
 
-def cross_check(robot: Robot, order: Order) -> None:
-    """Compare what pybullet's loader reads with what the gate has read, link by link.
+def cross_check(robot: Robot, order: LinkOrder) -> None:
+    """Compare the links and joints of a file with those that pybullet's loader reads.
 
     Raises:
         UrdfError: the loader refuses the file, or reads a number differently.
     """
     loaded = _load(robot, _clean_copy(robot, order))
-    names = [link.encode() for link in _names(len(order))]
+    names = [link.encode() for link in _short_names(len(order))]
     if [entry["name"] for entry in loaded[1:]] != names[1:]:
-        found, expected = f"{len(loaded)} links in another order", f"{len(order)} links of the file"
+        found = f"{len(loaded)} links in another order"
+        expected = f"{len(order)} links of the file"
         raise UrdfError(f"{robot.path}: tree: found by pybullet {found}, expected {expected}")
     numbers = {name: k for k, (name, _) in enumerate(order)}
     for (name, joint), entry in zip(order, loaded, strict=True):
@@ -46,13 +48,14 @@ def cross_check(robot: Robot, order: Order) -> None:
             _check_joint(robot, joint, entry, loaded[numbers[joint.parent]])
 
 
-def _names(count: int) -> list[str]:
+def _short_names(count: int) -> list[str]:
     return [f"l{k}" for k in range(count)]
 
 
-def _clean_copy(robot: Robot, order: Order) -> str:
-    """Return the text of the copy; links are l0, l1, ... in the given order, the joint of lk is jk."""
-    names = dict(zip((name for name, _ in order), _names(len(order)), strict=True))
+def _clean_copy(robot: Robot, order: LinkOrder) -> str:
+    """Return the text of the copy; its links are l0, l1, ... in order, the joint of lk is jk."""
+    short = _short_names(len(order))
+    names = {name: copied for (name, _), copied in zip(order, short, strict=True)}
     lines = ['<robot name="copy">']
     for name, joint in order:
         lines += _link_lines(names[name], robot.links[name])
@@ -74,17 +77,24 @@ def _link_lines(name: str, link: Link) -> list[str]:
     ]
 
 
-def _joint_lines(joint: UrdfJoint, names: dict[str, str]) -> list[str]:
+def _copied_type(joint: TreeJoint) -> JointType:
+    """Return the joint's type in the copy: fixed for types that pybullet does not have."""
+    return JOINT_TYPES["fixed"] if joint.joint_type.pybullet is None else joint.joint_type
+
+
+def _joint_lines(joint: TreeJoint, names: dict[str, str]) -> list[str]:
     lower, upper = joint.limits or _UNLIMITED
-    bounds = f'lower="{lower!r}" upper="{upper!r}" ' if JOINT_TYPES[joint.type].bounded else ""
+    bounds = f'lower="{lower!r}" upper="{upper!r}" ' if joint.joint_type.bounded else ""
+    effort = joint.effort or 0.0
+    velocity = joint.velocity or 0.0
     child = names[joint.child]
     return [
-        f'<joint name="j{child[1:]}" type="{joint.type}">',
+        f'<joint name="j{child[1:]}" type="{_copied_type(joint).urdf}">',
         f'<parent link="{names[joint.parent]}"/>',
         f'<child link="{child}"/>',
         _origin_line(joint.origin),
         f'<axis xyz="{_text(joint.axis)}"/>',
-        f'<limit {bounds}effort="{joint.effort or 0.0!r}" velocity="{joint.velocity or 0.0!r}"/>',
+        f'<limit {bounds}effort="{effort!r}" velocity="{velocity!r}"/>',
         f'<dynamics damping="{joint.damping!r}" friction="{joint.friction!r}"/>',
         "</joint>",
     ]
@@ -99,12 +109,12 @@ def _text(values: Array) -> str:
 
 
 def _load(robot: Robot, text: str) -> list[dict[str, Any]]:
-    """Return what pybullet says about the base and each link of the copy."""
+    """Return pybullet's numbers of the base and each link of the copy."""
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="ascii") as file:
         file.write(text)
         file.flush()
         with captured_output() as output, _c_numbers():
-            import pybullet  # announces itself on standard error, so it is imported in here
+            import pybullet  # prints a line on import
 
             client = pybullet.connect(pybullet.DIRECT)
             try:
@@ -114,32 +124,48 @@ def _load(robot: Robot, text: str) -> list[dict[str, Any]]:
             finally:
                 pybullet.disconnect(client)
     if loaded is None:
-        raise UrdfError(f"{robot.path}: found a file that pybullet's loader refuses ({output.text.strip()[-300:]})")
+        reason = output.text.strip()[-_MOST_QUOTED:]
+        found = f"a file that pybullet's loader refuses ({reason})"
+        raise UrdfError(f"{robot.path}: found {found}, expected one that it reads")
     return loaded
 
 
 def _read_back(pybullet: Any, client: int, path: str) -> list[dict[str, Any]]:
     flags = (
-        pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_VISUAL_SHAPES | pybullet.URDF_IGNORE_COLLISION_SHAPES
+        pybullet.URDF_USE_INERTIA_FROM_FILE
+        | pybullet.URDF_IGNORE_VISUAL_SHAPES
+        | pybullet.URDF_IGNORE_COLLISION_SHAPES
     )
     body = pybullet.loadURDF(path, flags=flags, physicsClientId=client)
     entries = []
     for index in range(-1, pybullet.getNumJoints(body, physicsClientId=client)):
-        mass, _, moments, position, orientation, *_ = pybullet.getDynamicsInfo(body, index, physicsClientId=client)
-        inertial = Pose(np.array(position), rotation_matrix(np.roll(orientation, 1)))
-        entry = {"mass": mass, "moments": np.array(moments), "inertial": inertial}
+        dynamics = pybullet.getDynamicsInfo(body, index, physicsClientId=client)
+        entry = {
+            "mass": dynamics[0],
+            "moments": np.array(dynamics[2]),
+            "inertial": _pose(dynamics[3], dynamics[4]),
+        }
         if index >= 0:
             info = pybullet.getJointInfo(body, index, physicsClientId=client)
-            offset = Pose(np.array(info[14]), rotation_matrix(np.roll(info[15], 1)))
-            entry |= {"name": info[12], "type": info[2], "axis": np.array(info[13]), "offset": offset}
-            entry |= {"dynamics": info[6:12]}
+            entry |= {
+                "name": info[12],
+                "type": info[2],
+                "axis": np.array(info[13]),
+                "offset": _pose(info[14], info[15]),
+                "dynamics": info[6:12],
+            }
         entries.append(entry)
     return entries
 
 
+def _pose(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
+    """Return the pose of a position and a quaternion (x, y, z, w)."""
+    return Pose(np.array(position), rotation_matrix(np.roll(quaternion, 1)))
+
+
 @contextlib.contextmanager
 def _c_numbers() -> Iterator[None]:
-    """Read numbers with a decimal point whatever the locale: the loader's atof follows it."""
+    """Read numbers with a decimal point in every locale: the loader's atof follows the locale."""
     before = locale.setlocale(locale.LC_NUMERIC)
     locale.setlocale(locale.LC_NUMERIC, "C")
     try:
@@ -153,33 +179,47 @@ def _check_link(robot: Robot, link: Link, entry: dict[str, Any]) -> None:
     _compare(robot, f"{place} mass", entry["mass"], link.mass, _EXACT)
     _compare(robot, f"{place} origin", entry["inertial"].position, link.inertial.position, _EXACT)
     if not entry["moments"].any() and inertia_fault(link.inertia, tolerance=-_INERTIA_TOLERANCE):
-        return  # pybullet zeroes inertias that touch the triangle inequality; the file's own numbers are used
+        return  # pybullet zeroes inertias at the bound of the triangle inequality
     frame = link.inertial.rotation
     axes = entry["inertial"].rotation
     found = axes @ np.diag(entry["moments"]) @ axes.T
     _compare(robot, f"{place} inertia", found, frame @ link.inertia @ frame.T, _INERTIA_TOLERANCE)
 
 
-def _check_joint(robot: Robot, joint: UrdfJoint, entry: dict[str, Any], parent: dict[str, Any]) -> None:
+def _check_joint(
+    robot: Robot, joint: TreeJoint, entry: dict[str, Any], parent: dict[str, Any]
+) -> None:
     """Compare a joint; pybullet gives axis and pose in the inertial frames of child and parent."""
     place = f"joint {joint.name!r}"
-    if entry["type"] != JOINT_TYPES[joint.type].pybullet:
-        raise UrdfError(f"{robot.path}: {place}: found by pybullet type {entry['type']}, expected {joint.type}")
-    if JOINT_TYPES[joint.type].dofs == 1:  # of all others the loader forgets the axis
-        found = entry["inertial"].rotation @ entry["axis"]
-        _compare(robot, f"{place} <axis>", found, joint.axis, _POSE_TOLERANCE)
-    turned = Pose(entry["offset"].position, entry["offset"].rotation.T)
-    origin = parent["inertial"] @ turned @ Pose(np.zeros(3), entry["inertial"].rotation.T)
-    _compare(robot, f"{place} <origin> xyz", origin.position, joint.origin.position, _POSE_TOLERANCE)
-    _compare(robot, f"{place} <origin> rpy", origin.rotation, joint.origin.rotation, _POSE_TOLERANCE)
-    limits = joint.limits or _UNLIMITED
-    expected = (joint.damping, joint.friction, *limits, joint.effort or 0.0, joint.velocity or 0.0)
-    if JOINT_TYPES[joint.type].dofs == 1:
-        _compare(robot, f"{place} <dynamics>, <limit>", np.array(entry["dynamics"]), np.array(expected), _EXACT)
+    copied = _copied_type(joint)
+    if entry["type"] != copied.pybullet:
+        message = f"found by pybullet type {entry['type']}, expected {joint.type}"
+        raise UrdfError(f"{robot.path}: {place}: {message}")
+    inertial = entry["inertial"]
+    if copied.dofs == 1:  # the loader forgets the axis of the others
+        axis = inertial.rotation @ entry["axis"]
+        _compare(robot, f"{place} <axis>", axis, joint.axis, _POSE_TOLERANCE)
+    offset = Pose(entry["offset"].position, entry["offset"].rotation.T)
+    origin = parent["inertial"] @ offset @ Pose(np.zeros(3), inertial.rotation.T)
+    for part, found, expected in (
+        ("xyz", origin.position, joint.origin.position),
+        ("rpy", origin.rotation, joint.origin.rotation),
+    ):
+        _compare(robot, f"{place} <origin> {part}", found, expected, _POSE_TOLERANCE)
+    if copied.dofs == 1:
+        limits = joint.limits or _UNLIMITED
+        effort = joint.effort or 0.0
+        velocity = joint.velocity or 0.0
+        written = np.array((joint.damping, joint.friction, *limits, effort, velocity))
+        read = np.array(entry["dynamics"])
+        _compare(robot, f"{place} <dynamics>, <limit>", read, written, _EXACT)
 
 
 def _compare(robot: Robot, place: str, found: Any, expected: Any, tolerance: float) -> None:
-    scale = max(1.0, float(np.abs(expected).max())) if tolerance == _POSE_TOLERANCE else float(np.abs(expected).max())
+    """Raise UrdfError where numbers differ by more than a tolerance relative to their largest."""
+    largest = float(np.abs(expected).max())
+    scale = max(1.0, largest) if tolerance == _POSE_TOLERANCE else largest
     if not np.abs(np.asarray(found) - expected).max() <= tolerance * scale:
-        found, expected = np.asarray(found).tolist(), np.asarray(expected).tolist()
+        found = np.asarray(found).tolist()
+        expected = np.asarray(expected).tolist()
         raise UrdfError(f"{robot.path}: {place}: found by pybullet {found}, expected {expected}")

@@ -1,4 +1,4 @@
-"""Loops of a file become closing joints of the mechanism."""
+"""Loop-closing joints of a mechanism, from the loop joints of a file."""
 
 from dataclasses import replace
 
@@ -11,94 +11,109 @@ from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED
 from vigym.mechanism.topology.loop_constraints import joint_gaps
 from vigym.spatial import IDENTITY, Pose, quaternion_from_matrix
-from vigym.urdf.read.records import Loop, Robot
+from vigym.urdf.read.records import LoopJoint, Robot
 
-_ROUNDING = 1e-12  # relative; halves nearer than that are one
+_ROUNDING = 1e-12  # relative; joint frames nearer than that coincide
 
 
-def add_loops(mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict[str, Pose]) -> None:
-    """Add the closing joints.
+def add_loops(
+    mech: Mechanism, robot: Robot, owners: dict[str, str], poses: dict[str, Pose]
+) -> None:
+    """Add the loop-closing joints.
 
     Args:
         mech: with all bodies and the joints of the tree.
-        robot: what the file says.
-        owners: body (or "world") that each link is part of.
+        robot: the file.
+        owners: body (or "world") of each link.
         poses: pose of each link in the world at zero.
 
     Raises:
-        UrdfError: an unknown link, or two links that are parts of one rigid body.
-        MechanismError: what no closing joint can have.
+        UrdfError: an unknown link, or two links of one rigid body.
+        MechanismError: parameters that loop-closing joints cannot have.
     """
-    owners, poses = {WORLD: WORLD} | owners, {WORLD: IDENTITY} | poses
-    for loop in robot.loops:
-        loop = _from_world(mech, robot, loop, owners)
-        parent, child = (poses[link] @ half for link, half in zip(loop.links, loop.halves, strict=True))
+    owners = {WORLD: WORLD} | owners
+    poses = {WORLD: IDENTITY} | poses
+    for written in robot.loops:
+        loop = _with_moving_child(mech, robot, written, owners)
+        parent = poses[loop.parent] @ loop.parent_frame
+        child = poses[loop.child] @ loop.child_frame
         turn = child.rotation @ parent.rotation.T
-        apart = _ROUNDING * max(1.0, float(np.abs(parent.position).max()))
-        is_open = max(np.abs(child.position - parent.position).max(), np.abs(turn - np.eye(3)).max()) > apart
+        distance = np.abs(child.position - parent.position).max()
+        tolerance = _ROUNDING * max(1.0, float(np.abs(parent.position).max()))
+        is_open = max(distance, np.abs(turn - np.eye(3)).max()) > tolerance
         mech.add_joint(
             loop.name,
             loop.type,
-            owners[loop.links[0]],
-            owners[loop.links[1]],
+            owners[loop.parent],
+            owners[loop.child],
             parent.position,
             parent.rotate_axis(loop.axis),
-            limits=loop.limits,
-            damping=loop.damping,
-            stiffness=loop.stiffness,
-            rest=loop.rest,
-            effort=loop.effort,
-            friction=loop.friction,
             axis2=None if loop.axis2 is None else parent.rotate_axis(loop.axis2),
-            velocity=loop.velocity,
             child_position=child.position if is_open else None,
             child_rotation=quaternion_from_matrix(turn) if is_open else None,
+            **loop.arguments(),
         )
 
 
-def _from_world(mech: Mechanism, robot: Robot, loop: Loop, owners: dict[str, str]) -> Loop:
-    """Return the loop with its links checked, turned round if its child is the world."""
-    for link in loop.links:
+def _with_moving_child(
+    mech: Mechanism, robot: Robot, loop: LoopJoint, owners: dict[str, str]
+) -> LoopJoint:
+    """Return the loop joint with its links checked, reversed if its child is the world."""
+    for link in (loop.parent, loop.child):
         if link not in owners:
             raise robot.error(loop.place, f"unknown link {link!r}", "the name of a link")
-    first, second = (owners[link] for link in loop.links)
-    if first == second:
-        found = f"links {loop.links[0]!r} and {loop.links[1]!r}, both part of {first!r}"
+    body = owners[loop.parent]
+    if owners[loop.child] == body:
+        found = f"links {loop.parent!r} and {loop.child!r}, both part of {body!r}"
         raise robot.error(loop.place, found, "links of two bodies")
-    if second != WORLD:
+    if owners[loop.child] != WORLD:
         return loop
     if loop.limits is not None or loop.damping or loop.stiffness or loop.friction:
-        found = f"the world as the child of a joint with limits, spring, damper or friction ({loop.links[1]!r})"
-        raise robot.error(loop.place, found, "the world as the parent: exchange the two links")
-    message = f"turned round: its coordinates are those of {first!r} relative to the world"
-    mech.report.append(Note("changed", loop.place, message))
-    turned = replace(loop, links=loop.links[::-1], halves=loop.halves[::-1])
-    return turned if loop.axis2 is None else replace(turned, axis=loop.axis2, axis2=loop.axis)
+        child = "the world as the child of a joint with limits, spring, damper or friction"
+        expected = "the world as the parent: exchange the two links"
+        raise robot.error(loop.place, f"{child} ({loop.child!r})", expected)
+    message = f"reversed: its coordinates are those of {body!r} relative to the world"
+    mech.notes.append(Note("changed", loop.place, message))
+    return replace(
+        loop,
+        parent=loop.child,
+        child=loop.parent,
+        parent_frame=loop.child_frame,
+        child_frame=loop.parent_frame,
+        axis=loop.axis if loop.axis2 is None else loop.axis2,
+        axis2=None if loop.axis2 is None else loop.axis,
+    )
 
 
-def report_gaps(mech: Mechanism, robot: Robot) -> None:
-    """Report every loop that is open at the file's zero, and what is left of that where simulators start.
+def note_gaps(mech: Mechanism, robot: Robot) -> None:
+    """Note every loop that is open at the file's zero, and its gap once assembled.
 
     Raises:
         AssemblyError: loops that cannot be closed.
     """
     if not robot.loops:
         return
-    tree, structure = TreeKinematics(mech), mech.structure
-    poses = tree.poses(np.array([tree.zero, structure.assembly]))
+    tree = TreeKinematics(mech)
+    assembly = mech.structure.assembly
+    poses = tree.poses(np.array([tree.zero, assembly]))
     for loop in robot.loops:
         joint = mech.joints[loop.name]
         rounding = _ROUNDING * max(1.0, float(np.abs(joint.position).max()))
-        apart = joint_gaps(joint_frames(mech, joint), poses)
-        (distance, left), (angle, turn_left) = (np.where(gap < rounding, 0.0, gap) for gap in apart)
+        gaps = joint_gaps(joint_frames(mech, joint), poses)
+        (distance, distance_left), (angle, angle_left) = (
+            np.where(gap < rounding, 0.0, gap) for gap in gaps
+        )
         if not distance and not angle:
             continue
-        message = f"halves {distance:.3g} m and {angle:.3g} rad apart at the file's zero; simulators start assembled"
-        if max(left, turn_left) > CLOSED:
-            message += f"; {left:.3g} m and {turn_left:.3g} rad stay, no motion of the tree changes them"
-        mech.report.append(Note("assembled", loop.place, message))
-    moves = np.abs(structure.assembly - tree.zero)
+        apart = f"joint frames {distance:.3g} m and {angle:.3g} rad apart at the file's zero"
+        message = f"{apart}; simulators start with the loop closed"
+        if max(distance_left, angle_left) > CLOSED:
+            left = f"{distance_left:.3g} m and {angle_left:.3g} rad stay"
+            message += f"; {left}, no motion of the tree changes them"
+        mech.notes.append(Note("assembled", loop.place, message))
+    moves = np.abs(assembly - tree.zero)
     farthest = int(np.argmax(moves))
     if moves[farthest] > 0.0:
-        message = f"farthest from the file's zero is {mech.position_names[farthest]!r}"
-        mech.report.append(Note("assembled", "pose", f"{message}, at {structure.assembly[farthest]:.6g}"))
+        name = mech.position_names[farthest]
+        message = f"farthest from the file's zero is {name!r}, at {assembly[farthest]:.6g}"
+        mech.notes.append(Note("assembled", "pose", message))

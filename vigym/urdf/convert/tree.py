@@ -1,62 +1,77 @@
-"""Who hangs on whom in a URDF file: one root, every link on one <joint>; and where links are at zero."""
+"""Tree of a URDF file's links: one root, one parent joint for every other link, poses at zero."""
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.spatial import IDENTITY, Pose
-from vigym.urdf.read.records import Robot, UrdfJoint
+from vigym.urdf.read.records import Robot, TreeJoint
+
+LinkOrder = list[tuple[str, TreeJoint | None]]  # links with their parent joints, the root's is None
+
+_MOST_NAMED = 5  # links that an error lists
 
 
-def link_order(robot: Robot) -> list[tuple[str, UrdfJoint | None]]:
-    """Return (link, joint that carries it) from the root (None) outwards, parents before children, file order kept.
+def order_links(robot: Robot) -> LinkOrder:
+    """Return the links from the root outwards, parents before children, else in the file's order.
 
     Raises:
         UrdfError: a joint to an unknown link, a link with two parents, no root or several.
     """
-    carriers = _carriers(robot)
-    roots = [name for name in robot.links if name not in carriers]
+    parent_joints = _parent_joints(robot)
+    roots = [name for name in robot.links if name not in parent_joints]
     if len(roots) != 1:
-        found = f"links {', '.join(map(repr, roots[:5]))} without parent" if roots else "a loop without root"
+        found = f"links {_list(roots)} without parent" if roots else "a loop without root"
         raise robot.error("tree", f"{len(roots)} roots ({found})", "one root link")
-    children: dict[str, list[UrdfJoint]] = {}
+    children: dict[str, list[TreeJoint]] = {}
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint)
-    order: list[tuple[str, UrdfJoint | None]] = []
-    stack: list[tuple[str, UrdfJoint | None]] = [(roots[0], None)]
+    order: LinkOrder = []
+    stack: LinkOrder = [(roots[0], None)]
     while stack:
-        name, carrier = stack.pop()
-        order.append((name, carrier))
+        name, parent_joint = stack.pop()
+        order.append((name, parent_joint))
         stack.extend((joint.child, joint) for joint in reversed(children.get(name, [])))
     _check_reached(robot, {name for name, _ in order})
     return order
 
 
-def _carriers(robot: Robot) -> dict[str, UrdfJoint]:
-    """Return the joint that carries each link."""
-    carriers: dict[str, UrdfJoint] = {}
+def _list(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:_MOST_NAMED]))
+
+
+def _parent_joints(robot: Robot) -> dict[str, TreeJoint]:
+    """Return the parent joint of each link."""
+    found: dict[str, TreeJoint] = {}
     for joint in robot.joints.values():
         place = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in robot.links:
-                raise robot.error(f"{place} <{role}>", f"unknown link {link!r}", "the name of a link")
+                raise robot.error(
+                    f"{place} <{role}>", f"unknown link {link!r}", "the name of a link"
+                )
         if joint.parent == joint.child:
             raise robot.error(place, f"{joint.child!r} as parent and child", "two links")
-        if joint.child in carriers:
-            found = f"link {joint.child!r}, which already hangs on joint {carriers[joint.child].name!r}"
-            raise robot.error(f"{place} <child>", found, "one parent per link: write this joint as <loop_joint>")
-        carriers[joint.child] = joint
-    if WORLD in carriers:
-        raise robot.error(f"link {WORLD!r}", f"joint {carriers[WORLD].name!r} above it", "the world to be the root")
-    return carriers
+        if joint.child in found:
+            other = found[joint.child].name
+            message = f"link {joint.child!r}, which already hangs on joint {other!r}"
+            expected = "one parent per link: write this joint as <loop_joint>"
+            raise robot.error(f"{place} <child>", message, expected)
+        found[joint.child] = joint
+    if WORLD in found:
+        above = f"joint {found[WORLD].name!r} above it"
+        raise robot.error(f"link {WORLD!r}", above, "the world to be the root")
+    return found
 
 
 def _check_reached(robot: Robot, reached: set[str]) -> None:
     lost = [name for name in robot.links if name not in reached]
     if lost:
-        found = f"a loop apart from the root, with the links {', '.join(map(repr, lost[:5]))}"
-        raise robot.error("tree", found, "one tree; write the joints that close loops as <loop_joint>")
+        found = f"a loop apart from the root, with the links {_list(lost)}"
+        raise robot.error(
+            "tree", found, "one tree; write the joints that close loops as <loop_joint>"
+        )
 
 
-def zero_poses(order: list[tuple[str, UrdfJoint | None]]) -> dict[str, Pose]:
-    """Return the pose of every link at the file's zero, in the root link."""
+def zero_poses(order: LinkOrder) -> dict[str, Pose]:
+    """Return the pose of every link in the root link, all joint coordinates zero."""
     poses: dict[str, Pose] = {}
     for name, joint in order:
         poses[name] = IDENTITY if joint is None else poses[joint.parent] @ joint.origin

@@ -1,1 +1,1 @@
-"""URDF files as records: XML values, links, joints, loops, collisions, meshes, each checked."""
+"""Records of a URDF file, each value checked: links, joints, loop joints, collisions, meshes."""

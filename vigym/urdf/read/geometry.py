@@ -1,4 +1,4 @@
-"""<visual> and <collision> elements: shapes, materials, and what of them cannot be drawn."""
+"""Shapes, poses and materials of <visual> and <collision> elements."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.shapes import GREY, Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from vigym.spatial import IDENTITY, Origin, rotation_from_rpy
 from vigym.urdf.read.meshes import find_mesh
+from vigym.urdf.read.notes import ignored_children
 from vigym.urdf.read.records import Visual
-from vigym.urdf.read.report import ignored
 from vigym.urdf.read.xml import Node
 
 Color = tuple[float, ...]
 
-_UNDRAWN = {"plane", "cdf", "heightmap"}  # geometry that other programs read; it is no shape here
+_UNSUPPORTED = {"plane", "cdf", "heightmap"}  # shapes of other programs
 
 
 def read_origin(node: Node, tag: str = "origin") -> Origin:
@@ -24,63 +24,71 @@ def read_origin(node: Node, tag: str = "origin") -> Origin:
 
 
 def read_pose(node: Node) -> Origin:
-    """Return the pose in the attributes xyz and rpy, zero where they are not given."""
+    """Return the pose in the attributes xyz and rpy; each defaults to zero."""
     zero = (0.0, 0.0, 0.0)
     rpy = node.numbers("rpy", 3, zero)
     return Origin(node.numbers("xyz", 3, zero), rotation_from_rpy(rpy), rpy)
 
 
-def read_materials(robot: Node, report: list[Note]) -> dict[str, Color]:
-    """Return the colours of the <material> elements under <robot>; the last of one name counts."""
+def read_materials(robot: Node, notes: list[Note]) -> dict[str, Color]:
+    """Return the colours of the <material> elements under <robot>; the last of a name counts."""
     colors = {}
     for material in robot.children("material"):
-        report += ignored(material, {"color"})
-        color = _color(material, report)
+        notes += ignored_children(material, {"color"})
+        color = _color(material, notes)
         if color is not None:
             colors[material.text("name")] = color
     return colors
 
 
-def read_visual(node: Node, materials: dict[str, Color], report: list[Note]) -> Visual | None:
-    """Return what a <visual> draws, None (and a report) when it cannot be drawn."""
-    report += ignored(node, {"origin", "geometry", "material"})
-    rgba = _material(node, materials, report)
-    kind, values = read_geometry(node, report, "not drawn")
+def read_visual(node: Node, materials: dict[str, Color], notes: list[Note]) -> Visual | None:
+    """Return the shape of a <visual>; None, and a note, for one that cannot be drawn."""
+    notes += ignored_children(node, {"origin", "geometry", "material"})
+    rgba = _material(node, materials, notes)
+    kind, sizes = read_geometry(node, notes, "not drawn")
     if kind is Mesh:
-        path, reason = find_mesh(values["path"], node.path.parent)
+        path, reason = find_mesh(sizes["path"], node.path.parent)
         if path is None:
-            report.append(Note("dropped", node.place, f"mesh {values['path']!r} is not drawn: {reason}"))
+            message = f"mesh {sizes['path']!r} is not drawn: {reason}"
+            notes.append(Note("dropped", node.place, message))
             return None
-        values["path"] = path
+        sizes["path"] = path
     pose = read_origin(node)
-    return None if kind is None else Visual(kind(rgba=rgba, **values), pose)
+    return None if kind is None else Visual(kind(rgba=rgba, **sizes), pose)
 
 
 def read_geometry(
-    node: Node, report: list[Note], fate: str, points: bool = False
+    node: Node, notes: list[Note], effect: str, allow_points: bool = False
 ) -> tuple[type[Shape] | None, dict[str, Any]]:
-    """Return class and sizes of the shape in <geometry>, None for what is no shape here, whose `fate` is reported.
+    """Return class and keyword arguments of the shape in <geometry>, None if it is not supported.
 
-    A sphere of radius 0 is a shape where there are `points`.
+    Args:
+        node: <visual> or <collision>.
+        notes: gets a note about an unsupported shape.
+        effect: its consequence, in words.
+        allow_points: whether a sphere may have radius 0.
+
+    Raises:
+        UrdfError: no shape, several, or a size that is missing or negative.
     """
     geometry = node.need("geometry")
-    known = {"box", "sphere", "cylinder", "capsule", "mesh"} | _UNDRAWN
-    report += ignored(geometry, known)
+    known = {"box", "sphere", "cylinder", "capsule", "mesh"} | _UNSUPPORTED
+    notes += ignored_children(geometry, known)
     found = [child for tag in known for child in geometry.children(tag)]
     if len(found) != 1:
         tags = [str(child.tag) for child in geometry.element] or ["nothing"]
         raise geometry.error(", ".join(tags), "one of box, sphere, cylinder, capsule, mesh")
     shape = found[0]
-    if shape.tag in _UNDRAWN:
-        report.append(Note("dropped", shape.place, f"{fate}: a shape of other programs"))
+    if shape.tag in _UNSUPPORTED:
+        notes.append(Note("dropped", shape.place, f"{effect}: a shape of other programs"))
         return None, {}
-    kind, values = _SIZES[shape.tag](shape)
-    if points and kind is Sphere:
-        return kind, values
-    if any(np.any(value == 0.0) for key, value in values.items() if key != "path"):
-        report.append(Note("dropped", shape.place, f"{fate}: it has size zero"))
+    kind, sizes = _READERS[shape.tag](shape)
+    if allow_points and kind is Sphere:
+        return kind, sizes
+    if any(np.any(value == 0.0) for key, value in sizes.items() if key != "path"):
+        notes.append(Note("dropped", shape.place, f"{effect}: it has size zero"))
         return None, {}
-    return kind, values
+    return kind, sizes
 
 
 def _box(node: Node) -> tuple[type[Shape], dict[str, Any]]:
@@ -99,7 +107,7 @@ def _round(node: Node) -> dict[str, Any]:
     return {"radius": node.number("radius", low=0.0), "length": node.number("length", low=0.0)}
 
 
-_SIZES = {
+_READERS = {
     "box": _box,
     "sphere": lambda node: (Sphere, {"radius": node.number("radius", low=0.0)}),
     "cylinder": lambda node: (Cylinder, _round(node)),
@@ -108,28 +116,28 @@ _SIZES = {
 }
 
 
-def _material(node: Node, materials: dict[str, Color], report: list[Note]) -> Color:
-    """Return the colour of a visual: its own, the named one, or grey (reported when a name leads nowhere)."""
+def _material(node: Node, materials: dict[str, Color], notes: list[Note]) -> Color:
+    """Return the colour of a visual: its own, the named one, or grey (with a note)."""
     material = node.only("material")
     if material is None:
         return GREY
-    report += ignored(material, {"color"})
-    color = _color(material, report)
+    notes += ignored_children(material, {"color"})
+    color = _color(material, notes)
     name = material.element.get("name", "")
     if color is None and name in materials:
         return materials[name]
     if color is None:
-        report.append(Note("changed", material.place, "no colour of this name: drawn grey"))
+        notes.append(Note("changed", material.place, "no colour of this name: drawn grey"))
         return GREY
     return color
 
 
-def _color(material: Node, report: list[Note]) -> Color | None:
+def _color(material: Node, notes: list[Note]) -> Color | None:
     color = material.only("color")
     if color is None:
         return None
     rgba = color.numbers("rgba", 4)
     clipped = np.clip(rgba, 0.0, 1.0)
     if np.any(clipped != rgba):
-        report.append(Note("changed", color.place, f"rgba {rgba.tolist()} clipped to [0, 1]"))
+        notes.append(Note("changed", color.place, f"rgba {rgba.tolist()} clipped to [0, 1]"))
     return tuple(clipped.tolist())

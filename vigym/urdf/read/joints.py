@@ -1,103 +1,135 @@
-"""<joint> elements, and what other joint-like elements share with them: axis, limits, spring and damper."""
+"""Joints of a URDF file: axis, limits, spring and damper, shared with its loop joints."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joints import JOINT_TYPES, JointType
 from vigym.urdf.read.geometry import read_origin
-from vigym.urdf.read.records import Mimic, UrdfJoint
-from vigym.urdf.read.report import ignored
+from vigym.urdf.read.notes import ignored_children
+from vigym.urdf.read.records import Mimic, TreeJoint
 from vigym.urdf.read.xml import Node
 
-TYPES = {row.urdf: row.name for row in JOINT_TYPES.values() if row.urdf}
-Limit = tuple[tuple[float, float] | None, float | None, float | None]
+TREE_JOINT_TYPES = {row.urdf: row for row in JOINT_TYPES.values() if row.urdf}
+LOOP_JOINT_TYPES = {row.name: row for row in JOINT_TYPES.values() if row.can_close_loop}
 
-UNIT_TOLERANCE = 1e-6  # axes written with few digits are off by more, and said so
+UNIT_TOLERANCE = 1e-6  # axes that are off by more get a note
+_AXIS_LENGTHS = (1e-150, 1e150)  # beyond them the squared length under- or overflows
 
 
-def read_joint(node: Node, report: list[Note]) -> UrdfJoint:
-    """Return a joint; what is not simulated goes into the report."""
+def read_joint(node: Node, notes: list[Note]) -> TreeJoint:
+    """Return the joint of a <joint> element."""
     name = node.text("name")
-    written = node.text("type")
-    if written not in TYPES:
-        raise node.error(f"type {written!r}", f"one of: {', '.join(TYPES)}")
-    type = TYPES[written]
+    joint_type = read_type(node, TREE_JOINT_TYPES)
     known = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-    report += ignored(node, known)
-    if JOINT_TYPES[type].bounded and node.only("limit") is None:
-        raise node.error("no <limit>", f"one for a {type} joint (revolute without limits is continuous)")
-    limits, effort, velocity = read_limit(node, type, report)
-    damping, friction, stiffness, rest = read_dynamics(node, type, report)
-    return UrdfJoint(
+    notes += ignored_children(node, known)
+    if joint_type.bounded and node.only("limit") is None:
+        expected = f"one for a {joint_type.name} joint (revolute without limits is continuous)"
+        raise node.error("no <limit>", expected)
+    parameters = read_parameters(node, joint_type, notes)
+    return TreeJoint(
         name=name,
-        type=type,
+        type=joint_type.name,
+        place=node.place,
         parent=node.need("parent").text("link"),
         child=node.need("child").text("link"),
         origin=read_origin(node),
-        axis=read_axis(node, report, JOINT_TYPES[type].needs_axis),
-        limits=limits,
-        effort=effort,
-        velocity=velocity,
-        damping=damping,
-        friction=friction,
-        stiffness=stiffness,
-        rest=rest,
+        axis=read_axis(node, notes, joint_type.needs_axis),
         mimic=_read_mimic(node),
+        **parameters,
     )
+
+
+def read_type(node: Node, types: Mapping[str, JointType]) -> JointType:
+    """Return the type of a joint, one of `types` by their names in the file."""
+    written = node.text("type")
+    if written not in types:
+        raise node.error(f"type {written!r}", f"one of: {', '.join(types)}")
+    return types[written]
 
 
 def _read_mimic(node: Node) -> Mimic | None:
     mimic = node.only("mimic")
     if mimic is None:
         return None
-    return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
+    leader = mimic.text("joint")
+    return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic.place)
 
 
-def read_axis(node: Node, report: list[Note], needed: bool = True, tag: str = "axis") -> Array:
-    """Return the unit vector (3,) in the child `tag`, x without one or when no axis is `needed`."""
+def read_axis(node: Node, notes: list[Note], needed: bool = True, tag: str = "axis") -> Array:
+    """Return the unit vector (3,) in the child `tag`; x without one or when no axis is `needed`."""
     axis = node.only(tag)
     written = axis.numbers("xyz", 3, (1.0, 0.0, 0.0)) if axis else np.array([1.0, 0.0, 0.0])
     length = float(np.sqrt(written @ written))
     if not needed:
         return np.array([1.0, 0.0, 0.0])
-    if axis is not None and not 1e-150 < length < 1e150:
+    least, largest = _AXIS_LENGTHS
+    if axis is not None and not least < length < largest:
         raise axis.error(f'xyz="{axis.text("xyz")}"', "a direction")
     if axis is not None and abs(length - 1.0) > UNIT_TOLERANCE:
-        report.append(Note("changed", axis.place, f"length {length:.9g} scaled to 1"))
+        notes.append(Note("changed", axis.place, f"length {length:.9g} scaled to 1"))
     return written if length == 1.0 else written / length
 
 
-def read_limit(node: Node, type: str, report: list[Note]) -> Limit:
-    """Return limits, effort and velocity of the <limit> child; what the joint type has no use for is reported."""
+def read_parameters(
+    node: Node, joint_type: JointType, notes: list[Note], closes_loop: bool = False
+) -> dict[str, Any]:
+    """Return the `JointParameters` in <limit> and <dynamics>, as keyword arguments.
+
+    A value that the type cannot have becomes a note. A joint that `closes_loop` is passive, and
+    unlimited unless <limit> has lower or upper.
+    """
+    limit = _read_limit(node, joint_type, notes, closes_loop)
+    return limit | _read_dynamics(node, joint_type, notes)
+
+
+def _read_limit(
+    node: Node, joint_type: JointType, notes: list[Note], closes_loop: bool
+) -> dict[str, Any]:
     limit = node.only("limit")
     if limit is None:
-        return None, None, None
-    lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+        return {}
+    lower = limit.number("lower", 0.0)
+    upper = limit.number("upper", 0.0)
     effort = limit.number("effort", low=0.0) if limit.has("effort") else None
     velocity = limit.number("velocity", low=0.0) if limit.has("velocity") else None
-    if JOINT_TYPES[type].bounded and lower <= upper:
-        return (lower, upper), effort, velocity
-    if JOINT_TYPES[type].bounded:
+    written = limit.has("lower") or limit.has("upper")
+    limits = None
+    if joint_type.bounded and lower <= upper:
+        limits = (lower, upper) if written or not closes_loop else None
+    elif joint_type.bounded:
         message = f"lower {lower:g} > upper {upper:g} is read as a joint without limits"
-        report.append(Note("changed", limit.place, message))
-    elif limit.has("lower") or limit.has("upper"):
-        report.append(Note("ignored", limit.place, f"lower and upper have no meaning for a {type} joint"))
-    return None, effort, velocity
+        notes.append(Note("changed", limit.place, message))
+    elif written:
+        message = f"lower and upper have no meaning for a {joint_type.name} joint"
+        notes.append(Note("ignored", limit.place, message))
+    if closes_loop and effort:
+        expected = "0: no actuator drives a joint that closes a loop; cut another one"
+        raise limit.error(f'effort="{effort:g}"', expected)
+    return {"limits": limits, "effort": effort, "velocity": velocity}
 
 
-def read_dynamics(node: Node, type: str, report: list[Note]) -> tuple[float, float, float, float]:
-    """Return damping, friction, stiffness and rest of the <dynamics> child, 0 without one."""
+def _read_dynamics(node: Node, joint_type: JointType, notes: list[Note]) -> dict[str, Any]:
     dynamics = node.only("dynamics")
     if dynamics is None:
-        return 0.0, 0.0, 0.0, 0.0
-    names = ("damping", "friction", "spring_stiffness", "spring_reference")
+        return {}
+    nonnegative = ("damping", "friction", "spring_stiffness")
     for attribute in dynamics.element.attrib:
-        if attribute not in names:
-            report.append(Note("ignored", dynamics.place, f"{attribute} is not known to this importer"))
-    damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in names[:3])
-    if friction and JOINT_TYPES[type].dofs != 1:
-        message = f"friction {friction:g}: a {type} joint has none, only joints of one freedom have"
-        report.append(Note("ignored", dynamics.place, message))
+        if attribute not in (*nonnegative, "spring_reference"):
+            message = f"{attribute} is not known to this importer"
+            notes.append(Note("ignored", dynamics.place, message))
+    damping, friction, stiffness = (dynamics.number(name, 0.0, low=0.0) for name in nonnegative)
+    if friction and joint_type.dofs != 1:
+        found = f"friction {friction:g}: a {joint_type.name} joint has none"
+        message = f"{found}, only joints of one degree of freedom have"
+        notes.append(Note("ignored", dynamics.place, message))
         friction = 0.0
-    return damping, friction, stiffness, dynamics.number("spring_reference", 0.0)
+    return {
+        "damping": damping,
+        "friction": friction,
+        "stiffness": stiffness,
+        "rest": dynamics.number("spring_reference", 0.0),
+    }

@@ -1,4 +1,6 @@
-"""The gate: every element and number of a URDF file is checked here, before pybullet's loader sees any of it."""
+"""Robots and links of URDF files; all values are checked before pybullet's loader reads any."""
+
+import os
 
 import numpy as np
 
@@ -9,35 +11,44 @@ from vigym.urdf.read.collisions import read_collisions, read_gazebo
 from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_visual
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
+from vigym.urdf.read.notes import ignored_children
 from vigym.urdf.read.records import Link, Robot, Surface
-from vigym.urdf.read.report import ignored
-from vigym.urdf.read.xml import Node
+from vigym.urdf.read.xml import Node, parse_urdf
 
-MOST_LINKS = 2000  # pybullet's loader recurses over links and overflows the stack on long chains
+MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
 
 
-def read(robot: Node) -> Robot:
-    """Return what the file says as plain data.
+def read_robot(path: str | os.PathLike[str]) -> Robot:
+    """Return the records of a URDF file.
 
     Raises:
-        UrdfError: an element or number that is missing, malformed or impossible.
+        UrdfError: a file, element or number that is missing, malformed or impossible.
     """
+    robot = parse_urdf(path)
     loop_nodes = find_loops(robot)
-    report = ignored(robot, {"link", "joint", "material", *(node.element.tag for node in loop_nodes)})
-    materials, surfaces = read_materials(robot, report), read_gazebo(robot, report)
-    links = [read_link(node, materials, surfaces, report) for node in robot.children("link")]
-    joints = [read_joint(node, report) for node in robot.children("joint")]
-    loops = [read_loop(node, k, report) for k, node in enumerate(loop_nodes, start=1)]
+    known = {"link", "joint", "material", *(node.element.tag for node in loop_nodes)}
+    notes = ignored_children(robot, known)
+    materials = read_materials(robot, notes)
+    surfaces = read_gazebo(robot, notes)
+    links = [read_link(node, materials, surfaces, notes) for node in robot.children("link")]
+    joints = [read_joint(node, notes) for node in robot.children("joint")]
+    loops = [read_loop(node, k, notes) for k, node in enumerate(loop_nodes, start=1)]
     if not 0 < len(links) <= MOST_LINKS:
         raise robot.error(f"{len(links)} links", f"1 to {MOST_LINKS}")
-    unique(robot, "link", [link.name for link in links])
-    unique(robot, "joint", [joint.name for joint in joints] + [loop.name for loop in loops])
-    by_name = {link.name: link for link in links}
-    return Robot(robot.text("name"), robot.path, by_name, {joint.name: joint for joint in joints}, loops, report)
+    check_unique(robot, "link", [link.name for link in links])
+    check_unique(robot, "joint", [joint.name for joint in (*joints, *loops)])
+    return Robot(
+        name=robot.text("name"),
+        path=robot.path,
+        links={link.name: link for link in links},
+        joints={joint.name: joint for joint in joints},
+        loops=loops,
+        notes=notes,
+    )
 
 
-def unique(robot: Node, kind: str, names: list[str]) -> None:
-    """Raise UrdfError where two elements of a kind have one name."""
+def check_unique(robot: Node, kind: str, names: list[str]) -> None:
+    """Raise UrdfError for two elements of a kind with one name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -45,22 +56,26 @@ def unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], report: list[Note]) -> Link:
-    """Return a link; one without <inertial> has no mass."""
+def read_link(
+    node: Node, materials: dict[str, Color], surfaces: dict[str, Surface], notes: list[Note]
+) -> Link:
+    """Return a link; its mass is zero without <inertial>."""
     name = node.text("name")
-    report += ignored(node, {"inertial", "visual", "collision", "contact"})
-    touches = read_collisions(node, surfaces.get(name, Surface()), report)
-    visuals = [read_visual(child, materials, report) for child in node.children("visual")]
+    notes += ignored_children(node, {"inertial", "visual", "collision", "contact"})
+    collisions = read_collisions(node, surfaces.get(name, Surface()), notes)
+    visuals = [read_visual(child, materials, notes) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")
     if inertial is None:
-        return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, touches)
-    report += ignored(inertial, {"origin", "mass", "inertia"})
+        return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, collisions)
+    notes += ignored_children(inertial, {"origin", "mass", "inertia"})
     mass = inertial.need("mass").number("value", low=0.0)
     inertia = _inertia(inertial.need("inertia"))
     if mass == 0.0 and inertia.any():
-        report.append(Note("changed", inertial.place, "no mass, so its inertia is taken as zero"))
-    return Link(name, mass, read_origin(inertial), inertia if mass else np.zeros((3, 3)), drawn, touches)
+        notes.append(Note("changed", inertial.place, "no mass, so its inertia is taken as zero"))
+    if mass == 0.0:
+        inertia = np.zeros((3, 3))
+    return Link(name, mass, read_origin(inertial), inertia, drawn, collisions)
 
 
 def _inertia(node: Node) -> Array:

@@ -1,129 +1,155 @@
 """Joints that close loops, in the three forms in circulation; URDF itself has none.
 
-`<loop_joint name type>` with `<axis xyz>`, `<link1 link xyz rpy>`, `<link2 link xyz rpy>`, read by the loaders around
-RigidBodyDynamics.jl, by ConstrainedDynamics.jl, Dojo.jl and Isaac Sim. link1 is the parent. `xyz` and `rpy` place the
-two halves of the joint in their links' frames (as `<origin>` places a joint, not in the frame of the centre of mass);
-`axis` is a vector in link1's half and, as the halves coincide at zero, in link2's. Without an axis it is x, as in a
-`<joint>`. Both `rpy` count here, as around RigidBodyDynamics.jl. ConstrainedDynamics.jl and Dojo.jl ignore the one of
-link2: there zero is how the links lie in the file. Isaac Sim reads no axis. Beyond that: `<axis2>` (universal: the
-axis fixed in link2), `<limit lower upper velocity>` and `<dynamics>` of a `<joint>`.
+`<loop_joint name type>` with `<axis xyz>`, `<link1 link xyz rpy>`, `<link2 link xyz rpy>`, read by
+the loaders around RigidBodyDynamics.jl, by ConstrainedDynamics.jl, Dojo.jl and Isaac Sim. link1 is
+the parent. `xyz` and `rpy` are the poses of the two joint frames in their links' frames (as
+`<origin>` places a joint, not in the frame of the centre of mass); `axis` is a vector in link1's
+joint frame and, as the joint frames coincide at zero, in link2's. Without an axis it is x, as in a
+`<joint>`. Both `rpy` count here, as around RigidBodyDynamics.jl. ConstrainedDynamics.jl and Dojo.jl
+ignore the one of link2: their zero is the orientation of the links in the file. Isaac Sim reads no
+axis. Extensions: `<axis2>` (universal: the axis fixed in link2), `<limit lower upper velocity>` and
+`<dynamics>` of a `<joint>`.
 
-`<constraint name type>`, proposed for ROS in https://github.com/ros/urdfdom/pull/264, with `<parent link>`,
-`<parent_origin>`, `<parent_axis>` and the same of the child. Each axis is a vector in its own half, and what coincides
-at zero are the halves and the axes (universal: the second axis is the child's).
+`<constraint name type>`, proposed for ROS in https://github.com/ros/urdfdom/pull/264, with
+`<parent link>`, `<parent_origin>`, `<parent_axis>` and the same of the child. Each axis is a vector
+in its own joint frame; at zero the origins of the joint frames and the axes coincide (universal:
+the second axis is the child's).
 
-`<drake:ball_constraint>` of https://drake.mit.edu/doxygen_cxx/group__multibody__parsing.html: two bodies and a point
-in the frame of each.
+`<drake:ball_constraint>` of https://drake.mit.edu/doxygen_cxx/group__multibody__parsing.html: two
+bodies and a point in the frame of each.
 """
 
 import numpy as np
 
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
-from vigym.mechanism.elements.joints import JOINT_TYPES
+from vigym.mechanism.elements.joints import JointType
 from vigym.spatial import Pose, rotation_between
 from vigym.urdf.read.geometry import read_origin, read_pose
-from vigym.urdf.read.joints import UNIT_TOLERANCE, Limit, read_axis, read_dynamics, read_limit
-from vigym.urdf.read.records import Loop
-from vigym.urdf.read.report import LOOPS, ignored
+from vigym.urdf.read.joints import (
+    LOOP_JOINT_TYPES,
+    UNIT_TOLERANCE,
+    read_axis,
+    read_parameters,
+    read_type,
+)
+from vigym.urdf.read.notes import LOOP_TAGS, ignored_children
+from vigym.urdf.read.records import LoopJoint
 from vigym.urdf.read.xml import Node, local_name
-
-TYPES = tuple(kind.name for kind in JOINT_TYPES.values() if kind.can_close_loop)
 
 
 def find_loops(robot: Node) -> list[Node]:
-    """Return the elements under <robot> that close loops, in the order of the file."""
+    """Return the loop joints under <robot>, in the order of the file."""
     order = list(robot.element)
-    tags = {child.tag for child in order if local_name(child) in LOOPS}
+    tags = {child.tag for child in order if local_name(child) in LOOP_TAGS}
     found = [node for tag in tags for node in robot.children(tag)]
     return sorted(found, key=lambda node: order.index(node.element))
 
 
-def read_loop(node: Node, number: int, report: list[Note]) -> Loop:
-    """Return the loop in one element, the `number`-th of the file.
+def read_loop(node: Node, number: int, notes: list[Note]) -> LoopJoint:
+    """Return the loop joint in one element, the `number`-th of the file.
 
     Raises:
         UrdfError: a part that is missing, malformed or of no known type.
     """
     if node.tag == "ball_constraint":
-        return _ball_constraint(node, number, report)
-    type = node.text("type")
-    if type not in TYPES:
-        raise node.error(f"type {type!r}", f"one of: {', '.join(TYPES)}")
-    return _constraint(node, type, report) if node.tag == "constraint" else _loop_joint(node, type, report)
+        return _ball_constraint(node, number, notes)
+    joint_type = read_type(node, LOOP_JOINT_TYPES)
+    read = _constraint if node.tag == "constraint" else _loop_joint
+    return read(node, joint_type, notes)
 
 
-def _loop_joint(node: Node, type: str, report: list[Note]) -> Loop:
-    universal = JOINT_TYPES[type].needs_second_axis
+def _loop_joint(node: Node, joint_type: JointType, notes: list[Note]) -> LoopJoint:
+    universal = joint_type.needs_second_axis
     known = {"link1", "link2", "axis", "limit", "dynamics"} | ({"axis2"} if universal else set())
-    report += ignored(node, known)
-    first, second = node.need("link1"), node.need("link2")
-    limits, effort, velocity = _limits(node, type, report)
-    damping, friction, stiffness, rest = read_dynamics(node, type, report)
-    axis = read_axis(node, report)
-    return Loop(
+    notes += ignored_children(node, known)
+    parent = node.need("link1")
+    child = node.need("link2")
+    parameters = read_parameters(node, joint_type, notes, closes_loop=True)
+    axis = read_axis(node, notes)
+    axis2 = None
+    if universal:
+        written = node.need("axis2")
+        axis2 = _perpendicular(written, axis, read_axis(node, notes, tag="axis2"))
+    return LoopJoint(
         name=node.text("name"),
-        type=type,
+        type=joint_type.name,
         place=node.place,
-        links=(first.text("link"), second.text("link")),
-        halves=(read_pose(first), read_pose(second)),
+        parent=parent.text("link"),
+        child=child.text("link"),
+        parent_frame=read_pose(parent),
+        child_frame=read_pose(child),
         axis=axis,
-        axis2=_across(node.need("axis2"), axis, read_axis(node, report, tag="axis2")) if universal else None,
-        limits=limits,
-        effort=effort,
-        velocity=velocity,
-        damping=damping,
-        friction=friction,
-        stiffness=stiffness,
-        rest=rest,
+        axis2=axis2,
+        **parameters,
     )
 
 
-def _limits(node: Node, type: str, report: list[Note]) -> Limit:
-    """Return limits, effort and velocity; a closing joint has no limits unless they are written, and no actuator."""
-    limit = node.only("limit")
-    limits, effort, velocity = read_limit(node, type, report)
-    if limit is None:
-        return None, None, None
-    if effort:
-        raise limit.error(f'effort="{effort:g}"', "0: no actuator drives a joint that closes a loop; cut another one")
-    return (limits if limit.has("lower") or limit.has("upper") else None), effort, velocity
+def _perpendicular(node: Node, axis: Array, second: Array) -> Array:
+    """Return the second axis (3,) made exactly perpendicular to the first, unit length.
 
-
-def _across(node: Node, axis: Array, second: Array) -> Array:
-    """Return the second axis without its rounding along the first."""
+    Raises:
+        UrdfError: an angle that is wrong by more than rounding.
+    """
     cosine = float(axis @ second)
     if abs(cosine) > UNIT_TOLERANCE:
-        raise node.error(f'xyz="{node.text("xyz")}"', f"a direction perpendicular to the first axis {axis.tolist()}")
-    rest: Array = second - cosine * axis
-    return rest / np.sqrt(rest @ rest)
+        expected = f"a direction perpendicular to the first axis {axis.tolist()}"
+        raise node.error(f'xyz="{node.text("xyz")}"', expected)
+    across: Array = second - cosine * axis
+    return across / np.sqrt(across @ across)
 
 
-def _constraint(node: Node, type: str, report: list[Note]) -> Loop:
-    report += ignored(node, {"parent", "parent_origin", "parent_axis", "child", "child_origin", "child_axis"})
-    parent: Pose = read_origin(node, "parent_origin")
-    child: Pose = read_origin(node, "child_origin")
-    axis = read_axis(node, report, JOINT_TYPES[type].needs_axis, "parent_axis")
-    other = read_axis(node, report, JOINT_TYPES[type].needs_axis, "child_axis") if node.only("child_axis") else axis
+def _constraint(node: Node, joint_type: JointType, notes: list[Note]) -> LoopJoint:
+    known = {f"{role}{part}" for role in ("parent", "child") for part in ("", "_origin", "_axis")}
+    notes += ignored_children(node, known)
+    parent_frame: Pose = read_origin(node, "parent_origin")
+    child_frame: Pose = read_origin(node, "child_origin")
+    axis = read_axis(node, notes, joint_type.needs_axis, "parent_axis")
+    child_axis = axis
+    if node.only("child_axis"):
+        child_axis = read_axis(node, notes, joint_type.needs_axis, "child_axis")
     axis2 = None
-    if JOINT_TYPES[type].needs_second_axis:
-        axis2 = _across(node.need("child_axis"), axis, other)
-    elif JOINT_TYPES[type].turns_about_axis:  # the axis alone fixes the joint frames
-        child = child @ Pose(np.zeros(3), rotation_between(axis, other))
-    elif np.abs(other - axis).max() > UNIT_TOLERANCE:
+    if joint_type.needs_second_axis:
+        axis2 = _perpendicular(node.need("child_axis"), axis, child_axis)
+    elif joint_type.turns_about_axis:  # the axis alone determines the joint frames
+        child_frame = child_frame @ Pose(np.zeros(3), rotation_between(axis, child_axis))
+    elif np.abs(child_axis - axis).max() > UNIT_TOLERANCE:
         written = node.need("child_axis")
-        raise written.error(f'xyz="{written.text("xyz")}"', f"the parent's axis {axis.tolist()} for a {type} joint")
-    links = (node.need("parent").text("link"), node.need("child").text("link"))
-    return Loop(node.text("name"), type, node.place, links, (parent, child), axis, axis2)
+        expected = f"the parent's axis {axis.tolist()} for a {joint_type.name} joint"
+        raise written.error(f'xyz="{written.text("xyz")}"', expected)
+    parent = node.need("parent").text("link")
+    child = node.need("child").text("link")
+    return LoopJoint(
+        name=node.text("name"),
+        type=joint_type.name,
+        place=node.place,
+        parent=parent,
+        child=child,
+        parent_frame=parent_frame,
+        child_frame=child_frame,
+        axis=axis,
+        axis2=axis2,
+    )
 
 
-def _ball_constraint(node: Node, number: int, report: list[Note]) -> Loop:
-    names = [f"ball_constraint_{part}" for part in ("body_A", "body_B", "p_AP", "p_BQ")]
+def _ball_constraint(node: Node, number: int, notes: list[Note]) -> LoopJoint:
+    parts = [f"ball_constraint_{part}" for part in ("body_A", "body_B", "p_AP", "p_BQ")]
     tags = {local_name(child): child.tag for child in node.element}
-    a, b, p, q = (node.need(tags.get(name, name)) for name in names)
-    report += ignored(node, {tags[name] for name in names})
+    parent, child, parent_point, child_point = (node.need(tags.get(part, part)) for part in parts)
+    notes += ignored_children(node, {tags[part] for part in parts})
     name = node.text("name") if node.has("name") else f"ball_constraint_{number}"
     if not node.has("name"):
-        report.append(Note("changed", node.place, f"has no name and is called {name!r}"))
-    halves = (Pose(p.numbers("value", 3), np.eye(3)), Pose(q.numbers("value", 3), np.eye(3)))
-    return Loop(name, "spherical", node.place, (a.text("name"), b.text("name")), halves, np.array([1.0, 0.0, 0.0]))
+        notes.append(Note("changed", node.place, f"has no name and is called {name!r}"))
+    parent_frame, child_frame = (
+        Pose(point.numbers("value", 3), np.eye(3)) for point in (parent_point, child_point)
+    )
+    return LoopJoint(
+        name=name,
+        type="spherical",
+        place=node.place,
+        parent=parent.text("name"),
+        child=child.text("name"),
+        parent_frame=parent_frame,
+        child_frame=child_frame,
+        axis=np.array([1.0, 0.0, 0.0]),
+    )

@@ -1,4 +1,4 @@
-"""Mesh files of a URDF: where they lie, and whether they can be drawn without harm."""
+"""Mesh files of a URDF: their paths, and checks that loaders can read them."""
 
 import os
 import struct
@@ -14,33 +14,35 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
     """Return the absolute path of a mesh that can be drawn, or None and the reason in words.
 
     Args:
-        filename: as written: a path relative to the file, an absolute one, file://, package://name/... or model://.
-        folder: where the URDF file lies.
+        filename: as written: a path relative to the file, an absolute one, file://,
+            package://name/... or model://.
+        folder: of the URDF file.
     """
-    path, tried = first_file(filename, folder), _candidates(filename, folder)
+    path = locate_mesh(filename, folder)
     if not path.is_file():
-        return None, f"found no file at {' or '.join(str(place) for place in islice(tried, 3))}"
-    fault = mesh_fault(path)
+        tried = islice(_candidates(filename, folder), 3)
+        return None, f"found no file at {' or '.join(map(str, tried))}"
+    fault = _fault(path)
     return (None, f"{path}: {fault}") if fault else (path.resolve(), "")
 
 
-def first_file(filename: str, folder: Path) -> Path:
-    """Return the absolute path of a mesh; where there is no such file, the first place where it may lie."""
-    tried = list(_candidates(filename, folder))
-    return next((place for place in tried if place.is_file()), tried[0]).resolve()
+def locate_mesh(filename: str, folder: Path) -> Path:
+    """Return the absolute path of a mesh; the first candidate if there is no such file."""
+    candidates = list(_candidates(filename, folder))
+    return next((path for path in candidates if path.is_file()), candidates[0]).resolve()
 
 
 def _candidates(filename: str, folder: Path) -> Iterator[Path]:
     for scheme in _SCHEMES:
         if filename.startswith(scheme):
             package, _, rest = filename[len(scheme) :].partition("/")
-            yield from _package_places(package, rest, folder.resolve())
+            yield from _package_candidates(package, rest, folder.resolve())
             return
-    yield folder.resolve() / filename.removeprefix("file://")  # an absolute name stays as it is
+    yield folder.resolve() / filename.removeprefix("file://")  # absolute paths stay
 
 
-def _package_places(package: str, rest: str, folder: Path) -> Iterator[Path]:
-    """Yield where a file of a ROS package may lie: above the URDF file first, then along the ROS search paths."""
+def _package_candidates(package: str, rest: str, folder: Path) -> Iterator[Path]:
+    """Yield paths of a file in a ROS package: above the URDF file, then on the ROS search paths."""
     for parent in (folder, *folder.parents):
         if parent.name == package:
             yield parent / rest
@@ -50,11 +52,11 @@ def _package_places(package: str, rest: str, folder: Path) -> Iterator[Path]:
             yield Path(root) / inside / package / rest
             if Path(root).name == package:
                 yield Path(root) / rest
-    yield folder / rest  # a robot copied out of its package keeps the folders inside
+    yield folder / rest  # a robot copied out of its package, with its folders
 
 
-def mesh_fault(path: Path) -> str:
-    """Say in words why a mesh cannot be drawn, empty when it can: loaders crash on some files that are no meshes."""
+def _fault(path: Path) -> str:
+    """Return why a mesh cannot be drawn, empty if it can: loaders crash on some malformed files."""
     check = _CHECKS.get(path.suffix.lower())
     if check is None:
         return f"found the format {path.suffix!r}, expected one of: {', '.join(_CHECKS)}"
@@ -65,7 +67,9 @@ def mesh_fault(path: Path) -> str:
 
 
 def _obj_fault(data: bytes) -> str:
-    vertices, faces, last = 0, 0, 0  # `last` is the highest vertex a face names; it may be defined further down
+    vertices = 0
+    faces = 0
+    last = 0  # highest vertex that a face names; it may be defined further down
     for line in data.splitlines():
         words = line.split()
         if not words or words[0] not in (b"v", b"f"):
@@ -82,7 +86,8 @@ def _obj_fault(data: bytes) -> str:
         if any(corner == 0 or corner < -vertices for corner in corners):
             return f"found the face {_text(line)}, expected vertices of the mesh"
     if not vertices or not faces or last > vertices:
-        return f"found {faces} faces and {vertices} vertices, the highest one used is {last}: no mesh"
+        found = f"{faces} faces and {vertices} vertices, the highest one used is {last}"
+        return f"found {found}: no mesh"
     return ""
 
 
@@ -90,7 +95,9 @@ def _stl_fault(data: bytes) -> str:
     if data[:5] == b"solid" and b"facet" in data[:1000]:
         return ""
     size = 84 + 50 * struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else -1
-    return "" if size == len(data) > 84 else f"found {len(data)} bytes that are neither text nor binary STL"
+    if size == len(data) > 84:
+        return ""
+    return f"found {len(data)} bytes that are neither text nor binary STL"
 
 
 def _dae_fault(data: bytes) -> str:
@@ -106,4 +113,8 @@ def _text(line: bytes) -> str:
     return repr(line[:60].decode(errors="replace"))
 
 
-_CHECKS: dict[str, Callable[[bytes], str]] = {".obj": _obj_fault, ".stl": _stl_fault, ".dae": _dae_fault}
+_CHECKS: dict[str, Callable[[bytes], str]] = {
+    ".obj": _obj_fault,
+    ".stl": _stl_fault,
+    ".dae": _dae_fault,
+}

@@ -1,4 +1,4 @@
-"""What a URDF file says, as plain data: poses and axes relative to links, as written."""
+"""Links, joints and loop joints of a URDF file; poses and axes are relative to links."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,13 +8,14 @@ import numpy as np
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
+from vigym.mechanism.elements.joints import JOINT_TYPES, JointParameters, JointType
 from vigym.mechanism.elements.shapes import Shape
 from vigym.spatial import Origin, Pose
 
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """A shape (its own pose is not used) and its pose in the link."""
+    """Shape to be drawn (its own pose is not used) and its pose in the link."""
 
     shape: Shape
     pose: Pose
@@ -22,7 +23,14 @@ class Visual:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Friction (along, across), along `direction` in the shape (3,); torsion [m] and restitution."""
+    """Contact parameters of a link.
+
+    Attributes:
+        friction: coefficients (along, across) `direction`.
+        torsion: coefficient of torsional friction [m].
+        restitution: coefficient in [0, 1].
+        direction: first friction direction in the frame of the shape (3,).
+    """
 
     friction: tuple[float, float] = (0.8, 0.8)
     torsion: float = 0.0
@@ -31,15 +39,15 @@ class Surface:
 
 
 @dataclass(frozen=True, eq=False)
-class Touch:
-    """A shape by which a link touches.
+class UrdfCollision:
+    """Collision shape of a link.
 
     Attributes:
         name: as written, empty without.
         place: the element in words.
         shape: its own pose is not used; None for a point.
         pose: in the link.
-        surface: friction and the like.
+        surface: contact parameters.
     """
 
     name: str
@@ -50,26 +58,16 @@ class Touch:
 
 
 @dataclass(frozen=True, eq=False)
-class Mimic:
-    """The joint that another one follows: coordinate = factor * that of `joint` + offset; and the element in words."""
-
-    joint: str
-    factor: float
-    offset: float
-    place: str
-
-
-@dataclass(frozen=True, eq=False)
 class Link:
-    """One link.
+    """Link with its inertial, drawn shapes and collision shapes.
 
     Attributes:
         name: unique name.
         mass: [kg]; 0 without <inertial>.
         inertial: pose of the centre of mass and the inertia's axes in the link.
         inertia: tensor about the centre of mass in those axes (3, 3) [kg m^2].
-        visuals: what is drawn.
-        touches: what touches.
+        visuals: shapes that are drawn.
+        collisions: shapes that touch the ground and other links.
     """
 
     name: str
@@ -77,81 +75,94 @@ class Link:
     inertial: Origin
     inertia: Array
     visuals: tuple[Visual, ...]
-    touches: tuple[Touch, ...] = ()
+    collisions: tuple[UrdfCollision, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class UrdfJoint:
-    """One joint.
+class Mimic:
+    """Coupling of a joint to another one: coordinate = factor * coordinate of `joint` + offset.
 
-    Attributes:
-        name, type, parent, child: as written; type is a key of JOINT_TYPES.
-        origin: pose of the child link in the parent link at zero.
-        axis: unit vector in the child link (3,).
-        limits: lower and upper value [rad or m], None where the type or the file has none.
-        effort: [N or N m], None where the file has none.
-        velocity: largest rate [rad/s or m/s], None where the file has none.
-        damping, friction, stiffness, rest: of <dynamics>, 0 where the file has none.
-        mimic: whom it follows, None where the file has none.
+    `place` is the element in words.
     """
 
-    name: str
-    type: str
-    parent: str
-    child: str
-    origin: Origin
-    axis: Array
-    limits: tuple[float, float] | None
-    effort: float | None
-    velocity: float | None
-    damping: float
-    friction: float
-    stiffness: float
-    rest: float
-    mimic: Mimic | None = None
+    joint: str
+    factor: float
+    offset: float
+    place: str
 
 
-@dataclass(frozen=True, eq=False)
-class Loop:
-    """One joint that closes a loop: two halves, each a frame fixed in a link; its coordinates are zero where they meet.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UrdfJoint(JointParameters):
+    """Joint between two links, with its parameters.
 
     Attributes:
-        name: unique among joints.
-        type: key of JOINT_TYPES.
+        name: unique among joints and loop joints.
+        type: key of `JOINT_TYPES`.
         place: the element in words.
-        links: names of the parent and the child link.
-        halves: pose of the parent's half in the parent link, of the child's half in the child link.
-        axis: unit vector in either half (3,).
-        axis2: universal only: second unit vector in either half (3,), perpendicular to `axis`.
-        limits, effort, velocity, damping, friction, stiffness, rest: as in `UrdfJoint`; effort is 0 or None.
+        parent: link name.
+        child: link name.
+        axis: unit vector in the joint frame (3,).
+        limits: lower and upper value [rad or m]; None where the type or the file has none.
     """
 
     name: str
     type: str
     place: str
-    links: tuple[str, str]
-    halves: tuple[Pose, Pose]
+    parent: str
+    child: str
     axis: Array
-    axis2: Array | None = None
     limits: tuple[float, float] | None = None
-    effort: float | None = None
-    velocity: float | None = None
-    damping: float = 0.0
-    friction: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
+
+    @property
+    def joint_type(self) -> JointType:
+        """Row of the joint's type."""
+        return JOINT_TYPES[self.type]
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether parent and child are one body."""
+        return self.joint_type.dofs == 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeJoint(UrdfJoint):
+    """Joint that carries its child link; the joint frame is the child link's.
+
+    Attributes:
+        origin: pose of the child link in the parent link at zero.
+        mimic: coupling to another joint, None without.
+    """
+
+    origin: Origin
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoopJoint(UrdfJoint):
+    """Joint that closes a loop; its coordinates are zero where its two joint frames coincide.
+
+    Attributes:
+        parent_frame: pose of the joint frame in the parent link.
+        child_frame: pose of the joint frame in the child link.
+        axis2: second axis of a universal joint in the joint frame (3,), perpendicular to `axis`.
+        effort: 0 or None: loop joints are passive.
+    """
+
+    parent_frame: Pose
+    child_frame: Pose
+    axis2: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Links, joints and loops of one file in the order of the file, and what the reader has to report."""
+    """Links, joints and loop joints of one file in its order, and the reader's notes."""
 
     name: str
     path: Path
     links: dict[str, Link]
-    joints: dict[str, UrdfJoint]
-    loops: list[Loop] = field(default_factory=list)
-    report: list[Note] = field(default_factory=list)
+    joints: dict[str, TreeJoint]
+    loops: list[LoopJoint] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def error(self, place: str, found: str, expected: str) -> UrdfError:
         """Return the error of one element."""

@@ -1,4 +1,4 @@
-"""XML elements that know their place, so that every value read from them is checked and every error says where."""
+"""XML elements with their place in the file: values are checked, errors name the place."""
 
 import os
 import re
@@ -11,18 +11,29 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import UrdfError
 
-# Python's float() also takes "1_0", "nan", "infinity" and digits of other scripts: no number of a URDF file.
+# float() also accepts "1_0", "nan", "infinity" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _XACRO = " (expand this file with xacro first)"
 _DRAKE = ' (declare the prefix: <robot xmlns:drake="http://drake.mit.edu" ...>)'
-_SHOWN = 60  # characters of a found text that an error repeats
+_SHOWN = 60  # characters of a text that an error quotes
 
 
 class Node:
-    """One element of the file, its place in words and the file's path."""
+    """Element of the file.
+
+    Args:
+        element: of the parsed file.
+        place: the element in words ("link 'arm' <inertial>").
+        path: of the file.
+
+    Attributes:
+        tag: name of the element without its namespace.
+    """
 
     def __init__(self, element: ET.Element, place: str, path: Path) -> None:
-        self.element, self.place, self.path = element, place, path
+        self.element = element
+        self.place = place
+        self.path = path
         self.tag = local_name(element)
 
     def error(self, found: str, expected: str) -> UrdfError:
@@ -30,9 +41,10 @@ class Node:
         return UrdfError(f"{self.path}: {self.place}: found {found}, expected {expected}")
 
     def children(self, tag: str) -> list["Node"]:
-        """Return the children called `tag`; those with a name are called by it, the others by number if several."""
+        """Return the children called `tag`; places of several have names or numbers."""
         found = self.element.findall(tag)
-        return [Node(child, self._place(child, k, len(found)), self.path) for k, child in enumerate(found)]
+        places = [self._place(child, k, len(found)) for k, child in enumerate(found)]
+        return [Node(child, place, self.path) for child, place in zip(found, places, strict=True)]
 
     def others(self, known: set[str]) -> Iterator["Node"]:
         """Yield the children whose tag is not in `known`."""
@@ -41,14 +53,22 @@ class Node:
                 yield Node(child, self._place(child, 0, 1), self.path)
 
     def only(self, tag: str) -> "Node | None":
-        """Return the child called `tag`, None without; two are an error."""
+        """Return the child called `tag`, None without.
+
+        Raises:
+            UrdfError: several.
+        """
         found = self.children(tag)
         if len(found) > 1:
             raise self.error(f"{len(found)} <{found[0].tag}> elements", "one")
         return found[0] if found else None
 
     def need(self, tag: str) -> "Node":
-        """Return the child called `tag`, which must be there once."""
+        """Return the child called `tag`.
+
+        Raises:
+            UrdfError: none, or several.
+        """
         child = self.only(tag)
         if child is None:
             raise self.error(f"no <{tag}>", "one")
@@ -59,14 +79,23 @@ class Node:
         return attribute in self.element.attrib
 
     def text(self, attribute: str) -> str:
-        """Return an attribute that must be there and not be empty."""
+        """Return an attribute.
+
+        Raises:
+            UrdfError: a missing or empty attribute.
+        """
         value = self.element.get(attribute)
         if value is None or not value.strip():
-            raise self.error(f"no {attribute}" if value is None else f"empty {attribute}", f"the attribute {attribute}")
+            missing = "no" if value is None else "empty"
+            raise self.error(f"{missing} {attribute}", f"the attribute {attribute}")
         return value
 
     def number(self, attribute: str, default: float | None = None, low: float = -np.inf) -> float:
-        """Return an attribute that is a finite number >= `low`; without a `default` it must be there."""
+        """Return an attribute that is a finite number >= `low`; required without a `default`.
+
+        Raises:
+            UrdfError: a missing attribute or another value.
+        """
         if default is not None and not self.has(attribute):
             return default
         text = self.text(attribute)
@@ -76,25 +105,35 @@ class Node:
             raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
         return value
 
-    def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> Array:
-        """Return an attribute of `count` finite numbers between blanks (count,)."""
+    def numbers(
+        self, attribute: str, count: int, default: tuple[float, ...] | None = None
+    ) -> Array:
+        """Return an attribute of `count` finite numbers separated by blanks (count,).
+
+        Raises:
+            UrdfError: a missing attribute without `default`, or another value.
+        """
         if default is not None and not self.has(attribute):
             return np.array(default)
         text = self.text(attribute)
         values = [_finite(word) for word in text.split()]
         if len(values) != count or None in values:
-            raise self.error(
-                f"{attribute}={_short(text)}", f"{count} finite numbers separated by blanks" + _xacro(text)
-            )
+            expected = f"{count} finite numbers separated by blanks"
+            raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
         return np.array(values, dtype=np.float64)
 
     def content(self, count: int = 1, low: float = -np.inf) -> Array:
-        """Return `count` finite numbers >= `low` (count,), written between the tags or as the attribute `value`."""
+        """Return `count` finite numbers >= `low` (count,) of the text or the attribute `value`.
+
+        Raises:
+            UrdfError: another text.
+        """
         text = self.element.get("value") or self.element.text or ""
         values = [_finite(word) for word in text.split()]
         if len(values) != count or any(value is None or value < low for value in values):
             bound = f" >= {low:g}" if low > -np.inf else ""
-            raise self.error(_short(text.strip()), f"{count} finite number{'s' * (count > 1)}{bound}" + _xacro(text))
+            expected = f"{count} finite number{'s' * (count > 1)}{bound}"
+            raise self.error(_short(text.strip()), expected + _xacro(text))
         return np.array(values, dtype=np.float64)
 
     def _place(self, child: ET.Element, index: int, count: int) -> str:
@@ -112,7 +151,7 @@ def local_name(element: ET.Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1]
 
 
-def read_robot(path: str | os.PathLike[str]) -> Node:
+def parse_urdf(path: str | os.PathLike[str]) -> Node:
     """Return the <robot> element of a URDF file.
 
     Raises:
@@ -122,22 +161,26 @@ def read_robot(path: str | os.PathLike[str]) -> Node:
     try:
         data = file.read_bytes()
     except (OSError, ValueError) as error:
-        raise UrdfError(f"{file}: found no readable file ({error}), expected a URDF file") from error
-    if not data.startswith((b"\xff\xfe", b"\xfe\xff")):  # in UTF-16 half of every blank is a NUL
-        data = data.strip(b"\0 \t\r\n")  # some files in circulation have blanks before <?xml or a NUL at the end
+        raise UrdfError(
+            f"{file}: found no readable file ({error}), expected a URDF file"
+        ) from error
+    # Some files have blanks before <?xml or a NUL at the end; in UTF-16 NULs are text.
+    if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.strip(b"\0 \t\r\n")
     try:
         element = ET.fromstring(data)
     except (ET.ParseError, ValueError, LookupError) as error:
-        raise UrdfError(f"{file}: found invalid XML ({error}), expected a URDF file{_hint(data)}") from error
-    _strip(element)
+        found = f"{file}: found invalid XML ({error})"
+        raise UrdfError(f"{found}, expected a URDF file{_hint(data)}") from error
+    _strip_namespace(element)
     robot = Node(element, "<robot>", file)
     if element.tag != "robot":
         raise UrdfError(f"{file}: root element: found <{robot.tag}>, expected <robot>{_hint(data)}")
     return robot
 
 
-def _strip(root: ET.Element) -> None:
-    """Take the root's namespace, which files made for Drake declare, from all tags: its elements are plain ones."""
+def _strip_namespace(root: ET.Element) -> None:
+    """Remove the root's namespace, which files made for Drake declare, from all tags."""
     prefix = root.tag[: -len(local_name(root))]
     for element in root.iter() if prefix else ():
         element.tag = str(element.tag).removeprefix(prefix)

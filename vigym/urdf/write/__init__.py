@@ -1,1 +1,1 @@
-"""A Mechanism as a URDF file."""
+"""Export of a Mechanism as a URDF file."""

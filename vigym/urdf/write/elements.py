@@ -1,10 +1,9 @@
-"""Elements of a URDF file: bodies, joints and shapes as XML, numbers with all their digits."""
+"""XML elements of a URDF file: links, joints, shapes; numbers with all their digits."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,13 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import GREY, Box, Cylinder, Mesh, Shape, Sphere
 from vigym.spatial import batch_rotation_matrix
 
-_ROUNDING = 1e-15  # of an angle, or relative to the numbers that a coordinate is the difference of: written as 0
+# Written as 0: angles [rad] below this, and coordinates below it relative to their minuend.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """A link's name and its frame in the world at zero: origin (3,) [m], rotation (3, 3)."""
+class LinkFrame:
+    """Name of a link and its frame in the world at zero: origin (3,) [m], rotation (3, 3)."""
 
     name: str
     position: Array
@@ -29,148 +29,178 @@ class Placed:
 
 
 def roll_pitch_yaw(rotation: Array) -> Array:
-    """Return fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix, exact to rounding at any pitch.
+    """Return fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix, exact at any pitch.
 
-    Each angle is taken from what the ones before leave over. So where roll and yaw are no longer apart (pitch +-90
-    degrees), the error of one makes up for that of the other.
+    Each angle follows from the rotation that remains after those before. At a pitch of +-90
+    degrees, where roll and yaw have one axis, their errors therefore cancel.
     """
     yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
     c, s = np.cos(yaw), np.sin(yaw)
-    left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
-    pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
+    remaining = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
+    pitch = np.arctan2(-remaining[2, 0], remaining[0, 0])
+    roll = np.arctan2(-remaining[1, 2], remaining[1, 1])
     angles = np.array([roll, pitch, yaw])
     return np.where(np.abs(angles) < _ROUNDING, 0.0, angles)
 
 
-def numbers(values: Iterable[float]) -> str:
+def format_numbers(values: Iterable[float]) -> str:
     """Return numbers as text that reads back exactly."""
     return " ".join(repr(float(value) + 0.0) for value in values)
 
 
-def place(tag: str, parent: Placed, position: Array, rotation: Array | None = None, **names: str) -> ET.Element:
-    """Return an element that places a frame, given in the world, in a link."""
+def pose_element(
+    tag: str, parent: LinkFrame, position: Array, rotation: Array | None = None, **attributes: str
+) -> ET.Element:
+    """Return an element with the pose in a parent link of a frame that is given in the world."""
     offset = parent.rotation.T @ (position - parent.position)
     scale = max(np.abs(position).max(), np.abs(parent.position).max())
-    xyz = np.where(np.abs(offset) < _ROUNDING * scale, 0.0, offset)
-    turn = np.zeros(3) if rotation is None else roll_pitch_yaw(parent.rotation.T @ rotation)
-    return ET.Element(tag, names | {"xyz": numbers(xyz)} | ({"rpy": numbers(turn)} if turn.any() else {}))
+    attributes["xyz"] = format_numbers(np.where(np.abs(offset) < _ROUNDING * scale, 0.0, offset))
+    angles = np.zeros(3) if rotation is None else roll_pitch_yaw(parent.rotation.T @ rotation)
+    if angles.any():
+        attributes["rpy"] = format_numbers(angles)
+    return ET.Element(tag, attributes)
 
 
-def direction(tag: str, link: Placed, axis: Array) -> ET.Element:
-    """Return an element with a unit vector of the world, seen from a link."""
-    seen = link.rotation.T @ axis
-    return ET.Element(tag, xyz=numbers(np.where(np.abs(seen) < _ROUNDING, 0.0, seen)))
+def axis_element(tag: str, link: LinkFrame, axis: Array) -> ET.Element:
+    """Return an element with the coordinates in a link of a unit vector of the world (3,)."""
+    local = link.rotation.T @ axis
+    return ET.Element(tag, xyz=format_numbers(np.where(np.abs(local) < _ROUNDING, 0.0, local)))
 
 
-def parent_of(children: Iterable[ET.Element | None], tag: str, **names: str) -> ET.Element:
-    """Return an element with children, those that are None left out."""
-    element = ET.Element(tag, names)
+def element_of(tag: str, children: Iterable[ET.Element | None], **attributes: str) -> ET.Element:
+    """Return an element with children, except those that are None."""
+    element = ET.Element(tag, attributes)
     element.extend(child for child in children if child is not None)
     return element
 
 
-def body_link(body: Body, link: Placed, touching: Iterable[ET.Element]) -> ET.Element:
-    """Return the <link> of a body, `touching` among its elements."""
+def body_element(body: Body, link: LinkFrame, collisions: Iterable[ET.Element]) -> ET.Element:
+    """Return the <link> of a body, `collisions` among its children."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia.tolist()
     moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-    center = place("origin", link, body.position)
+    center = pose_element("origin", link, body.position)
+    mass = ET.Element("mass", value=repr(body.mass))
     inertia = ET.Element("inertia", {key: repr(value) for key, value in moments.items()})
-    inertial = parent_of([center, ET.Element("mass", value=repr(body.mass)), inertia], "inertial")
-    home = Placed(link.name, body.position, link.rotation)
-    shapes = [visual(shape, link, home) for shape in body.shapes]
-    return parent_of([inertial, *shapes, *touching], "link", name=link.name)
+    inertial = element_of("inertial", [center, mass, inertia])
+    body_frame = LinkFrame(link.name, body.position, link.rotation)
+    visuals = [visual_element(shape, link, body_frame) for shape in body.shapes]
+    return element_of("link", [inertial, *visuals, *collisions], name=link.name)
 
 
-def visual(shape: Shape, link: Placed, home: Placed) -> ET.Element:
-    """Return the <visual> of a shape whose pose is given in the frame `home`."""
+def visual_element(shape: Shape, link: LinkFrame, frame: LinkFrame) -> ET.Element:
+    """Return the <visual> of a shape whose pose is given in `frame`."""
     rgba = np.asarray(shape.rgba)
-    color = ET.Element("color", rgba=numbers(rgba))
-    name = "rgba " + numbers(rgba)
-    material = None if tuple(rgba.tolist()) == GREY else parent_of([color], "material", name=name)
-    return parent_of([*_geometry(shape, link, home), material], "visual")
+    material = None
+    if tuple(rgba.tolist()) != GREY:
+        text = format_numbers(rgba)
+        material = element_of("material", [ET.Element("color", rgba=text)], name=f"rgba {text}")
+    return element_of("visual", [*_geometry(shape, link, frame), material])
 
 
-def _geometry(shape: Shape, link: Placed, home: Placed) -> list[ET.Element]:
-    """Return <origin> and <geometry> of a shape whose pose is given in the frame `home`."""
-    position = home.position + home.rotation @ np.asarray(shape.position)
-    turned = home.rotation @ batch_rotation_matrix(np.asarray(shape.orientation))
-    return [place("origin", link, position, turned), parent_of([ET.Element(shape.kind, _sizes(shape))], "geometry")]
+def _geometry(shape: Shape, link: LinkFrame, frame: LinkFrame) -> list[ET.Element]:
+    """Return <origin> and <geometry> of a shape whose pose is given in `frame`."""
+    position = frame.position + frame.rotation @ np.asarray(shape.position)
+    rotation = frame.rotation @ batch_rotation_matrix(np.asarray(shape.orientation))
+    origin = pose_element("origin", link, position, rotation)
+    return [origin, element_of("geometry", [ET.Element(shape.kind, _sizes(shape))])]
 
 
-def touch(collisions: Sequence[Collision], link: Placed, home: Placed) -> list[ET.Element]:
-    """Return the <collision> elements and the <contact> of a link; poses in the frame `home`, one surface for all."""
-    found = [_collision(each, link, home) for each in collisions]
-    return [*found, _contact(collisions[0])] if collisions else []
+def collision_elements(
+    collisions: Sequence[Collision], link: LinkFrame, frame: LinkFrame
+) -> list[ET.Element]:
+    """Return the <collision> elements and the <contact> of a link.
+
+    Args:
+        collisions: with poses in `frame` and one surface.
+        link: gets the elements.
+        frame: of the body.
+    """
+    if not collisions:
+        return []
+    elements = [_collision(each, link, frame) for each in collisions]
+    return [*elements, _contact(collisions[0])]
 
 
-def _collision(collision: Collision, link: Placed, home: Placed) -> ET.Element:
+def _collision(collision: Collision, link: LinkFrame, frame: LinkFrame) -> ET.Element:
     if collision.shape is not None:
-        return parent_of(_geometry(collision.shape, link, home), "collision", name=collision.name)
-    origin = place("origin", link, home.position + home.rotation @ collision.position)
+        geometry = _geometry(collision.shape, link, frame)
+        return element_of("collision", geometry, name=collision.name)
+    origin = pose_element("origin", link, frame.position + frame.rotation @ collision.position)
     sphere = ET.Element("sphere", radius=repr(collision.radius))  # of a point 0
-    return parent_of([origin, parent_of([sphere], "geometry")], "collision", name=collision.name)
+    return element_of("collision", [origin, element_of("geometry", [sphere])], name=collision.name)
 
 
 def _contact(collision: Collision) -> ET.Element:
     """Return the <contact> with the surface of a collision."""
     values = {"spinning_friction": collision.torsion, "restitution": collision.restitution}
-    given = [("lateral_friction", collision.friction[0]), *((tag, value) for tag, value in values.items() if value)]
-    return parent_of([ET.Element(tag, value=numbers([value])) for tag, value in given], "contact")
+    given = {"lateral_friction": collision.friction[0]}
+    given |= {tag: value for tag, value in values.items() if value}
+    children = [ET.Element(tag, value=format_numbers([value])) for tag, value in given.items()]
+    return element_of("contact", children)
 
 
-def _sizes(shape: Any) -> dict[str, str]:
+def _sizes(shape: Shape) -> dict[str, str]:
     if isinstance(shape, Box):
-        return {"size": numbers(np.asarray(shape.size))}
+        return {"size": format_numbers(np.asarray(shape.size))}
     if isinstance(shape, Sphere):
         return {"radius": repr(shape.radius)}
     if isinstance(shape, Mesh):
-        return {"filename": Path(shape.path).resolve().as_posix(), "scale": numbers(np.asarray(shape.scale))}
+        scale = format_numbers(np.asarray(shape.scale))
+        return {"filename": Path(shape.path).resolve().as_posix(), "scale": scale}
     assert isinstance(shape, Cylinder)  # or a capsule
     return {"radius": repr(shape.radius), "length": repr(shape.length)}
 
 
-def tree_joint(joint: Joint, parent: Placed, child: Placed, coupling: Coupling | None) -> ET.Element:
-    """Return the <joint> that carries a body, and by a coupling may follow another one."""
+def joint_element(
+    joint: Joint, parent: LinkFrame, child: LinkFrame, coupling: Coupling | None
+) -> ET.Element:
+    """Return the <joint> of a joint of the tree, a <mimic> in it for a coupling."""
     children = [
-        place("origin", parent, child.position, child.rotation),
-        ET.Element("parent", link=parent.name),
-        ET.Element("child", link=child.name),
-        direction("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
+        pose_element("origin", parent, child.position, child.rotation),
+        *_links(parent, child),
+        axis_element("axis", child, joint.axis) if joint.joint_type.needs_axis else None,
         _limit(joint, unlimited=joint.joint_type.bounded),
         _dynamics(joint),
         None if coupling is None else _mimic(coupling),
     ]
-    return parent_of(children, "joint", name=joint.name, type=str(joint.joint_type.urdf))
+    return element_of("joint", children, name=joint.name, type=str(joint.joint_type.urdf))
+
+
+def _links(parent: LinkFrame, child: LinkFrame) -> list[ET.Element]:
+    return [ET.Element("parent", link=parent.name), ET.Element("child", link=child.name)]
 
 
 def _mimic(coupling: Coupling) -> ET.Element:
-    values = {"multiplier": numbers([coupling.ratio]), "offset": numbers([coupling.offset])}
-    return ET.Element("mimic", {"joint": coupling.other} | values)
+    ratio = format_numbers([coupling.ratio])
+    offset = format_numbers([coupling.offset])
+    return ET.Element("mimic", {"joint": coupling.other, "multiplier": ratio, "offset": offset})
 
 
-def mount(name: str, parent: Placed, child: Placed) -> ET.Element:
-    """Return the fixed <joint> that holds a frame's link."""
-    origin = place("origin", parent, child.position, child.rotation)
-    ends = [ET.Element("parent", link=parent.name), ET.Element("child", link=child.name)]
-    return parent_of([origin, *ends], "joint", name=name, type="fixed")
+def fixed_joint_element(name: str, parent: LinkFrame, child: LinkFrame) -> ET.Element:
+    """Return the fixed <joint> of a frame's link."""
+    origin = pose_element("origin", parent, child.position, child.rotation)
+    return element_of("joint", [origin, *_links(parent, child)], name=name, type="fixed")
 
 
-def loop_joint(joint: Joint, parent: Placed, child: Placed) -> ET.Element:
-    """Return the <loop_joint> of a closing joint; the parent's half has the axes of the parent's link."""
-    turned = batch_rotation_matrix(joint.child_rotation) @ parent.rotation
+def loop_joint_element(joint: Joint, parent: LinkFrame, child: LinkFrame) -> ET.Element:
+    """Return the <loop_joint> of a loop-closing joint.
+
+    The joint frame in the parent link has the axes of that link.
+    """
+    rotation = batch_rotation_matrix(joint.child_rotation) @ parent.rotation
     children = [
-        direction("axis", parent, joint.axis),
-        None if joint.axis2 is None else direction("axis2", parent, joint.axis2),
-        place("link1", parent, joint.position, link=parent.name),
-        place("link2", child, joint.child_position, turned, link=child.name),
+        axis_element("axis", parent, joint.axis),
+        None if joint.axis2 is None else axis_element("axis2", parent, joint.axis2),
+        pose_element("link1", parent, joint.position, link=parent.name),
+        pose_element("link2", child, joint.child_position, rotation, link=child.name),
         _limit(joint, unlimited=False),
         _dynamics(joint),
     ]
-    return parent_of(children, "loop_joint", name=joint.name, type=joint.type)
+    return element_of("loop_joint", children, name=joint.name, type=joint.type)
 
 
 def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
-    """Return <limit>, None without anything to say; `unlimited` writes missing limits as lower > upper."""
+    """Return <limit>, None if it is empty; `unlimited` writes missing limits as lower > upper."""
     values: dict[str, float] = {}
     if joint.limits is not None and joint.joint_type.bounded:
         values["lower"], values["upper"] = joint.limits[0]
@@ -180,12 +210,20 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
         values["effort"] = joint.effort
     if joint.velocity is not None and np.isfinite(joint.velocity):
         values["velocity"] = joint.velocity
-    return ET.Element("limit", {key: numbers([value]) for key, value in values.items()}) if values else None
+    return _numbers_element("limit", values)
 
 
 def _dynamics(joint: Joint) -> ET.Element | None:
-    rest = joint.rest[0] if joint.rest else 0.0
-    values = {"damping": joint.damping, "friction": joint.friction}
-    values |= {"spring_stiffness": joint.stiffness, "spring_reference": rest}
-    given = {key: numbers([value]) for key, value in values.items() if value}
-    return ET.Element("dynamics", given) if given else None
+    """Return <dynamics> without the values that are zero, None if it is empty."""
+    values = {
+        "damping": joint.damping,
+        "friction": joint.friction,
+        "spring_stiffness": joint.stiffness,
+        "spring_reference": joint.rest[0] if joint.rest else 0.0,
+    }
+    return _numbers_element("dynamics", {key: value for key, value in values.items() if value})
+
+
+def _numbers_element(tag: str, values: dict[str, float]) -> ET.Element | None:
+    attributes = {key: format_numbers([value]) for key, value in values.items()}
+    return ET.Element(tag, attributes) if attributes else None

@@ -1,10 +1,9 @@
-"""A mechanism as the text of a URDF file: what `vigym.load_urdf` reads back to the same mechanism.
+"""Text of a URDF file that `vigym.load_urdf` reads back as the same mechanism.
 
-Closing joints are `<loop_joint>` elements, frames are massless links on fixed joints. What a file of this format
-cannot hold is an error where it changes the motion, and a comment at the top of the file where it does not.
+Loop-closing joints become `<loop_joint>` elements, frames become massless links on fixed joints.
+An element that the format does not support is an error if the motion depends on it, else a comment
+at the top of the file.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -23,51 +22,49 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
 from vigym.spatial import batch_rotation_matrix
 from vigym.urdf.write.elements import (
-    Placed,
-    body_link,
-    loop_joint,
-    mount,
-    parent_of,
-    touch,
-    tree_joint,
-    visual,
+    LinkFrame,
+    body_element,
+    collision_elements,
+    element_of,
+    fixed_joint_element,
+    joint_element,
+    loop_joint_element,
+    visual_element,
 )
 
-_GRAVITY = (0.0, 0.0, -9.81)  # of every mechanism that is loaded
-_SAME = 1e-12  # m or entry of a rotation matrix: frames as near as that are one
-_TREE_TYPES = [kind.name for kind in JOINT_TYPES.values() if kind.urdf]
-_BOUNDED = [kind.name for kind in JOINT_TYPES.values() if kind.bounded]
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_GRAVITY = (0.0, 0.0, -9.81)  # of mechanisms from files
+_SAME_FRAME = 1e-12  # [m], or difference of rotation matrices
+_TREE_TYPES = [row.name for row in JOINT_TYPES.values() if row.urdf]
+_BOUNDED_TYPES = [row.name for row in JOINT_TYPES.values() if row.bounded]
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """All links by name, which of them is the root, and the pairs (parent, child) that fixed joints hold."""
+    """Links of the file.
 
-    links: dict[str, Placed]
+    Attributes:
+        links: by name.
+        root: name of the root link.
+        fixed: pairs (parent, child) on fixed joints.
+    """
+
+    links: dict[str, LinkFrame]
     root: str
-    mounts: list[tuple[str, str]]
+    fixed: list[tuple[str, str]]
 
 
 def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
-    """Return the text of a file that holds a mechanism; see `Mechanism.to_urdf`."""
+    """Return the text of a file of a mechanism; see `Mechanism.to_urdf`."""
     for fault in _faults(mech):
         raise MechanismError(f"mechanism {mech.name!r} as URDF: {fault}")
     layout = _layout(mech)
-    links, closing = layout.links, {joint.name for joint in mech.closing_joints}
-    elements: list[Any] = [ET.Comment(f" {note} ".replace("--", "- -")) for note in _notes(mech, layout)]
-    touching = _touching(mech)
-    elements += [
-        _link(mech, links, name, touching.get(name, []))
-        for name in dict.fromkeys([layout.root, *mech.bodies, *mech.frames])
+    elements: list[Any] = [
+        ET.Comment(f" {comment} ".replace("--", "- -")) for comment in _comments(mech, layout)
     ]
-    carrying = [joint for joint in mech.joints.values() if joint.name not in closing]
-    following = {coupling.joint: coupling for coupling in mech.couplings.values()}
-    for joint in carrying:
-        elements.append(tree_joint(joint, links[joint.parent], links[joint.child], following.get(joint.name)))
-    elements += [mount(_fresh(f"{b}_mount", mech.joints), links[a], links[b]) for a, b in layout.mounts]
-    elements += [loop_joint(joint, links[joint.parent], links[joint.child]) for joint in mech.closing_joints]
-    robot = parent_of(elements, "robot", name=mech.name)
+    elements += _link_elements(mech, layout)
+    elements += _joint_elements(mech, layout)
+    robot = element_of("robot", elements, name=mech.name)
     ET.indent(robot)
     text = '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
     if path is not None:
@@ -75,33 +72,59 @@ def to_urdf(mech: Elements, path: str | os.PathLike[str] | None = None) -> str:
     return text
 
 
-def _fresh(name: str, taken: Container[str]) -> str:
-    return _fresh(name + "_", taken) if name in taken else name
+def _link_elements(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
+    """Yield the links: the root, bodies, frames."""
+    collisions_of = _collisions_by_link(mech)
+    for name in dict.fromkeys([layout.root, *mech.bodies, *mech.frames]):
+        link = layout.links[name]
+        children: list[ET.Element] = []
+        collisions = collisions_of.get(name, [])
+        if collisions:
+            body = mech.bodies[collisions[0].body]
+            body_frame = LinkFrame(body.name, body.position, layout.links[body.name].rotation)
+            children = collision_elements(collisions, link, body_frame)
+        if name in mech.bodies:
+            yield body_element(mech.bodies[name], link, children)
+        else:
+            shapes = mech.world_shapes if name == WORLD else ()
+            visuals = [visual_element(shape, link, link) for shape in shapes]
+            yield element_of("link", [*visuals, *children], name=name)
 
 
-def _link(mech: Elements, links: dict[str, Placed], name: str, touching: list[Collision]) -> ET.Element:
-    link, found = links[name], []
-    if touching:
-        body = mech.bodies[touching[0].body]
-        found = touch(touching, link, Placed(body.name, body.position, links[body.name].rotation))
-    if name in mech.bodies:
-        return body_link(mech.bodies[name], link, found)
-    shapes = mech.world_shapes if name == WORLD else ()
-    return parent_of([*(visual(shape, link, link) for shape in shapes), *found], "link", name=name)
+def _joint_elements(mech: Elements, layout: _Layout) -> Iterator[ET.Element]:
+    """Yield the joints: of the tree, of frames, of loops."""
+    links = layout.links
+    closing = {joint.name for joint in mech.closing_joints}
+    followers = {coupling.joint: coupling for coupling in mech.couplings.values()}
+    for joint in mech.joints.values():
+        if joint.name not in closing:
+            coupling = followers.get(joint.name)
+            yield joint_element(joint, links[joint.parent], links[joint.child], coupling)
+    for parent, child in layout.fixed:
+        name = _unused_name(f"{child}_mount", mech.joints)
+        yield fixed_joint_element(name, links[parent], links[child])
+    for joint in mech.closing_joints:
+        yield loop_joint_element(joint, links[joint.parent], links[joint.child])
 
 
-def _touching(mech: Elements) -> dict[str | None, list[Collision]]:
-    """Collisions by the link that they are written in, which has one <contact>: the body's, or a frame's of the body.
+def _unused_name(name: str, taken: Container[str]) -> str:
+    return _unused_name(name + "_", taken) if name in taken else name
 
-    None: those for which there is no frame.
+
+def _collisions_by_link(mech: Elements) -> dict[str | None, list[Collision]]:
+    """Return the collisions by the link that gets them, None: those for which there is no link.
+
+    A link has one <contact>; other surfaces of a body go to the links of its frames.
     """
     found: dict[str | None, list[Collision]] = {}
-    for each in mech.collisions.values():
-        frames = [frame.name for frame in mech.frames.values() if frame.body == each.body]
-        links = [each.body, *sorted(frames, key=lambda name: name != each.name)]
-        same = [name for name in links if name in found and _surface(found[name][0]) == _surface(each)]
+    for collision in mech.collisions.values():
+        frames = [frame.name for frame in mech.frames.values() if frame.body == collision.body]
+        frames.sort(key=lambda name: name != collision.name)
+        links = [collision.body, *frames]
+        surface = _surface(collision)
+        same = [name for name in links if name in found and _surface(found[name][0]) == surface]
         free = [name for name in links if name not in found]
-        found.setdefault(next(iter(same + free), None), []).append(each)
+        found.setdefault(next(iter(same + free), None), []).append(collision)
     return found
 
 
@@ -110,91 +133,120 @@ def _surface(collision: Collision) -> tuple[float, ...]:
 
 
 def _layout(mech: Elements) -> _Layout:
-    """Place the links: a body's has the body's axes and lies at the joint that carries it, the root's is the world's.
+    """Return the frames of the links.
 
-    A body that floats and has other axes hangs on a massless root: a frame of it that is the world's, or a new one.
+    The link of a body has the body's axes and its origin in the body's joint; the root link is the
+    world's frame. A floating body with other axes hangs on a massless root: a frame of it that
+    coincides with the world's, or a new one.
     """
-    origin = np.zeros(3), np.eye(3)
-    links = {WORLD: Placed(WORLD, *origin)}
+    origin = (np.zeros(3), np.eye(3))
+    links = {WORLD: LinkFrame(WORLD, *origin)}
     for joint in mech.tree_joints:
         rotation = batch_rotation_matrix(mech.bodies[joint.child].orientation)
-        links[joint.child] = Placed(joint.child, joint.position, rotation)
-    frames = {frame.name: _place(mech, frame) for frame in mech.frames.values()}
-    mounts = {frame.name: frame.body for frame in mech.frames.values()}
+        links[joint.child] = LinkFrame(joint.child, joint.position, rotation)
+    frames = {frame.name: _frame_in_world(mech, frame) for frame in mech.frames.values()}
+    parents = {frame.name: frame.body for frame in mech.frames.values()}
     root = WORLD
-    for body in _free(mech):
+    for body in _floating_bodies(mech):
         root = body
         if (links[body].rotation != np.eye(3)).any():
-            near = [name for name, frame in frames.items() if mounts[name] == body and _is_origin(frame)]
-            root = near[0] if near else _fresh(f"{body}_root", {*links, *frames})
-            mounts[body] = root
-            mounts.pop(root, None)
-        links[root] = Placed(root, *origin)
-    return _Layout(frames | links, root, [(parent, child) for child, parent in mounts.items()])
+            candidates = [name for name, parent in parents.items() if parent == body]
+            at_origin = [name for name in candidates if _is_world_frame(frames[name])]
+            unused = _unused_name(f"{body}_root", {*links, *frames})
+            root = at_origin[0] if at_origin else unused
+            parents[body] = root
+            parents.pop(root, None)
+        links[root] = LinkFrame(root, *origin)
+    return _Layout(frames | links, root, [(parent, child) for child, parent in parents.items()])
 
 
-def _place(mech: Elements, frame: Frame) -> Placed:
-    position, rotation = frame.position, batch_rotation_matrix(frame.orientation)
+def _frame_in_world(mech: Elements, frame: Frame) -> LinkFrame:
+    rotation = batch_rotation_matrix(frame.orientation)
     if frame.body == WORLD:
-        return Placed(frame.name, position, rotation)
+        return LinkFrame(frame.name, frame.position, rotation)
     body = mech.bodies[frame.body]
-    turn = batch_rotation_matrix(body.orientation)
-    return Placed(frame.name, body.position + turn @ position, turn @ rotation)
+    body_rotation = batch_rotation_matrix(body.orientation)
+    position = body.position + body_rotation @ frame.position
+    return LinkFrame(frame.name, position, body_rotation @ rotation)
 
 
-def _is_origin(link: Placed) -> bool:
-    return bool(max(np.abs(link.position).max(), np.abs(link.rotation - np.eye(3)).max()) < _SAME)
+def _is_world_frame(link: LinkFrame) -> bool:
+    distance = np.abs(link.position).max()
+    return bool(max(distance, np.abs(link.rotation - np.eye(3)).max()) < _SAME_FRAME)
 
 
-def _free(mech: Elements) -> list[str]:
+def _floating_bodies(mech: Elements) -> list[str]:
     """Return the bodies that no joint carries."""
     return [joint.child for joint in mech.tree_joints if joint.name.endswith(FLOATING_SUFFIX)]
 
 
 def _faults(mech: Elements) -> Iterator[str]:
-    """Yield what the format cannot hold and what would change the motion if it were left out."""
+    """Yield elements that the format does not support and the motion depends on."""
     if tuple(mech.gravity) != _GRAVITY:
-        yield f"gravity: found {mech.gravity.tolist()}, expected {_GRAVITY}; set `gravity` again after loading"
-    for kind, names in (("spring", mech.springs), ("skate", mech.skates), ("wheel", mech.wheels)):
-        yield from (f"{kind} {name!r}: found a {kind}, expected none; add it again after loading" for name in names)
+        found = f"found {mech.gravity.tolist()}, expected {_GRAVITY}"
+        yield f"gravity: {found}; set `gravity` again after loading"
+    unsupported = (("spring", mech.springs), ("skate", mech.skates), ("wheel", mech.wheels))
+    for kind, names in unsupported:
+        for name in names:
+            yield f"{kind} {name!r}: found a {kind}, expected none; add it again after loading"
     for a, b in mech.pairs:
-        yield f"pair {a!r}, {b!r}: found bodies that touch each other, expected none; pair them again after loading"
-    yield from _surface_faults(mech)
+        found = "found bodies that touch each other, expected none"
+        yield f"pair {a!r}, {b!r}: {found}; pair them again after loading"
+    yield from _collision_faults(mech)
     for coupling in mech.couplings.values():
         for name in (coupling.joint, coupling.other):
             if name not in mech.joints:
-                yield f"coupling {coupling.name!r}: found the coordinate {name!r}, expected joints of one freedom"
-    free = _free(mech)
-    on_world = [joint.name for joint in mech.tree_joints if joint.parent == WORLD and joint.child not in free]
-    on_world += [frame.name for frame in mech.frames.values() if frame.body == WORLD]
-    if len(free) > 1 or (free and (on_world or mech.world_shapes)):
-        others = "other bodies that float" if len(free) > 1 else "joints, frames or shapes on the world"
-        expected = "one root; carry it by a joint of type 'floating'"
-        yield f"body {free[0]!r}: found no joint that carries it, and {others}, expected {expected}"
+                found = f"found the coordinate {name!r}"
+                expected = "expected joints of one degree of freedom"
+                yield f"coupling {coupling.name!r}: {found}, {expected}"
+    yield from _root_faults(mech)
     for name in (mech.name, *mech.bodies, *mech.joints, *mech.frames, *mech.collisions):
-        if _NO_XML.search(name):
-            yield f"name {name!r}: found a character that XML has no place for, expected others"
+        if _NOT_IN_XML.search(name):
+            yield f"name {name!r}: found a character that XML does not allow, expected others"
     closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
-        yield from (f"joint {joint.name!r}: {fault}" for fault in _joint_faults(joint, joint.name in closing))
+        for fault in _joint_faults(joint, joint.name in closing):
+            yield f"joint {joint.name!r}: {fault}"
 
 
-def _surface_faults(mech: Elements) -> Iterator[str]:
-    """Yield what <contact> cannot hold: friction that depends on the direction, more surfaces than links."""
-    for each in mech.collisions.values():
-        along, across, backward = each.friction.tolist()
-        if not along == across == backward:
-            yield f"collision {each.name!r}: found friction {(along, across, backward)}, expected one number"
-    for each in _touching(mech).get(None, []):
-        found = f"found one more friction, restitution, torsion {_surface(each)} on body {each.body!r}"
-        yield f"collision {each.name!r}: {found}, expected one for each of its links: add a frame"
+def _collision_faults(mech: Elements) -> Iterator[str]:
+    """Yield friction that depends on the direction, and more surfaces of a body than links."""
+    for collision in mech.collisions.values():
+        friction = tuple(collision.friction.tolist())
+        if len(set(friction)) > 1:
+            yield f"collision {collision.name!r}: found friction {friction}, expected one number"
+    for collision in _collisions_by_link(mech).get(None, []):
+        values = f"friction, restitution, torsion {_surface(collision)}"
+        found = f"found one more {values} on body {collision.body!r}"
+        expected = "expected one for each of its links: add a frame"
+        yield f"collision {collision.name!r}: {found}, {expected}"
 
 
-def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
-    if not closes and joint.type not in _TREE_TYPES:
-        yield f"found type {joint.type!r}, expected one of: {', '.join(_TREE_TYPES)}; only a loop closes by any type"
+def _root_faults(mech: Elements) -> Iterator[str]:
+    """Yield a floating body beside other roots."""
+    floating = _floating_bodies(mech)
+    if not floating:
+        return
+    joints = [joint for joint in mech.tree_joints if joint.child not in floating]
+    fixed = [each for each in joints if each.parent == WORLD]
+    frames = [frame for frame in mech.frames.values() if frame.body == WORLD]
+    if len(floating) > 1:
+        others = "other bodies that float"
+    elif fixed or frames or mech.world_shapes:
+        others = "joints, frames or shapes on the world"
+    else:
+        return
+    expected = "one root; carry it by a joint of type 'floating'"
+    yield f"body {floating[0]!r}: found no joint that carries it, and {others}, expected {expected}"
+
+
+def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
+    if not closes_loop and joint.type not in _TREE_TYPES:
+        expected = f"expected one of: {', '.join(_TREE_TYPES)}; other types can only close loops"
+        yield f"found type {joint.type!r}, {expected}"
     if joint.limits is not None and not joint.joint_type.bounded:
-        yield f"found limits {joint.limits.tolist()} on type {joint.type!r}, expected one of: {', '.join(_BOUNDED)}"
+        found = f"found limits {joint.limits.tolist()} on type {joint.type!r}"
+        yield f"{found}, expected one of: {', '.join(_BOUNDED_TYPES)}"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
@@ -203,21 +255,24 @@ def _joint_faults(joint: Joint, closes: bool) -> Iterator[str]:
         yield f"found rest {joint.rest}, expected one number for all coordinates"
 
 
-def _notes(mech: Elements, layout: _Layout) -> Iterator[str]:
-    """Yield what is not in the file and changes no motion."""
+def _comments(mech: Elements, layout: _Layout) -> Iterator[str]:
+    """Yield elements that the file does not hold and the motion does not depend on."""
     if mech.ground is not None:
         yield "the ground is not in this file: it is an argument of load_urdf"
     for motor in mech.motors.values():
-        found = f"kp {motor.kp:g}, kd {motor.kd:g}, effort {motor.effort:g}"
-        yield f"motor of joint {motor.joint!r} is not in this file ({found}): add it again after loading"
+        values = f"kp {motor.kp:g}, kd {motor.kd:g}, effort {motor.effort:g}"
+        place = f"motor of joint {motor.joint!r}"
+        yield f"{place} is not in this file ({values}): add it again after loading"
     for coupling in mech.couplings.values():
         if (coupling.name, coupling.type) != (coupling.joint, "mimic"):
-            yield f"coupling {coupling.name!r}: a {coupling.type}, written as <mimic> of joint {coupling.joint!r}"
+            written = f"written as <mimic> of joint {coupling.joint!r}"
+            yield f"coupling {coupling.name!r}: a {coupling.type}, {written}"
     closing = {joint.name for joint in mech.closing_joints}
     for joint in mech.joints.values():
         if joint.velocity is not None and not np.isfinite(joint.velocity):
             yield f"joint {joint.name!r}: unlimited velocity is no limit"
-        if joint.type == "fixed" and joint.name not in closing:
-            yield f"joint {joint.name!r}: fixed, readers make one body of {joint.parent!r} and {joint.child!r}"
+        if joint.dofs == 0 and joint.name not in closing:
+            merged = f"readers make one body of {joint.parent!r} and {joint.child!r}"
+            yield f"joint {joint.name!r}: fixed, {merged}"
     if layout.root not in (WORLD, *mech.bodies, *mech.frames):
         yield f"link {layout.root!r}: added, because a root has the axes of the world"

@@ -1,9 +1,9 @@
-"""What the importer says about elements it does not simulate."""
+"""Notes about elements of a URDF file that are not simulated."""
 
 from vigym.mechanism.elements.bodies import Note
 from vigym.urdf.read.xml import Node
 
-# What becomes of an element; all others are named without a reason.
+# Reasons by tag; other unknown tags get a general one.
 _REASONS = {
     "transmission": "actuators are the joints with <limit effort>",
     "gazebo": "a simulator's own settings; only the friction in them is read",
@@ -15,7 +15,7 @@ _REASONS = {
     "specular": "shapes are drawn in one colour",
 }
 
-_OF_CONTACTS = {
+_CONTACT_REASONS = {
     "rolling_friction": "nothing resists rolling",
     "friction_anchor": "contacts stick without it",
     "stiffness": "contacts are rigid",
@@ -24,19 +24,21 @@ _OF_CONTACTS = {
     "contact_erp": "contacts are rigid",
 }
 
-# Elements that tie links together, read under <robot> alone. Leaving one out would be another mechanism.
-LOOPS = {"loop_joint", "constraint", "ball_constraint"}
+# Loop joints, read under <robot> only. Ignoring one would change the mechanism.
+LOOP_TAGS = {"loop_joint", "constraint", "ball_constraint"}
 
 
-def ignored(node: Node, known: set[str]) -> list[Note]:
-    """Return a report for every child of `node` that is not known.
+def ignored_children(node: Node, known: set[str]) -> list[Note]:
+    """Return a note for every child of `node` whose tag is not `known`.
 
     Raises:
-        UrdfError: a child that closes a loop, in a place or form that is not read.
+        UrdfError: a loop joint in an unsupported place or form.
     """
-    entries, reasons = [], _OF_CONTACTS if node.tag == "contact" else _REASONS
+    notes = []
+    reasons = _CONTACT_REASONS if node.tag == "contact" else _REASONS
     for child in node.others(known):
-        if child.tag in LOOPS or (child.tag == "gazebo" and child.children("joint")):
+        if child.tag in LOOP_TAGS or (child.tag == "gazebo" and child.children("joint")):
             raise child.error("a joint that closes a loop", "it as <loop_joint> under <robot>")
-        entries.append(Note("ignored", child.place, reasons.get(child.tag, "not known to this importer")))
-    return entries
+        reason = reasons.get(child.tag, "not known to this importer")
+        notes.append(Note("ignored", child.place, reason))
+    return notes

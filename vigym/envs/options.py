@@ -1,0 +1,56 @@
+"""Options of environments: checks of their values, and the options of pictures."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenderOptions:
+    """Options of the pictures of an environment.
+
+    Attributes:
+        render_mode: None, "rgb_array" (pictures), "human" (window) or "browser" (web page).
+        width: of pictures [pixels].
+        height: of pictures [pixels].
+        overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
+        shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+    """
+
+    render_mode: str | None = None
+    width: int = 640
+    height: int = 480
+    overlay: tuple[str, ...] | str = ()
+    shadow: bool = True
+
+
+def is_number(value: object) -> bool:
+    """Whether an option is a finite real number."""
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
+def is_whole(value: object) -> bool:
+    """Whether an option is a whole number."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def require(valid: bool, option: str, found: object, expected: str) -> None:
+    """Raise ValueError unless an option is valid, naming what was found and expected."""
+    if not valid:
+        raise ValueError(f"option {option}: found {found!r}, expected {expected}")
+
+
+def require_positive(option: str, found: object, unit: str) -> None:
+    """Raise ValueError unless an option is a finite number above zero."""
+    require(is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
+
+
+def require_whole(option: str, found: object, least: int) -> None:
+    """Raise ValueError unless an option is a whole number, at least `least`."""
+    valid = is_whole(found) and found >= least  # type: ignore[operator]
+    require(valid, option, found, f"a whole number >= {least}")
+
+
+def require_bool(option: str, found: object) -> None:
+    """Raise ValueError unless an option is True or False."""
+    require(isinstance(found, bool), option, found, "True or False")
