@@ -29,9 +29,8 @@ _PART = {**_OPTIONS, **PHASE_OPTIONS, "no_cpython_wrapper": True}
 
 def _sources_hash() -> str:
     """Hash of the sources of the core, of numba's version and of how it compiles."""
-    digest = hashlib.sha256(
-        f"{numba.__version__} {ENABLED} {config.CPU_NAME} {config.CPU_FEATURES}".encode()
-    )
+    processor = [getattr(config, name, None) for name in ("CPU_NAME", "CPU_FEATURES")]
+    digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {processor}".encode())
     core = Path(__file__).parents[1]
     for path in sorted(core.rglob("*.py")):
         digest.update(path.relative_to(core).as_posix().encode())
