@@ -1,65 +1,71 @@
-"""The message on the first use: kernels are being compiled, with a bar where there is a terminal and tqdm."""
+"""Message on the first use: kernels are being compiled."""
 
 import sys
 import time
 from typing import Any
 
-from numba.core import event
+from vigym.core.compiler.events import listen
+
+KERNELS = "vigym.core.kernels."
 
 
-class _Announcer(event.Listener):
-    """Says on stderr that kernels are being compiled, with a bar where there is a terminal and tqdm."""
+class _Announcer:
+    """Printer of the message on stderr, with a counter where there is a terminal and tqdm."""
 
     def __init__(self) -> None:
-        self._entry: str | None = None
+        self._kernel: tuple[str, str] | None = None
         self._bar: Any = None
-        self._told, self._start = False, 0.0
+        self._announced = False
+        self._start = 0.0
 
-    def on_start(self, event: Any) -> None:
-        """A function begins to compile: an entry kernel opens the message, the pieces it needs move the bar."""
-        function = event.data["dispatcher"].py_func
-        if self._entry is None and function.__name__ in _PIECES and function.__module__.startswith("vigym.core"):
-            self._entry, self._start = function.__name__, time.perf_counter()
-            if not self._told:
-                print("vigym compiles its kernels, once for this machine and version ...", file=sys.stderr, flush=True)
-                self._told = True
-            self._bar = _bar(function.__name__)
+    def begin(self, module: str, name: str) -> None:
+        """Open the message of a kernel; count every function that it needs."""
+        if self._kernel is None and module.startswith(KERNELS):
+            self._kernel = module, name
+            self._start = time.perf_counter()
+            if not self._announced:
+                print(
+                    "vigym compiles its kernels, once for this machine and version ...",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                self._announced = True
+            self._bar = _bar(name)
         elif self._bar is not None:
             self._bar.update()
 
-    def on_end(self, event: Any) -> None:
-        """The entry kernel is compiled."""
-        if self._entry != event.data["dispatcher"].py_func.__name__:
+    def end(self, module: str, name: str) -> None:
+        """Close the message of a kernel."""
+        if self._kernel != (module, name):
             return
         if self._bar is not None:
-            self._bar.total = self._bar.n
             self._bar.close()
         else:
-            print(f"  {self._entry}: {time.perf_counter() - self._start:.0f} s", file=sys.stderr, flush=True)
-        self._entry = self._bar = None
+            print(
+                f"  {name}: {time.perf_counter() - self._start:.0f} s", file=sys.stderr, flush=True
+            )
+        self._kernel = self._bar = None
 
 
 def _bar(name: str) -> Any:
-    """Return a progress bar, or None where it could not be seen."""
+    """Return a counter of compiled functions, or None where it could not be seen."""
     if not sys.stderr.isatty():
         return None
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(total=_PIECES[name], desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18}|{bar}| {elapsed}")
+    return tqdm(
+        desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18} {n_fmt} functions, {elapsed}"
+    )
 
 
-# entry kernels, and about how many functions numba compiles for each in its usual place: what the bar counts to
-_PIECES = {
-    "reset_single": 61, "read_single": 101, "step_single": 71, "reset_lanes": 62, "read_lanes": 80, "step_lanes": 62,
-    "refresh": 3, "react_single": 60, "react_lanes": 40, "assemble_single": 155, "assemble_lanes": 155,
-}  # fmt: skip
-_LISTENERS: list[_Announcer] = []
+_ANNOUNCERS: list[_Announcer] = []
 
 
 def announce() -> None:
-    """From now on say when kernels of vigym are compiled; once is enough for a process."""
-    if not _LISTENERS:
-        _LISTENERS.append(_Announcer())
-        event.register("numba:compile", _LISTENERS[0])
+    """Tell from now on when kernels of vigym are compiled; once is enough for a process."""
+    if not _ANNOUNCERS:
+        announcer = _Announcer()
+        _ANNOUNCERS.append(announcer)
+        listen(announcer.begin, announcer.end)

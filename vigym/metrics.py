@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import readout
+from vigym.core.kernels import read
 
 Array = NDArray[np.float64]
 METRICS = (
@@ -68,8 +68,8 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         scalars, status = list(tables[0].T), tables[1].T.copy()
         start = tables[2]
     converged, iterations, residual, _, _, power = status
-    kinetic, potential = scalars[readout.READ_KINETIC], scalars[readout.READ_POTENTIAL]
-    work, lost = scalars[readout.READ_WORK], scalars[readout.READ_DISSIPATED]
+    kinetic, potential = scalars[read.READ_KINETIC], scalars[read.READ_POTENTIAL]
+    work, lost = scalars[read.READ_WORK], scalars[read.READ_DISSIPATED]
     total = kinetic + potential
     return {
         "energy_kinetic": kinetic,
@@ -78,16 +78,16 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         "energy_balance": total - start - work + lost,
         "work_actuator": work,
         "dissipated": lost,
-        "constraint_residual_max": scalars[readout.READ_GAP],
-        "velocity_residual_max": scalars[readout.READ_SLIP],
+        "constraint_residual_max": scalars[read.READ_GAP],
+        "velocity_residual_max": scalars[read.READ_SLIP],
         "solver_iterations": iterations,
         "solver_residual": residual,
         "solver_converged": converged > 0 if sim.batch is None else converged.astype(np.bool_),
         "power_mech": power,
-        "power_dissipated": scalars[readout.READ_LOSS],
-        "penetration": scalars[readout.READ_DEPTH],
-        "slip": scalars[readout.READ_SLIDING],
-        "work_absolute": scalars[readout.READ_SPENT],
+        "power_dissipated": scalars[read.READ_LOSS],
+        "penetration": scalars[read.READ_DEPTH],
+        "slip": scalars[read.READ_SLIDING],
+        "work_absolute": scalars[read.READ_SPENT],
     }
 
 

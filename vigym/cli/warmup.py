@@ -17,7 +17,7 @@ def command(float32: bool) -> None:
     Needed once for every machine and version: in an image of a container, or before many processes start together.
     VIGYM_CACHE_DIR says where they are kept. Trees that touch nothing have smaller kernels than all there is.
     """
-    from vigym.core.jit import cache_folder  # numba is loaded for those who ask for it
+    from vigym.core.compiler.kernel import cache_folder  # numba is loaded for those who ask for it
 
     rows = []
     kinds = [(None, "tree"), (None, "all"), (2, "tree"), (2, "all"), *([(2, "float32")] if float32 else [])]

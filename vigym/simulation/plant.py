@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.core import assemble, reaction, readout, reset, snapshot, step
-from vigym.core import tables as T
-from vigym.core.drives import IDLE
-from vigym.core.simd import LANES
-from vigym.core.tables import Model
+from vigym.core.joint.bounded_forces import IDLE_TARGET
+from vigym.core.kernels import assemble, constraint_forces, read, reset, step
+from vigym.core.model import snapshot
+from vigym.core.model.fields import ACTUATOR_PLAN, DOF_STATE, ENVIRONMENT_STATE
+from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
@@ -68,12 +68,12 @@ class Plant:
 
     def torque_rows(self, torques: ArrayLike | None) -> Array:
         """Check torques (..., n_actuated), None for zero; return rows (count, n_actuated)."""
-        actuators = int(self.groups.plan[T.ACTUATORS])
+        actuators = int(header_of(self.groups.plan)["actuator_count"])
         return inputs.torque_rows(torques, self.count, actuators, self.single)
 
     def target_rows(self, targets: ArrayLike | None) -> Array:
         """Check motor targets (..., n_motors), None for idle; return rows (count, n_motors)."""
-        motors = int(self.groups.plan[T.MOTORS])
+        motors = int(header_of(self.groups.plan)["motor_count"])
         return inputs.target_rows(targets, self.count, motors, self.single)
 
     def squeeze(self, values: Array) -> Array:
@@ -87,7 +87,7 @@ class Plant:
 
     def set_model(self, environment: int, model: Model) -> None:
         """Give an environment constants of other factors, with lengths as built."""
-        self.groups.install(environment, model)
+        self.groups.set_model(environment, model)
         self.assembled[environment] = self.coordinates.assembled
         self.variants.pop(environment, None)
 
@@ -106,7 +106,7 @@ class Plant:
                     "others, expected a mechanism of the same structure"
                 )
         for environment, mechanism, model in zip(environments, mechanisms, models, strict=True):
-            self.groups.install(environment, model)
+            self.groups.set_model(environment, model)
             self.variants[environment] = mechanism
             self.assembled[environment] = Coordinates.assembled_pose(mechanism)
 
@@ -114,10 +114,8 @@ class Plant:
         """Start environments of a mask from coordinates (count, n) and velocities (count, n)."""
         if not np.count_nonzero(mask):
             return
-        rows = [positions, velocities]
-        if not self.single:
-            rows.append(mask[:, None].astype(np.float64))
-        self.groups.call((reset.reset_single, reset.reset_lanes), *rows, changes=mask)
+        chosen = mask[:, None].astype(np.float64)
+        self.groups.call(reset.reset, positions, velocities, chosen, changes=mask)
 
     def assemble(
         self, given: tuple[Array, Array], start: tuple[Array, Array], mask: NDArray[np.bool_]
@@ -139,8 +137,7 @@ class Plant:
         gaps = max(1, len(self.mechanism.closing_joints))
         result = np.zeros((len(q), assemble.JOINT_GAPS + gaps))
         arguments = positions, q.copy(), given[0], q, rates, given[1], result
-        kernels = assemble.assemble_single, assemble.assemble_lanes
-        self.groups.call(kernels, *arguments, chosen=mask)
+        self.groups.call(assemble.assemble, *arguments, chosen=mask)
         return positions, rates, result
 
     def advance(
@@ -155,9 +152,8 @@ class Plant:
             steps: number of steps.
             status: (count, OUTCOME) rows to write the status to.
         """
-        kernels = step.step_single, step.step_lanes
-        tolerance = self.options.tolerance
-        self.groups.call(kernels, *inputs, timestep, order, steps, tolerance, status, steps=steps)
+        method = timestep, order, steps, self.options.tolerance
+        self.groups.call(step.step, *inputs, *method, status, steps=steps)
         if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
 
@@ -166,16 +162,16 @@ class Plant:
         rows = self.model.body_rows
         changes = np.zeros((self.count, len(rows), 3))
         changes[:, rows - 1] = velocities
-        self.groups.quicken(changes)
+        self.groups.add_velocity(changes)
 
     def read(self, table: Array, mask: NDArray[np.bool_] | None = None) -> None:
         """Write the readings of the environments of a mask, or of all, to a table (count, n)."""
-        self.groups.call((readout.read_single, readout.read_lanes), table, chosen=mask, knots=1)
+        self.groups.call(read.read, table, chosen=mask, knots=1)
 
     def constraint_forces(self, columns: int) -> Array:
         """Return forces of all joints, then poses of all bodies, as rows (count, columns)."""
         table = np.zeros((self.count, columns))
-        self.groups.call((reaction.react_single, reaction.react_lanes), table)
+        self.groups.call(constraint_forces.constraint_forces, table)
         return table
 
     def pack_state(self) -> Array:
@@ -185,16 +181,16 @@ class Plant:
     def unpack_state(self, rows: Array) -> None:
         """Restore states from rows (count, n or more)."""
         snapshot.unpack(self.groups.plan, self.groups.state, rows, self.single)
-        self.groups.refresh()
+        self.groups.update_derived()
 
     @property
     def state_columns(self) -> int:
         """Number of columns of a packed state."""
-        return snapshot.columns(self.groups.plan)
+        return snapshot.packed_width(self.groups.plan)
 
     def state_quaternions(self, rows: Array) -> Array:
         """Return the quaternions (count, n, 4) in packed states."""
-        return snapshot.quaternions(self.groups.plan, rows)
+        return snapshot.packed_orientations(self.groups.plan, rows)
 
     def last_inputs(self) -> tuple[Array, Array, Array]:
         """Return the inputs of the last step, and its size.
@@ -204,17 +200,18 @@ class Plant:
             and sizes (count,) [s], 0 after a reset.
         """
         plan, rows = self.groups.plan, self.pack_state()
-        torques = _inputs(plan, rows, (T.PLAN_ACTUATORS, T.ACTUATORS, T.TORQUE))
-        targets = _inputs(plan, rows, (T.PLAN_MOTORS, T.MOTORS, T.AIM))
-        targets = np.where(np.abs(targets) < IDLE, targets, np.nan)
-        return torques, targets, rows[:, T.H1 // LANES]
+        torques = _inputs(plan, rows, "actuator", "last_torque")
+        targets = _inputs(plan, rows, "motor", "last_target")
+        targets = np.where(np.abs(targets) < IDLE_TARGET, targets, np.nan)
+        return torques, targets, rows[:, ENVIRONMENT_STATE.offset("step_size")]
 
 
-def _inputs(plan: NDArray[np.int64], rows: Array, place: tuple[int, int, int]) -> Array:
-    """Return a field of the actuated dofs (count, n) in packed states, by its place in the plan."""
-    first, count, field = place
-    dofs = plan[plan[first] + T.ACTUATOR * np.arange(plan[count]) + T.ACTUATED_ROW]
-    return rows[:, T.PHASE // LANES + dofs * T.COORDINATE + field // LANES]
+def _inputs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) -> Array:
+    """Return a field of the dofs that actuators or motors drive (count, n), in packed states."""
+    header = header_of(plan)
+    start, count = int(header[f"plan_{driven}s"]), int(header[f"{driven}_count"])
+    dofs = plan_rows(plan, ACTUATOR_PLAN, start, count)["dof"]
+    return rows[:, snapshot.SCALARS + dofs * DOF_STATE.width + DOF_STATE.offset(field)]
 
 
 def _lane_groups(mechanism: Mechanism, model: Model, options: Options) -> LaneGroups:

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from vigym import assets
-from vigym.core.simd import LANES
+from vigym.core.compiler.simd import LANES
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.speed.timing import Cost, Job, interleaved
 

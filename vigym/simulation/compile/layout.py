@@ -1,4 +1,4 @@
-"""The plan of a mechanism: which row everything has, what hangs on what, and in which order it is eliminated."""
+"""Plan of a mechanism: rows of bodies, degrees of freedom and loops, order of elimination."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.core import tables as T
-from vigym.core.simd import LANES
+from vigym.core.compiler.simd import LANES
+from vigym.core.model.fields import (
+    ACTIVE_JOINT_PLAN,
+    ACTUATOR_PLAN,
+    BALL_PIVOT,
+    BODY_PLAN,
+    CONTACT_ROW,
+    COUPLED_ROW,
+    DC_MOTOR,
+    GENERAL_PIVOT,
+    HEADER,
+    HINGE_PIVOT,
+    NO_MOTOR,
+    PD_MOTOR,
+)
+from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
@@ -17,27 +31,23 @@ if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
 
 
-def _pivots(joint: Joint, has_rate: bool, carries: bool) -> int:
-    """How the joint's freedoms are eliminated; the 3x3 pivot knows no rates, springs or loop rows."""
-    freedoms = len(joint.joint_type.translations), len(joint.joint_type.rotations)
-    if freedoms == (0, 1):
-        return T.HINGE
-    return T.BALL if freedoms == (0, 3) and not (has_rate or joint.stiffness or carries) else T.GENERAL
-
-
 def starts(names: list[str], widths: list[int]) -> dict[str, int]:
-    """Where what belongs to each name starts."""
+    """First entry of each name, where names take ``widths`` entries one behind the other."""
     return dict(zip(names, np.cumsum([0, *widths]).tolist(), strict=False))
 
 
 class Rows:
-    """Where everything of a mechanism is in its tables.
+    """Rows of a mechanism's elements in the tables of the core.
 
     Attributes:
-        order: joints of the tree, depth-first; parents: row of the body that each row hangs on.
-        body, link: row of each body (the world is 0), and of each closing joint and spring.
-        freedom: first freedom row of each joint and spring; freedoms: their number.
-        first_link: row of the first link: a lane block of its own, so that what runs over bodies leaves links alone.
+        order: joints of the tree, depth-first.
+        parents: row of the body that each body hangs on.
+        body: row of each body; the world is 0.
+        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME".
+        dof: first degree of freedom of each joint and point spring.
+        dof_count: number of degrees of freedom.
+        first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
+            loops alone.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -45,99 +55,152 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
-        self.freedom = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
-        self.freedoms = sum(joint.dofs for joint in joints) + len(springs)
-        self.first_link = -(-len(self.body) // LANES) * LANES
-        self.link = {name: self.first_link + i for i, name in enumerate(names[len(self.order) :])}
+        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
+        self.dof_count = sum(joint.dofs for joint in joints) + len(springs)
+        self.first_loop = -(-len(self.body) // LANES) * LANES
+        self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
 
+    def of(self, joint: Joint) -> int:
+        """Row of a joint: that of the body it carries, or of the loop it closes."""
+        return self.loop.get(joint.name, self.body[joint.child])
 
-def _has_rate(joint: Joint) -> bool:
+
+def _has_rate_force(joint: Joint) -> bool:
+    """Whether rates of a joint set a force."""
     driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
     return joint.damping > 0 or joint.armature > 0 or driven_ball
 
 
-def _drive(mechanism: Mechanism, joint: Joint) -> int:
-    """Kind of the motor of a joint."""
-    motor = mechanism.motors.get(joint.name)
-    if motor is None:
-        return T.NO_DRIVE
-    return T.PD if motor.model is None else T.DC
-
-
-def _placed(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether the coordinates of a joint set a force: springs, motors, limits, dry friction, couplings."""
-    coupled = {name for coupling in mechanism.couplings.values() for name in (coupling.joint, coupling.other)}
+def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
+    """Tell whether coordinates set a force: springs, motors, limits, friction, couplings."""
+    coupled = {
+        name
+        for coupling in mechanism.couplings.values()
+        for name in (coupling.joint, coupling.other)
+    }
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
     return joint.stiffness > 0 or bounded or bool(coupled & joint.coordinate_names)
 
 
-def _seen(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether the coordinates of a joint or their rates set a force."""
-    return _has_rate(joint) or _placed(mechanism, joint)
+def _is_active(mechanism: Mechanism, joint: Joint) -> bool:
+    """Whether coordinates or rates of a joint set a force."""
+    return _has_rate_force(joint) or _has_coordinate_force(mechanism, joint)
 
 
-def _joint_plans(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
-    """Plan rows of the bodies and links (rows, PLAN)."""
-    listed = mechanism.ordered_joints
-    names = [joint.name for joint in listed]
-    position = starts(names, [len(joint.joint_type.positions) for joint in listed])
-    velocity = starts(names, [joint.dofs for joint in listed])
-    plan = np.zeros((rows.first_link + len(rows.link) if rows.link else len(rows.body), T.PLAN), np.int64)
-    for joint in listed:
-        i, kind = rows.link.get(joint.name, rows.body[joint.child]), joint.joint_type
-        plan[i, [T.PARENT, T.CHILD]] = rows.body[joint.parent], rows.body[joint.child]
-        plan[i, [T.FIRST, T.POSITION, T.VELOCITY]] = (
-            rows.freedom[joint.name],
-            position[joint.name],
-            velocity[joint.name],
-        )
-        plan[i, [T.TRANSLATIONS, T.ROTATIONS]] = len(kind.translations), len(kind.rotations)
-        plan[i, [T.HAS_RATE, T.HAS_SPRING]] = _has_rate(joint), joint.stiffness > 0
-        plan[i, [T.HAS_DRIVE, T.SEES]] = _drive(mechanism, joint), _seen(mechanism, joint) or bool(joint.effort)
-        plan[i, T.HAS_START] = _placed(mechanism, joint)
-        plan[i, [T.HAS_LIMIT, T.HAS_DRY]] = joint.limits is not None and i < len(rows.body), joint.friction > 0
-        if i < len(rows.body):
-            plan[i, T.PIVOTS] = _pivots(joint, _has_rate(joint), loops.carries[i][1] > 0)
+def _motor_kind(mechanism: Mechanism, joint: Joint) -> int:
+    """Kind of the motor of a joint."""
+    motor = mechanism.motors.get(joint.name)
+    if motor is None:
+        return NO_MOTOR
+    return PD_MOTOR if motor.model is None else DC_MOTOR
+
+
+def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
+    """Choose the pivot of a joint; the 3x3 pivot knows no rates, springs or loop rows."""
+    dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
+    if dofs == (0, 1):
+        return HINGE_PIVOT
+    is_free = not (_has_rate_force(joint) or joint.stiffness or has_fill_ins)
+    return BALL_PIVOT if dofs == (0, 3) and is_free else GENERAL_PIVOT
+
+
+def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
+    """Plan rows of the bodies with their joints, and of the loops."""
+    joints = mechanism.ordered_joints
+    names = [joint.name for joint in joints]
+    position = starts(names, [len(joint.joint_type.positions) for joint in joints])
+    velocity = starts(names, [joint.dofs for joint in joints])
+    plan = BODY_PLAN.rows(rows.first_loop + len(rows.loop) if rows.loop else len(rows.body))
+    for joint in joints:
+        row = plan[rows.of(joint)]
+        in_tree = rows.of(joint) < len(rows.body)
+        row["parent"], row["child"] = rows.body[joint.parent], rows.body[joint.child]
+        row["first_dof"] = rows.dof[joint.name]
+        row["first_position"] = position[joint.name]
+        row["first_velocity"] = velocity[joint.name]
+        row["translation_count"] = len(joint.joint_type.translations)
+        row["rotation_count"] = len(joint.joint_type.rotations)
+        row["has_rate_force"] = _has_rate_force(joint)
+        row["has_spring"] = joint.stiffness > 0
+        row["motor_kind"] = _motor_kind(mechanism, joint)
+        row["has_limit"] = joint.limits is not None and in_tree
+        row["has_friction"] = joint.friction > 0
+        row["has_forces"] = _is_active(mechanism, joint) or bool(joint.effort)
+        row["has_coordinate_force"] = _has_coordinate_force(mechanism, joint)
+        if in_tree:
+            row["pivot_kind"] = _pivot_kind(joint, loops.fill_ins[rows.of(joint)][1] > 0)
     for spring in mechanism.springs.values():
-        name = f"spring {spring.name}"
-        ends = rows.body[spring.a], rows.body[spring.b]
-        plan[rows.link[name], [T.PARENT, T.CHILD, T.FIRST]] = *ends, rows.freedom[name]
-    for body in range(len(rows.body)):
-        plan[body, [T.FIRST_ROW, T.ROWS]] = loops.eliminated[body]
-        plan[body, [T.FIRST_CARRY, T.CARRIES]] = loops.carries[body]
-    for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind not in (T.COUPLED, T.TOUCHING_ROW):
-            plan[row.link, T.FIRST_ROW] = r
-            plan[row.link, T.ROWS] += 1
+        row = plan[rows.loop[f"spring {spring.name}"]]
+        row["parent"], row["child"] = rows.body[spring.a], rows.body[spring.b]
+        row["first_dof"] = rows.dof[f"spring {spring.name}"]
+    _add_loop_rows(plan, len(rows.body), loops)
     return plan
 
 
+def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
+    """Fill in the loop rows of bodies and loops, and the fill-in rows of bodies."""
+    for body in range(body_count):
+        plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
+        plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
+    for r, row in reversed(list(enumerate(loops.rows))):
+        if row.kind not in (COUPLED_ROW, CONTACT_ROW):
+            plan[row.owner]["first_loop_row"] = r
+            plan[row.owner]["loop_row_count"] += 1
+
+
+def _integers(rows: np.ndarray) -> np.ndarray:
+    """View structured rows of the plan as one flat array of integers."""
+    return rows.view(np.int64).reshape(-1)
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
-    """The plan; sizes of float tables are filled in by ``tables.lay_out``."""
-    joints = _joint_plans(mechanism, rows, loops)
-    rated = [rows.link.get(j.name, rows.body[j.child]) for j in mechanism.ordered_joints if _seen(mechanism, j)]
-    motors = [
-        (rows.body[j.child], 0, rows.freedom[j.name]) for j in mechanism.tree_joints if j.name in mechanism.motors
-    ]
+    """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
+
+    Args:
+        mechanism: its elements.
+        rows: their rows.
+        loops: loop rows in the order of their elimination.
+        contacts: (n_contacts,) structured rows of CONTACT_PLAN.
+    """
+    joints = _joint_rows(mechanism, rows, loops)
+    tree = mechanism.tree_joints
+    active = [rows.of(joint) for joint in mechanism.ordered_joints if _is_active(mechanism, joint)]
+    motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
     actuators = [
-        (rows.body[j.child], k, rows.freedom[j.name] + k)
-        for j in mechanism.tree_joints
-        for k in range(j.dofs if j.effort else 0)
+        (rows.body[joint.child], k, rows.dof[joint.name] + k)
+        for joint in tree
+        for k in range(joint.dofs if joint.effort else 0)
     ]
-    header = np.zeros(T.HEADER, np.int64)
-    header[[T.BODIES, T.FREEDOMS]] = len(rows.body), rows.freedoms
-    header[[T.ACTUATORS, T.RATED]] = len(actuators), len(rated)
-    header[[T.POSITIONS, T.VELOCITIES]] = len(mechanism.position_names), len(mechanism.velocity_names)
-    header[[T.JOINTS, T.LINKS]] = len(rows.body) + len(mechanism.closing_joints), len(rows.link)
-    header[[T.FIRST_LINK, T.LOOP_ROWS]] = rows.first_link, len(loops.rows)
-    header[[T.CARRIED_ROWS, T.COUPLINGS]] = len(loops.carried), loops.couplings
-    header[T.TOUCHING_ROWS] = sum(row.kind == T.TOUCHING_ROW for row in loops.rows)
-    header[[T.CONTACTS, T.MOTORS]] = len(contacts), len(motors)
-    header[T.LAWS] = int((joints[:, [T.HAS_DRIVE, T.HAS_LIMIT, T.HAS_DRY]] > 0).any())
-    tables = joints, actuators, rated, loops.plan, loops.carried, contacts, motors
-    parts = [np.array(part, np.int64).ravel() for part in tables]
-    starts = T.HEADER + np.cumsum([part.size for part in parts])
-    header[[T.PLAN_ACTUATORS, T.PLAN_RATED, T.PLAN_LOOPS, T.PLAN_CARRIED]] = starts[:4]
-    header[[T.PLAN_CONTACTS, T.PLAN_MOTORS]] = starts[4:6]
-    return np.concatenate([header, *parts])
+    lists = {
+        "plan_actuators": np.array(actuators, ACTUATOR_PLAN.dtype),
+        "plan_active_joints": np.array([(row,) for row in active], ACTIVE_JOINT_PLAN.dtype),
+        "plan_loop_rows": loops.plan,
+        "plan_fill_ins": loops.fill_in_plan,
+        "plan_contacts": contacts,
+        "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+    }
+    plan = np.concatenate(
+        [np.zeros(HEADER.width, np.int64), _integers(joints), *map(_integers, lists.values())]
+    )
+    header = header_of(plan)
+    start = HEADER.width + joints.size * BODY_PLAN.width
+    for name, rows_of_list in lists.items():
+        header[name] = start
+        start += _integers(rows_of_list).size
+    header["body_count"], header["dof_count"] = len(rows.body), rows.dof_count
+    header["position_count"] = len(mechanism.position_names)
+    header["velocity_count"] = len(mechanism.velocity_names)
+    header["actuator_count"] = len(actuators)
+    header["active_joint_count"] = len(active)
+    header["motor_count"] = len(motors)
+    header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
+    header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
+    header["loop_row_count"] = len(loops.rows)
+    header["fill_in_count"] = len(loops.fill_in_plan)
+    header["schur_count"] = loops.schur_count
+    header["contact_count"] = len(contacts)
+    header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
+    bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
+    header["has_bounded_forces"] = bounded.any()
+    return plan

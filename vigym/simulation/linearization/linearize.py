@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.core.advance import GAMMA
+from vigym.core.solver.advance import GAMMA
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.linearization.derivative import Inputs, LinearStep

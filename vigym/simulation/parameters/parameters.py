@@ -12,7 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.quantities import FactorTable, GivenFactors, with_factors
-from vigym.simulation.parameters.tables import Scaled
+from vigym.simulation.parameters.tables import ScaledTables
 from vigym.simulation.plant import Plant
 
 
@@ -37,8 +37,8 @@ class Parameters:
         return FactorTable(self._plant.mechanism)
 
     @cached_property
-    def _scaled(self) -> Scaled:
-        return Scaled(self._plant.mechanism, self._plant.model, self.table)
+    def _scaled(self) -> ScaledTables:
+        return ScaledTables(self._plant.mechanism, self._plant.model, self.table)
 
     def read(self, parameters: GivenFactors) -> Array:
         """Check parameters as given to `Simulator.set_parameters`; return rows (count, n_factors).

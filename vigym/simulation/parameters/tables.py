@@ -1,4 +1,4 @@
-"""Constant tables of a mechanism whose quantities are multiplied, without compiling it anew; lengths are as built."""
+"""Constant tables with multiplied quantities, without compiling anew; lengths are as built."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import tables as T
-from vigym.core.simd import LANES
-from vigym.core.tables import Model
+from vigym.core.model.fields import CONTACT_PLAN, PAIR_BALL_CONTACT, PAIR_TAIL_CONTACT
+from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
-from vigym.simulation.compile.contacts import sides
+from vigym.simulation.compile.contacts import pair_extremes
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
 from vigym.simulation.parameters.quantities import WHOLE, FactorTable
 
 Index = NDArray[np.intp]
-TABLES = ("environment", "bodies", "freedoms", "contacts")
+TABLES = ("environment", "bodies", "dofs", "contacts")
+FRICTION = ("friction_along", "friction_across", "friction_backward")
 
 
 class Product(NamedTuple):
-    """Entries of a table that a quantity's factors multiply.
+    """Field of a table that a quantity's factors multiply.
 
     Attributes:
         table: name of the table in `Model`.
+        field: name of the field.
         rows: (n,) rows, each once.
-        fields: their fields.
         factors: (n,) columns of the factors.
         power: of the factors.
     """
 
     table: str
+    field: str
     rows: Index
-    fields: slice
     factors: Index
     power: float = 1.0
 
 
-class Scaled:
+class ScaledTables:
     """Models of a mechanism with factors of everything but lengths.
 
     Args:
@@ -52,114 +52,147 @@ class Scaled:
     """
 
     def __init__(self, mechanism: Mechanism, model: Model, table: FactorTable) -> None:
-        self._mechanism, self._model, self._columns, self._rows = mechanism, model, table.columns, Rows(mechanism)
+        self._mechanism, self._model = mechanism, model
+        self._columns, self._rows = table.columns, Rows(mechanism)
         self._products = [
-            self._product("environment", "gravity", {WHOLE: [0]}, T.GRAVITY, 3),
-            *self._of_bodies(), *self._of_freedoms(), *self._of_contacts(),
-        ]  # fmt: skip
-        self._mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
+            *self._product("environment", "gravity", {WHOLE: [0]}, ("gravity",)),
+            *self._of_bodies(),
+            *self._of_dofs(),
+            *self._of_contacts(),
+        ]
+        self._mobility = (
+            Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
+        )
         if self._mobility is not None:
-            self._moved, self._moved_partners, self._paired = self._touching(self._mobility, model)
-            self._eased = self._freedoms_of_tree()
+            self._motions, self._partner_motions, self._is_pair = self._contact_motions(
+                self._mobility, model
+            )
+            self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
-        """Tables with a row of factors; scales and the inertia seen by contacts and limits are found anew."""
-        tables = {name: np.atleast_2d(getattr(self._model, name)).copy() for name in TABLES}
-        for table, rows, fields, columns, power in self._products:
-            tables[table][rows, fields] *= factors[columns, None] ** power
+        """Build tables with a row of factors; scales and effective masses are found anew."""
+        tables = {name: getattr(self._model, name).copy() for name in TABLES}
+        for table, field, rows, columns, power in self._products:
+            values = tables[table][field]
+            scale = factors[columns] ** power
+            values[rows] *= scale if values.ndim == 1 else scale[:, None]
         bodies, environment = tables["bodies"], tables["environment"][0]
-        gravity = environment[T.GRAVITY // LANES :][:3]
-        environment[T.FORCE_SCALE // LANES :][:2] = scales(gravity, bodies[: len(self._rows.body)])
+        measures = scales(environment["gravity"], bodies[: len(self._rows.body)])
+        environment["force_scale"], environment["length_scale"] = measures
         if self._mobility is not None:
             inverse = self._mobility.inverse(*self._inertias(bodies))
-            easy = _easiest(self._moved, inverse)
-            easy[self._paired] = 2.0 * (easy[self._paired] + _easiest(self._moved_partners, inverse))
-            tables["contacts"][:, T.HEFT // LANES] = effective_mass(easy)
-            rows, freedoms = self._eased
-            tables["freedoms"][rows, T.EASE // LANES] = effective_mass(np.diag(inverse)[freedoms])
-        return self._model._replace(**(tables | {"environment": environment}))
+            easiest = _largest_mobility(self._motions, inverse)
+            partner = _largest_mobility(self._partner_motions, inverse)
+            easiest[self._is_pair] = 2.0 * (easiest[self._is_pair] + partner)
+            tables["contacts"]["effective_mass"] = effective_mass(easiest)
+            tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
+                np.diag(inverse)[self._tree_dofs]
+            )
+        return self._model._replace(**tables)
 
-    def _touching(self, mobility: Mobility, model: Model) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """How contacts' own bodies move (n, 7, 3, freedoms), and partners of those of two bodies; which these are."""
+    def _contact_motions(
+        self, mobility: Mobility, model: Model
+    ) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Find motions (n, 7, 3, dofs) of contacts' bodies and of partners; which have one."""
         names = {row: name for name, row in self._rows.body.items()}
-        plan = model.plan[model.plan[T.PLAN_CONTACTS] :][: len(model.contacts) * T.TOUCH_PLAN].reshape(-1, T.TOUCH_PLAN)
-        paired = (plan[:, T.TOUCH_KIND] >= T.PAIR_BALL) & (plan[:, T.TOUCH_KIND] <= T.PAIR_TAIL)
-        places = np.array([sides(row) for row in model.contacts]).reshape(-1, 2, 7, 3)
-        moved = mobility.velocities([names[row] for row in plan[:, T.TOUCHES].tolist()], places[:, 0])
-        partners = [names[row] for row in plan[paired, T.PARTNER].tolist()]
-        return moved, mobility.velocities(partners, places[paired, 1]), paired
+        start = int(header_of(model.plan)["plan_contacts"])
+        plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))
+        is_pair = (plan["kind"] >= PAIR_BALL_CONTACT) & (plan["kind"] <= PAIR_TAIL_CONTACT)
+        places = np.array([pair_extremes(row) for row in model.contacts]).reshape(-1, 2, 7, 3)
+        own = mobility.velocities([names[row] for row in plan["body"].tolist()], places[:, 0])
+        partners = [names[row] for row in plan["partner"][is_pair].tolist()]
+        return own, mobility.velocities(partners, places[is_pair, 1]), is_pair
 
-    def _inertias(self, bodies: Array) -> tuple[Array, Array]:
+    def _inertias(self, bodies: np.ndarray) -> tuple[Array, Array]:
         """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
         rows = bodies[self._model.body_rows]
-        moments = rows[:, T.INERTIA // LANES :][:, :6]
-        return rows[:, T.MASS // LANES], moments[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+        return rows["mass"], rows["inertia"][:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
-    def _product(self, table: str, quantity: str, rows: dict[str, list[int]], field: int, width: int) -> Product:
-        """Entries of the elements that have the quantity; ``rows`` of each by name."""
-        pairs = [(row, k) for name, k in self._columns.get(quantity, {}).items() for row in rows.get(name, ())]
+    def _product(
+        self,
+        table: str,
+        quantity: str,
+        rows: dict[str, list[int]],
+        fields: tuple[str, ...],
+        power: float = 1.0,
+    ) -> list[Product]:
+        """Fields of the elements that have the quantity; ``rows`` of each element by name."""
+        pairs = [
+            (row, k)
+            for name, k in self._columns.get(quantity, {}).items()
+            for row in rows.get(name, ())
+        ]
         places = np.array(pairs, np.intp).reshape(-1, 2)
-        return Product(table, places[:, 0], slice(field // LANES, field // LANES + width), places[:, 1])
+        return [Product(table, field, places[:, 0], places[:, 1], power) for field in fields]
 
     def _of_bodies(self) -> list[Product]:
+        """Products of masses and inertias."""
         rows = {name: [row] for name, row in self._rows.body.items()}
-        if self._rows.link:  # what fills the last body's block
+        if self._rows.loop:  # rows that fill the last body's block
             last = self._rows.order[-1].child
-            rows[last] = [*range(self._rows.body[last], self._rows.first_link)]
-        mass, inertia = (T.MASS, 7), (T.INERTIA, 6)
-        return [self._product("bodies", "mass", rows, *mass), self._product("bodies", "inertia", rows, *inertia)]
+            rows[last] = [*range(self._rows.body[last], self._rows.first_loop)]
+        masses = self._product("bodies", "mass", rows, ("mass", "inertia"))
+        return masses + self._product("bodies", "inertia", rows, ("inertia",))
 
-    def _of_freedoms(self) -> list[Product]:
+    def _of_dofs(self) -> list[Product]:
+        """Products of damping, stiffness, friction and strength."""
         joints = {
-            joint.name: [self._rows.freedom[joint.name] + j for j in range(joint.dofs)]
+            joint.name: [self._rows.dof[joint.name] + j for j in range(joint.dofs)]
             for joint in self._mechanism.ordered_joints
         }
-        springs = {name: [self._rows.freedom[f"spring {name}"]] for name in self._mechanism.springs}
+        springs = {name: [self._rows.dof[f"spring {name}"]] for name in self._mechanism.springs}
         both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
-        pulse = [name for name, motor in self._mechanism.motors.items() if motor.model is not None]
         driven = {name: joints[name][:1] for name in self._mechanism.motors}
+        dc = {
+            name: driven[name]
+            for name, motor in self._mechanism.motors.items()
+            if motor.model is not None
+        }
+        pd = {name: driven[name] for name in driven if name not in dc}
         return [
-            self._product("freedoms", "damping", both, T.DAMPING, 1),
-            self._product("freedoms", "stiffness", both, T.STIFFNESS, 1),
-            self._product("freedoms", "joint_friction", joints, T.DRY, 1),
-            self._product("freedoms", "strength", joints, T.EFFORT, 1),
-            self._product("freedoms", "strength", driven, T.STRONGEST, 1),
-            self._product("freedoms", "strength", {n: driven[n] for n in driven if n not in pulse}, T.KP, 2),
-            self._product("freedoms", "strength", {name: driven[name] for name in pulse}, T.TORQUES, 8),
+            *self._product("dofs", "damping", both, ("damping",)),
+            *self._product("dofs", "stiffness", both, ("stiffness",)),
+            *self._product("dofs", "joint_friction", joints, ("friction",)),
+            *self._product("dofs", "strength", joints, ("effort",)),
+            *self._product("dofs", "strength", driven, ("force_limit",)),
+            *self._product("dofs", "strength", pd, ("kp", "kd")),
+            *self._product("dofs", "strength", dc, ("torques",)),
         ]
 
     def _of_contacts(self) -> list[Product]:
-        """Friction with the ground, and between bodies: the geometric mean of both."""
+        """Products of friction with the ground, and between bodies: the geometric mean of both."""
         rows, start = {}, 0
-        for collision in self._mechanism.collisions.values() if self._mechanism.ground is not None else ():
+        for collision in (
+            self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
+        ):
             count = len(contact_names(collision))
-            rows[collision.name], start = [*range(start, start + count)], start + count
+            rows[collision.name] = [*range(start, start + count)]
+            start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
         for row, touch in enumerate(self._mechanism.pair_contacts, start):
             own[touch.own.name].append(row)
             partner[touch.partner.name].append(row)
-        friction = "contacts", "friction"
         return [
-            self._product(*friction, rows, T.MU_ALONG, 3),
-            self._product(*friction, own, T.MU_ALONG, 3)._replace(power=0.5),
-            self._product(*friction, partner, T.MU_ALONG, 3)._replace(power=0.5),
+            *self._product("contacts", "friction", rows, FRICTION),
+            *self._product("contacts", "friction", own, FRICTION, 0.5),
+            *self._product("contacts", "friction", partner, FRICTION, 0.5),
         ]
 
-    def _freedoms_of_tree(self) -> tuple[Index, Index]:
-        """Rows of the tree's freedoms, and their numbers in the order of the tree's joints."""
+    def _dofs_of_tree(self) -> tuple[Index, Index]:
+        """Find rows of the tree's dofs, and their numbers in the order of the tree's joints."""
         tree = self._mechanism.tree_joints
         first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         pairs = [
-            (self._rows.freedom[joint.name] + j, first[joint.name] + j)
+            (self._rows.dof[joint.name] + j, first[joint.name] + j)
             for joint in tree
             for j in range(joint.dofs)
         ]
-        rows, freedoms = np.array(pairs, np.intp).reshape(-1, 2).T
-        return rows, freedoms
+        rows, dofs = np.array(pairs, np.intp).reshape(-1, 2).T
+        return rows, dofs
 
 
-def _easiest(moved: Array, inverse: Array) -> Array:
-    """Largest mobility (n,) of places that move by (n, 7, 3, freedoms), in any direction."""
-    mobility = np.linalg.eigvalsh(moved @ inverse @ moved.swapaxes(-1, -2))
-    easiest: Array = mobility.max(axis=(1, 2), initial=0.0)
-    return easiest
+def _largest_mobility(motions: Array, inverse: Array) -> Array:
+    """Largest mobility (n,) of places that move by (n, 7, 3, dofs), in any direction."""
+    mobility = np.linalg.eigvalsh(motions @ inverse @ motions.swapaxes(-1, -2))
+    largest: Array = mobility.max(axis=(1, 2), initial=0.0)
+    return largest

@@ -1,7 +1,8 @@
 """Lane groups that step in single precision, and what they serve for.
 
-Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of motion hold to a few
-roundings of their largest term, which is a body's way from the origin, m |x| / h^2.
+Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of
+motion hold to a few roundings of their largest term, which is a body's way from the origin, m |x| /
+h^2.
 """
 
 from __future__ import annotations
@@ -11,25 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import precision
-from vigym.core import tables as T
-from vigym.core.newton import ROUND_OFF
-from vigym.core.simd import LANES
-from vigym.core.tables import Model
+from vigym.core.compiler.simd import LANES
+from vigym.core.kernels import float32 as kernels
+from vigym.core.model.fields import ENVIRONMENT_MODEL
+from vigym.core.model.layout import KNOT_BUFFERS, Model, aligned, initial_state
+from vigym.core.solver.newton import ROUND_OFF
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.state.batch import Array, Kernels, LaneGroups
+from vigym.simulation.state.batch import Array, Kernel, LaneGroups
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-5}  # by precision
-LEAST_TOLERANCE = 1e-6  # in single precision: positions of some meters are rounded to about that
-LENGTH = 1.0  # [m] gaps count as they are in smaller mechanisms: rounding grows with the way from the origin
+# in single precision: positions of some meters are rounded to about that
+LEAST_TOLERANCE = 1e-6
+# [m] gaps count as they are in smaller mechanisms: rounding grows with the way from the origin
+LENGTH = 1.0
 MOST_ROUNDING = 0.1  # of the weight: what rounding of positions may do in an equation of motion
 
 
 class SinglePrecision(LaneGroups):
-    """Lane groups of a batch that step in single precision; all else works in double on the same state.
+    """Lane groups of a batch that step in single precision; all else works in double.
 
-    Two groups of double precision are one of single precision. A pair of them is written from one precision to the
-    other when it is needed there and not the same.
+    Two groups of double precision are one of single precision. A pair of them is written from one
+    precision to the other when it is needed there and not the same.
 
     Args:
         model: constant tables, of all environments.
@@ -38,59 +41,61 @@ class SinglePrecision(LaneGroups):
     """
 
     def __init__(self, model: Model, batch: int, threads: int) -> None:
-        super().__init__(model, batch, threads, pyramid=False, inside=False)
+        super().__init__(model, batch, threads, pyramid=False, interior_point=False)
         self._steps = LaneGroups(model, batch, threads, False, False, np.float32)
         pairs = self._steps.groups
-        self._both: Array = T.initial_state(self.plan, 2 * pairs)
-        self._state = self._both[: self.groups * int(self.plan[T.STATE_SIZE])]
-        self._known = np.full(pairs, T.BUFFERS)  # how many of a pair's last knots double precision has
+        self._both: Array = initial_state(self.plan, 2 * pairs)
+        self._state = self._both[: self.groups * self.state_size]
+        self._known = np.full(
+            pairs, KNOT_BUFFERS
+        )  # how many of a pair's last knots double precision has
         self._changed = np.ones(pairs, np.bool_)  # pairs that it alone has as they are
         self._round_constants([0])
 
     @property
     def state(self) -> Array:
-        """The state of all groups in double precision; `refresh` has to follow when poses were written to it."""
-        self._widen(T.BUFFERS)
+        """State of all groups in double precision; call `update_derived` after writing poses."""
+        self._widen(KNOT_BUFFERS)
         return self._state
 
     def call(
         self,
-        kernels: Kernels,
+        kernel: Kernel,
         *arguments: Any,
         chosen: NDArray[np.bool_] | None = None,
-        knots: int = T.BUFFERS,
+        knots: int = KNOT_BUFFERS,
         changes: NDArray[np.bool_] | None = None,
         steps: int = 0,
     ) -> None:
-        """Call the kernel that fits, as `LaneGroups.call` does; steps are made in single precision."""
+        """Call a kernel, as `LaneGroups.call` does; steps are made in single precision."""
         if steps:
             self._narrow()
-            self._steps.call(kernels, *arguments, steps=steps)
+            self._steps.call(kernel, *arguments, steps=steps)
             self._known[:] = 0
             return
         pairs = slice(None) if changes is None else np.flatnonzero(changes) // self._steps.lanes
         self._widen(knots, pairs)
-        super().call(kernels, *arguments, chosen=chosen)
+        super().call(kernel, *arguments, chosen=chosen)
         self._changed[pairs] |= changes is not None
 
-    def install(self, environment: int, model: Model) -> None:
+    def set_model(self, environment: int, model: Model) -> None:
         """Give one environment the constants of another model of the same plan."""
-        super().install(environment, model)
+        super().set_model(environment, model)
         steps, pairs = self._steps, [environment // self._steps.lanes]
         if steps._stride != self._stride:  # the first: constants are no longer shared
             steps._stride, pairs = self._stride, list(range(steps.groups))
-            steps.table = T.aligned(steps.groups * steps._stride)
+            steps.table = aligned(steps.groups * steps._stride)
         self._round_constants(pairs)
 
-    def quicken(self, changes: Array) -> None:
-        """Add to half-step velocities, as `LaneGroups.quicken` does."""
-        self._widen(T.BUFFERS)
-        super().quicken(changes)
+    def add_velocity(self, changes: Array) -> None:
+        """Add to half-step velocities, as `LaneGroups.add_velocity` does."""
+        self._widen(KNOT_BUFFERS)
+        super().add_velocity(changes)
         self._changed[:] = True
 
-    def refresh(self) -> None:
+    def update_derived(self) -> None:
         """Rebuild what follows from poses that were written to the state."""
-        super().refresh()
+        super().update_derived()
         self._changed[:] = True
 
     def _widen(self, knots: int, pairs: Any = slice(None)) -> None:
@@ -98,12 +103,21 @@ class SinglePrecision(LaneGroups):
         wanted = np.zeros_like(self._known)
         wanted[pairs] = knots
         single = self._steps.tables[2]
-        precision.widen(self.plan, self.table, single, self._both, self.groups, self._stride, self._known, wanted)
+        kernels.widen(
+            self.plan,
+            self.table,
+            single,
+            self._both,
+            self.groups,
+            self._stride,
+            self._known,
+            wanted,
+        )
 
     def _narrow(self) -> None:
         """Have all states in single precision."""
         plan, table, state, _ = self._steps.tables
-        precision.narrow(plan, table, self._both, state, self._steps._stride, self._changed)
+        kernels.narrow(plan, table, self._both, state, self._steps._stride, self._changed)
 
     def _round_constants(self, pairs: list[int]) -> None:
         """Write constants of pairs of groups in single precision."""
@@ -112,29 +126,45 @@ class SinglePrecision(LaneGroups):
         for pair in pairs:
             two = np.minimum([2 * pair, 2 * pair + 1], len(double) - 1)
             single[pair] = double[two].transpose(1, 0, 2)
-        lengths = single[:, T.LENGTH_SCALE // LANES]
+        lengths = single[:, ENVIRONMENT_MODEL.offset("length_scale")]
         np.maximum(lengths, LENGTH, out=lengths)
 
 
 def check_single(
-    mechanism: Mechanism, model: Model, timestep: float, order: int, tolerance: float, batch: int | None
+    mechanism: Mechanism,
+    model: Model,
+    timestep: float,
+    order: int,
+    tolerance: float,
+    batch: int | None,
 ) -> None:
     """Raise ValueError naming the first that single precision does not serve for."""
-    found = "one environment, which steps in double precision; expected a batch" if batch is None else ""
-    found = found or "".join(f"{name}; expected an open chain without contact" for name in _hard(mechanism)[:1])
+    found = (
+        "one environment, which steps in double precision; expected a batch"
+        if batch is None
+        else ""
+    )
+    found = found or "".join(
+        f"{name}; expected an open chain without contact" for name in _hard(mechanism)[:1]
+    )
     if found:
         raise ValueError(f'precision="float32": found {found}')
     if order != 2:
-        raise ValueError(f'order: found {order!r} with precision="float32", expected 2: rounding outweighs the rest')
+        raise ValueError(
+            f'order: found {order!r} with precision="float32", expected 2: '
+            "rounding outweighs the rest"
+        )
     if tolerance < LEAST_TOLERANCE:
         raise ValueError(
-            f'tolerance: found {tolerance:g} with precision="float32", expected at least {LEAST_TOLERANCE:g}'
+            f'tolerance: found {tolerance:g} with precision="float32", '
+            f"expected at least {LEAST_TOLERANCE:g}"
         )
     least = shortest_step(mechanism, model)
     if timestep < least:
         raise ValueError(
-            f'timestep: found {timestep:g} s with precision="float32", expected at least {least:.2g} s: in shorter '
-            f"steps the rounding of positions is more than {MOST_ROUNDING:.0%} of the weight"
+            f'timestep: found {timestep:g} s with precision="float32", '
+            f"expected at least {least:.2g} s: in shorter steps the rounding of positions is "
+            f"more than {MOST_ROUNDING:.0%} of the weight"
         )
 
 
@@ -148,7 +178,9 @@ def _hard(mechanism: Mechanism) -> list[str]:
 
 
 def shortest_step(mechanism: Mechanism, model: Model) -> float:
-    """Timestep [s] at which rounding of the bodies' positions at assembly is as much of the weight as it may be."""
-    scale = float(model.environment[T.FORCE_SCALE // LANES])
-    reach = max(body.mass * float(np.linalg.norm(body.position)) for body in mechanism.bodies.values())
+    """Find the timestep [s] at which rounding of positions is the largest part of the weight."""
+    scale = float(model.environment["force_scale"][0])
+    reach = max(
+        body.mass * float(np.linalg.norm(body.position)) for body in mechanism.bodies.values()
+    )
     return float(np.sqrt(ROUND_OFF[1] * reach / (MOST_ROUNDING * scale)))

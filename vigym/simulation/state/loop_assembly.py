@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import assemble
+from vigym.core.kernels import assemble
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core import readings as core_contacts
-from vigym.core import readout
-from vigym.core.step import OUTCOME
+from vigym.core.kernels import read
+from vigym.core.kernels.step import OUTCOME
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
@@ -105,12 +104,12 @@ class Columns(NamedTuple):
 
 def table_columns(mechanism: Mechanism) -> Columns:
     """Return the columns of the readings of a mechanism."""
-    contact = core_contacts.READ_CONTACT
+    contact = read.READ_CONTACT
     widths = (
         BODY_COLUMNS * len(mechanism.bodies),
         len(mechanism.position_names),
         len(mechanism.velocity_names),
-        readout.READ_COUNT,
+        read.READ_COUNT,
         contact * len(mechanism.contact_names),
         contact * (len(mechanism.skates) + len(mechanism.wheels)),
         len(mechanism.actuator_names),
@@ -188,21 +187,21 @@ class Readings:
     def contact_rows(self) -> Array:
         """Readings of all contacts (count, n_contacts, READ_CONTACT)."""
         rows = self.table[:, self._columns.contacts]
-        return rows.reshape(self._plant.count, -1, core_contacts.READ_CONTACT)
+        return rows.reshape(self._plant.count, -1, read.READ_CONTACT)
 
     @property
     def gaps(self) -> Array:
         """Contact gaps (count, n_contacts) [m]."""
-        return self.contact_rows[..., core_contacts.CONTACT_GAP]
+        return self.contact_rows[..., read.CONTACT_GAP]
 
     @property
     def contacts(self) -> Contacts:
         """Contacts with the ground and of pairs; gaps at the knot, forces of the last step."""
         rows, copied = self.contact_rows, self._plant.squeeze
-        force, point = core_contacts.CONTACT_FORCE, core_contacts.CONTACT_POINT
-        slip, normal = core_contacts.CONTACT_SLIP, core_contacts.CONTACT_NORMAL
+        force, point = read.CONTACT_FORCE, read.CONTACT_POINT
+        slip, normal = read.CONTACT_SLIP, read.CONTACT_NORMAL
         return Contacts(
-            gap=copied(rows[..., core_contacts.CONTACT_GAP]),
+            gap=copied(rows[..., read.CONTACT_GAP]),
             force=copied(rows[..., force : force + 3]),
             position=copied(rows[..., point : point + 3]),
             normal=copied(rows[..., normal : normal + 3]),
@@ -227,7 +226,7 @@ class Readings:
     @property
     def time(self) -> Any:
         """Simulated time since reset [s]."""
-        return self._plant.number(self.scalar(readout.READ_TIME))
+        return self._plant.number(self.scalar(read.READ_TIME))
 
     @property
     def status(self) -> Status:
@@ -242,18 +241,18 @@ class Readings:
     @property
     def constraint_residual(self) -> Any:
         """Largest joint gap [m or rad]."""
-        return self._plant.number(self.scalar(readout.READ_GAP))
+        return self._plant.number(self.scalar(read.READ_GAP))
 
     def total_energy(self) -> Array:
         """Return the total energy (count,) [J]."""
-        total: Array = self.scalar(readout.READ_KINETIC) + self.scalar(readout.READ_POTENTIAL)
+        total: Array = self.scalar(read.READ_KINETIC) + self.scalar(read.READ_POTENTIAL)
         return total
 
     @property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy at the knot [J]."""
-        number, kinetic = self._plant.number, self.scalar(readout.READ_KINETIC)
-        potential = self.scalar(readout.READ_POTENTIAL)
+        number, kinetic = self._plant.number, self.scalar(read.READ_KINETIC)
+        potential = self.scalar(read.READ_POTENTIAL)
         return Energy(number(kinetic), number(potential), number(kinetic + potential))
 
     def point(self, name: str, quantity: str) -> Array:

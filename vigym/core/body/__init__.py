@@ -1,0 +1,1 @@
+"""Bodies: their poses, their own equations of motion."""

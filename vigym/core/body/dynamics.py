@@ -1,0 +1,236 @@
+"""Dynamics of each body on its own over one step, in lanes over bodies or environments.
+
+Newton's increment is a shift dy of the body's joint anchor and a small world rotation dphi, both at
+knot 3.
+"""
+
+import math
+
+from vigym.core.body.pose import inertia_matrix, step_pose
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    mat_add,
+    mat_scale,
+    mat_sub,
+    mat_sub_outer,
+    mat_t_vec,
+    mat_vec,
+    matmul,
+    matmul_skew,
+    matmul_t,
+    max_abs3,
+    scale,
+    select3,
+    skew,
+    skew_matmul,
+    sub,
+)
+from vigym.core.model.context import knot_buffer
+
+# a predicted |h w / 2|^2 beyond this is drawn back: Newton starts within its domain
+DOMAIN = 0.95
+
+
+@inline
+def extrapolate(latest, one_back, two_back, three_back, linear, cubic):
+    """Predict the velocity of the next step from those of the last ones.
+
+    a + linear d1 + cubic (d2 + d3), where a is the last step's velocity and d1, d2, d3 are the
+    backward differences. Weights of zero leave out what may be no number there.
+    """
+    d1 = sub(latest, one_back)
+    e1 = sub(one_back, two_back)
+    f1 = sub(two_back, three_back)
+    d2 = sub(d1, e1)
+    e2 = sub(e1, f1)
+    low = axpy(linear, d1, latest)
+    high = axpy(cubic, add(d2, sub(d2, e2)), low)
+    low = select3(linear, low, latest)
+    return select3(cubic, high, low)
+
+
+@inline
+def set_history(body, pose, h, rho, gravity):
+    """Write the terms of the last step in [MC 26, 33], rho = h1/h, and return the force [N].
+
+        -m v1/h - (1 + rho)/2 m g,    -(c1 J w1 - h1/2 w1 x J w1)/h
+
+    After a reset h1 = 0 and (v1, w1) are knot velocities: the same formula is then the discrete
+    Legendre transform.
+    """
+    mass = body.mass
+    w1 = pose.angular_velocity
+    Jw = mat_vec(inertia_matrix(body), w1)
+    inertial = scale(-(mass / h), pose.velocity)
+    force = add(inertial, scale(-(0.5 + 0.5 * rho) * mass, gravity))
+    body.history_force = force
+    body.history_torque = sub(scale(0.5 * rho, cross(w1, Jw)), scale(pose.cosine / h, Jw))
+    return force
+
+
+@phase
+def set_histories(d, knot2, h, rho, gravity):
+    """Write the terms of the step before, of all bodies, as the step from knot 2 saw them."""
+    for block in range(d.block_count):
+        set_history(d.body(block), d.pose(knot2, block), h, rho, gravity)
+
+
+@phase
+def predict(d, knot2, knot3, h, rho, linear, cubic, gravity, roundings):
+    """Write the terms of the last step, and a first guess of knot 3.
+
+    Its half-step velocities are extrapolated from the last ones; the buffer of knot 3 still holds
+    the oldest of them.
+
+    Args:
+        d: data of the lane group, read in blocks.
+        knot2: buffer of the present knot.
+        knot3: buffer of the next knot.
+        h: size of the step [s].
+        rho: size of the last step over h.
+        linear: weight of the first differences of velocities.
+        cubic: weight of the second and third differences.
+        gravity: acceleration of free fall [m/s^2, world].
+        roundings: how far positions are rounded, in parts of a force's round-off.
+
+    Returns:
+        Largest force term [N], for round-off.
+    """
+    largest = h * 0.0
+    per_hh = roundings / (h * h)
+    knot1, knot0 = knot_buffer(d, 1), knot_buffer(d, 2)
+    for block in range(d.block_count):
+        body = d.body(block)
+        pose2, pose3 = d.pose(knot2, block), d.pose(knot3, block)
+        pose1, pose0 = d.pose(knot1, block), d.pose(knot0, block)
+        force = set_history(body, pose2, h, rho, gravity)
+        rounding = body.mass * max_abs3(pose2.position) * per_hh
+        largest = maximum(largest, maximum(rounding, max_abs3(force)))
+        v2 = extrapolate(
+            pose2.velocity, pose1.velocity, pose0.velocity, pose3.velocity, linear, cubic
+        )
+        w2 = extrapolate(
+            pose2.angular_velocity,
+            pose1.angular_velocity,
+            pose0.angular_velocity,
+            pose3.angular_velocity,
+            linear,
+            cubic,
+        )
+        e = 0.25 * h * h * dot(w2, w2)
+        c2 = math.sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
+        s = 1.0 / math.sqrt(e + c2 * c2)
+        step_pose(body, pose2, pose3, v2, scale(s, w2), s * c2, h)
+    return largest
+
+
+@phase
+def body_residuals(d, knot2, knot3, h):
+    """Write each body's own wrench about its joint anchor at knot 2.
+
+    d_T and d_R of [MC 26, 33] without joint forces,
+
+        m v2/h + history,    R2 (c2 J w2/h + w2 x J w2 / 2 + history),
+
+    and their change by the motion that closes the joints to first order.
+    """
+    per_h = 1.0 / h
+    for block in range(d.block_count):
+        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        mass = body.mass
+        w2 = pose3.angular_velocity
+        Jw = mat_vec(inertia_matrix(body), w2)
+        f = add(scale(mass * per_h, pose3.velocity), body.history_force)
+        tau = add(scale(pose3.cosine * per_h, Jw), scale(0.5, cross(w2, Jw)))
+        tau = add(tau, body.history_torque)
+        rotation = body.rotation_correction
+        shift = sub(body.position_correction, cross(rotation, pose3.arm))
+        f = add(f, scale(mass * per_h * per_h, shift))
+        tau = add(mat_vec(pose2.rotation, tau), mat_vec(body.rotational_block, rotation))
+        body.force = f
+        body.torque = sub(tau, cross(pose2.arm, f))
+
+
+@inline
+def set_anchored_block(body, mass_term, rotational_block, arm2, arm3):
+    """Write a body's 6x6 block about its anchors, which acts on (dy, dphi).
+
+        [mu I, mu [arm3]x; -mu [arm2]x, K - mu [arm2]x [arm3]x]
+
+    mu is the mass term and K the rotational block.
+    """
+    mu, o = mass_term, mass_term * 0.0
+    B = skew(scale(mu, arm3))
+    body.block_a = (mu, o, o, o, mu, o, o, o, mu)
+    body.block_b = B
+    body.block_c = skew(scale(-mu, arm2))
+    body.block_d = mat_sub(rotational_block, skew_matmul(arm2, B))
+
+
+@phase
+def assemble_blocks(d, knot2, knot3, h):
+    """Write the derivative of each body's own wrench by (dy, dphi).
+
+    With S = c J + [e]J - [Je] its rotational part is R2 (S (c + [e]) - Je e^T) R3^T / h^2.
+    """
+    per_hh = 1.0 / (h * h)
+    for block in range(d.block_count):
+        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        J = inertia_matrix(body)
+        c = pose3.cosine
+        e = scale(0.5 * h, pose3.angular_velocity)
+        Je = mat_vec(J, e)
+        S = mat_add(mat_scale(c, J), mat_sub(skew_matmul(e, J), skew(Je)))
+        K = mat_add(mat_scale(c, S), matmul_skew(S, e))
+        K = mat_scale(per_hh, mat_sub_outer(K, Je, e))
+        K = matmul(pose2.rotation, matmul_t(K, pose3.rotation))
+        body.rotational_block = K
+        set_anchored_block(body, body.mass * per_hh, K, pose2.arm, pose3.arm)
+
+
+@phase
+def apply_increment(d, knot2, knot3, h, step_length, mask):
+    """Apply a part of the increment in the lanes of the mask.
+
+    v2 += dx/h, and (c, e) moves along its sphere: it is turned to first order and scaled back to
+    length 1, so that no increment leaves the domain.
+    """
+    for block in range(d.block_count):
+        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        dphi = scale(step_length, add(body.delta_rotation, body.rotation_correction))
+        dy = scale(step_length, add(body.delta_position, body.position_correction))
+        dx = sub(dy, cross(dphi, pose3.arm))
+        v, w, c = pose3.velocity, pose3.angular_velocity, pose3.cosine
+        v2 = add(v, scale(1.0 / h, dx))
+        theta = mat_t_vec(pose3.rotation, dphi)
+        e = scale(0.5 * h, w)
+        c2 = c - 0.5 * dot(e, theta)
+        e2 = add(e, scale(0.5, add(scale(c, theta), cross(e, theta))))
+        s = 1.0 / math.sqrt(c2 * c2 + dot(e2, e2))
+        w2 = scale(s * 2.0 / h, e2)
+        v2 = select3(mask, v2, v)
+        w2 = select3(mask, w2, w)
+        step_pose(body, pose2, pose3, v2, w2, where(mask, s * c2, c), h)
+
+
+@phase
+def increment_as_force(d, knot3, h, length):
+    """Find what the increments are worth as inertial forces [N].
+
+    It is the largest m dx / h^2, or moment over ``length``.
+    """
+    largest = h * 0.0
+    per_hh = 1.0 / (h * h)
+    for block in range(d.block_count):
+        body = d.body(block)
+        rotation = body.delta_rotation
+        dx = sub(body.delta_position, cross(rotation, d.pose(knot3, block).arm))
+        moment = max_abs3(mat_vec(body.rotational_block, rotation)) / length
+        force = body.mass * per_hh * max_abs3(dx)
+        largest = maximum(largest, maximum(force, moment))
+    return largest

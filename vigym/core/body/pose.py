@@ -1,0 +1,82 @@
+"""Poses of bodies at a knot, and all that follows from a pose.
+
+A pose moves over a step of size h by x3 = x2 + h v2 and q3 = q2 * (c, e), with e = h w2 / 2 and
+c = sqrt(1 - e.e) [MC 27, 32].
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import maximum
+from vigym.core.math.quaternions import quaternion_product, renormalised, rotation_matrix
+from vigym.core.math.vectors import add, dot, mat_vec, scale, sub, symmetric_matrix
+
+
+@inline
+def inertia_matrix(body):
+    """Read the body's inertia [kg m^2, body axes] as a full matrix."""
+    return symmetric_matrix(body.inertia)
+
+
+@inline
+def set_pose(body, pose, position, orientation):
+    """Write a pose, and what follows from it.
+
+    That is the rotation matrix, the joint anchor, the arm from the centre of mass to it, and the
+    joint's axis that is fixed in the body.
+    """
+    rotation = rotation_matrix(orientation)
+    arm = mat_vec(rotation, body.child_anchor)
+    pose.position = position
+    pose.orientation = orientation
+    pose.rotation = rotation
+    pose.arm = arm
+    pose.anchor = add(position, arm)
+    pose.axis = mat_vec(rotation, body.child_axis)
+
+
+@inline
+def step_pose(body, pose2, pose3, velocity, angular_velocity, cosine, h):
+    """Move from knot 2 to knot 3 with half-step velocities.
+
+    x3 = x2 + h v2, q3 = q2 * (c2, h w2 / 2) [MC 27, 32].
+    """
+    e = scale(0.5 * h, angular_velocity)
+    pose3.velocity = velocity
+    pose3.angular_velocity = angular_velocity
+    pose3.cosine = cosine
+    product = quaternion_product(pose2.orientation, (cosine, e[0], e[1], e[2]))
+    set_pose(body, pose3, add(pose2.position, scale(h, velocity)), renormalised(product))
+
+
+@phase
+def update_derived(d, knot):
+    """Renew what follows from the poses of a knot buffer, after they were written from outside."""
+    for block in range(d.block_count):
+        pose = d.pose(knot, block)
+        set_pose(d.body(block), pose, pose.position, pose.orientation)
+
+
+@phase
+def max_angular_speed(d, knot):
+    """Find the largest angular speed [rad/s] of the step that led to a knot, lane by lane."""
+    largest = d.full(0.0)
+    for block in range(d.block_count):
+        w = d.pose(knot, block).angular_velocity
+        largest = maximum(largest, dot(w, w))
+    return math.sqrt(largest)
+
+
+@phase
+def max_angular_speed_change(d, knot2, knot3):
+    """Find the largest change of an angular velocity [rad/s], lane by lane.
+
+    It is that from the step that led to knot 2 to the step that led to knot 3.
+    """
+    largest = d.full(0.0)
+    for block in range(d.block_count):
+        w1 = d.pose(knot2, block).angular_velocity
+        w2 = d.pose(knot3, block).angular_velocity
+        change = sub(w2, w1)
+        largest = maximum(largest, dot(change, change))
+    return math.sqrt(largest)

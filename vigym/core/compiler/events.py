@@ -1,0 +1,29 @@
+"""Events of compilation, for those who tell people about it."""
+
+from collections.abc import Callable
+
+from numba.core import event
+
+Listener = Callable[[str, str], None]  # called with module and name of a function
+
+
+class _Listener(event.Listener):
+    """Passes numba's events on as names."""
+
+    def __init__(self, begin: Listener, end: Listener) -> None:
+        self._begin, self._end = begin, end
+
+    def on_start(self, event: event.Event) -> None:
+        """Pass on that a function begins to compile."""
+        function = event.data["dispatcher"].py_func
+        self._begin(function.__module__, function.__name__)
+
+    def on_end(self, event: event.Event) -> None:
+        """Pass on that a function is compiled."""
+        function = event.data["dispatcher"].py_func
+        self._end(function.__module__, function.__name__)
+
+
+def listen(begin: Listener, end: Listener) -> None:
+    """Call ``begin`` and ``end`` around the compilation of every function from now on."""
+    event.register("numba:compile", _Listener(begin, end))

@@ -1,0 +1,209 @@
+"""Working with lanes: one by one, masks, reductions, rows of tables and of the caller's arrays.
+
+A float is its own only lane, so that all of it also serves the kernels that read single floats.
+"""
+
+import functools
+import math
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import (
+    FLOAT_LANES,
+    LANES,
+    LanesType,
+    absolute,
+    fma,
+    larger,
+    spread,
+    where,
+)
+
+
+@intrinsic
+def lane(context, a, index):
+    """Lane ``index`` of a vector as a float; a float is its own only lane."""
+
+    def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], LanesType):
+            return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
+        return args[0]
+
+    return getattr(a, "base", a)(a, index), generate
+
+
+@intrinsic
+def with_lane(context, a, index, value):
+    """``a`` with lane ``index`` replaced."""
+
+    def generate(context, builder, sig, args):
+        number = context.cast(
+            builder, args[2], sig.args[2], getattr(sig.args[0], "base", sig.args[0])
+        )
+        if isinstance(sig.args[0], LanesType):
+            return builder.insert_element(args[0], number, builder.trunc(args[1], ir.IntType(32)))
+        return number
+
+    return a(a, index, value), generate
+
+
+@intrinsic
+def lane_count(context, token):
+    """Number of lanes of a token: those of a register, or 1."""
+    number = token.count if isinstance(token, LanesType) else 1
+    return types.intp(token), lambda context, builder, sig, args: context.get_constant(
+        types.intp, number
+    )
+
+
+@intrinsic
+def by_precision(context, pair, like):
+    """Select the one of two values (double, single) that belongs to the precision of ``like``."""
+    which = 0 if getattr(like, "base", like) == types.float64 else 1
+    return pair[which](pair, like), lambda context, builder, sig, args: builder.extract_value(
+        args[0], which
+    )
+
+
+def _widest(builder, kind, value):
+    """Code for the largest lane, from the first on; a float is its own."""
+    if not isinstance(kind, LanesType):
+        return value
+    lanes = [builder.extract_element(value, ir.IntType(32)(k)) for k in range(kind.count)]
+    return functools.reduce(lambda a, b: larger(builder, a, b), lanes)
+
+
+@intrinsic
+def widest(context, a):
+    """Largest lane, as a float."""
+    return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(
+        builder, a, args[0]
+    )
+
+
+@inline
+def any_lane(mask):
+    """Whether any lane of a mask is set."""
+    return widest(mask) > 0.0
+
+
+@inline
+def both(a, b):
+    """Lanes set in both masks."""
+    return where(a, b, a * 0.0)
+
+
+@inline
+def but_not(a, b):
+    """Lanes set in ``a`` and not in ``b``."""
+    return where(b, b * 0.0, a)
+
+
+@inline
+def above(a, b):
+    """Mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
+    return where(a - b, spread(1.0, a), spread(0.0, a))
+
+
+@intrinsic
+def over_bodies(context, value, like):
+    """Reduce a maximum that a phase over bodies returned to the type of ``like``.
+
+    That is its largest lane where the lanes are bodies.
+    """
+
+    def generate(context, builder, sig, args):
+        return args[0] if sig.return_type == value else _widest(builder, value, args[0])
+
+    return like(value, like), generate
+
+
+@inline
+def read_column(array, first, column, like):
+    """Read a column of an (environments, columns) array as lanes of the type of ``like``.
+
+    The first lane is row ``first``. Lanes beyond the end repeat the last row.
+    """
+    value = like
+    for k in range(lane_count(like)):
+        value = with_lane(value, k, array[min(first + k, array.shape[0] - 1), column])
+    return value
+
+
+@inline
+def write_column(array, first, column, value):
+    """Write lanes to a column of an (environments, columns) array, from row ``first`` on."""
+    for k in range(min(lane_count(value), array.shape[0] - first)):
+        array[first + k, column] = lane(value, k)
+
+
+@inline
+def arctan2(y, x):
+    """Angle of (x, y) [rad]: halved three times to at most pi / 16, then the odd series."""
+    o, one = y * 0.0, y * 0.0 + 1.0
+    a, b = absolute(x), absolute(y)
+    size = math.sqrt(a * a + b * b)
+    t = b / where(size, size + a, one)
+    t = t / (1.0 + math.sqrt(1.0 + t * t))
+    t = t / (1.0 + math.sqrt(1.0 + t * t))
+    u = -(t * t)
+    series = one / 21.0
+    for k in range(9, -1, -1):
+        series = fma(series, u, one / (2.0 * k + 1.0))
+    angle = 8.0 * t * series
+    angle = where(-x, math.pi - angle, angle)
+    return where(-y, o - angle, angle)
+
+
+@inline
+def cosine_sine(angle):
+    """Cosine and sine of an angle [rad], lane by lane."""
+    c, s = angle, angle
+    for k in range(lane_count(angle)):
+        c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
+    return c, s
+
+
+@inline
+def write_vector(out, first, column, a):
+    """Write three columns of an (environments, columns) array."""
+    write_column(out, first, column, a[0])
+    write_column(out, first, column + 1, a[1])
+    write_column(out, first, column + 2, a[2])
+
+
+def _lanes_from(first, count):
+    """Numbers of ``count`` lanes, from ``first`` on."""
+    return ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
+
+
+@intrinsic
+def halves(context, a):
+    """First and last lanes of a vector of single precision, in double precision."""
+
+    def generate(context, builder, sig, args):
+        wide = context.get_value_type(FLOAT_LANES)
+        none = ir.Constant(args[0].type, ir.Undefined)
+        parts = [
+            builder.shuffle_vector(args[0], none, _lanes_from(k * LANES, LANES)) for k in range(2)
+        ]
+        return context.make_tuple(
+            builder, sig.return_type, [builder.fpext(part, wide) for part in parts]
+        )
+
+    return types.UniTuple(FLOAT_LANES, 2)(a), generate
+
+
+@intrinsic
+def joined(context, a, b, like):
+    """Two vectors of double precision side by side in one of the type of ``like``, rounded."""
+
+    def generate(context, builder, sig, args):
+        narrow = ir.VectorType(ir.FloatType(), LANES)
+        parts = [builder.fptrunc(part, narrow) for part in args[:2]]
+        return builder.shuffle_vector(*parts, _lanes_from(0, 2 * LANES))
+
+    return like(a, b, like), generate

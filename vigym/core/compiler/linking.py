@@ -1,0 +1,113 @@
+"""Optional accelerator of compilation: the phases of a kernel are optimised together, once.
+
+By itself numba finishes every function alone, with all that it calls. A function that lies n calls
+deep is then optimised n times, although only the kernel ever runs it. With this accelerator the
+code of a phase waits, and the entry kernel links all of it. The arithmetic is the same.
+
+It uses private parts of numba, so it serves only the versions that it was tested with. With any
+other version, or with ``VIGYM_LINKING=0`` in the environment, kernels are compiled by plain
+``njit``, which takes several times as long.
+"""
+
+import os
+from typing import Any
+
+import numba
+
+TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as expected here
+
+
+def _is_enabled() -> bool:
+    """Whether phases wait for their kernel."""
+    version = ".".join(numba.__version__.split(".")[:2])
+    return os.environ.get("VIGYM_LINKING", "1") != "0" and version in TESTED
+
+
+def _pipelines() -> tuple[Any, Any]:
+    """Numba compiler pipelines (of phases, of entry kernels)."""
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+
+    class WaitingLibrary(JITCodeLibrary):
+        """Code of a phase, without what it calls and without machine code."""
+
+        def _ensure_finalized(self):
+            """Leave everything to the kernel that links this library."""
+
+    class KernelLibrary(JITCodeLibrary):
+        """Code of a kernel, with every phase below it once."""
+
+        def finalize(self):
+            """Link all phases, callers first, then make machine code."""
+            needed = {}
+            gather(self._linking_libraries, needed)
+            self._linking_libraries = list(reversed(needed))
+            super().finalize()
+
+    def gather(libraries, needed):
+        """Add libraries and what they link to the keys of ``needed``, callees first."""
+        for library in libraries:
+            if library not in needed:
+                if isinstance(library, WaitingLibrary):
+                    gather(library._linking_libraries, needed)
+                needed[library] = True
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class LowerPhase(NativeLowering):
+        """Lower a phase, and stop there."""
+
+        _name = "vigym_lower_phase"
+
+        def run_pass(self, state):
+            """Lower the function into a library that waits."""
+            name = state.func_id.func_qualname
+            state.library = WaitingLibrary(state.targetctx.codegen(), name)
+            state.flags.no_compile = True
+            super().run_pass(state)
+            key = [
+                f"{name} is a part of kernels, and called by them only"
+            ].index  # any built-in function serves
+            state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
+            state["cr"] = state["cr"]._replace(cfunc=key)
+            return True
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class LowerKernel(NativeLowering):
+        """Lower an entry kernel, and make machine code of all that it needs."""
+
+        _name = "vigym_lower_kernel"
+
+        def run_pass(self, state):
+            """Lower the function into a library that links its phases."""
+            state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+            return super().run_pass(state)
+
+    def with_lowering(lowering):
+        """Numba's pipeline with another lowering pass."""
+
+        class Pipeline(CompilerBase):
+            """Compiler pipeline of vigym's kernels."""
+
+            def define_pipelines(self):
+                """Replace the lowering pass."""
+                manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+                passes = [made for made, _ in manager.passes]
+                manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
+                manager.finalize()
+                return [manager]
+
+        return Pipeline
+
+    return with_lowering(LowerPhase), with_lowering(LowerKernel)
+
+
+ENABLED = _is_enabled()
+PHASE_OPTIONS: dict[str, Any] = {}
+KERNEL_OPTIONS: dict[str, Any] = {}
+if ENABLED:
+    _phase, _kernel = _pipelines()
+    PHASE_OPTIONS["pipeline_class"] = _phase
+    KERNEL_OPTIONS["pipeline_class"] = _kernel

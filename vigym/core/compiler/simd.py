@@ -1,0 +1,302 @@
+"""The lane value type: one kernel source runs one environment, or several side by side.
+
+Numerical tables are laid out ``[row // s][field][lane]`` with LANES slots of eight bytes per field.
+Two readings of it share every kernel:
+
+* *lanes of environments* (a batch): s = 1. A row is a body, and the lanes of a field are LANES
+  environments; or twice as many where a table holds single precision, two values to a slot.
+  Places in a table count slots, whatever it holds.
+* *lanes of bodies* (one environment): s = LANES. That many bodies share a block, one per lane.
+  Phases over bodies read vectors; phases along the tree read single floats out of the block.
+
+A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector
+for a vector token, a float for a float. Lanes never mix in arithmetic, and no operation is fused or
+reordered by the compiler, so a lane computes bit for bit what it computes alone.
+"""
+
+import math
+import operator
+
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import config, types
+from numba.core import cgutils
+from numba.core.imputils import lower_cast
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+
+def _has_feature(*names: str) -> bool:
+    """Whether the processor that numba compiles for has one of the features.
+
+    Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
+        says for sure.
+    """
+    features = getattr(config, "CPU_FEATURES", None)
+    processor = getattr(config, "CPU_NAME", None)
+    if features is not None:
+        return any(f"+{name}" in features.split(",") for name in names)
+    if processor in (None, "host"):
+        return any(get_host_cpu_features().get(name, False) for name in names)
+    return any(name in _FEATURES_BY_NAME.get(processor, ()) for name in names)
+
+
+_FEATURES_BY_NAME = {
+    "x86-64-v3": ("fma",),
+    "haswell": ("fma",),
+    "x86-64-v4": ("fma", "avx512f"),
+    "skylake-avx512": ("fma", "avx512f"),
+}
+LANES = 8 if _has_feature("avx512f") else 4  # float64 values of one register
+FUSED = _has_feature("fma", "neon")  # fused multiply-add in hardware
+
+
+class LanesType(types.Type):
+    """Type of a vector of LANES floats in one register."""
+
+    def __init__(self, base: types.Float, count: int):
+        self.base, self.count = base, count
+        super().__init__(name=f"Lanes({base}, {count})")
+
+    @property
+    def key(self):
+        """Numbers and how many: types with the same key are the same."""
+        return self.base, self.count
+
+
+@register_model(LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, lanes):
+        super().__init__(
+            manager, lanes, ir.VectorType(manager.lookup(lanes.base).get_value_type(), lanes.count)
+        )
+
+
+FLOAT_LANES = LanesType(types.float64, LANES)
+
+
+def spread_value(context, builder, token, value, kind):
+    """Code for a value of the token's type whose lanes all hold ``value``; vectors stay."""
+    if token == kind:
+        return value
+    if not isinstance(token, LanesType):
+        return context.cast(builder, value, kind, token)
+    return _spread(context, builder, token, value, kind)
+
+
+def _spread(context, builder, lanes, value, kind):
+    """Code for the vector whose lanes all hold ``value``."""
+    vector = context.get_value_type(lanes)
+    one = builder.insert_element(
+        ir.Constant(vector, ir.Undefined),
+        context.cast(builder, value, kind, lanes.base),
+        ir.IntType(32)(0),
+    )
+    return builder.shuffle_vector(
+        one,
+        ir.Constant(vector, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), None),
+    )
+
+
+def _define(operation, instruction):
+    """Teach numba one arithmetic operation on lanes, a scalar operand being spread."""
+
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            lanes = next((a for a in args if isinstance(a, LanesType)), None)
+            if (
+                lanes is not None
+                and len(args) == 2
+                and all(a == lanes or isinstance(a, (types.Float, types.Integer)) for a in args)
+            ):
+                return signature(lanes, *args)
+
+    def lower(context, builder, sig, args):
+        pair = [
+            a if isinstance(t, LanesType) else _spread(context, builder, sig.return_type, a, t)
+            for a, t in zip(args, sig.args, strict=True)
+        ]
+        return getattr(builder, instruction)(*pair)
+
+    for number in (types.Float, types.Integer):
+        lower_builtin(operation, LanesType, number)(lower)
+        lower_builtin(operation, number, LanesType)(lower)
+    lower_builtin(operation, LanesType, LanesType)(lower)
+
+
+for _operation, _in_place, _instruction in (
+    (operator.add, operator.iadd, "fadd"),
+    (operator.sub, operator.isub, "fsub"),
+    (operator.mul, operator.imul, "fmul"),
+    (operator.truediv, operator.itruediv, "fdiv"),
+):
+    _define(_operation, _instruction)
+    _define(_in_place, _instruction)
+
+
+@lower_cast(types.Float, LanesType)
+def _cast_to_lanes(context, builder, number, lanes, value):
+    """Spread a number that is assigned to a field of lanes."""
+    return spread_value(context, builder, lanes, value, number)
+
+
+def _define_unary(operation, lower):
+    """Teach numba one operation on a single vector."""
+
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            if len(args) == 1 and isinstance(args[0], LanesType):
+                return signature(args[0], args[0])
+
+    lower_builtin(operation, LanesType)(lower)
+
+
+def _call(builder, name, *values):
+    """Call the LLVM intrinsic ``name`` on floats or vectors of one type."""
+    kind = values[0].type
+    vector = isinstance(kind, ir.VectorType)
+    base = "f64" if isinstance(kind.element if vector else kind, ir.DoubleType) else "f32"
+    full_name = f"{name}.v{kind.count}{base}" if vector else f"{name}.{base}"
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * len(values)), full_name
+    )
+    return builder.call(function, values)
+
+
+def slot_pointer(builder, table, at, kind):
+    """Pointer to a value of LLVM type ``kind`` that starts at slot ``at`` of a table."""
+    slots = builder.bitcast(table, ir.IntType(64).as_pointer())
+    return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
+
+
+def fits(value, table):
+    """Whether a table holds values of this type: what it is read and written as."""
+    return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
+
+
+_define_unary(operator.neg, lambda context, builder, sig, args: builder.fneg(args[0]))
+_define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llvm.sqrt", args[0]))
+
+
+@intrinsic
+def pointer(context, array):
+    """Address of a flat array's data: tables travel as pointers, without counted references."""
+
+    def generate(context, builder, sig, args):
+        return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic
+def load(context, table, at, token):
+    """Read the value of the token's type that starts at slot ``at`` of a table."""
+
+    def generate(context, builder, sig, args):
+        return builder.load(
+            slot_pointer(builder, args[0], args[1], context.get_value_type(sig.return_type)),
+            align=8,
+        )
+
+    return (token(table, at, token), generate) if fits(token, table) else None
+
+
+@intrinsic
+def store(context, table, at, value):
+    """Write a float or vector at slot ``at`` of a table."""
+
+    def generate(context, builder, sig, args):
+        builder.store(args[2], slot_pointer(builder, args[0], args[1], args[2].type), align=8)
+        return context.get_dummy_value()
+
+    return (types.void(table, at, value), generate) if fits(value, table) else None
+
+
+@intrinsic
+def spread(context, value, token):
+    """A float as a value of the token's type (all lanes equal); a vector stays what it is."""
+
+    def generate(context, builder, sig, args):
+        return spread_value(context, builder, sig.return_type, args[0], sig.args[0])
+
+    return token(value, token), generate
+
+
+@intrinsic
+def where(context, mask, a, b):
+    """Select ``a`` in the lanes where ``mask > 0``, else ``b``; NaN in the other one is ignored."""
+
+    def generate(context, builder, sig, args):
+        return builder.select(
+            builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None)), args[1], args[2]
+        )
+
+    return a(mask, a, b), generate
+
+
+def larger(builder, a, b):
+    """Code for the larger of two values, lane by lane; NaN if either is."""
+    return builder.select(
+        builder.fcmp_unordered("uno", a, a),
+        a,
+        builder.select(builder.fcmp_ordered(">", a, b), a, b),
+    )
+
+
+@intrinsic
+def maximum(context, a, b):
+    """The larger of two values, lane by lane; NaN if either is."""
+    return a(a, b), lambda context, builder, sig, args: larger(builder, *args)
+
+
+@intrinsic
+def absolute(context, a):
+    """The absolute value, lane by lane."""
+    return a(a), lambda context, builder, sig, args: _call(builder, "llvm.fabs", args[0])
+
+
+@intrinsic
+def fma(context, a, b, c):
+    """The value a b + c with one rounding where the processor has the instruction, else with two.
+
+    Written out, so that every layout rounds alike.
+    """
+
+    def generate(context, builder, sig, args):
+        if not FUSED:
+            return builder.fadd(builder.fmul(args[0], args[1]), args[2])
+        return _call(builder, "llvm.fma", *args)
+
+    return a(a, b, c), generate
+
+
+def lanes_of(number):
+    """Type of the vectors of a table of such numbers: as many as a register holds."""
+    return FLOAT_LANES if number == types.float64 else LanesType(number, 2 * LANES)
+
+
+@intrinsic
+def vector_of(context, table):
+    """The token for vectors of a table's numbers."""
+    return lanes_of(table.dtype)(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )
+
+
+@intrinsic
+def number_of(context, table):
+    """The token for single numbers of a table."""
+    return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), 0.0
+    )
+
+
+@intrinsic
+def zero_lanes(context):
+    """The token for vectors of double precision."""
+    return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
+        context.get_value_type(sig.return_type), None
+    )

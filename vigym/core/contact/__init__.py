@@ -1,0 +1,1 @@
+"""Contacts: geometry, the laws of contact and friction, contact forces in the equations."""

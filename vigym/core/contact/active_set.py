@@ -1,0 +1,194 @@
+"""Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.kinematics import place_contact, update_any_active
+from vigym.core.contact.segment_box import (
+    MAX_SLIDE,
+    is_pair,
+    limit_place,
+    segment_place,
+    separation_beyond_reach,
+    touching_points,
+)
+from vigym.core.math.vectors import select4
+from vigym.core.model.fields import (
+    PAIR_HEAD_CONTACT,
+    PAIR_NEAREST_CONTACT,
+    PAIR_TAIL_CONTACT,
+    SKATE,
+)
+
+SINKING = 5e-8  # [m] by which the proximal term may let a body sink
+OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where they are held apart
+
+
+# --- moving the place of contact of two bodies ----------------------------------------------------
+
+
+@inline
+def sum4(a, b):
+    """Add two groups of four values."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+
+@inline
+def cleared4(mask, a):
+    """Clear four values in the lanes of the mask."""
+    return (
+        where(mask, 0.0 * a[0], a[0]),
+        where(mask, 0.0 * a[1], a[1]),
+        where(mask, 0.0 * a[2], a[2]),
+        where(mask, 0.0 * a[3], a[3]),
+    )
+
+
+@inline
+def transfer_force(contact, to, mask):
+    """Add a contact's force and anchor to those of contact ``to``, in the lanes of the mask.
+
+    The contact is inactive then.
+    """
+    f, g = contact.anchor_force, to.anchor_force
+    to.anchor_force = select4(mask, sum4(f, g), g)
+    contact.anchor_force = cleared4(mask, f)
+    f, g = contact.force, to.force
+    to.force = select4(mask, sum4(f, g), g)
+    contact.force = cleared4(mask, f)
+    contact.active = but_not(contact.active, mask)
+
+
+@inline
+def replace_force(contact, to, mask):
+    """Replace force and anchor of contact ``to`` by those of a contact, which then has none."""
+    f = contact.anchor_force
+    to.anchor_force = select4(mask, f, to.anchor_force)
+    contact.anchor_force = cleared4(mask, f)
+    f = contact.force
+    to.force = select4(mask, f, to.force)
+    contact.force = cleared4(mask, f)
+
+
+@inline
+def clear_dual(contact, mask):
+    """Clear a contact's dual in the lanes of the mask: what it tells is of another place."""
+    dual = contact.dual
+    contact.dual = (where(mask, 0.0 * dual[0], dual[0]), dual[1])
+
+
+@inline
+def relocate(d, contact, knot2, h, place, mask):
+    """Move a contact of the nearest points to another place, in the lanes of the mask.
+
+    Where it is loaded a force stays. A force on one side of where it ought to be can bring bodies
+    nearest on the other: then both places hold. The end of the range over the partner, on the side
+    left behind, goes to the old place and takes the force, unless it is loaded itself. One that is
+    loaded next to the new place gives its force to this one.
+    """
+    held, one = contact.segment_place, d.full(1.0)
+    further = above(place, held)
+    for c in (contact.index + 1, contact.index + 2):
+        end = d.contact(c)
+        there = end.segment_place
+        end_force, force = end.force[0], contact.force[0]
+        loaded = both(end.active, above(end_force, 0.0 * end_force))
+        close = above(d.full(MAX_SLIDE), absolute(there - place))
+        beside = both(both(mask, loaded), close)
+        behind = further if end.kind == PAIR_TAIL_CONTACT else one - further
+        stays = both(both(mask, but_not(behind, loaded)), above(force, 0.0 * force))
+        if any_lane(stays):
+            place_contact(d, end, knot2, h, where(stays, held, there))
+            end.active = maximum(end.active, stays)
+            replace_force(contact, end, stays)
+        transfer_force(end, contact, beside)
+        clear_dual(end, mask)
+        clear_dual(contact, mask)
+    place_contact(d, contact, knot2, h, where(mask, place, held))
+
+
+# --- contacts that were missed --------------------------------------------------------------------
+
+
+@inline
+def penetration(d, contact, knot3, place):
+    """Find how deep bodies are where a contact of the nearest points, and its ends, hold them [m].
+
+    It is not above zero: what the proximal term lets them sink is not mended by other places.
+    """
+    deepest = d.full(0.0)
+    c = contact.index
+    for k in (c, c + 1, c + 2):
+        other = d.contact(k)
+        held = other.segment_place
+        at = limit_place(place, held) if k == c else held
+        gap = touching_points(d, other, knot3, at)[0]
+        deepest = where(both(other.active, above(deepest, gap)), gap, deepest)
+    return deepest
+
+
+@inline
+def missed_contact(d, contact, knot2, knot3, h, mask):
+    """Find the lanes of the mask in which a contact was missed, see ``missed_contacts``."""
+    o = d.full(0.0)
+    kind = contact.kind
+    active, place = contact.active, o
+    is_end = kind in (PAIR_HEAD_CONTACT, PAIR_TAIL_CONTACT)
+    candidates = o if kind >= SKATE or is_end else but_not(mask, active)
+    if is_pair(contact):
+        candidates = both(candidates, above(o, separation_beyond_reach(d, contact, knot3)))
+        place = segment_place(d, contact, knot3)
+    if kind == PAIR_NEAREST_CONTACT:
+        distance = absolute(place - contact.segment_place)
+        slid = both(both(mask, active), above(distance, d.full(MAX_SLIDE)))
+        candidates = maximum(candidates, slid)
+    below = o
+    if any_lane(candidates):
+        gap = touching_points(d, contact, knot3, place)[0]
+        least = o
+        if kind == PAIR_NEAREST_CONTACT:
+            least = where(active, penetration(d, contact, knot3, place) - OVERLAP, o)
+        below = both(candidates, above(least, gap))
+        if kind == PAIR_NEAREST_CONTACT and any_lane(below):
+            relocate(d, contact, knot2, h, place, below)
+        elif is_pair(contact) and any_lane(below):
+            place_contact(d, contact, knot2, h, where(below, place, contact.segment_place))
+        contact.active = maximum(active, below)
+    return below
+
+
+@phase(needs="contacts", otherwise=zero)
+def missed_contacts(d, knot2, knot3, h, mask):
+    """Find the lanes of the mask in which bodies overlap by a contact that was far, or elsewhere.
+
+    It is active now, and at the place where they overlap at knot 3. Two bodies overlap at the
+    nearest point if anywhere.
+    """
+    missed = d.full(0.0)
+    for c in range(d.contact_count):
+        missed = maximum(missed, missed_contact(d, d.contact(c), knot2, knot3, h, mask))
+    if any_lane(missed):
+        update_any_active(d)
+    return missed
+
+
+# --- bodies that sink -----------------------------------------------------------------------------
+
+
+@phase(needs="contacts", otherwise=zero)
+def reanchor_contacts(d, h, prox, mask):
+    """Move the proximal anchors to the present force where a body sinks by more than SINKING.
+
+    Returns these lanes of the mask. [method of multipliers; what is left falls by the factor
+    ``prox``]
+    """
+    reanchored = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE and any_lane(contact.active):
+            change = absolute(contact.force[0] - contact.anchor_force[0])
+            sinking = prox * h * h * change / contact.effective_mass
+            moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
+            contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
+            reanchored = maximum(reanchored, moved)
+    return reanchored

@@ -1,0 +1,224 @@
+"""Interior-point law of a contact [SIM 3.3, 4.1]: forces and velocities stay inside their cones.
+
+With gamma, beta the force of a contact (|beta| <= gamma), s its normal velocity and (psi, eta) the
+dual of the friction cone, eta the tangential velocity times the coefficients of friction, the
+conditions of contact are relaxed by kappa,
+
+    gamma s = kappa,  gamma psi + beta . eta = kappa,  gamma eta + psi beta = 0,  s = u_n,
+
+and kappa is brought down while Newton iterates. Linearised, duals eliminated, each contact is again
+force = affine force - slopes u(increment): it enters the equations like those of
+`vigym.core.contact.projection_law`. An increment is cut where a force or dual would leave its cone.
+Torsion keeps its projection.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.projection_law import (
+    Trial,
+    friction_frame,
+    interval_law,
+    scaled_velocity,
+    set_slopes,
+    spin_scale,
+)
+from vigym.core.math.vectors import dot, select3, zero3
+from vigym.core.model.fields import SKATE
+
+BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
+RELAXED = 1.0  # kappa at the start, in force scales times ``free_fall_speed``
+TIGHT = 1e-5  # kappa at the end, in the same unit
+CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
+
+
+@inline
+def is_nonholonomic(contact):
+    """Tell whether a contact is a skate or wheel: it needs no interior point."""
+    return contact.kind >= SKATE
+
+
+# --- relaxation -----------------------------------------------------------------------------------
+
+
+@inline
+def free_fall_speed(d, per_h):
+    """Compute the velocity that a step of free fall adds [m/s], the scale of contact velocities."""
+    gravity = d.environment.gravity
+    g = math.sqrt(dot(gravity, gravity))
+    return where(g, g, d.full(1.0)) / per_h
+
+
+@inline
+def relaxation(d, per_h):
+    """Compute the relaxations that an attempt starts with and that it ends with [N m/s]."""
+    scale = d.environment.force_scale * free_fall_speed(d, per_h)
+    return RELAXED * scale, TIGHT * scale
+
+
+@inline
+def next_relaxation(kappa, step_length, tight):
+    """Compute the relaxation of the next iteration, after an increment of this step length."""
+    return where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
+
+
+# --- the law --------------------------------------------------------------------------------------
+
+
+@inline
+def first_iterate(f, u, s, psi, rho, kappa, speed):
+    """Choose force and duals inside their cones: (force, s, psi).
+
+    Where there are none yet (s = 0) the force is like a weight, without friction.
+    """
+    o = 0.0 * s
+    moving = u[1] * u[1] + u[2] * u[2]
+    weight = rho * speed
+    gamma = where(s, f[0], where(f[0] - weight, f[0], weight))
+    least = kappa / gamma
+    psi_kept = maximum(psi, math.sqrt(moving + least * least))
+    psi_new = where(s, psi_kept, math.sqrt(moving + speed * speed))
+    s_new = where(s, s, where(u[0] - speed, u[0], speed))
+    return (gamma, where(s, f[1], o), where(s, f[2], o)), s_new, psi_new
+
+
+@inline
+def interior_law(f, u, s, psi, kappa):
+    """Linearize the relaxed conditions, duals eliminated.
+
+    Returns (force at no increment, its slopes (nn, 1n, 2n, 11, 12, 21, 22), psi: (at none, its
+    slopes by n, 1 and 2)).
+    """
+    gamma, b1, b2 = f
+    e1, e2 = u[1], u[2]
+    g0 = (kappa - gamma * u[0]) / s
+    a = gamma / s
+    r0 = kappa - (gamma * psi + b1 * e1 + b2 * e2)
+    r1 = -(gamma * e1 + psi * b1)
+    r2 = -(gamma * e2 + psi * b2)
+    per = 1.0 / psi
+    per_d = 1.0 / (gamma - per * (e1 * b1 + e2 * b2))
+    p0 = (r0 - per * (e1 * r1 + e2 * r2)) * per_d
+    pg = (per * (e1 * e1 + e2 * e2) - psi) * per_d
+    p1 = (per * gamma * e1 - b1) * per_d
+    p2 = (per * gamma * e2 - b2) * per_d
+    d1 = per * (e1 + b1 * pg)  # of beta by minus the change of gamma
+    d2 = per * (e2 + b2 * pg)
+    force = (
+        gamma + g0,
+        b1 + per * (r1 - b1 * p0) - d1 * g0,
+        b2 + per * (r2 - b2 * p0) - d2 * g0,
+    )
+    k11 = per * (gamma + b1 * p1)
+    k12 = per * b1 * p2
+    k21 = per * b2 * p1
+    k22 = per * (gamma + b2 * p2)
+    slopes = a, -d1 * a, -d2 * a, k11, k12, k21, k22
+    return force, slopes, (psi + p0 + pg * g0, -pg * a, p1, p2)
+
+
+@inline
+def set_interior_force(d, contact, force, slopes, torsion):
+    """Set force at no increment and slopes of an active contact; of an inactive one they are zero.
+
+    ``torsion`` is (torque at no increment, slopes sn and ss).
+    """
+    active = contact.active
+    none = zero3(d)
+    f = select3(active, force, none)
+    contact.affine_force = (f[0], f[1], f[2], torsion[0])
+    nn, n1, n2, k11, k12, k21, k22 = slopes
+    nn, n1, n2 = select3(active, (nn, n1, n2), none)
+    k11, k12, k22 = select3(active, (k11, k12, k22), none)
+    set_slopes(contact, (nn, n1, n2, k11), (k12, k22, torsion[1], torsion[2]))
+    contact.slope_21 = where(active, k21, none[0])
+
+
+@inline
+def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
+    """Set a contact's force at no increment, and its slopes; returns the lanes that are active."""
+    active = contact.active
+    o = d.full(0.0)
+    rho = per_h * contact.effective_mass
+    t1, t2, _ = friction_frame(d, contact, contact.velocity, rho)
+    contact.scaled_tangent_1 = t1
+    contact.scaled_tangent_2 = t2
+    u = scaled_velocity(contact, contact.velocity, t1, t2)
+    last, dual = contact.force, contact.dual
+    f, s, psi = first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
+    force = select3(active, f, (last[0], last[1], last[2]))
+    contact.force = (force[0], force[1], force[2], last[3])
+    contact.dual = (where(active, s, o), where(active, psi, o))
+    force, slopes, dual_slopes = interior_law(f, u, s, psi, kappa)
+    contact.dual_slopes = dual_slopes
+    torsion = o, o, o
+    if contact.has_torsion > 0:
+        rho_s = spin_scale(d, contact, rho)
+        anchor = contact.anchor_force
+        z = (1.0 - prox) * last[3] + prox * anchor[3] - rho_s * u[3]
+        trial = Trial(last, anchor, u, u, f[0], f[0], 0.0 * rho, prox)
+        torsion = interval_law(d, trial, anchor[3], u[3], z, rho_s / prox)
+    set_interior_force(d, contact, force, slopes, torsion)
+    return active
+
+
+# --- after an increment ---------------------------------------------------------------------------
+
+
+@inline
+def to_boundary(x, dx):
+    """Compute how far from x along dx the second-order cone goes on, at most one.
+
+    It ends where |x1 + s dx1| = x0 + s dx0 first.
+    """
+    a = dx[0] * dx[0] - (dx[1] * dx[1] + dx[2] * dx[2])
+    b = x[0] * dx[0] - (x[1] * dx[1] + x[2] * dx[2])
+    c = x[0] * x[0] - (x[1] * x[1] + x[2] * x[2])
+    root = b * b - a * c
+    per = math.sqrt(where(root, root, 0.0 * root)) - b
+    share = c / where(per, per, 1.0 + 0.0 * per)
+    ends = where(root, where(per - c, share, 1.0 + 0.0 * c), 1.0 + 0.0 * c)
+    return where(ends, ends, 0.0 * ends)
+
+
+@inline
+def to_zero(x, dx):
+    """Compute how far from a number x > 0 along dx it stays so, at most one."""
+    share = x / where(absolute(dx), absolute(dx), 1.0 + 0.0 * dx)
+    return where(-dx - x, share, 1.0 + 0.0 * x)
+
+
+@inline
+def interior_defect(contact, velocity, per_h, kappa, speed):
+    """Compute how far force and duals are from the relaxed conditions [N]."""
+    f, u = contact.force, velocity
+    s, psi = contact.dual
+    rho = per_h * contact.effective_mass
+    product = absolute(f[0] * psi + f[1] * u[1] + f[2] * u[2] - kappa)
+    off = maximum(absolute(f[0] * s - kappa), product)
+    aside = maximum(absolute(f[0] * u[1] + psi * f[1]), absolute(f[0] * u[2] + psi * f[2]))
+    return maximum(off, aside) / speed + rho * absolute(s - u[0])
+
+
+@inline
+def update_interior(contact, change, per_h, kappa, speed):
+    """Update the duals after an increment that changes the velocities (n, 1, 2) by ``change``.
+
+    Returns (part of the increment that may be taken, how far the law is off [N]).
+    """
+    f, g = contact.force, contact.affine_force
+    s, psi = contact.dual
+    slopes = contact.dual_slopes
+    t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
+    now = scaled_velocity(contact, contact.velocity, t1, t2)
+    later = scaled_velocity(contact, contact.velocity_next, t1, t2)
+    psi_later = slopes[0] + slopes[1] * change[0] + slopes[2] * change[1] + slopes[3] * change[2]
+    contact.dual_next = (later[0], psi_later)
+    step_length = to_zero(s, later[0] - s)
+    primal = to_boundary((f[0], f[1], f[2]), (g[0] - f[0], g[1] - f[1], g[2] - f[2]))
+    eta = later[1] - now[1], later[2] - now[2]
+    dual = to_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
+    step_length = where(step_length - primal, primal, step_length)
+    step_length = where(step_length - dual, dual, step_length)
+    return BOUNDARY * step_length, interior_defect(contact, now, per_h, kappa, speed)

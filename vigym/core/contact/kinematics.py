@@ -1,0 +1,386 @@
+"""Motion of contacts: which are active at knot 2, how they move to knot 3, and their velocities."""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.plane import plane_gap, plane_tangents, rolled_point
+from vigym.core.contact.segment_box import (
+    MAX_SLIDE,
+    is_pair,
+    limit_place,
+    nearest_points,
+    pair_tangents,
+    segment_place,
+    separation_beyond_reach,
+    touching_points,
+)
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub, zero3
+from vigym.core.model.context import knot_buffer
+from vigym.core.model.fields import (
+    PAIR_HEAD_CONTACT,
+    PAIR_NEAREST_CONTACT,
+    PAIR_TAIL_CONTACT,
+    RIM_CONTACT,
+    RIM_THREE_QUARTER_CONTACT,
+    SKATE,
+)
+from vigym.core.model.layout import MAX_CORRECTION
+
+ACTIVE_STEPS = 4.0  # a contact is active whose approach and fall close the gap in so many steps
+CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
+
+
+# --- which contacts are active --------------------------------------------------------------------
+
+
+@phase(needs="contacts")
+def update_any_active(d):
+    """Update the lanes in which any contact of two bodies is active: others skip loop rows."""
+    if d.contact_row_count > 0:
+        active = d.full(0.0)
+        for c in range(d.contact_count):
+            contact = d.contact(c)
+            if is_pair(contact):
+                active = maximum(active, contact.active)
+        environment = d.environment
+        environment.any_active = active
+
+
+@phase(needs="contacts")
+def separate_pairs(d):
+    """Make every contact of two bodies inactive."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if is_pair(contact):
+            contact.active = 0.0
+    update_any_active(d)
+
+
+@inline
+def is_covered(d, contact):
+    """Find the lanes in which the nearest point is active and close to this end of the range."""
+    before = 1 if contact.kind == PAIR_HEAD_CONTACT else 2
+    nearest = d.contact(contact.index - before)
+    distance = absolute(contact.segment_place - nearest.segment_place)
+    return both(nearest.active, above(d.full(MAX_SLIDE), distance))
+
+
+@inline
+def detect_contact(d, contact, knot2, h, fall, candidates):
+    """Place a contact at knot 2, and find the lanes of the candidates in which it is active.
+
+    ``fall`` is the distance that a step of free fall adds [m].
+    """
+    last = contact.last_force
+    gap, speed = place_contact(d, contact, knot2, h, segment_place(d, contact, knot2))
+    reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
+    active = where(last[0], candidates, both(candidates, reached))
+    if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
+        active = where(last[0], active, but_not(active, is_covered(d, contact)))
+    return active
+
+
+@phase(needs="contacts")
+def detect_contacts(d, knot2, h):
+    """Detect the active contacts at knot 2; their first forces are those of the last step."""
+    o = d.full(0.0)
+    one = o + 1.0
+    gravity = d.environment.gravity
+    fall = math.sqrt(dot(gravity, gravity)) * h * h
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        last = contact.last_force
+        candidates = one
+        if is_pair(contact):  # shapes farther apart than they reach are left to ``missed_contacts``
+            close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
+            candidates = where(last[0], candidates, close)
+        contact.active = o
+        contact.anchor_force = last
+        contact.force = last
+        if any_lane(candidates):
+            active = detect_contact(d, contact, knot2, h, fall, candidates)
+            contact.active = active if contact.kind < SKATE else one
+    update_any_active(d)
+
+
+# --- a contact at knot 2 --------------------------------------------------------------------------
+
+
+@inline
+def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
+    """Set normal, tangents (without coefficients) and arms of a contact where it touches at knot 2.
+
+    The forces on two bodies act at one point, halfway: angular momentum is kept though there still
+    is a gap.
+    """
+    pose = d.pose(knot, contact.body)
+    rotation = pose.rotation
+    half_gap = 0.5 * gap if is_pair(contact) else 0.0 * gap
+    contact.arm2 = sub(axpy(-half_gap, normal, arm), pose.arm)
+    contact.normal2 = normal
+    if is_pair(contact):
+        tangent_1, tangent_2 = pair_tangents(rotation, normal)
+    else:
+        tangent_1, tangent_2 = plane_tangents(d, contact, rotation, normal)
+    contact.tangent_1 = tangent_1
+    contact.tangent_2 = tangent_2
+    contact.touching_point = mat_t_vec(rotation, arm)
+    if is_pair(contact):
+        partner = d.pose(knot, contact.partner)
+        contact.partner_arm2 = sub(axpy(half_gap, normal, partner_arm), partner.arm)
+        contact.partner_touching_point = mat_t_vec(partner.rotation, partner_arm)
+
+
+@inline
+def approach_velocity(d, contact, knot2, arm, partner_arm, normal):
+    """Compute the normal velocity in the last step, the arms from the centres of mass [m/s]."""
+    velocity, _ = point_velocity(d, contact.body, knot2, knot2, arm)
+    if is_pair(contact):
+        velocity = sub(velocity, point_velocity(d, contact.partner, knot2, knot2, partner_arm)[0])
+    return dot(normal, velocity)
+
+
+@inline
+def place_contact(d, contact, knot2, h, place):
+    """Place a contact at knot 2, of two bodies at a place of the own segment.
+
+    Returns (gap, normal velocity in the last step).
+    """
+    contact.segment_place = place
+    gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)
+    rebound = contact.rebound_velocity
+    # below the ground by more than the correction of a step: no further
+    below = where(gap + MAX_CORRECTION, 0.0 * gap, gap + MAX_CORRECTION)
+    contact.gap_target = where(rebound, h * rebound, below)
+    set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
+    return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
+
+
+# --- velocities and increments --------------------------------------------------------------------
+
+
+@inline
+def point_velocity(d, b, knot2, knot, arm):
+    """Compute velocity and angular velocity of a point of body b in the step to a knot buffer.
+
+    ``arm`` is from the centre of mass to the point at knot 2.
+    """
+    moving = d.pose(knot, b)
+    spin = mat_vec(d.pose(knot2, b).rotation, moving.angular_velocity)
+    return add(moving.velocity, cross(spin, arm)), spin
+
+
+@inline
+def touching_velocity(d, contact, knot2, knot):
+    """Compute the velocity of a contact at knot 2 in the step to a knot buffer.
+
+    Returns (normal velocity, velocity of the touching point, spin about the normal).
+    """
+    normal = contact.normal2
+    arm = add(contact.arm2, d.pose(knot2, contact.body).arm)
+    velocity, spin = point_velocity(d, contact.body, knot2, knot, arm)
+    if is_pair(contact):
+        partner = contact.partner
+        partner_arm = add(contact.partner_arm2, d.pose(knot2, partner).arm)
+        velocity = sub(velocity, point_velocity(d, partner, knot2, knot, partner_arm)[0])
+    return dot(normal, velocity), velocity, dot(normal, spin)
+
+
+@inline
+def point_correction(body, arm):
+    """Compute how the motion that closes the joints moves a point ``arm`` from the joint anchor."""
+    return add(body.position_correction, cross(body.rotation_correction, arm))
+
+
+@inline
+def relative_correction_at(d, contact, arm, partner_arm):
+    """Compute how the motion that closes the joints moves the own point against the partner's."""
+    motion = point_correction(d.body(contact.body), arm)
+    if is_pair(contact):
+        motion = sub(motion, point_correction(d.body(contact.partner), partner_arm))
+    return motion
+
+
+@inline
+def point_increment(body, arm):
+    """Compute how the Newton increment moves a point ``arm`` from the joint anchor."""
+    return add(body.delta_position, cross(body.delta_rotation, arm))
+
+
+@inline
+def relative_increment_at(d, contact, arm, partner_arm):
+    """Compute how the Newton increment moves the own point against the partner's."""
+    motion = point_increment(d.body(contact.body), arm)
+    if is_pair(contact):
+        motion = sub(motion, point_increment(d.body(contact.partner), partner_arm))
+    return motion
+
+
+# --- contacts at the present guess of knot 3 ------------------------------------------------------
+
+
+@inline
+def set_velocity(contact, normal_velocity, velocity, spin):
+    """Set the velocity of a contact: as it is, and for the first choice of open, stick or slip."""
+    every = normal_velocity, velocity[0], velocity[1], velocity[2], spin
+    contact.velocity = every
+    contact.velocity_seen = every
+
+
+@inline
+def set_no_slip_directions(d, contact, rotation3, normal, motion):
+    """Set the directions in which a skate or wheel does not slip: the mean of those at both knots.
+
+    (t2 + t3)/2 . (p3 - p2) = 0 is of order two, and a skate that slides keeps its energy.
+    """
+    t1, t2 = plane_tangents(d, contact, rotation3, normal)
+    contact.no_slip_direction_1 = scale(0.5, add(t1, contact.tangent_1))
+    contact.no_slip_direction_2 = scale(0.5, add(t2, contact.tangent_2))
+    contact.no_slip_rotation_1 = scale(0.5, cross(t1, motion))
+    contact.no_slip_rotation_2 = scale(0.5, cross(t2, motion))
+
+
+@inline
+def material_point_motion(d, b, point, knot2, knot3, per_h):
+    """Compute the motion over the step of a point of body b, fixed at ``point`` from its centre.
+
+    Returns (velocity, arm from the joint anchor at knot 3).
+    """
+    pose = d.pose(knot3, b)
+    at = mat_vec(pose.rotation, point)
+    velocity = axpy(per_h, sub(at, mat_vec(d.pose(knot2, b).rotation, point)), pose.velocity)
+    return velocity, sub(at, pose.arm)
+
+
+@inline
+def lowest_at_knot3(d, contact, knot2, knot3, touching):
+    """Find gap, normal and lowest point (from the joint anchor) at the present guess of knot 3.
+
+    ``touching`` is the arm at knot 3 of the point that touches at knot 2. A contact of two bodies
+    gets its partner's arm.
+    """
+    kind = contact.kind
+    pose = d.pose(knot3, contact.body)
+    anchor = pose.arm
+    if kind <= RIM_CONTACT or is_pair(contact):
+        place = contact.segment_place
+        if kind == PAIR_NEAREST_CONTACT:
+            place = limit_place(segment_place(d, contact, knot3), place)
+        gap, normal, arm, partner_arm = touching_points(d, contact, knot3, place)
+        lowest = sub(arm, anchor)
+        if is_pair(contact):
+            partner_anchor = d.pose(knot3, contact.partner).arm
+            contact.partner_arm_lowest = sub(partner_arm, partner_anchor)
+    else:
+        normal = contact.normal2
+        lowest = touching
+        if kind <= RIM_THREE_QUARTER_CONTACT:
+            rotation2 = d.pose(knot2, contact.body).rotation
+            rolled = rolled_point(contact, rotation2, pose.rotation, contact.touching_point)
+            lowest = sub(rolled, anchor)
+        gap = plane_gap(d, pose, add(lowest, anchor))
+    return gap, normal, lowest
+
+
+@inline
+def evaluate_gap(d, contact, knot2, knot3, per_h):
+    """Evaluate the velocities of a contact at the guess of knot 3, joints closed to first order."""
+    b = contact.body
+    point = contact.touching_point
+    velocity, touching = material_point_motion(d, b, point, knot2, knot3, per_h)
+    gap, normal, lowest = lowest_at_knot3(d, contact, knot2, knot3, touching)
+    if is_pair(contact):
+        point = contact.partner_touching_point
+        moved, arm = material_point_motion(d, contact.partner, point, knot2, knot3, per_h)
+        velocity = sub(velocity, moved)
+        contact.partner_arm_touching = arm
+    contact.normal3 = normal
+    contact.arm_lowest = lowest
+    contact.arm_touching = touching
+    closing = relative_correction_at(d, contact, touching, contact.partner_arm_touching)
+    velocity = axpy(per_h, closing, velocity)
+    closing = relative_correction_at(d, contact, lowest, contact.partner_arm_lowest)
+    gap = gap + dot(normal, closing)
+    turn = d.body(b).rotation_correction
+    pose = d.pose(knot3, b)
+    angular_velocity = mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity)
+    spin = dot(normal, axpy(per_h, turn, angular_velocity))
+    set_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
+    if contact.kind >= SKATE:
+        motion = scale(1.0 / per_h, velocity)
+        set_no_slip_directions(d, contact, pose.rotation, normal, motion)
+
+
+@phase(needs="contacts")
+def evaluate_gaps(d, knot2, knot3, h):
+    """Evaluate the velocities of the active contacts at the present guess of knot 3."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active):
+            evaluate_gap(d, contact, knot2, knot3, 1.0 / h)
+
+
+# --- contacts at a knot alone ---------------------------------------------------------------------
+
+
+@inline
+def was_loaded(d, contact, gap):
+    """Find the lanes in which a contact was loaded in the step to a knot: force outweighs the gap.
+
+    The gap that the interior point leaves grows with the square of the step; where a contact opens,
+    force and gap change roles.
+    """
+    h1 = d.environment.step_size
+    return above(h1 * h1 * contact.last_force[0], contact.effective_mass * gap)
+
+
+@inline
+def guess_velocity(d, contact, knot, normal):
+    """Set a contact's velocity to none yet, and the law's choice to what two steps lead to."""
+    o = d.full(0.0)
+    normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
+    _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
+    change = sub(velocity, before)  # of the slip from step to step; half of it is made at the knot
+    slip_change = sub(change, scale(dot(normal, change), normal))
+    seen = axpy(o + 0.5, slip_change, velocity)
+    contact.velocity_seen = (normal_velocity, seen[0], seen[1], seen[2], spin)
+    contact.velocity = (o, o, o, o, o)
+
+
+@inline
+def set_knot_contact(d, contact, knot, share):
+    """Set frame, force and activity of a contact at a knot, see ``knot_contacts``."""
+    o = d.full(0.0)
+    gap, normal, arm, partner_arm = nearest_points(d, contact, knot)
+    closed = maximum(above(d.full(CLOSED_GAP), gap), was_loaded(d, contact, gap))
+    active = both(above(share, o), closed)
+    contact.active = active if contact.kind < SKATE else o + 1.0
+    last = contact.last_force
+    force = share * last[0], share * last[1], share * last[2], share * last[3]
+    contact.anchor_force = force
+    contact.force = force
+    set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal)
+    contact.arm_lowest = contact.arm2
+    contact.arm_touching = contact.arm2
+    contact.normal3 = contact.normal2
+    if is_pair(contact):
+        contact.partner_arm_lowest = contact.partner_arm2
+        contact.partner_arm_touching = contact.partner_arm2
+    guess_velocity(d, contact, knot, normal)
+    if contact.kind >= SKATE:
+        rotation = d.pose(knot, contact.body).rotation
+        set_no_slip_directions(d, contact, rotation, normal, zero3(d))
+
+
+@phase(needs="contacts")
+def knot_contacts(d, knot, share):
+    """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
+
+    Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
+    extrapolated from the last two; before the first step there are none.
+    """
+    for c in range(d.contact_count):
+        set_knot_contact(d, d.contact(c), knot, share)
+    update_any_active(d)

@@ -1,0 +1,109 @@
+"""Contacts with the ground: the point that comes lowest, its gap, and the tangents.
+
+The ground is the plane n . p = height. A contact is a point of a body that comes lowest: of a ball
+(of no radius: a point) or of the rim of a cylinder, whose other three points lie a quarter turn on.
+Over a step of size h, from knot 2 to knot 3,
+
+    u_n = (gap(z3) - gap target) / h,  u_k = mu_k t_k . (p3 - p2) / h,  u_s = n . R2 w2,
+
+p: the point of the body that touches at knot 2; t_k: tangents at knot 2, t_1 along the body's own
+direction where friction depends on it. The gap target is h times the velocity of a rebound, or
+where a step starts below the ground a correction that leads out of it without energy. Skates and
+wheels are nonholonomic constraints: contacts that cannot slip and have no normal force. Contacts of
+two bodies: see `vigym.core.contact.segment_box`.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import where
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
+from vigym.core.model.fields import (
+    BALL_CONTACT,
+    RIM_CONTACT,
+    RIM_HALF_CONTACT,
+    RIM_QUARTER_CONTACT,
+    SKATE,
+    WHEEL,
+)
+
+DEGENERATE = 1e-9  # squared length below which a projected direction is none
+
+
+@inline
+def ground_normal(d):
+    """Read the unit normal of the ground [world]."""
+    return d.environment.ground_normal
+
+
+@inline
+def project_on_plane(direction, normal, other):
+    """Project a direction on a plane, as a unit vector; ``other`` where it is along the normal."""
+    flat = axpy(-dot(normal, direction), normal, direction)
+    square = dot(flat, flat)
+    clear = square - DEGENERATE
+    per_length = 1.0 / math.sqrt(where(clear, square, square * 0.0 + 1.0))
+    return select3(clear, scale(per_length, flat), other)
+
+
+@inline
+def lowest_point(contact, rotation, normal):
+    """Find the contact's point that comes lowest, from the body's centre of mass [world]."""
+    kind = contact.kind
+    centre = mat_vec(rotation, contact.point)
+    radius = contact.radius
+    if kind == BALL_CONTACT:
+        return axpy(-radius, normal, centre)
+    if kind == SKATE:
+        return centre
+    axis = mat_vec(rotation, contact.rim_axis)
+    # across the axis; any direction where the rim lies flat
+    down = project_on_plane(normal, axis, mat_vec(rotation, contact.rim_side))
+    if kind in (RIM_CONTACT, WHEEL):
+        return axpy(-radius, down, centre)
+    aside = cross(axis, down)
+    if kind == RIM_HALF_CONTACT:
+        return axpy(radius, down, centre)
+    return axpy(radius if kind == RIM_QUARTER_CONTACT else -radius, aside, centre)
+
+
+@inline
+def rolled_point(contact, rotation2, rotation3, point):
+    """Find a rim's point at knot 3, from the centre of mass [world]: tilted, but not rolled.
+
+    A rim is its own image under turns about its axis: a point that these bring down is not lower
+    than it was. ``point`` is the point at knot 2 in the body; the smallest turn of the axis from a2
+    to a3 takes an arm o2 across it to o2 - (a3 . o2) (a2 + a3) / (1 + a2 . a3).
+    """
+    middle = contact.point
+    axis = contact.rim_axis
+    a2 = mat_vec(rotation2, axis)
+    a3 = mat_vec(rotation3, axis)
+    o2 = mat_vec(rotation2, sub(point, middle))
+    near = 1.0 + dot(a2, a3)
+    share = -dot(a3, o2) / where(near - DEGENERATE, near, near + 1.0)
+    return add(mat_vec(rotation3, middle), axpy(share, add(a2, a3), o2))
+
+
+@inline
+def plane_gap(d, pose, arm):
+    """Compute the gap of a body's point [m], ``arm`` from the centre of mass to it."""
+    return dot(ground_normal(d), add(pose.position, arm)) - d.environment.ground_height
+
+
+@inline
+def plane_tangents(d, contact, rotation, normal):
+    """Find both tangents of a contact with the ground, the body turned by ``rotation``.
+
+    Those of a skate are its direction and zero, of a wheel its axle and the way in which it rolls.
+    """
+    flat = d.environment.ground_tangent
+    along = mat_vec(rotation, contact.direction)
+    if contact.kind == SKATE:
+        zero = normal[0] * 0.0
+        return along, (zero, zero, zero)
+    if contact.kind == WHEEL:
+        axle = mat_vec(rotation, contact.rim_axis)
+        return axle, project_on_plane(cross(axle, normal), axle, flat)
+    tangent_1 = project_on_plane(along, normal, flat) if contact.tangents_follow_body > 0 else flat
+    return tangent_1, cross(normal, tangent_1)

@@ -1,0 +1,302 @@
+"""Projection law of contacts: complementarity and friction, solved by semi-smooth Newton.
+
+A contact has the force gamma along the normal and mu_k beta_k along the tangents, and resists spin
+with sigma:
+
+    0 <= gamma _|_ u_n >= 0,  beta in the disc |beta| <= gamma that dissipates most,
+    |sigma| <= mu_s gamma,
+
+solved by semi-smooth Newton on the projections of Alart and Curnier, with a proximal term whose
+anchor f0 is the last step's force (redundant contacts have one solution then;
+`vigym.core.contact.active_set.reanchor_contacts` moves it on where a body sinks; d = prox):
+
+    z = (1 - d) f + d f0 - rho u,  gamma = max(z_n, 0),  beta = z_t in the disc of gamma, else on
+    its rim.
+
+A Newton increment turns each into force = affine force - slopes u(increment): open, stick and slip
+are three closed forms that lanes select from. Its 3x3 slopes enter the block between the wrenches
+at knot 2 and the motions at knot 3: a contact is a leaf of the graph, eliminated before its body
+[SIM 4.1].
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.math.vectors import add, dot, scale
+from vigym.core.model.fields import SKATE
+
+TINY_FRICTION = 1e-3  # coefficient of friction below which the tangential scale does not follow it
+
+
+class Trial(NamedTuple):
+    """Forces and velocities of a contact by which its law chooses between open, stick and slip.
+
+    Attributes:
+        force: force as it is, (n, 1, 2, spin).
+        anchor: force that the proximal term starts from.
+        velocity: velocity at no increment, (n, 1, 2, spin).
+        seen: velocity that chooses.
+        radius: normal force that chooses: radius of the friction disc.
+        normal_force: normal force at no increment.
+        rho: scale of forces by velocities, along the normal.
+        prox: weight of the proximal term.
+    """
+
+    force: Any
+    anchor: Any
+    velocity: Any
+    seen: Any
+    radius: Any
+    normal_force: Any
+    rho: Any
+    prox: Any
+
+
+# --- projections ----------------------------------------------------------------------------------
+
+
+@inline
+def project_disc(d, z, r):
+    """Compare a vector z with the disc of radius r.
+
+    Returns (direction of z, whether it is outside of the disc, r over its length).
+    """
+    length = math.sqrt(z[0] * z[0] + z[1] * z[1])
+    per_length = 1.0 / where(length, length, d.full(1.0))
+    return (per_length * z[0], per_length * z[1]), above(length, r), r * per_length
+
+
+@inline
+def clamp_symmetric(z, r):
+    """Clamp a number to [-r, r]."""
+    return where(z - r, r, where(-z - r, -r, z))
+
+
+@inline
+def project_tangential(d, z, r):
+    """Project z on the friction disc of radius r, or on the square of the four-sided cone."""
+    if d.pyramid > 0:
+        return clamp_symmetric(z[0], r), clamp_symmetric(z[1], r)
+    direction, outside, _ = project_disc(d, z, r)
+    return where(outside, r * direction[0], z[0]), where(outside, r * direction[1], z[1])
+
+
+# --- laws of an active contact --------------------------------------------------------------------
+
+
+@inline
+def disc_law(d, trial, z, rho_t):
+    """Linearize friction on the true cone, z being its tangential forces before projection.
+
+    Returns tangential forces at no increment and their slopes (g1, g2, k1n, k2n, k11, k12, k22).
+    """
+    f, f0 = trial.force, trial.anchor
+    u, seen = trial.velocity, trial.seen
+    rho, prox = trial.rho, trial.prox
+    normal_force = trial.normal_force
+    way, slips, a = project_disc(d, z, trial.radius)
+    o = d.full(0.0)
+    per = rho_t / prox
+    keep = 1.0 - prox
+    aside = way[0] * f[2] - way[1] * f[1]  # of the present force along (-way_2, way_1)
+    drift = way[0] * (seen[2] - u[2]) - way[1] * (seen[1] - u[1])
+    back = a * keep / (1.0 - a * keep)
+    side = a * rho_t / (1.0 - a * keep)
+    aside = back * aside - side * drift
+    g1 = where(slips, normal_force * way[0] + aside * way[1], f0[1] - per * u[1])
+    g2 = where(slips, normal_force * way[1] - aside * way[0], f0[2] - per * u[2])
+    k1n = where(slips, rho / prox * way[0], o)
+    k2n = where(slips, rho / prox * way[1], o)
+    k11 = where(slips, side * way[1] * way[1], per)
+    k12 = where(slips, -side * way[0] * way[1], o)
+    k22 = where(slips, side * way[0] * way[0], per)
+    return g1, g2, k1n, k2n, k11, k12, k22
+
+
+@inline
+def interval_law(d, trial, anchor, velocity, z, per):
+    """Linearize one force between -radius and radius, z being it before projection.
+
+    ``anchor`` and ``velocity`` are its own elements of the trial's, ``per`` its slope that sticks.
+    Returns (force at no increment, slope by the normal velocity, slope by its own velocity).
+    """
+    o = d.full(0.0)
+    one = d.full(1.0)
+    slips = above(absolute(z), trial.radius)
+    sign = where(z, one, -one)
+    return (
+        where(slips, sign * trial.normal_force, anchor - per * velocity),
+        where(slips, trial.rho / trial.prox * sign, o),
+        where(slips, o, per),
+    )
+
+
+@inline
+def pyramid_law(d, trial, z, rho_t):
+    """Linearize friction on the four-sided cone: two forces that do not know of each other.
+
+    Returns (g1, g2, k1n, k2n, k11, k12, k22) like ``disc_law`` [SIM 3.4].
+    """
+    f0, u = trial.anchor, trial.velocity
+    g1, k1n, k11 = interval_law(d, trial, f0[1], u[1], z[0], rho_t / trial.prox)
+    g2, k2n, k22 = interval_law(d, trial, f0[2], u[2], z[1], rho_t / trial.prox)
+    return g1, g2, k1n, k2n, k11, d.full(0.0), k22
+
+
+# --- scales and velocities of a contact -----------------------------------------------------------
+
+
+@inline
+def point_part(velocity):
+    """Take the velocity of the touching point [world] out of a contact's velocity."""
+    return velocity[1], velocity[2], velocity[3]
+
+
+@inline
+def friction_frame(d, contact, velocity, rho):
+    """Scale the tangents with the coefficients of friction; forwards may be unlike backwards.
+
+    Returns (scaled tangent 1, scaled tangent 2, tangential rho). ``velocity`` is the one that tells
+    the direction of slip.
+    """
+    t1 = contact.tangent_1
+    t2 = contact.tangent_2
+    if contact.kind >= SKATE:
+        return t1, t2, rho
+    force = contact.force
+    f1 = force[1] + force[2] if d.pyramid > 0 else force[1]
+    driving = f1 - rho * dot(t1, point_part(velocity))
+    # driven forwards: slips backwards
+    mu1 = where(driving, contact.friction_backward, contact.friction_along)
+    mu2 = contact.friction_across
+    t1 = scale(mu1, t1)
+    t2 = scale(mu2, t2)
+    mu = where(mu1 - mu2, mu1, mu2)
+    if d.pyramid > 0:
+        t1, t2 = scale(0.5, add(t1, t2)), scale(0.5, add(t1, scale(-1.0, t2)))
+    mu = where(mu - TINY_FRICTION, mu, d.full(TINY_FRICTION))
+    return t1, t2, rho / (mu * mu)
+
+
+@inline
+def scaled_velocity(contact, velocity, tangent_1, tangent_2):
+    """Compute (u_n, u_1, u_2, u_s) of a contact's velocity, from its scaled tangents."""
+    motion = point_part(velocity)
+    spin = contact.torsional_friction * velocity[4]
+    return velocity[0], dot(tangent_1, motion), dot(tangent_2, motion), spin
+
+
+@inline
+def spin_scale(d, contact, rho):
+    """Compute the scale of torques about the normal: that of the forces, at the length scale."""
+    mu = contact.torsional_friction
+    length = d.environment.length_scale
+    return where(mu, rho * length * length / where(mu, mu * mu, d.full(1.0)), rho)
+
+
+@inline
+def no_slip_velocity(contact, velocity):
+    """Compute the velocity of a skate or wheel along its two no-slip directions."""
+    motion = point_part(velocity)
+    return dot(contact.no_slip_direction_1, motion), dot(contact.no_slip_direction_2, motion)
+
+
+# --- a contact in a Newton iteration --------------------------------------------------------------
+
+
+@inline
+def masked4(mask, a):
+    """Keep four values in the lanes of the mask; elsewhere zeros."""
+    o = a[0] * 0.0
+    return where(mask, a[0], o), where(mask, a[1], o), where(mask, a[2], o), where(mask, a[3], o)
+
+
+@inline
+def set_slopes(contact, first, second):
+    """Set the slopes (nn, 1n, 2n, 11) and (12, 22, sn, ss) of a contact's force."""
+    contact.slope_nn = first[0]
+    contact.slope_1n = first[1]
+    contact.slope_2n = first[2]
+    contact.slope_11 = first[3]
+    contact.slope_12 = second[0]
+    contact.slope_22 = second[1]
+    contact.slope_sn = second[2]
+    contact.slope_ss = second[3]
+
+
+@inline
+def linearize_no_slip(d, contact, per):
+    """Linearize a skate or wheel. It holds whatever it takes: the present force is its anchor."""
+    o = d.full(0.0)
+    f = contact.force
+    slip = no_slip_velocity(contact, contact.velocity)
+    contact.affine_force = (o, f[1] - per * slip[0], f[2] - per * slip[1], o)
+    set_slopes(contact, (o, o, o, per), (o, per, o, o))
+    return o + 1.0
+
+
+@inline
+def linearize_projection_law(d, contact, per_h, prox):
+    """Set a contact's force at no increment, and its slopes; returns where it is loaded."""
+    keep = 1.0 - prox
+    rho = per_h * contact.effective_mass
+    t1, t2, rho_t = friction_frame(d, contact, contact.velocity_seen, rho)
+    contact.scaled_tangent_1 = t1
+    contact.scaled_tangent_2 = t2
+    if contact.kind >= SKATE:
+        return linearize_no_slip(d, contact, rho / prox)
+    u = scaled_velocity(contact, contact.velocity, t1, t2)
+    seen = scaled_velocity(contact, contact.velocity_seen, t1, t2)
+    f, f0 = contact.force, contact.anchor_force
+    o = d.full(0.0)
+    r = keep * f[0] + prox * f0[0] - rho * seen[0]
+    loaded = both(above(r, o), contact.active)
+    z1 = keep * f[1] + prox * f0[1] - rho_t * seen[1]
+    z2 = keep * f[2] + prox * f0[2] - rho_t * seen[2]
+    normal_force = f0[0] - rho / prox * u[0]
+    trial = Trial(f, f0, u, seen, r, normal_force, rho, prox)
+    if d.pyramid > 0:
+        g1, g2, k1n, k2n, k11, k12, k22 = pyramid_law(d, trial, (z1, z2), rho_t)
+    else:
+        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(d, trial, (z1, z2), rho_t)
+    torsion = o, o, o
+    if contact.has_torsion > 0:
+        rho_s = spin_scale(d, contact, rho)
+        z = keep * f[3] + prox * f0[3] - rho_s * seen[3]
+        torsion = interval_law(d, trial, f0[3], u[3], z, rho_s / prox)
+    gs, ksn, kss = torsion
+    contact.affine_force = masked4(loaded, (normal_force, g1, g2, gs))
+    first = masked4(loaded, (rho / prox, k1n, k2n, k11))
+    second = masked4(loaded, (k12, k22, ksn, kss))
+    set_slopes(contact, first, second)
+    return loaded
+
+
+@inline
+def projection_defect(d, contact, force, per_h, prox):
+    """Compute how far a force is from the projection of what it gives after the increment [N]."""
+    keep = 1.0 - prox
+    rho = per_h * contact.effective_mass
+    velocity = contact.velocity_next
+    t1, t2, rho_t = friction_frame(d, contact, velocity, rho)
+    if contact.kind >= SKATE:
+        slip = no_slip_velocity(contact, velocity)
+        return rho * maximum(absolute(slip[0]), absolute(slip[1]))
+    u = scaled_velocity(contact, velocity, t1, t2)
+    f, f0 = force, contact.anchor_force
+    r = keep * f[0] + prox * f0[0] - rho * u[0]
+    r = where(r, r, d.full(0.0))
+    z1 = keep * f[1] + prox * f0[1] - rho_t * u[1]
+    z2 = keep * f[2] + prox * f0[2] - rho_t * u[2]
+    g1, g2 = project_tangential(d, (z1, z2), r)
+    mu1, mu2 = contact.friction_along, contact.friction_across
+    mu = where(mu1 - mu2, mu1, mu2)
+    tangential = mu * maximum(absolute(f[1] - g1), absolute(f[2] - g2))
+    worst = maximum(absolute(f[0] - r), tangential)
+    if contact.has_torsion > 0:
+        z = keep * f[3] + prox * f0[3] - spin_scale(d, contact, rho) * u[3]
+        worst = maximum(worst, absolute(f[3] - clamp_symmetric(z, r)))
+    return worst

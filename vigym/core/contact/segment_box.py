@@ -1,0 +1,290 @@
+"""Touching points of a contact at a knot; of two bodies, of a rounded segment and a rounded box.
+
+A ball is a segment of no length or a box of no size, a capsule is a segment or a box of no width.
+With e the part of the segment's point that lies outside of the box, the gap is |e| less both radii,
+or minus the depth of a point inside the box. Its derivative is n . (motion of the own nearest point
+- motion of the partner's), the normal n from the partner to the own body.
+
+Lengths are in the axes of the box. With p(s) = p + s v, the segment, s from -1 to 1, and e(s) the
+part of p(s) outside of the box, the nearest point is the root of the rising, piecewise linear
+e(s) . v, or an end.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import above
+from vigym.core.compiler.simd import absolute, where
+from vigym.core.contact.plane import ground_normal, lowest_point, plane_gap, project_on_plane
+from vigym.core.math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    mat_t_vec,
+    mat_vec,
+    matmul,
+    scale,
+    select3,
+    sub,
+    zero3,
+)
+from vigym.core.model.fields import (
+    PAIR_BALL_CONTACT,
+    PAIR_HEAD_CONTACT,
+    PAIR_NEAREST_CONTACT,
+    PAIR_TAIL_CONTACT,
+)
+
+SEARCHES = 10  # Newton steps or bisections for the nearest point, of at most seven pieces
+LEVEL = 1e-5  # curvature that keeps the nearest point of a nearly level segment off its ends
+FLAT = 1e-9  # of its size: a segment no steeper than that does not leave a slab
+INSIDE = 1e-12  # [m] distance from a box below which a point is inside it
+MAX_SLIDE = 0.25  # of half the own segment: farthest that a step takes the place from knot 2's
+
+
+@inline
+def is_pair(contact):
+    """Tell whether a contact is one of two bodies."""
+    kind = contact.kind
+    return kind >= PAIR_BALL_CONTACT and kind <= PAIR_TAIL_CONTACT
+
+
+# --- a segment and a box --------------------------------------------------------------------------
+
+
+@inline
+def excess(x, half_size):
+    """Compute the part of a coordinate that lies outside of [-half_size, half_size]."""
+    return where(x - half_size, x - half_size, where(-half_size - x, x + half_size, 0.0 * x))
+
+
+@inline
+def outside_part(point, half_sizes):
+    """Compute the part of a point that lies outside of a box."""
+    return (
+        excess(point[0], half_sizes[0]),
+        excess(point[1], half_sizes[1]),
+        excess(point[2], half_sizes[2]),
+    )
+
+
+@inline
+def steepness(e, v):
+    """Compute the derivative of e . v along the segment."""
+    o = 0.0 * v[0]
+    x = where(absolute(e[0]), v[0] * v[0], o)
+    y = where(absolute(e[1]), v[1] * v[1], o)
+    return x + y + where(absolute(e[2]), v[2] * v[2], o)
+
+
+@inline
+def nearest_place(d, p, v, half_sizes):
+    """Find the place s from -1 to 1 where the point p + s v comes nearest to the box.
+
+    It is the middle of all places that are as near.
+    """
+    one = d.full(1.0)
+    bend = LEVEL * dot(v, v)
+    low = -one
+    high = one
+    s = 0.0 * one
+    start = dot(outside_part(sub(p, v), half_sizes), v) - bend
+    end = dot(outside_part(add(p, v), half_sizes), v) + bend
+    for _ in range(SEARCHES):
+        e = outside_part(axpy(s, v, p), half_sizes)
+        slope = dot(e, v) + bend * s
+        steep = steepness(e, v) + bend
+        low = where(-slope, s, low)
+        high = where(slope, s, high)
+        guess = s - slope / where(steep, steep, one)
+        middle = 0.5 * (low + high)
+        within = where(guess - low, where(high - guess, guess, middle), middle)
+        s = where(absolute(slope), within, s)
+    return where(start, -one, where(-end, one, s))
+
+
+@inline
+def clip_to_slab(low, high, p, v, half_size):
+    """Clip [low, high] to where a coordinate p + s v is in [-half_size, half_size].
+
+    Where ``half_size`` is zero all of it remains.
+    """
+    one = 1.0 + 0.0 * v
+    zero = 0.0 * v
+    steep = absolute(v) - FLAT * half_size
+    middle = -p / where(steep, v, one)
+    reach = half_size / where(steep, absolute(v), one)
+    first = middle - reach
+    last = middle + reach
+    clips = where(half_size, where(steep, one, zero), zero)
+    return (
+        where(clips, where(first - low, first, low), low),
+        where(clips, where(high - last, last, high), high),
+    )
+
+
+@inline
+def range_over_box(d, s, p, v, half_sizes):
+    """Find the range of places over the face that the point at place s is nearest to.
+
+    Where it is nearest to a segment, a box of no width, the range along that one.
+    """
+    one = d.full(1.0)
+    e = outside_part(axpy(s, v, p), half_sizes)
+    x, y = absolute(e[0]), absolute(e[1])
+    z = absolute(e[2])
+    first = -one
+    last = one
+    largest = where(x - y, where(x - z, x, z), where(y - z, y, z))
+    for k in range(3):
+        low, high = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
+        other = where(largest - absolute(e[k]), one, 0.0 * one)
+        first = where(other, low, first)
+        last = where(other, high, last)
+    empty = where(first - last, one, 0.0 * one)
+    return where(empty, s, first), where(empty, s, last)
+
+
+@inline
+def least_depth(d, p, half_sizes):
+    """Find the depth of a point in a box under the nearest face, and that face's normal."""
+    one = d.full(1.0)
+    o = d.full(0.0)
+    x = half_sizes[0] - absolute(p[0])
+    y = half_sizes[1] - absolute(p[1])
+    z = half_sizes[2] - absolute(p[2])
+    depth = x
+    normal = where(-p[0], -one, one), o, o
+    second = y - depth
+    third = z - where(depth - y, y, depth)
+    depth = where(-second, y, depth)
+    normal = where(-second, o, normal[0]), where(-second, where(-p[1], -one, one), o), o
+    depth = where(-third, z, depth)
+    return depth, (
+        where(-third, o, normal[0]),
+        where(-third, o, normal[1]),
+        where(-third, where(-p[2], -one, one), o),
+    )
+
+
+# --- contacts at a knot ---------------------------------------------------------------------------
+
+
+@inline
+def segment_middle(d, contact, knot):
+    """Compute the middle of the own segment [world]."""
+    pose = d.pose(knot, contact.body)
+    return add(pose.position, mat_vec(pose.rotation, contact.point))
+
+
+@inline
+def box_middle(d, contact, knot):
+    """Compute the middle of the partner's box [world]."""
+    pose = d.pose(knot, contact.partner)
+    return add(pose.position, mat_vec(pose.rotation, contact.box_centre))
+
+
+@inline
+def separation_beyond_reach(d, contact, knot):
+    """Compute by how much the middles of two shapes are farther apart than they reach [m].
+
+    Only shapes where it is below zero may touch.
+    """
+    separation = sub(segment_middle(d, contact, knot), box_middle(d, contact, knot))
+    return math.sqrt(dot(separation, separation)) - contact.reach
+
+
+@inline
+def box_frame(d, contact, knot):
+    """Compute the axes of the partner's box [world], and in them the own segment at a knot.
+
+    Returns (axes, middle of the segment, its half, half sizes of the box).
+    """
+    axes = matmul(d.pose(knot, contact.partner).rotation, contact.box_axes)
+    half = mat_vec(d.pose(knot, contact.body).rotation, contact.segment)
+    middle = sub(segment_middle(d, contact, knot), box_middle(d, contact, knot))
+    return axes, mat_t_vec(axes, middle), mat_t_vec(axes, half), contact.box_half_sizes
+
+
+@inline
+def segment_place(d, contact, knot):
+    """Find the contact's place on the own segment, from -1 to 1; 0 where there is no segment."""
+    kind = contact.kind
+    if kind < PAIR_NEAREST_CONTACT or kind > PAIR_TAIL_CONTACT:
+        return d.full(0.0)
+    _, middle, half, half_sizes = box_frame(d, contact, knot)
+    place = nearest_place(d, middle, half, half_sizes)
+    if kind >= PAIR_HEAD_CONTACT:
+        tail, head = range_over_box(d, place, middle, half, half_sizes)
+        place = head if kind == PAIR_HEAD_CONTACT else tail
+    return place
+
+
+@inline
+def limit_place(place, place2):
+    """Limit a place on the own segment to MAX_SLIDE from that at knot 2.
+
+    A force at one end for a gap at the other would turn the body the wrong way round. See also
+    `vigym.core.contact.active_set.missed_contacts`.
+    """
+    low = place2 - MAX_SLIDE
+    high = place2 + MAX_SLIDE
+    return where(low - place, low, where(place - high, high, place))
+
+
+@inline
+def pair_touching_points(d, contact, knot, place):
+    """Find gap, normal and touching points of two bodies, see ``touching_points``."""
+    axes, middle, half, half_sizes = box_frame(d, contact, knot)
+    point = axpy(place, half, middle)
+    e = outside_part(point, half_sizes)
+    distance = math.sqrt(dot(e, e))
+    apart = above(distance, d.full(INSIDE))
+    depth, face_normal = least_depth(d, point, half_sizes)
+    per_distance = 1.0 / where(apart, distance, d.full(1.0))
+    normal = mat_vec(axes, select3(apart, scale(per_distance, e), face_normal))
+    distance = where(apart, distance, -depth)
+    radius = contact.radius
+    box_radius = contact.box_radius
+    point = add(box_middle(d, contact, knot), mat_vec(axes, point))
+    arm = sub(axpy(-radius, normal, point), d.pose(knot, contact.body).position)
+    partner_point = axpy(box_radius - distance, normal, point)
+    partner_arm = sub(partner_point, d.pose(knot, contact.partner).position)
+    return distance - radius - box_radius, normal, arm, partner_arm
+
+
+@inline
+def touching_points(d, contact, knot, place):
+    """Find the points of a contact that touch at a knot.
+
+    Args:
+        d: data of the lane group.
+        contact: row of the contact.
+        knot: knot buffer.
+        place: of two bodies: place on the own segment.
+
+    Returns:
+        (gap [m], normal, touching point from the centre of mass of the own body, of the partner).
+    """
+    if is_pair(contact):
+        return pair_touching_points(d, contact, knot, place)
+    pose = d.pose(knot, contact.body)
+    normal = ground_normal(d)
+    arm = lowest_point(contact, pose.rotation, normal)
+    return plane_gap(d, pose, arm), normal, arm, zero3(d)
+
+
+@inline
+def nearest_points(d, contact, knot):
+    """Find the points that touch, see ``touching_points``, at the contact's place at this knot."""
+    return touching_points(d, contact, knot, segment_place(d, contact, knot))
+
+
+@inline
+def pair_tangents(rotation, normal):
+    """Find both tangents of two bodies that touch; they turn with the own body."""
+    x = rotation[0], rotation[3], rotation[6]
+    y = rotation[1], rotation[4], rotation[7]
+    tangent_1 = project_on_plane(x, normal, project_on_plane(y, normal, x))
+    return tangent_1, cross(normal, tangent_1)

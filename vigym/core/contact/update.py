@@ -1,0 +1,171 @@
+"""Contact forces after an increment, the part that is taken of them, and those of the solution."""
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import any_lane, both
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.assembly import contact_wrench
+from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior
+from vigym.core.contact.kinematics import relative_increment_at
+from vigym.core.contact.projection_law import point_part, projection_defect
+from vigym.core.math.vectors import add, dot, scale, select3, select4, zero3
+
+
+@inline
+def no_slip_change(contact, motion, rotation):
+    """Compute how an increment changes the velocity of a skate or wheel along its directions."""
+    along_1 = dot(contact.no_slip_direction_1, motion)
+    along_2 = dot(contact.no_slip_direction_2, motion)
+    return (
+        along_1 + dot(contact.no_slip_rotation_1, rotation),
+        along_2 + dot(contact.no_slip_rotation_2, rotation),
+    )
+
+
+@inline
+def update_contact(d, contact, per_h):
+    """Update velocity and force of a contact after the increment.
+
+    Returns what the increment changes the velocities by, (n, 1, 2).
+    """
+    turn = d.body(contact.body).delta_rotation
+    normal = contact.normal3
+    arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
+    un = per_h * dot(normal, relative_increment_at(d, contact, arm, partner_arm))
+    arm, partner_arm = contact.arm_touching, contact.partner_arm_touching
+    motion = scale(per_h, relative_increment_at(d, contact, arm, partner_arm))
+    spin = per_h * dot(normal, turn)
+    velocity = contact.velocity
+    point = add(point_part(velocity), motion)
+    contact.velocity_next = (velocity[0] + un, point[0], point[1], point[2], velocity[4] + spin)
+    u1 = dot(contact.scaled_tangent_1, motion)
+    u2 = dot(contact.scaled_tangent_2, motion)
+    us = contact.torsional_friction * spin
+    if is_nonholonomic(contact):
+        u1, u2 = no_slip_change(contact, motion, scale(per_h, turn))
+    g = contact.affine_force
+    contact.affine_force = (
+        g[0] - contact.slope_nn * un,
+        g[1] - (contact.slope_1n * un + contact.slope_11 * u1 + contact.slope_12 * u2),
+        g[2] - (contact.slope_2n * un + contact.slope_21 * u1 + contact.slope_22 * u2),
+        g[3] - (contact.slope_sn * un + contact.slope_ss * us),
+    )
+    return un, u1, u2
+
+
+@phase(needs="contacts", otherwise=zero)
+def update_contacts(d, per_h, prox):
+    """Update contact forces after the increment just solved for, and the velocities they go with.
+
+    Returns how far the forces are from the projections, the largest [N].
+    """
+    worst = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active):
+            update_contact(d, contact, per_h)
+            off = projection_defect(d, contact, contact.affine_force, per_h, prox)
+            worst = maximum(worst, where(contact.active, off, 0.0 * off))
+    return worst
+
+
+def whole_increment(d, *arguments):
+    """Stand for ``update_contacts_interior`` where there are no contacts."""
+    return d.full(1.0), d.full(0.0)
+
+
+@phase(needs="contacts", otherwise=whole_increment)
+def update_contacts_interior(d, per_h, prox, kappa, speed):
+    """Update contact forces and duals after the increment just solved for.
+
+    Returns (part of the increment that stays inside the cones, how far off the laws are [N]).
+    """
+    worst = d.full(0.0)
+    step_length = d.full(1.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        active = contact.active
+        if any_lane(active):
+            change = update_contact(d, contact, per_h)
+            part = step_length
+            if is_nonholonomic(contact):
+                off = projection_defect(d, contact, contact.affine_force, per_h, prox)
+            else:
+                part, off = update_interior(contact, change, per_h, kappa, speed)
+            part = where(active, part, step_length)
+            worst = maximum(worst, where(active, off, 0.0 * off))
+            step_length = where(step_length - part, part, step_length)
+    return step_length, worst
+
+
+@inline
+def stepped(value, end, step_length, mask):
+    """Step a value by a part of its way to ``end``, in the lanes of the mask."""
+    return where(mask, value + step_length * (end - value), value)
+
+
+@phase(needs="contacts")
+def step_duals(d, step_length, mask):
+    """Step the duals of the contacts by ``step_length`` of their way, in the lanes of the mask."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        taken = both(mask, contact.active)  # lanes that are not active have none yet
+        dual, end = contact.dual, contact.dual_next
+        contact.dual = (
+            stepped(dual[0], end[0], step_length, taken),
+            stepped(dual[1], end[1], step_length, taken),
+        )
+
+
+@phase(needs="contacts")
+def clear_duals(d):
+    """Clear the duals: no contact has any yet."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        contact.dual = (d.full(0.0), contact.dual[1])
+
+
+@inline
+def active_part(active, end, force):
+    """Take the force after an increment in active lanes; elsewhere there is none."""
+    return where(active, end, force * 0.0)
+
+
+@phase(needs="contacts")
+def step_contact_forces(d, step_length, mask):
+    """Step contact forces by ``step_length`` of their way, in the lanes of the mask.
+
+    And the velocities after the increment are those by which the laws choose.
+    """
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        active = contact.active
+        f, g = contact.force, contact.affine_force
+        contact.force = (
+            stepped(f[0], active_part(active, g[0], f[0]), step_length, mask),
+            stepped(f[1], active_part(active, g[1], f[1]), step_length, mask),
+            stepped(f[2], active_part(active, g[2], f[2]), step_length, mask),
+            stepped(f[3], active_part(active, g[3], f[3]), step_length, mask),
+        )
+        seen, end = contact.velocity_seen, contact.velocity_next
+        contact.velocity_seen = (
+            stepped(seen[0], end[0], step_length, mask),
+            stepped(seen[1], end[1], step_length, mask),
+            stepped(seen[2], end[2], step_length, mask),
+            stepped(seen[3], end[3], step_length, mask),
+            stepped(seen[4], end[4], step_length, mask),
+        )
+
+
+@phase(needs="contacts")
+def accept_contact_forces(d, mask):
+    """Accept contact forces as those of the solution, in the lanes of the mask."""
+    o = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        active = contact.active
+        force = select4(active, contact.force, (o, o, o, o))
+        world_force, _ = contact_wrench(contact, force)
+        world_force = select3(active, world_force, zero3(d))
+        contact.converged_force = select4(mask, force, contact.converged_force)
+        before = contact.converged_world_force
+        contact.converged_world_force = select3(mask, world_force, before)

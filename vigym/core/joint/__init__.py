@@ -1,0 +1,1 @@
+"""Joints: geometry, coordinates, forces on their degrees of freedom."""

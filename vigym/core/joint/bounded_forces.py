@@ -1,0 +1,232 @@
+"""Motors, limits and dry friction in the equations of a step: loads, and forces after an increment.
+
+The three forces of a dof are held in triples, in this order.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, both, by_precision
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.bounded_laws import (
+    PROXIMAL,
+    coulomb_law,
+    limit_law,
+    motor_command,
+    motor_law,
+)
+from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
+from vigym.core.model.layout import MAX_CORRECTION
+
+# [m or rad], in double and single precision: by which the proximal term may let a step go past a
+# limit, or let slip what holds a rate
+MAX_YIELD = 5e-9, 1e-6
+IDLE_TARGET = 1e29  # size of a stored target that is none: its motor idles
+CLOSED = 1e-7  # [m or rad] distance from a limit at which it holds a knot velocity
+
+
+@inline
+def is_bounded(body):
+    """Tell whether the joint of a body has a motor, limits or dry friction."""
+    return body.motor_kind + body.has_limit + body.has_friction > 0
+
+
+@inline
+def limit_slack(d, distance):
+    """Compute what a step must leave of a distance.
+
+    Nothing, or from beyond the limit all but the largest correction of a step.
+    """
+    beyond = distance + MAX_CORRECTION
+    return where(beyond, d.full(0.0), beyond)
+
+
+@inline
+def see_step(d, i, dof, rate, slope, change, per_h):
+    """Write what the bounded forces see of a step that changes the coordinate of a dof."""
+    start = dof.start
+    command, stiffness = motor_command(d, i, dof, start + change, rate, slope)
+    lower, upper = start - dof.lower, dof.upper - start
+    dof.seen_rate = rate
+    dof.seen_slope = slope
+    dof.motor_command = command
+    dof.motor_stiffness = stiffness
+    dof.lower_clearance = per_h * (lower + change - limit_slack(d, lower))
+    dof.upper_clearance = per_h * (upper - change - limit_slack(d, upper))
+
+
+@inline
+def see_knot(d, i, dof, share):
+    """Write what the bounded forces see of a knot velocity, at the coordinate of the knot."""
+    start, o, one = dof.start, d.full(0.0), d.full(1.0)
+    command, rate_stiffness = o, o
+    if d.body(i).motor_kind > 0:
+        target, rate = dof.last_target, dof.increment_seen
+        dof.target = where(above(absolute(target), IDLE_TARGET * one), math.nan * one, target)
+        dof.applied_torque = dof.last_torque
+        command, stiffness = motor_command(d, i, dof, start, rate, one)
+        _, position_stiffness = motor_command(d, i, dof, start, rate, o)
+        rate_stiffness = stiffness - position_stiffness
+        command = command + rate_stiffness * rate
+    lower, upper = start - dof.lower, dof.upper - start
+    open_ = one * 1e30
+    # before the first step there was no force
+    lower, upper = where(share, lower, open_), where(share, upper, open_)
+    dof.seen_rate = o
+    dof.seen_slope = one
+    dof.motor_command = share * command
+    dof.motor_stiffness = share * rate_stiffness
+    dof.lower_clearance = where(lower - CLOSED, open_, o)
+    dof.upper_clearance = where(upper - CLOSED, open_, o)
+
+
+@phase
+def accept_bounded_forces(d, mask):
+    """Take the bounded forces as those of the solution, in the lanes of the mask."""
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                dof.converged_forces = select3(mask, dof.forces, dof.converged_forces)
+
+
+@inline
+def apply_laws(d, i, dof, share, per_h, prox, motion, forces):
+    """Apply the three laws of a dof, with given forces and a motion along it.
+
+    Args:
+        d: data of the lane group.
+        i: row of the body whose joint has the dof.
+        dof: row of the degree of freedom.
+        share: part of the bounds that holds.
+        per_h: 1 / step size [1/s].
+        prox: proximal part.
+        motion: motion along the dof.
+        forces: forces of motor, limit and dry friction.
+
+    Returns:
+        Projected forces, forces at no increment, slopes.
+    """
+    body, o = d.body(i), d.full(0.0)
+    anchors = dof.anchor_forces
+    rho = per_h * dof.effective_mass
+    next_rate = dof.seen_rate + dof.seen_slope * motion
+    motor, limit, friction = (o, o, o), (o, o, o), (o, o, o)
+    if body.motor_kind > 0:
+        bound = share * dof.force_limit
+        motor = motor_law(d, dof, forces[0], anchors[0], next_rate, rho, bound, prox)
+    if body.has_limit > 0:
+        approach = per_h * motion
+        limit = limit_law(d, dof, forces[1], anchors[1], approach, per_h, rho, prox)
+    if body.has_friction > 0:
+        bound = share * dof.friction
+        friction = coulomb_law(d, dof, forces[2], anchors[2], next_rate, rho, bound, prox)
+    projected = motor[0], limit[0], friction[0]
+    affine = motor[1], limit[1], friction[1]
+    return projected, affine, (motor[2], limit[2], friction[2])
+
+
+@inline
+def add_bounded_forces(d, i, dof, share, weight, per_h, prox, moved):
+    """Add the bounded forces of a dof to its load, and their slopes to its compliance.
+
+    Returns:
+        Lanes in which one is active.
+    """
+    body, one = d.body(i), d.full(1.0)
+    _, affine, slopes = apply_laws(d, i, dof, share, per_h, prox, moved, dof.forces)
+    force = affine[0] + affine[1] + affine[2]
+    slope = slopes[0] + slopes[1] + slopes[2]
+    dof.affine_forces = affine
+    dof.force_slopes = slopes
+    dof.load = dof.load - weight * force
+    dof.compliance = dof.compliance + weight * slope
+    always = one if body.motor_kind + body.has_friction > 0 else 0.0 * one
+    return where(slopes[1], one, always)
+
+
+@phase
+def update_bounded_forces(d, share, per_h, prox):
+    """Move the bounded forces by the increment just solved for.
+
+    Returns:
+        Largest distance from their projections, a moment over the length scale [N].
+    """
+    worst = d.full(0.0)
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                moved, affine, slopes = dof.increment, dof.affine_forces, dof.force_slopes
+                forces = (
+                    affine[0] - slopes[0] * moved,
+                    affine[1] - slopes[1] * moved,
+                    affine[2] - slopes[2] * moved,
+                )
+                dof.affine_forces = forces
+                projected, _, _ = apply_laws(d, i, dof, share, per_h, prox, moved, forces)
+                off = max_abs3(sub(forces, projected))
+                if j >= body.translation_count:
+                    off = off / d.environment.length_scale
+                worst = maximum(worst, off)
+    return worst
+
+
+@phase
+def step_bounded_forces(d, step_length, mask):
+    """Move the bounded forces a part of the way to what the increment made of them.
+
+    Only in the lanes of the mask. The increment by which they choose their branch moves alike.
+    """
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                f = dof.forces
+                after = add(f, scale(step_length, sub(dof.affine_forces, f)))
+                dof.forces = select3(mask, after, f)
+                seen = dof.increment_seen
+                next_seen = seen + step_length * (dof.increment - seen)
+                dof.increment_seen = where(mask, next_seen, seen)
+
+
+@inline
+def yields(d, force, anchor, slope, softness, h, mask):
+    """Find the lanes of the mask in which a force that holds a dof lets it give way too far."""
+    holds = above(2.0 * softness * slope * h, d.full(1.0))
+    allowed = d.full(by_precision(MAX_YIELD, force))
+    too_far = above(absolute(h * softness * (force - anchor)), allowed)
+    return both(both(mask, holds), too_far)
+
+
+@phase
+def reanchor_bounded_forces(d, h, mask):
+    """Move the anchors to the forces where the proximal term lets a dof give way too far.
+
+    Returns:
+        Lanes of the mask in which that is so.
+    """
+    reanchored = d.full(0.0)
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                softness = PROXIMAL * h / dof.effective_mass  # rate per force
+                f, f0, k = dof.forces, dof.anchor_forces, dof.force_slopes
+                motor = yields(d, f[0], f0[0], k[0], softness, h, mask)
+                limit = yields(d, f[1], f0[1], k[1], softness, h, mask)
+                friction = yields(d, f[2], f0[2], k[2], softness, h, mask)
+                dof.anchor_forces = (
+                    where(motor, f[0], f0[0]),
+                    where(limit, f[1], f0[1]),
+                    where(friction, f[2], f0[2]),
+                )
+                reanchored = maximum(reanchored, motor)
+                reanchored = maximum(reanchored, limit)
+                reanchored = maximum(reanchored, friction)
+    return reanchored

@@ -1,0 +1,156 @@
+"""Laws of the bounded forces of a dof: motors, hard limits, dry friction.
+
+With s the coordinate at knot 3 and r its rate over the step, all act at the step's end, implicitly:
+
+- motor: its command, clipped to its largest force, and a brake at its largest rate;
+- limit: 0 <= force _|_ distance >= 0 at the lower bound, the mirror image at the upper one;
+- dry friction: -F sign(r), between -F and F at rest [Coulomb].
+
+Each is the projection of z = (1 - d) f + d f0 - rho u on an interval, as for contacts (see
+`vigym.core.contact.projection_law`), d the proximal part and f0 the anchor. A law returns the
+projected force, the force at no increment, and its slope along the dof, which stays within the
+dof's own pivot.
+"""
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import above
+from vigym.core.compiler.simd import absolute, maximum, spread, where
+from vigym.core.model.fields import DC_MOTOR
+
+PROXIMAL = 1e-4  # proximal part in a step, whose anchors move
+KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
+
+
+@inline
+def clamp(z, low, high):
+    """Clamp a number to [low, high]; the low bound wins."""
+    z = where(z - high, high, z)
+    return where(low - z, low, z)
+
+
+@inline
+def current_torque(dof, current):
+    """Compute the torque of a motor at a current [A], and its slope.
+
+    It follows the motor's saturation curve, and is constant beyond.
+    """
+    size = absolute(current)
+    torque, slope = spread(0.0, current), spread(0.0, current)
+    for k in range(7):
+        c0, c1 = dof.currents[k], dof.currents[k + 1]
+        u0, u1 = dof.torques[k], dof.torques[k + 1]
+        width = where(c1 - c0, c1 - c0, spread(1.0, current))
+        steepness = (u1 - u0) / width
+        reached = above(size, c0)
+        part = where(size - c1, c1 - c0, size - c0)
+        torque = where(reached, u0 + steepness * part, torque)
+        slope = where(reached, steepness, slope)
+    last = dof.currents[7]
+    return where(current, torque, -torque), where(size - last, 0.0 * slope, slope)
+
+
+@inline
+def motor_command(d, i, dof, coordinate, rate, slope):
+    """Compute what a motor is commanded: the force, and its stiffness along the dof.
+
+    PD control of the coordinate, or of the rate where there is no position gain; of a DC motor its
+    output sets the voltage.
+    """
+    target, kp, kd = dof.target, dof.kp, dof.kd
+    torque, o = dof.applied_torque, d.full(0.0)
+    rate_target = where(kp, o, target)
+    command = kp * (where(kp, target, coordinate) - coordinate) + kd * (rate_target - rate)
+    stiffness = kp + kd * slope
+    if d.body(i).motor_kind == DC_MOTOR:
+        one = d.full(1.0)
+        per_ohm = 1.0 / dof.resistance
+        voltage, back_emf = dof.voltage, dof.back_emf
+        pwm = clamp(command, -one, one)
+        stiffness = where(above(one, absolute(command)), stiffness, o)
+        force, steepness = current_torque(dof, per_ohm * (voltage * pwm - back_emf * rate))
+        command = force
+        stiffness = steepness * per_ohm * (voltage * stiffness + back_emf * slope)
+    driven = absolute(target) + 1.0  # not a number: the motor idles
+    return where(driven, torque + command, torque), where(driven, stiffness, o)
+
+
+@inline
+def with_anchor(force, anchor, prox):
+    """Mix a force with its anchor: (1 - d) f + d f0."""
+    return (1.0 - prox) * force + prox * anchor
+
+
+@inline
+def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
+    """Project the force of a motor, whose bound is ``bound`` and whose largest rate brakes it.
+
+    Args:
+        d: data of the lane group.
+        dof: row of the degree of freedom, with what its forces see of the step.
+        force: force of the motor.
+        anchor: force that the proximal term starts from.
+        next_rate: rate after the motion along the dof.
+        rho: scale of a rate as a force.
+        bound: largest force.
+        prox: proximal part.
+
+    Returns:
+        Projected force, force at no increment, slope along the dof.
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    rate, slope = dof.seen_rate, dof.seen_slope
+    command, stiffness, fastest = dof.motor_command, dof.motor_stiffness, dof.velocity_limit
+    z = with_anchor(force, anchor, prox)
+    scale = rho * slope
+    later = command - stiffness * (next_rate - rate) / slope
+    # weighs the present force: it tells a stiff motor what it can hold
+    part = scale / (scale + stiffness)
+    free = (1.0 - part) * force + part * later
+    plus = z - rho * (next_rate - fastest)
+    minus = z - rho * (next_rate + fastest)
+    value = where(free - plus, plus, free)
+    value = where(minus - value, minus, value)
+    braked = where(free - plus, one, where(minus - free, one, o))
+    rate_bound = where(free - plus, fastest, -fastest)
+    clipped = clamp(value, -bound, bound)
+    beyond = above(absolute(value), bound)
+    brake = anchor - rho / prox * (rate - rate_bound)
+    brake_slope = rho / prox * slope
+    brake = where(braked, brake, o)  # not beyond an infinite bound
+    affine = where(beyond, clipped, where(braked, brake, command))
+    return clipped, affine, where(beyond, o, where(braked, brake_slope, stiffness))
+
+
+@inline
+def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
+    """Project the force of two hard limits; ``approach`` is the rate added to the clearances.
+
+    Returns:
+        Projected force, force at no increment, slope along the dof.
+    """
+    o = d.full(0.0)
+    lower, upper = dof.lower_clearance, dof.upper_clearance
+    z = with_anchor(force, anchor, prox)
+    z_lower = z - rho * (lower + approach)
+    z_upper = z + rho * (upper - approach)
+    at_lower, at_upper = above(z_lower, o), above(o, z_upper)
+    at_upper = where(at_lower, o, at_upper)
+    per = rho / prox
+    value = where(at_lower, z_lower, where(at_upper, z_upper, o))
+    affine = where(at_lower, anchor - per * lower, where(at_upper, anchor + per * upper, o))
+    return value, affine, where(maximum(at_lower, at_upper), per * per_h, o)
+
+
+@inline
+def coulomb_law(d, dof, force, anchor, next_rate, rho, bound, prox):
+    """Project the force of dry friction, whose bound is ``bound``.
+
+    Returns:
+        Projected force, force at no increment, slope along the dof.
+    """
+    rate, slope = dof.seen_rate, dof.seen_slope
+    z = with_anchor(force, anchor, prox) - rho * next_rate
+    slips = above(absolute(z), bound)
+    value = clamp(z, -bound, bound)
+    affine = where(slips, value, anchor - rho / prox * rate)
+    return value, affine, where(slips, d.full(0.0), rho / prox * slope)

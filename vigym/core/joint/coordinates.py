@@ -1,0 +1,220 @@
+"""Coordinates of joints and their rates, read from poses without trigonometry.
+
+A translation is stored as its value; an angle as (cosine, sine): of half the angle for a single
+rotation, whose turns are then counted in pairs, of the angle itself for the universal joint; three
+free rotations as the relative quaternion (the cosine of the first dof holds w, the sines x, y, z).
+Full turns are counted.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, arctan2, both, by_precision
+from vigym.core.compiler.simd import spread, where
+from vigym.core.joint.geometry import (
+    anchor_separation,
+    relative_orientation,
+    stored_quaternion,
+    translation_axis,
+)
+from vigym.core.math.quaternions import (
+    conjugate,
+    quaternion_product,
+    rotation_matrix,
+    vector_part,
+)
+from vigym.core.math.vectors import cross, dot, mat_t_vec
+from vigym.core.model.context import joint_row
+
+GRID = 1.5 * 2.0**-23  # of a sum: rounds what it lost so that double precision holds both
+NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square may vanish
+
+
+@inline
+def displacement(d, i, j, knot):
+    """Compute the coordinate of free translation j [m]."""
+    return dot(translation_axis(d, i, j, knot), anchor_separation(d, i, knot))
+
+
+@inline
+def angle_of(d, i, j, orientation):
+    """Compute (cosine, sine) of rotation j in a relative orientation e.
+
+    Of the universal joint e = exp(angle1 a) exp(angle2 b), with a and b perpendicular.
+    """
+    body, e = d.body(i), orientation
+    v = vector_part(e)
+    b = body.child_axis
+    if body.rotation_count == 1:
+        return e[0], dot(b, v)
+    a = mat_t_vec(rotation_matrix(body.joint_orientation), body.parent_axis)
+    p, q, r = dot(a, v), dot(b, v), dot(cross(a, b), v)
+    if j == 0:
+        return e[0] * e[0] + q * q - (p * p + r * r), 2.0 * (e[0] * p + q * r)
+    return e[0] * e[0] + p * p - (q * q + r * r), 2.0 * (e[0] * q + p * r)
+
+
+@inline
+def accumulated(total, remainder, amount, mask):
+    """Add an amount to a sum in the lanes of the mask, and return the sum and its remainder.
+
+    Single precision keeps what rounding takes in the remainder: thousands of steps add up.
+    """
+    compensated = by_precision((False, True), total)
+    if compensated:
+        amount = amount + remainder
+    after = total + amount
+    if compensated:
+        gained = after - total
+        lost = (total - (after - gained)) + (amount - gained)
+        grid = GRID * after
+        remainder = where(mask, (lost + grid) - grid, remainder)
+    return where(mask, after, total), remainder
+
+
+@inline
+def store_angle(dof, cosine, sine, mask):
+    """Store an angle, and count the turn when it crosses the cut of the arctangent."""
+    o, one = spread(0.0, cosine), spread(1.0, cosine)
+    before_c, before_s = dof.cosine, dof.sine
+    forward = before_c * sine - before_s * cosine
+    was_above = where(before_s, one, where(-before_s, o, one))
+    is_above = where(sine, one, where(-sine, o, one))
+    up = both(above(forward, o), both(above(o, sine), was_above))
+    down = both(above(o, forward), both(is_above, above(o, before_s)))
+    turns = dof.turns
+    dof.turns = where(mask, turns + (up - down), turns)
+    dof.cosine = where(mask, cosine, before_c)
+    dof.sine = where(mask, sine, before_s)
+
+
+@inline
+def store_coordinates(d, i, knot, mask):
+    """Store the coordinates of joint i at a knot, in the lanes of the mask."""
+    body = d.body(i)
+    free = body.rotation_count
+    first_rotation = body.first_dof + body.translation_count
+    for j in range(body.translation_count):
+        dof = d.dof(body.first_dof + j)
+        dof.sine = where(mask, displacement(d, i, j, knot), dof.sine)
+    if free > 0:
+        e = relative_orientation(d, i, knot)
+        if free == 3:
+            store_quaternion(d, first_rotation, e, mask)
+        else:
+            for j in range(free):
+                cosine, sine = angle_of(d, i, j, e)
+                store_angle(d.dof(first_rotation + j), cosine, sine, mask)
+
+
+@inline
+def store_quaternion(d, p, quaternion, mask):
+    """Store the relative quaternion of three free rotations, dof p the first of them."""
+    w, x, y, z = quaternion
+    first, second, third = d.dof(p), d.dof(p + 1), d.dof(p + 2)
+    first.cosine = where(mask, w, first.cosine)
+    first.sine = where(mask, x, first.sine)
+    second.sine = where(mask, y, second.sine)
+    third.sine = where(mask, z, third.sine)
+
+
+@phase
+def store_all_coordinates(d, knot, mask):
+    """Store the coordinates of every joint, in the lanes of the mask."""
+    for joint in range(1, d.joint_count):
+        store_coordinates(d, joint_row(d, joint), knot, mask)
+
+
+@phase
+def store_force_coordinates(d, knot, mask):
+    """Store the coordinates that the next step's springs, dampers and armatures need."""
+    for joint in range(1, d.joint_count):
+        i = joint_row(d, joint)
+        if d.body(i).has_forces > 0:
+            store_coordinates(d, i, knot, mask)
+
+
+@inline
+def rotation_vector_component(sine, quaternion):
+    """Compute the component of the rotation vector [rad] for component ``sine`` of a quaternion."""
+    w, x, y, z = quaternion
+    size = math.sqrt(x * x + y * y + z * z)
+    s = where(w, spread(2.0, sine), spread(-2.0, sine))  # q and -q: the shorter way round
+    tiny, one = spread(by_precision(NO_TURN, sine), sine), spread(1.0, sine)
+    angle = arctan2(size, s * 0.5 * w)
+    return s * sine * where(size - tiny, angle / where(size - tiny, size, tiny), one)
+
+
+@inline
+def coordinate(d, i, j):
+    """Compute the stored coordinate of dof j of joint i.
+
+    It is a displacement [m], an angle with its full turns [rad], or a component of the rotation
+    vector [rad].
+    """
+    body = d.body(i)
+    dof = d.dof(body.first_dof + j)
+    sine = dof.sine
+    if j < body.translation_count:
+        return sine
+    if body.rotation_count == 3:
+        stored = stored_quaternion(d, body.first_dof + body.translation_count)
+        return rotation_vector_component(sine, stored)
+    half = arctan2(sine, dof.cosine) + 2.0 * math.pi * dof.turns
+    return half * (3.0 - body.rotation_count)
+
+
+@inline
+def angle_change(d, i, j, dof, orientation):
+    """Compute (sine, cosine) of half the change of an angle since the stored knot."""
+    before_c, before_s = dof.cosine, dof.sine
+    cosine, sine = angle_of(d, i, j, orientation)
+    s = sine * before_c - cosine * before_s
+    c = cosine * before_c + sine * before_s
+    if d.body(i).rotation_count == 1:
+        return s, c
+    c = math.sqrt(0.5 * (1.0 + c))
+    return 0.5 * s / c, c
+
+
+@inline
+def rate_of(d, i, j, knot3, h):
+    """Compute the rate of dof j over the step from the stored knot to buffer ``knot3``.
+
+    Returns:
+        Rate, its slope, momentum rate, its slope.
+    """
+    body = d.body(i)
+    translations = body.translation_count
+    p = body.first_dof + j
+    per_h = 1.0 / h
+    if j < translations:
+        rate = per_h * (displacement(d, i, j, knot3) - d.dof(p).sine)
+        return rate, per_h, rate, per_h
+    e = relative_orientation(d, i, knot3)
+    if body.rotation_count == 3:
+        stored = stored_quaternion(d, body.first_dof + translations)
+        change = quaternion_product(conjugate(stored), e)
+        x, y, z = 2.0 * per_h * change[1], 2.0 * per_h * change[2], 2.0 * per_h * change[3]
+        rate = x if j == translations else (y if j == translations + 1 else z)
+        return rate, per_h, rate, per_h
+    s, c = angle_change(d, i, j - translations, d.dof(p), e)
+    return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
+
+
+@inline
+def coordinate_change(d, i, j, rate, slope, h):
+    """Compute the change of a coordinate over the step [m, rad].
+
+    An angle's rate is (2/h) sin(change/2), its slope cos(change/2)/h.
+    """
+    if j < d.body(i).translation_count:
+        return h * rate
+    return 2.0 * arctan2(0.5 * h * rate, h * slope)
+
+
+@inline
+def has_own_coordinate(d, i, j):
+    """Tell whether dof j of joint i has its own coordinate: three rotations share a quaternion."""
+    body = d.body(i)
+    return j < body.translation_count or body.rotation_count < 3

@@ -1,0 +1,171 @@
+"""Generalised forces along dofs: actuators, springs, dampers, armature, bounded forces.
+
+At knot 2, between a step of size h1 and one of size h (rho = h1/h), a dof with coordinate s has
+the residual
+
+    (1 + rho)/2 (c rate - motor - limit - friction)
+        + (rho k1 + k2)/2 - (rho u1 + u2)/2 + I (p - p1)/h
+
+u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of
+the discrete Lagrange-d'Alembert principle [MC 3]). k1, k2: spring forces k (s - rest) at the middle
+of both steps, what the discrete potential h V((s2 + s3)/2) makes of a spring: conservative, and
+stable at any stiffness (of three free rotations the spring acts at the knot). ``rate``: of the
+coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of the
+armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the step's
+end: they are implicit, and enter the pivot of their own dof only.
+"""
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.joint.bounded_forces import (
+    add_bounded_forces,
+    is_bounded,
+    see_knot,
+    see_step,
+)
+from vigym.core.joint.bounded_laws import KNOT_PROXIMAL, PROXIMAL
+from vigym.core.joint.coordinates import (
+    coordinate,
+    coordinate_change,
+    has_own_coordinate,
+    rate_of,
+)
+
+STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
+
+
+@phase
+def assemble_constant_loads(d, applied, last, spring):
+    """Write the loads that stay while Newton iterates: -applied u2 - last u1 + last k1.
+
+    Springs of three free rotations act at the knot: + spring k (s2 - rest).
+
+    Args:
+        d: data of the lane group.
+        applied: weight of this step's torque.
+        last: weight of the last step's torque and spring force.
+        spring: weight of springs at the knot.
+    """
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        load = -(applied * dof.applied_torque + last * (dof.last_torque - dof.last_spring_force))
+        dof.constant_load = load
+        dof.load = load
+        dof.compliance = load * 0.0
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        if body.has_coordinate_force > 0:
+            for j in range(body.translation_count + body.rotation_count):
+                add_start_load(d, i, j, last, spring)
+
+
+@inline
+def add_start_load(d, i, j, last, spring):
+    """Write the coordinate of a dof at knot 2, and what it sets of the constant load."""
+    body = d.body(i)
+    dof = d.dof(body.first_dof + j)
+    start, load = coordinate(d, i, j), dof.constant_load
+    dof.start = start
+    if body.motor_kind > 0:  # its torque is part of the motor's command
+        load = last * dof.last_spring_force
+    if not has_own_coordinate(d, i, j):
+        load = load + spring * (dof.stiffness * (start - dof.rest))
+    dof.constant_load = load
+    dof.load = load
+
+
+@phase
+def start_bounded_forces(d, share):
+    """Start bounded forces, and their anchors, as ``share`` of the last step's."""
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        motor = share * dof.last_motor_force
+        limit = share * dof.last_limit_force
+        friction = share * dof.last_friction_force
+        dof.forces = (motor, limit, friction)
+        dof.anchor_forces = (motor, limit, friction)
+
+
+@phase
+def largest_rate_term(d, h):
+    """Find the largest term that rates bring into a residual [N m].
+
+    Its rounding is what remains of a stiff damper's force.
+    """
+    largest = d.full(0.0)
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            inertia = dof.armature / absolute(h)
+            largest = maximum(largest, (dof.damping + inertia) * (2.0 / absolute(h)))
+            largest = maximum(largest, STRETCHED * dof.stiffness)
+    return largest
+
+
+@phase
+def assemble_rate_loads(d, knot3, h, rho):
+    """Add what the present guess of knot 3 sets to the loads, and its slopes to the pivots.
+
+    Returns:
+        Lanes in which a motor, limit or dry friction is active.
+    """
+    weight, per_h = 0.5 + 0.5 * rho, 1.0 / h
+    held, one = d.full(0.0), d.full(1.0)
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            rate, slope, momentum, momentum_slope = rate_of(d, i, j, knot3, h)
+            damping, inertia = weight * dof.damping, dof.armature / h
+            inertial = inertia * (momentum - dof.last_momentum_rate)
+            dof.load = dof.constant_load + (damping * rate + inertial)
+            dof.compliance = damping * slope + inertia * momentum_slope
+            bounded = is_bounded(body)
+            if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
+                change = coordinate_change(d, i, j, rate, slope, h)
+                add_spring_load(dof, 0.5 * spring_stretch(dof, change))
+                if bounded:
+                    see_step(d, i, dof, rate, slope, change, per_h)
+                    still = 0.0 * rate
+                    active = add_bounded_forces(d, i, dof, one, weight, per_h, PROXIMAL, still)
+                    held = maximum(held, active)
+    return held
+
+
+@inline
+def spring_stretch(dof, change):
+    """Compute how far the spring of a dof is from slack at the middle of the step."""
+    return dof.start + 0.5 * change - dof.rest
+
+
+@inline
+def add_spring_load(dof, stretch):
+    """Add half of a spring's force at knot 2, and its slope: the other half acts at knot 3."""
+    stiffness = dof.stiffness
+    dof.load = dof.load + stiffness * stretch
+    dof.compliance = dof.compliance + 0.25 * stiffness
+
+
+@phase
+def assemble_momentum_loads(d, h1):
+    """Write the left half of the joints' forces at the knot.
+
+    Dampers over half the last step at the knot's rate, momentum and inertia of armatures, motors,
+    limits, dry friction.
+    """
+    share, one = 0.5 * h1, d.full(1.0)
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            inertia = dof.armature
+            dof.load = dof.constant_load - inertia * dof.last_momentum_rate
+            dof.compliance = share * dof.damping + inertia
+            if is_bounded(body):
+                see_knot(d, i, dof, share)
+                seen = dof.increment_seen
+                add_bounded_forces(d, i, dof, share, one, one, KNOT_PROXIMAL, seen)

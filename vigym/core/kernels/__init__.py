@@ -1,0 +1,1 @@
+"""Entry kernels: what Python calls, in one form for one environment and for batches."""

@@ -1,0 +1,257 @@
+"""Assembly kernel: joint coordinates that close the loops, and rates that keep them closed.
+
+Coordinates that are given are approached from the assembly pose in small stages, the others follow
+by Newton's method (see `vigym.core.kernels.close_loops`): that is the branch next to the assembly
+pose. Rates are projected in the same metric.
+"""
+
+from typing import Any, NamedTuple
+
+from vigym.core.compiler.kernel import entry, inline, phase
+from vigym.core.compiler.lanes import (
+    above,
+    any_lane,
+    both,
+    but_not,
+    read_column,
+    write_column,
+)
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.kinematics import separate_pairs
+from vigym.core.joint.geometry import position_closure, rotation_closure
+from vigym.core.kernels.close_loops import (
+    CLOSED,
+    close_loops,
+    closing_motion,
+    hold_given,
+    is_given,
+)
+from vigym.core.kernels.groups import data_of_group, group_count
+from vigym.core.kernels.reset import move_bodies, place_bodies, rounded
+from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
+from vigym.core.loop.couplings import coupling_rate_residuals, joint_rate
+from vigym.core.loop.elimination import largest_unreduced_pivot
+from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
+from vigym.core.model.context import joint_row, knot_buffer
+from vigym.core.model.fields import ORIENTATION_ROW
+from vigym.core.model.kept import keep_state, restore_state
+from vigym.core.solver.ldu import close_joints
+
+STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
+STAGES = 64
+# a gap below this (rates: times the fastest) that given values leave is closed by changing them
+NEAR = 1e-6
+# a loop row with a pivot below this part of its loop's largest leaves open what it holds elsewhere
+WEAK = 3e-13
+# columns of the outcome: scaled gap, rate of a gap, number of weak rows; from the last on a gap of
+# each loop-closing joint
+GAP_LEFT, RATE_LEFT, WEAK_ROWS, JOINT_GAPS = range(4)
+
+
+class Assembly(NamedTuple):
+    """Arrays of an assembly, (environments, coordinates or rates).
+
+    Attributes:
+        positions: coordinates, changed in place.
+        before: coordinates of the stage before, changed in place.
+        given: coordinates that are held, not a number where they follow.
+        start: coordinates of the assembly pose.
+        rates: of the joints, changed in place.
+        given_rates: rates that are held, not a number where they follow.
+    """
+
+    positions: Any
+    before: Any
+    given: Any
+    start: Any
+    rates: Any
+    given_rates: Any
+
+
+@phase
+def farthest(d, start, given, first):
+    """Find the largest change to a given coordinate; poses of floating bodies do not matter."""
+    o, change = d.full(0.0), d.full(0.0)
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        n, free = body.translation_count, body.rotation_count
+        column = body.first_position
+        for j in range(n + (free if free < 3 else 4) if n + free < 6 else 0):
+            goal = read_column(given, first, column + j, o)
+            far = absolute(goal - read_column(start, first, column + j, o))
+            change = maximum(change, where(is_given(d, goal), far, 0.0 * change))
+    return change
+
+
+@phase
+def approach(d, positions, before, start, given, fraction, done, first):
+    """Set given coordinates to a fraction of their way, and let the others go on as they went.
+
+    That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
+    """
+    o, end = d.full(0.0), d.full(0.999999)
+    for column in range(d.position_count):
+        goal = read_column(given, first, column, o)
+        now = read_column(positions, first, column, o)
+        origin = read_column(start, first, column, o)
+        between = where(above(fraction, end), goal, origin + fraction * (goal - origin))
+        ahead = now + (now - read_column(before, first, column, o))
+        write_column(before, first, column, now)
+        ahead = where(is_given(d, goal), between, ahead)
+        write_column(positions, first, column, where(done, now, ahead))
+
+
+@phase
+def close_in_stages(d, knot, arrays, first):
+    """Find coordinates that close the loops, the given ones held; returns the scaled gaps left."""
+    one, gap = d.full(1.0), d.full(0.0)
+    positions, given = arrays.positions, arrays.given
+    change = farthest(d, arrays.start, given, first) / STAGE
+    stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
+    stage, held, active = 0, one, one
+    while True:
+        stage += 1
+        fraction = stage / stages
+        fraction, over = where(fraction - one, one, fraction), 0.0 * one
+        if any_lane(held):
+            over = above(stage / stages, 1.0 + 0.5 / stages)
+            approach(d, positions, arrays.before, arrays.start, given, fraction, over, first)
+        # lanes past their last stage wait for their neighbours as they are
+        moving = but_not(active, over)
+        left = close_loops(d, knot, positions, given, held, moving, first)
+        gap = where(moving, left, gap)
+        if any_lane(above(one, fraction)):
+            continue
+        # once more, without holding what nearly fits
+        nearly = both(above(gap, d.full(CLOSED)), above(d.full(NEAR), gap))
+        active = both(held, nearly)
+        held = 0.0 * one
+        if not any_lane(active):
+            break
+    place_bodies(d, knot, positions, first)
+    update_loop_anchors(d, knot)
+    close_joints(d, knot)
+    return gap
+
+
+@phase
+def set_motion(d, knot):
+    """Write the anchor and angular velocity of each body, from those at the knot."""
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        omega = mat_vec(pose.rotation, pose.angular_velocity)
+        body.delta_position = add(pose.velocity, cross(omega, pose.arm))
+        body.delta_rotation = omega
+
+
+@inline
+def add_motion(d, knot, rates, active, first):
+    """Add the motion just solved for to the rates, in the ``active`` lanes."""
+    o = d.full(0.0)
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            column = body.first_velocity + j
+            old = read_column(rates, first, column, o)
+            new = old + joint_rate(d, i, j, knot)
+            write_column(rates, first, column, where(active, new, old))
+
+
+@phase
+def project(d, knot, rates, given, held, active, first):
+    """Subtract from the rates what opens loops, in the ``active`` lanes.
+
+    The given ones stay in the lanes ``held``. Returns the largest rate of a gap that stays, and the
+    number of weak rows that were found.
+    """
+    least, weak = d.full(1e300), d.full(0.0)
+    for _ in range(4):
+        move_bodies(d, knot, rates, first)
+        set_motion(d, knot)
+        left = maximum(loop_rate_residuals(d, knot), coupling_rate_residuals(d, knot))
+        least = where(least - left, left, least)
+        # those that are closed wait for no neighbour
+        active = both(active, above(left, d.full(CLOSED)))
+        if not any_lane(active):
+            break
+        hold_given(d, given, True, held, first)
+        closing_motion(d, knot)
+        weak = maximum(weak, where(active, weak_rows(d), 0.0 * weak))
+        add_motion(d, knot, rates, active, first)
+    return least, weak
+
+
+@phase
+def weak_rows(d):
+    """Count the loop rows just eliminated that hold nothing at this pose."""
+    count = d.full(0.0)
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        if loop_row.kind <= ORIENTATION_ROW:
+            pivot = absolute(1.0 / loop_row.inverse_pivot)
+            count = count + above(WEAK * largest_unreduced_pivot(d, loop_row), pivot)
+    return count
+
+
+@phase
+def closed_rates(d, knot, rates, given, first):
+    """Find rates that keep the loops closed, the given ones held.
+
+    Returns the largest rate of a gap that stays, and the number of weak rows that were found.
+    """
+    one, fastest = d.full(1.0), d.full(1.0)
+    for column in range(d.velocity_count):
+        rate = absolute(read_column(rates, first, column, one))
+        fastest = where(rate - fastest, rate, fastest)
+    left, weak = one, 0.0 * one
+    held, active = one, one
+    for _ in range(2):  # the second time without holding what nearly fits
+        rest, found = project(d, knot, rates, given, held, active, first)
+        left, weak = where(active, rest, left), maximum(weak, found)
+        active = both(above(left, d.full(CLOSED)), above(NEAR * fastest, left))
+        held = 0.0 * one
+        if not any_lane(active):
+            break
+    return left, weak
+
+
+@phase
+def assemble_group(d, arrays, outcome, first):
+    """Assemble the lanes; the state is left as it was."""
+    keep_state(d)
+    knot = knot_buffer(d, 0)
+    separate_pairs(d)
+    write_column(outcome, first, GAP_LEFT, close_in_stages(d, knot, arrays, first))
+    left, weak = closed_rates(d, knot, arrays.rates, arrays.given_rates, first)
+    write_column(outcome, first, RATE_LEFT, left)
+    write_column(outcome, first, WEAK_ROWS, weak)
+    for joint in range(d.body_count, d.joint_count):
+        loop = joint_row(d, joint)
+        shift, _ = position_closure(d, loop, knot)
+        gap = maximum(max_abs3(shift), max_abs3(rotation_closure(d, loop, knot)))
+        write_column(outcome, first, JOINT_GAPS + joint - d.body_count, gap)
+    restore_state(d, d.wide.full(1.0))
+
+
+@entry
+def assemble(
+    plan,
+    model,
+    state,
+    work,
+    features,
+    batch,
+    positions,
+    before,
+    given,
+    start,
+    rates,
+    given_rates,
+    outcome,
+    model_stride,
+):
+    """Assemble one environment, or all of a batch."""
+    arrays = Assembly(positions, before, given, start, rates, given_rates)
+    for g in range(group_count(batch, outcome.shape[0])):
+        d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
+        assemble_group(d, arrays, outcome, g * d.lane_count)

@@ -1,0 +1,145 @@
+"""Newton's method that closes the loops in the tree's coordinates.
+
+A Newton step is the motion of least kinetic energy that closes them to first order, from the same
+elimination as a time step's with inertias in place of its blocks; a given degree of freedom has an
+infinite pivot, it does not move.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.kernels.reset import place_bodies, read_quaternion, unit_quaternion
+from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
+from vigym.core.loop.couplings import coupled_dofs, joint_rate, set_coupling_residual
+from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
+from vigym.core.math.quaternions import quaternion_product
+from vigym.core.math.vectors import zero3
+from vigym.core.model.fields import COUPLED_ROW
+from vigym.core.solver.knot_velocity import set_inertias
+from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
+
+ITERATIONS = 60
+MAX_ROTATION = 0.3  # [rad] of one Newton step
+CLOSED = 1e-13  # scaled gap that ends Newton's method
+
+
+@inline
+def is_given(d, value):
+    """Find the lanes that hold a number."""
+    return where(absolute(value) + 1.0, d.full(1.0), d.full(0.0))
+
+
+@phase
+def clear_wrenches(d):
+    """Set the wrenches of all bodies to zero."""
+    for block in range(d.block_count):
+        body = d.body(block)
+        body.force = zero3(d)
+        body.torque = zero3(d)
+
+
+@phase
+def hold_given(d, given, rates, held, first):
+    """Unload all degrees of freedom, and hold the given ones in the lanes ``held``.
+
+    Those are held whose coordinate is a number, or with ``rates`` whose rate is one.
+    """
+    o, rigid = d.full(0.0), d.full(math.inf)
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        dof.load = o
+        dof.compliance = o
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        n, free = body.translation_count, body.rotation_count
+        for j in range(n + free):
+            column = body.first_position + (j if free < 3 or j < n else n)
+            if rates:
+                column = body.first_velocity + j
+            fixed = both(held, is_given(d, read_column(given, first, column, o)))
+            dof = d.dof(body.first_dof + j)
+            dof.compliance = where(fixed, rigid, o)
+
+
+@phase
+def closing_motion(d, knot):
+    """Solve for the motion of least kinetic energy that takes the residuals of loop rows away.
+
+    Returns its largest rotation [rad].
+    """
+    set_inertias(d.wide, knot)
+    clear_wrenches(d.wide)
+    assemble_loop_rows(d, knot, knot)
+    clear_multipliers(d, d.loop_row_count)
+    factorise(d, knot, knot)
+    solve_to_root(d, knot)
+    rotation, _, _, _ = solve_to_leaves(d, knot)
+    return rotation
+
+
+@inline
+def turned_quaternion(d, i, q, step_length, knot):
+    """Turn the quaternion of joint i by ``step_length`` times its three free rotations."""
+    n, half = d.body(i).translation_count, 0.5 * step_length
+    x = half * joint_rate(d, i, n, knot)
+    y = half * joint_rate(d, i, n + 1, knot)
+    z = half * joint_rate(d, i, n + 2, knot)
+    return unit_quaternion(quaternion_product(q, (d.full(1.0), x, y, z)))
+
+
+@phase
+def move_joint(d, i, positions, step_length, mask, knot, first):
+    """Add ``step_length`` times the motion of joint i to its coordinates, where the mask is set."""
+    body = d.body(i)
+    free, column = body.rotation_count, body.first_position
+    o, n = d.full(0.0), body.translation_count
+    for j in range(n + (free if free < 3 else 0)):
+        old = read_column(positions, first, column + j, o)
+        new = old + step_length * joint_rate(d, i, j, knot)
+        write_column(positions, first, column + j, where(mask, new, old))
+    if free == 3:
+        column += n
+        q = read_quaternion(positions, first, column, o)
+        turned = turned_quaternion(d, i, q, step_length, knot)
+        write_column(positions, first, column, where(mask, turned[0], q[0]))
+        write_column(positions, first, column + 1, where(mask, turned[1], q[1]))
+        write_column(positions, first, column + 2, where(mask, turned[2], q[2]))
+        write_column(positions, first, column + 3, where(mask, turned[3], q[3]))
+
+
+@phase
+def coupling_errors(d, positions, first):
+    """Write the residuals of couplings at coordinates; returns the largest [m or rad]."""
+    o, worst = d.full(0.0), d.full(0.0)
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        if loop_row.kind == COUPLED_ROW:
+            i, j, other, k = coupled_dofs(d, loop_row)
+            s = read_column(positions, first, d.body(i).first_position + j, o)
+            leader = read_column(positions, first, d.body(other).first_position + k, o)
+            worst = maximum(worst, set_coupling_residual(loop_row, s, leader))
+    return worst
+
+
+@phase
+def close_loops(d, knot, positions, given, held, active, first):
+    """Close the loops from the present coordinates in the ``active`` lanes.
+
+    Given coordinates do not change in the lanes ``held``. Returns the scaled gaps that are left.
+    """
+    gap, limit = d.full(0.0), d.full(MAX_ROTATION)
+    for _ in range(ITERATIONS):
+        place_bodies(d, knot, positions, first)
+        update_loop_anchors(d, knot)
+        hold_given(d, given, False, held, first)
+        close_joints(d, knot)
+        gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))
+        active = both(active, above(gap, d.full(CLOSED)))
+        if not any_lane(active):
+            break
+        step_length = limit / maximum(closing_motion(d, knot), limit)
+        for i in range(1, d.body_count):
+            move_joint(d, i, positions, step_length, active, knot, first)
+    return gap

@@ -1,0 +1,129 @@
+"""Float32 kernels: states in two precisions.
+
+A lane group of single precision is two groups of double precision side by side. Steps may be made
+in single precision; all else (starts, readings, saved states) is made in double from the same
+state. On the way there and back nothing is lost: double precision holds what single precision does,
+and sums go in two parts. What follows from poses is renewed.
+"""
+
+from vigym.core.body.pose import update_derived
+from vigym.core.compiler.kernel import entry, inline
+from vigym.core.compiler.lanes import halves, joined
+from vigym.core.compiler.rows import group_data
+from vigym.core.compiler.simd import (
+    LANES,
+    load,
+    number_of,
+    pointer,
+    spread,
+    store,
+    vector_of,
+)
+from vigym.core.model.context import PLAIN, knot_buffer
+from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER
+from vigym.core.model.layout import KNOT_BUFFERS
+
+STATE_SIZE = HEADER.offset("state_size")
+STATE_KNOTS = HEADER.offset("state_knots")
+KNOT_SIZE = HEADER.offset("knot_size")
+BATCH = 1  # any number says that lanes are environments
+PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
+# sums, and the rounding that is left of them
+SUMS = tuple(
+    (
+        ENVIRONMENT_STATE.offset(name) * LANES,
+        ENVIRONMENT_STATE.offset(f"{name}_remainder") * LANES,
+    )
+    for name in ("time", "dissipated", "work", "absolute_work")
+)
+
+
+@inline
+def widen_part(single, at, double, first, second, size):
+    """Copy ``size`` slots from ``at`` on to two groups of double precision."""
+    for k in range(0, size, LANES):
+        a, b = halves(load(single, at + k, vector_of(single)))
+        store(double, first + k, a)
+        store(double, second + k, b)
+
+
+@inline
+def narrow_part(double, first, second, single, at, size):
+    """Copy ``size`` slots of two groups of double precision to one group of single precision."""
+    like = vector_of(double)
+    for k in range(0, size, LANES):
+        a, b = load(double, first + k, like), load(double, second + k, like)
+        store(single, at + k, joined(a, b, vector_of(single)))
+
+
+@inline
+def widen_sums(single, at, double, first, second):
+    """Write each sum with the rounding that single precision left of it."""
+    like = vector_of(single)
+    for total, remainder in SUMS:
+        most = halves(load(single, at + total, like))
+        rest = halves(load(single, at + remainder, like))
+        store(double, first + total, most[0] + rest[0])
+        store(double, second + total, most[1] + rest[1])
+
+
+@inline
+def narrow_sums(double, first, second, single, at):
+    """Write what rounding leaves of each sum, the sums being written already."""
+    like, rounded = vector_of(double), vector_of(single)
+    for total, remainder in SUMS:
+        a, b = load(double, first + total, like), load(double, second + total, like)
+        most = halves(joined(a, b, rounded))
+        store(single, at + remainder, joined(a - most[0], b - most[1], rounded))
+
+
+@inline
+def set_present(double, start, number):
+    """Make a knot buffer the present one of a group of double precision."""
+    store(double, start + PRESENT_KNOT, spread(float(number), number_of(double)))
+
+
+@entry
+def widen(plan, model, single, double, groups, model_stride, known, wanted):
+    """Write states of single precision to ``groups`` groups of double, two for one.
+
+    ``wanted``: of each group how many of the last knots; groups of which as many are ``known`` are
+    left out.
+    """
+    s, d = pointer(single), pointer(double)
+    size, start, knot_size = plan[STATE_SIZE], plan[STATE_KNOTS], plan[KNOT_SIZE]
+    for g in range(known.size):
+        if known[g] >= wanted[g]:
+            continue
+        known[g] = wanted[g]
+        at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
+        widen_part(s, at, d, first, second, start)
+        widen_sums(s, at, d, first, second)
+        now = int(load(s, at + PRESENT_KNOT, number_of(s)))
+        set_present(d, first, now)
+        set_present(d, second, now)
+        for back in range(wanted[g]):
+            knot = start + knot_size * ((now + KNOT_BUFFERS - back) % KNOT_BUFFERS)
+            widen_part(s, at + knot, d, first + knot, second + knot, knot_size)
+        for k in range(2 * g, min(2 * g + 2, groups)):
+            model_start = k * model_stride
+            group = group_data(plan, model, double, double, model_start, k * size, 0, PLAIN, BATCH)
+            update_derived(group.wide, knot_buffer(group, 0))
+
+
+@entry
+def narrow(plan, model, double, single, model_stride, changed):
+    """Round states of double precision to half as many groups of single precision.
+
+    Those that are ``changed``.
+    """
+    d, s, size = pointer(double), pointer(single), plan[STATE_SIZE]
+    for g in range(changed.size):
+        if not changed[g]:
+            continue
+        changed[g] = False
+        at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
+        narrow_part(d, first, second, s, at, size)
+        narrow_sums(d, first, second, s, at)
+        group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN, BATCH)
+        update_derived(group.wide, knot_buffer(group, 0))

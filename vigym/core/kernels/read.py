@@ -1,0 +1,323 @@
+"""Reading kernel: poses, velocities, coordinates, energies, residuals, contacts at a knot."""
+
+import math
+from typing import Any, NamedTuple
+
+from vigym.core.body.pose import inertia_matrix
+from vigym.core.compiler.kernel import entry, inline, phase
+from vigym.core.compiler.lanes import any_lane, write_column, write_vector
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.assembly import contact_wrench
+from vigym.core.contact.kinematics import relative_increment_at, touching_velocity
+from vigym.core.contact.segment_box import nearest_points
+from vigym.core.joint.bounded_forces import is_bounded
+from vigym.core.joint.coordinates import coordinate
+from vigym.core.joint.geometry import (
+    anchor_separation,
+    constrained_part,
+    position_closure,
+    rotation_closure,
+    stored_quaternion,
+    translation_axis,
+)
+from vigym.core.kernels.groups import data_of_group, group_count
+from vigym.core.loop.constraints import point_spring_length, relative_increment, unit_or_zero
+from vigym.core.loop.couplings import joint_rate
+from vigym.core.math.quaternions import quaternion_product, vector_part
+from vigym.core.math.vectors import (
+    add,
+    axpy,
+    cross,
+    dot,
+    mat_t_vec,
+    mat_vec,
+    max_abs3,
+    scale,
+    sub,
+)
+from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, loop_end
+from vigym.core.model.fields import NO_MOTOR, SKATE
+from vigym.core.solver.knot_velocity import solve_knot_velocities
+
+# columns of a contact: its gap, force, own touching point, tangential velocity, normal
+CONTACT_GAP, CONTACT_FORCE, CONTACT_POINT, CONTACT_SLIP, CONTACT_NORMAL = 0, 1, 4, 7, 8
+READ_CONTACT = 11
+# columns of an environment besides poses and coordinates
+(
+    READ_TIME,
+    READ_KINETIC,
+    READ_POTENTIAL,
+    READ_WORK,
+    READ_DISSIPATED,
+    READ_GAP,
+    READ_SLIP,
+    READ_SPENT,
+    READ_DEPTH,
+    READ_SLIDING,
+    READ_LOSS,
+) = range(11)
+READ_COUNT = 11
+READ_BODY = 13  # columns of a body: position, orientation, velocity, angular velocity
+
+
+class Energies(NamedTuple):
+    """Energies of forces along degrees of freedom.
+
+    Attributes:
+        kinetic: of armatures [J].
+        potential: of springs [J].
+        dissipated: what dampers, limits and dry friction take in the half step up to the knot [J].
+        work: of motors in that half step [J].
+        power: that is lost at the knot [W].
+    """
+
+    kinetic: Any
+    potential: Any
+    dissipated: Any
+    work: Any
+    power: Any
+
+
+@inline
+def no_energies(d):
+    """Start sums of energies at zero."""
+    o = d.full(0.0)
+    return Energies(o, o, o, o, o)
+
+
+@inline
+def add_energies(a, b):
+    """Add the energies of two parts."""
+    return Energies(
+        a.kinetic + b.kinetic,
+        a.potential + b.potential,
+        a.dissipated + b.dissipated,
+        a.work + b.work,
+        a.power + b.power,
+    )
+
+
+@phase
+def read_bodies(d, knot, out, first):
+    """Read pose and knot velocity of each body; returns their (kinetic, potential) energy [J]."""
+    kinetic, potential = d.full(0.0), d.full(0.0)
+    g = d.environment.gravity
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        x, q, mass = pose.position, pose.orientation, body.mass
+        omega = body.delta_rotation
+        v = sub(body.delta_position, cross(omega, pose.arm))
+        w = mat_t_vec(pose.rotation, omega)
+        turning = dot(w, mat_vec(inertia_matrix(body), w))
+        kinetic = kinetic + 0.5 * (mass * dot(v, v) + turning)
+        potential = potential - mass * dot(g, x)
+        column = READ_BODY * (i - 1)
+        write_vector(out, first, column, x)
+        write_column(out, first, column + 3, q[0])
+        write_vector(out, first, column + 4, vector_part(q))
+        write_vector(out, first, column + 7, v)
+        write_vector(out, first, column + 10, w)
+    return kinetic, potential
+
+
+@inline
+def store_first_rate(d, dof, rate):
+    """Write the rate that a degree of freedom starts with, before the first step.
+
+    Of loop-closing joints and springs it is known once velocities are.
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    starts = where(absolute(d.environment.step_size), o, one)
+    dof.last_rate = where(starts, rate, dof.last_rate)
+
+
+@inline
+def read_dof(d, i, dof, rate, s, sums):
+    """Add the energies of a degree of freedom of joint i, at coordinate s."""
+    body = d.body(i)
+    kinetic, potential, lost, work, power = sums
+    store_first_rate(d, dof, rate)
+    stretch = s - dof.rest
+    mean = 0.5 * (rate + dof.last_rate)
+    damping = dof.damping * rate
+    kinetic = kinetic + 0.5 * dof.armature * rate * rate
+    potential = potential + 0.5 * dof.stiffness * stretch * stretch
+    if body.has_rate_force > 0:
+        lost = lost + 0.5 * d.environment.step_size * damping * mean
+        power = power + damping * rate
+    if is_bounded(body):
+        motor, limit, friction = dof.affine_forces
+        lost = lost - (limit + friction) * mean
+        work = work + motor * mean
+        power = power + absolute(dof.last_friction_force * rate)
+    return Energies(kinetic, potential, lost, work, power)
+
+
+@inline
+def read_joint(d, i, knot, out, first, column):
+    """Read coordinates and rates of joint i; returns its energies."""
+    body = d.body(i)
+    n, free = body.translation_count, body.rotation_count
+    positions = column + body.first_position
+    rates = column + d.position_count + body.first_velocity
+    sums = no_energies(d)
+    for j in range(n + free):
+        rate, s = joint_rate(d, i, j, knot), coordinate(d, i, j)
+        sums = read_dof(d, i, d.dof(body.first_dof + j), rate, s, sums)
+        write_column(out, first, rates + j, rate)
+        if j < n or free < 3:
+            write_column(out, first, positions + j, s)
+    if free == 3:
+        stored = stored_quaternion(d, body.first_dof + n)
+        q = quaternion_product(body.reference_quaternion, stored)
+        write_column(out, first, positions + n, q[0])
+        write_vector(out, first, positions + n + 1, vector_part(q))
+    return sums
+
+
+@inline
+def read_point_spring(d, loop, knot, sums):
+    """Add the energies of a spring between two points."""
+    dof = d.dof(d.body(loop).first_dof)
+    along = unit_or_zero(anchor_separation(d, loop, knot))
+    motion, _ = relative_increment(d, loop, knot)
+    rate = dot(along, motion)
+    store_first_rate(d, dof, rate)
+    mean = 0.5 * (rate + dof.last_rate)
+    stretch = point_spring_length(d, loop, knot) - dof.rest
+    damping = dof.damping * rate
+    potential = sums.potential + 0.5 * dof.stiffness * stretch * stretch
+    lost = sums.dissipated + 0.5 * d.environment.step_size * damping * mean
+    power = sums.power + damping * rate
+    return Energies(sums.kinetic, potential, lost, sums.work, power)
+
+
+@phase
+def read_joints(d, knot, out, first, column):
+    """Read coordinates and rates of all joints; returns the energies of joints and springs."""
+    sums = no_energies(d)
+    for joint in range(1, d.joint_count):
+        own = read_joint(d, joint_row(d, joint), knot, out, first, column)
+        sums = add_energies(sums, own)
+    if d.loop_count > 0:
+        for loop in range(first_point_spring(d), loop_end(d)):
+            sums = read_point_spring(d, loop, knot, sums)
+    return sums
+
+
+@phase
+def read_residuals(d, knot):
+    """Find the largest joint gap [m or rad] and constrained relative velocity [m/s or rad/s]."""
+    gap, slip = d.full(0.0), d.full(0.0)
+    for joint in range(1, d.joint_count):
+        i = joint_row(d, joint)
+        body = d.body(i)
+        parent = d.body(body.parent)
+        shift, lever = position_closure(d, i, knot)
+        rotation = rotation_closure(d, i, knot)
+        gap = maximum(gap, maximum(max_abs3(shift), max_abs3(rotation)))
+        omega = parent.delta_rotation
+        v = sub(body.delta_position, add(parent.delta_position, cross(omega, lever)))
+        for j in range(body.translation_count):
+            axis = translation_axis(d, i, j, knot)
+            v = sub(v, scale(dot(axis, v), axis))
+        turning = constrained_part(d, i, knot, sub(body.delta_rotation, omega))
+        slip = maximum(slip, maximum(max_abs3(v), max_abs3(turning)))
+    return gap, slip
+
+
+@phase
+def read_efforts(d, out, first, column):
+    """Read the force of every actuator or motor in the last step [N or N m]."""
+    for a in range(d.actuator_count):
+        actuator = d.actuator(a)
+        dof = d.dof(actuator.dof)
+        effort = dof.last_torque
+        if d.body(actuator.body).motor_kind != NO_MOTOR:
+            effort = dof.last_motor_force
+        write_column(out, first, column + a, effort)
+
+
+@inline
+def contact_work(d, contact, knot, motion, normal):
+    """Find twice the work of a contact's impulse in the half step up to the knot [J]."""
+    impulse = contact.affine_force
+    rotation = d.body(contact.body).delta_rotation
+    force, _ = contact_wrench(contact, impulse)
+    _, velocity, spin = touching_velocity(d, contact, knot, knot)
+    turning = spin + dot(normal, rotation)
+    return dot(force, add(velocity, motion)) + contact.torsional_friction * impulse[3] * turning
+
+
+def no_contacts(d, knot, out, first, column):
+    """Stand for ``read_contacts`` where a mechanism has none."""
+    o = d.full(0.0)
+    return o, o, o, o
+
+
+@phase(needs="contacts", otherwise=no_contacts)
+def read_contacts(d, knot, out, first, column):
+    """Read gap, last force, own point, tangential velocity and normal of every contact.
+
+    Returns (deepest penetration [m], fastest slip of one that has a force [m/s], what contacts take
+    in the half step up to the knot [J], and at it [W]).
+    """
+    o, depth, sliding = d.full(0.0), d.full(0.0), d.full(0.0)
+    lost, power = d.full(0.0), d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        gap, normal, arm, _ = nearest_points(d, contact, knot)
+        motion = relative_increment_at(d, contact, contact.arm2, contact.partner_arm2)
+        slide = axpy(-dot(normal, motion), normal, motion)
+        slip = math.sqrt(dot(slide, slide))
+        force = contact.last_world_force
+        write_column(out, first, column + CONTACT_GAP, gap)
+        write_vector(out, first, column + CONTACT_FORCE, force)
+        point = add(d.pose(knot, contact.body).position, arm)
+        write_vector(out, first, column + CONTACT_POINT, point)
+        write_column(out, first, column + CONTACT_SLIP, slip)
+        write_vector(out, first, column + CONTACT_NORMAL, normal)
+        column += READ_CONTACT
+        if contact.kind < SKATE:
+            depth = maximum(depth, -gap)
+            sliding = maximum(sliding, where(contact.last_force[0], slip, o))
+        if any_lane(contact.active):
+            work = contact_work(d, contact, knot, motion, normal)
+            lost = lost - where(contact.active, 0.5 * work, o)
+        power = power - dot(force, slide)
+    return maximum(depth, o), sliding, lost, power
+
+
+@phase
+def read_group(d, out, first):
+    """Read a lane group at its present knot, one row of ``out`` per environment."""
+    knot, environment = knot_buffer(d, 0), d.environment
+    solve_knot_velocities(d, knot)
+    column = READ_BODY * (d.body_count - 1)
+    kinetic, potential = read_bodies(d, knot, out, first)
+    sums = read_joints(d, knot, out, first, column)
+    gap, slip = read_residuals(d, knot)
+    column += d.position_count + d.velocity_count
+    contacts = column + READ_COUNT
+    depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)
+    dissipated = environment.dissipated + sums.dissipated + taken
+    write_column(out, first, column + READ_TIME, environment.time)
+    write_column(out, first, column + READ_KINETIC, kinetic + sums.kinetic)
+    write_column(out, first, column + READ_POTENTIAL, potential + sums.potential)
+    write_column(out, first, column + READ_WORK, environment.work + sums.work)
+    write_column(out, first, column + READ_DISSIPATED, dissipated)
+    write_column(out, first, column + READ_GAP, gap)
+    write_column(out, first, column + READ_SLIP, slip)
+    write_column(out, first, column + READ_SPENT, environment.absolute_work)
+    write_column(out, first, column + READ_DEPTH, depth)
+    write_column(out, first, column + READ_SLIDING, sliding)
+    write_column(out, first, column + READ_LOSS, sums.power + rubbed)
+    read_efforts(d, out, first, contacts + READ_CONTACT * d.contact_count)
+
+
+@entry
+def read(plan, model, state, work, features, batch, out, model_stride):
+    """Read one environment, or all of a batch."""
+    for g in range(group_count(batch, out.shape[0])):
+        d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
+        read_group(d, out, g * d.lane_count)

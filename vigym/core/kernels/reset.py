@@ -1,0 +1,233 @@
+"""Reset kernels: from joint coordinates and rates to a state that starts afresh, or from poses."""
+
+import math
+
+from vigym.core.body.pose import set_pose, update_derived
+from vigym.core.compiler.kernel import entry, inline, phase
+from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column
+from vigym.core.compiler.simd import absolute, where
+from vigym.core.joint.coordinates import coordinate, store_all_coordinates
+from vigym.core.joint.geometry import rotation_axis, translation_axis
+from vigym.core.kernels.groups import data_of_group, group_count
+from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
+from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
+from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
+from vigym.core.model.context import filled, joint_row, knot_buffer
+from vigym.core.model.kept import keep_state, restore_state
+from vigym.core.model.layout import KNOT_BUFFERS
+
+
+@inline
+def rotation_about(axis, angle):
+    """Make the quaternion of a rotation by ``angle`` [rad] about a unit axis."""
+    c, s = cosine_sine(0.5 * angle)
+    return c, s * axis[0], s * axis[1], s * axis[2]
+
+
+@inline
+def read_quaternion(positions, first, column, like):
+    """Read four columns (w, x, y, z) of the caller's coordinates."""
+    return (
+        read_column(positions, first, column, like),
+        read_column(positions, first, column + 1, like),
+        read_column(positions, first, column + 2, like),
+        read_column(positions, first, column + 3, like),
+    )
+
+
+@inline
+def unit_quaternion(q):
+    """Scale a quaternion to length one."""
+    s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@inline
+def joint_rotation(d, i, positions, first):
+    """Find q_a^-1 q_b, child in parent, from the joint's rotational coordinates."""
+    o = d.full(0.0)
+    body = d.body(i)
+    column = body.first_position + body.translation_count
+    offset, free = body.joint_orientation, body.rotation_count
+    if free == 0:
+        return offset
+    if free == 3:
+        q = read_quaternion(positions, first, column, o)
+        return quaternion_product(
+            offset, quaternion_product(conjugate(body.reference_quaternion), q)
+        )
+    a = read_column(positions, first, column, o)
+    if free == 1:
+        return quaternion_product(offset, rotation_about(body.child_axis, a))
+    b = read_column(positions, first, column + 1, o)
+    return quaternion_product(
+        quaternion_product(rotation_about(body.parent_axis, a), offset),
+        rotation_about(body.child_axis, b),
+    )
+
+
+@phase
+def place_bodies(d, knot, positions, first):
+    """Write the poses of all bodies from joint coordinates, root to leaves."""
+    o = d.full(0.0)
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        parent = d.pose(knot, body.parent)
+        q = quaternion_product(parent.orientation, joint_rotation(d, i, positions, first))
+        q = unit_quaternion(q)
+        offset, axes = body.parent_anchor, body.translation_axes
+        for j in range(body.translation_count):
+            s = read_column(positions, first, body.first_position + j, o)
+            offset = add(offset, scale(s, (axes[3 * j], axes[3 * j + 1], axes[3 * j + 2])))
+        anchor = add(parent.position, mat_vec(parent.rotation, offset))
+        position = sub(anchor, mat_vec(rotation_matrix(q), body.child_anchor))
+        set_pose(body, d.pose(knot, i), position, q)
+
+
+@phase
+def move_bodies(d, knot, velocities, first):
+    """Write the knot velocities of all bodies from joint velocities, root to leaves."""
+    one = d.full(1.0)
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        parent = d.pose(knot, body.parent)
+        n, column = body.translation_count, body.first_velocity
+        omega = mat_vec(parent.rotation, parent.angular_velocity)
+        v = add(parent.velocity, cross(omega, sub(pose.anchor, parent.position)))
+        for j in range(n):
+            rate = read_column(velocities, first, column + j, one)
+            v = add(v, scale(rate, translation_axis(d, i, j, knot)))
+        for j in range(body.rotation_count):
+            rate = read_column(velocities, first, column + n + j, one)
+            omega = add(omega, scale(rate, rotation_axis(d, i, j, knot)))
+        pose.velocity = sub(v, cross(omega, pose.arm))
+        pose.angular_velocity = mat_t_vec(pose.rotation, omega)
+        pose.cosine = one
+
+
+@inline
+def clear_environment(d):
+    """Set time, step sizes, energies and rotation since turns were counted to zero."""
+    o, environment = d.full(0.0), d.environment
+    environment.time = o
+    environment.step_size = o
+    environment.previous_step_size = o
+    environment.history = o
+    environment.dissipated = o
+    environment.work = o
+    environment.absolute_work = o
+    environment.swept = o
+
+
+@inline
+def clear_dofs(d):
+    """Set torques, rates and forces of the last step to zero."""
+    o = d.full(0.0)
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        dof.last_torque = o
+        dof.last_rate = o
+        dof.last_spring_force = o
+        dof.last_motor_force = o
+        dof.last_limit_force = o
+        dof.last_friction_force = o
+        dof.last_target = o
+
+
+@inline
+def clear_constraints(d):
+    """Set multipliers of loops and forces of contacts to zero."""
+    o = d.full(0.0)
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        loop_row.last_multiplier = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        contact.last_force = (o, o, o, o)
+        contact.rebound_velocity = o
+        contact.last_world_force = zero3(d)
+
+
+@phase
+def clear(d, velocities, first):
+    """Forget all steps that lie behind; the rates of the joints are those that are given."""
+    o = d.full(0.0)
+    clear_environment(d)
+    clear_dofs(d)
+    clear_constraints(d)
+    for back in range(1, KNOT_BUFFERS):
+        knot = knot_buffer(d, back)
+        for i in range(1, d.body_count):
+            pose = d.pose(knot, i)
+            pose.velocity = zero3(d)
+            pose.angular_velocity = zero3(d)
+    for joint in range(1, d.joint_count):
+        body = d.body(joint_row(d, joint))
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            rate = read_column(velocities, first, body.first_velocity + j, o)
+            dof.last_momentum_rate = rate
+            dof.last_rate = rate
+
+
+@phase
+def set_turns(d, positions, first):
+    """Count the full turns of given angles beyond the arctangent's range; of NaN none."""
+    o = d.full(0.0)
+    for joint in range(1, d.joint_count):
+        i = joint_row(d, joint)
+        body = d.body(i)
+        n, free = body.translation_count, body.rotation_count
+        for j in range(n, n + free if free < 3 else n):
+            dof = d.dof(body.first_dof + j)
+            dof.turns = o
+            angle = coordinate(d, i, j)
+            given = read_column(positions, first, body.first_position + j, o)
+            given = where(absolute(given) + 1.0, given, 0.0 * absolute(angle))
+            turns = rounded((given - angle) / (2.0 * math.pi))
+            dof.turns = turns / (3.0 - free)
+
+
+@inline
+def rounded(value):
+    """Round to the nearest whole number, by adding and taking away 1.5 * 2^52."""
+    return (value + 6755399441055744.0) - 6755399441055744.0
+
+
+@phase
+def reset_group(d, positions, velocities, first, lanes):
+    """Start the lanes afresh from joint coordinates and velocities."""
+    keep_state(d)
+    one, knot = d.full(1.0), knot_buffer(d, 0)
+    place_bodies(d, knot, positions, first)
+    move_bodies(d, knot, velocities, first)
+    update_loop_anchors(d, knot)
+    clear(d, velocities, first)
+    store_all_coordinates(d, knot, one)
+    store_point_spring_lengths(d, knot, one)
+    set_turns(d, positions, first)
+    others = but_not(one, lanes)
+    if any_lane(others):
+        restore_state(d, d.wide.full(others))
+
+
+@entry
+def reset(plan, model, state, work, features, batch, positions, velocities, mask, model_stride):
+    """Reset the environments whose mask (environments, 1) is 1."""
+    for g in range(group_count(batch, mask.shape[0])):
+        d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
+        first = g * d.lane_count
+        chosen = read_column(mask, first, 0, d.full(0.0))
+        lanes = both(chosen, filled(d, first, mask.shape[0]))
+        if any_lane(lanes):
+            reset_group(d, positions, velocities, first, lanes)
+
+
+@entry
+def refresh(plan, model, state, work, features, batch, groups, model_stride):
+    """Renew what follows from restored poses in every lane group."""
+    for g in range(groups):
+        d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
+        knot = knot_buffer(d, 0)
+        update_derived(d.wide, knot)
+        update_loop_anchors(d, knot)

@@ -1,0 +1,151 @@
+"""Step kernel: a call of the step for lane groups, with torques, targets, sub-steps and work."""
+
+from typing import Any, NamedTuple
+
+from vigym.core.compiler.kernel import entry, phase
+from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, write_column
+from vigym.core.compiler.rows import group_data
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.coordinates import accumulated, coordinate, store_all_coordinates
+from vigym.core.model.context import filled, knot_buffer
+from vigym.core.model.fields import HEADER, NO_MOTOR
+from vigym.core.model.kept import keep_state, restore_state
+from vigym.core.solver.advance import advance, stage_fraction
+
+# columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
+OUTCOME = 6
+STATE_SIZE = HEADER.offset("state_size")
+
+
+class Call(NamedTuple):
+    """Arguments of a call of the step.
+
+    Attributes:
+        torques: (environments, actuators) [N, N m].
+        targets: (environments, motors); not a number where a motor is idle.
+        dt: size of a sub-step [s].
+        order: of the method, 2 or 4.
+        substeps: number of sub-steps.
+        tolerance: largest scaled residual of a step.
+        status: (environments, OUTCOME), written: environments that arrived, iterations, residual,
+            halvings, saturated ones, power.
+    """
+
+    torques: Any
+    targets: Any
+    dt: float
+    order: int
+    substeps: int
+    tolerance: float
+    status: Any
+
+
+@phase
+def apply_torques(d, torques, first):
+    """Apply torques [N, N m], clipped to the effort; returns the lanes that were clipped."""
+    clipped = d.full(0.0)
+    for a in range(d.actuator_count):
+        dof = d.dof(d.actuator(a).dof)
+        torque = read_column(torques, first, a, clipped)
+        effort = dof.effort
+        beyond = above(absolute(torque), effort)
+        torque = where(beyond, where(torque, effort, -effort), torque)
+        clipped = maximum(clipped, beyond)
+        dof.applied_torque = torque
+    return clipped
+
+
+@phase
+def apply_targets(d, targets, first):
+    """Apply the targets of motors; a motor without a number is idle."""
+    o = d.full(0.0)
+    for a in range(d.motor_count):
+        dof = d.dof(d.motor(a).dof)
+        dof.target = read_column(targets, first, a, o)
+
+
+@phase
+def torque_times_coordinate(d):
+    """Sum u s over driven translations and angles: its change under held torques is their work."""
+    total = d.full(0.0)
+    for a in range(d.actuator_count):
+        actuator = d.actuator(a)
+        i, j = actuator.body, actuator.joint_dof
+        body = d.body(i)
+        has_coordinate = j < body.translation_count or body.rotation_count < 3
+        if has_coordinate and body.motor_kind == NO_MOTOR:
+            total = total + d.dof(actuator.dof).applied_torque * coordinate(d, i, j)
+    return total
+
+
+@phase
+def step_group(d, call, first, lanes):
+    """Make one call of the step for a lane group; a lane that fails ends as it was before."""
+    keep_state(d)
+    environment = d.environment
+    saturated = apply_torques(d, call.torques, first)
+    apply_targets(d, call.targets, first)
+    before = torque_times_coordinate(d)
+    spent, remainder = environment.absolute_work, environment.absolute_work_remainder
+    alive, iterations = lanes, d.full(0.0)
+    residual, halvings = d.full(0.0), d.full(0.0)
+    # one place that calls: compiled into it once
+    for stage in range(call.substeps if call.order == 2 else 3 * call.substeps):
+        dt = stage_fraction(call.order, stage) * call.dt
+        alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
+        iterations = iterations + count
+        residual = maximum(residual, largest)
+        halvings = halvings + halved
+        saturated = maximum(saturated, full)
+    failed = but_not(lanes, alive)
+    if any_lane(failed):
+        restore_state(d, d.wide.full(failed))
+    store_all_coordinates(d, knot_buffer(d, 0), alive)
+    work = torque_times_coordinate(d) - before
+    total, rest = accumulated(environment.work, environment.work_remainder, work, alive)
+    environment.work = total
+    environment.work_remainder = rest
+    spent = environment.absolute_work - spent
+    remainder = environment.absolute_work_remainder - remainder
+    power = (spent + remainder) / (call.substeps * call.dt)
+    write_column(call.status, first, 0, alive)
+    write_column(call.status, first, 1, iterations)
+    write_column(call.status, first, 2, residual)
+    write_column(call.status, first, 3, halvings)
+    write_column(call.status, first, 4, saturated)
+    write_column(call.status, first, 5, power)
+
+
+@entry
+def step(
+    plan,
+    model,
+    state,
+    work,
+    features,
+    batch,
+    torques,
+    targets,
+    dt,
+    order,
+    substeps,
+    tolerance,
+    status,
+    start,
+    stop,
+    model_stride,
+    work_start,
+):
+    """Step the lane groups start..stop, in the precision of their state.
+
+    In one environment lanes are bodies where bodies are independent, and single floats along the
+    tree; in a batch lanes are environments.
+    """
+    call = Call(torques, targets, dt, order, substeps, tolerance, status)
+    for g in range(start, stop):
+        state_start = g * plan[STATE_SIZE]
+        d = group_data(
+            plan, model, state, work, g * model_stride, state_start, work_start, features, batch
+        )
+        first = g * d.lane_count
+        step_group(d, call, first, filled(d, first, status.shape[0]))

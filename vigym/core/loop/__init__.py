@@ -1,0 +1,1 @@
+"""Loops: constraints that close them, their elimination and their multipliers."""

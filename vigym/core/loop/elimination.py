@@ -1,0 +1,376 @@
+"""Loop rows in the elimination: propagated up the tree, and eliminated where their cycle closes.
+
+With s the dofs and lam the multipliers of the loop rows, the equations of a step are
+
+    H s - B lam = -r,    K s = -g:    D d_b - sum B lam = -r_b at a body, K d_b = -g for its rows.
+
+K (derivative at knot 3) and B (wrench at knot 2) start at the loop's two bodies, the endpoints. A
+dof (u, w, pivot, direction N and W, see `vigym.core.solver.ldu`) that is eliminated from a body's
+block passes them on
+
+    K <- K - (K N) w / pivot,    B <- B - u (W B) / pivot,    S_rm <- S_rm + (K_r N)(W B_m) / pivot
+
+to the parent, as fill-in rows, up to where both paths join. At its closing body a row is a pivot
+like a dof: lam = -(g + K d_b + sum S lam) / S_rr, and D <- D + B K / S_rr. The closing body is the
+world ("tail": one dense node at the end of the order [MC 4.3]) or the body where the loop's two
+paths join ("local": fill-in stays within the cycle [SIM 4.2]): the plan tells, the kernel is one.
+
+Rows that depend on each other are normal. Every S_rr is shifted by a small part of what it was
+before other rows were eliminated, away from zero, and the shift's force is taken back by the
+multipliers of the last iteration (proximal point iteration).
+"""
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import any_lane
+from vigym.core.compiler.simd import absolute, where
+from vigym.core.joint.geometry import (
+    child_axis,
+    rotation_axis,
+    rotation_increment_axis,
+    translation_axis,
+)
+from vigym.core.loop.constraints import loop_arms, row_direction
+from vigym.core.loop.couplings import coupling_factor
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale, zero3
+from vigym.core.model.context import loop_end
+from vigym.core.model.fields import CONTACT_ROW, COUPLED_ROW, HINGE_PIVOT, ORIENTATION_ROW
+
+DUAL_SHIFT = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
+TINY = 1e-290  # pivot of a row that no dof moves
+# part of the largest pivot of a loop below which another of its pivots may be rounding
+ROUNDED = 1e-13
+
+
+@inline
+def schur_element(d, r, m):
+    """Find the element S_rm.
+
+    Rows m <= r from the start of r's profile on lie behind each other, their mirror images in the
+    second half.
+    """
+    if m <= r:
+        return d.schur(d.loop_row(r).schur_start + m)
+    return d.schur(d.schur_count + d.loop_row(m).schur_start + r)
+
+
+@inline
+def set_endpoint(d, q, sign, arm2, arm3, direction2, direction3):
+    """Write K and B of a row at one of its two bodies, from its directions (f, m) there."""
+    if q >= 0:
+        fill_in = d.fill_in(q)
+        f2, m2 = direction2
+        f3, m3 = direction3
+        fill_in.K_force = scale(sign, f3)
+        fill_in.K_torque = scale(sign, add(m3, cross(arm3, f3)))
+        fill_in.B_force = scale(sign, f2)
+        fill_in.B_torque = scale(sign, add(m2, cross(arm2, f2)))
+
+
+@inline
+def is_inactive(d, loop_row):
+    """Tell whether a loop row is of an inactive contact: it is left out of everything."""
+    if loop_row.kind != CONTACT_ROW:
+        return False
+    return not any_lane(d.contact(loop_row.owner).active)
+
+
+@inline
+def all_inactive(d):
+    """Tell whether there are no loop rows but those of contacts, and none of them is active."""
+    any_active = d.environment.any_active
+    return d.contact_row_count == d.loop_row_count and not any_lane(any_active)
+
+
+@inline
+def set_pivot(loop_row, knot2, knot3):
+    """Start the pivot of a row before other rows are eliminated, and the shift of it."""
+    loop_row.unreduced_pivot = TINY
+    loop_row.dual_shift = 0.0 if knot2 == knot3 else DUAL_SHIFT
+
+
+@phase(needs="loops")
+def assemble_coupling_rows(d, knot2, knot3):
+    """Write K and B of couplings: no wrench on a body, they act where dofs are eliminated."""
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        if loop_row.kind == COUPLED_ROW:
+            for q in (loop_row.endpoint_a, loop_row.endpoint_b):
+                fill_in = d.fill_in(q)
+                fill_in.K_force = zero3(d)
+                fill_in.K_torque = zero3(d)
+                fill_in.B_force = zero3(d)
+                fill_in.B_torque = zero3(d)
+            element = schur_element(d, r, r)
+            element.value = 0.0
+            set_pivot(loop_row, knot2, knot3)
+
+
+@inline
+def clear_schur_elements(d):
+    """Clear the elements of S of all active rows."""
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        if not is_inactive(d, loop_row):
+            for m in range(loop_row.profile_start, r + 1):
+                lower, upper = schur_element(d, r, m), schur_element(d, m, r)
+                lower.value = 0.0
+                upper.value = 0.0
+
+
+@phase(needs="loops")
+def assemble_loop_rows(d, knot2, knot3):
+    """Write K and B of all loop rows at their endpoints, and clear S.
+
+    At one knot (knot2 = knot3) S is symmetric, and needs no shift but that against rounding.
+    """
+    if all_inactive(d):
+        return
+    clear_schur_elements(d)
+    assemble_coupling_rows(d, knot2, knot3)
+    for loop in range(d.first_loop, loop_end(d)):
+        closure = d.body(loop)
+        a2, b2 = loop_arms(d, loop, knot2)
+        a3, b3 = loop_arms(d, loop, knot3)
+        for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+            loop_row = d.loop_row(r)
+            direction2 = row_direction(d, loop, loop_row, knot2)
+            direction3 = row_direction(d, loop, loop_row, knot3)
+            own = d.full(0.0)
+            if loop_row.kind > ORIENTATION_ROW:
+                slope = d.dof(loop_row.dof).compliance
+                direction3 = (scale(slope, direction3[0]), scale(slope, direction3[1]))
+                own = d.full(1.0)
+            set_endpoint(d, loop_row.endpoint_b, 1.0, b2, b3, direction2, direction3)
+            set_endpoint(d, loop_row.endpoint_a, -1.0, a2, a3, direction2, direction3)
+            element = schur_element(d, r, r)
+            element.value = own
+            set_pivot(loop_row, knot2, knot3)
+
+
+@inline
+def are_coupled(d, r, m):
+    """Tell whether the later row m couples with row r."""
+    return d.loop_row(m).profile_start <= r
+
+
+@phase(needs="loops")
+def clear_multipliers(d, count):
+    """Start from no multipliers: those of rows that depend on each other are then the least."""
+    for r in range(count):
+        loop_row = d.loop_row(r)
+        loop_row.multiplier = 0.0
+
+
+@phase(needs="loops")
+def accept_multipliers(d, mask):
+    """Accept the multipliers in the lanes of the mask: of lanes that are done they stay."""
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        accepted = where(mask, loop_row.multiplier, loop_row.accepted_multiplier)
+        loop_row.accepted_multiplier = accepted
+
+
+@phase(needs="loops")
+def resume_multipliers(d, mask):
+    """Put multipliers back before a solve, in lanes that are done.
+
+    They are what they were before the last solve, which then repeats itself.
+    """
+    accept_multipliers(d, mask)
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        loop_row.multiplier = loop_row.accepted_multiplier
+
+
+@inline
+def pass_to_parent(d, fill_in, K, B):
+    """Pass K and B (force, torque), seen from the parent's anchor, to the parent's fill-in row."""
+    if fill_in.parent_fill_in >= 0:
+        parent = d.fill_in(fill_in.parent_fill_in)
+        if fill_in.adds > 0:
+            K = (add(K[0], parent.K_force), add(K[1], parent.K_torque))
+            B = (add(B[0], parent.B_force), add(B[1], parent.B_torque))
+        parent.K_force, parent.K_torque = K
+        parent.B_force, parent.B_torque = B
+
+
+@inline
+def take_out_dof(dof, fill_in, j, y, x, K, B):
+    """Take dof j of a body's joint out of K and B: K - y w / pivot and B - u x / pivot.
+
+    y = K N and x = W B / pivot are stored.
+    """
+    x = x * dof.inverse_pivot
+    fill_in.K_dof[j] = y
+    fill_in.B_dof[j] = x
+    K = (axpy(-y, dof.row_force, K[0]), axpy(-y, dof.row_torque, K[1]))
+    B = (axpy(-x, dof.column_force, B[0]), axpy(-x, dof.column_torque, B[1]))
+    return K, B
+
+
+@inline
+def coupling_part(d, fill_in, p):
+    """Compute what a coupling adds to K N and W B of dof p; other rows act on bodies."""
+    loop_row = d.loop_row(fill_in.loop_row)
+    return coupling_factor(d, loop_row, p) if loop_row.kind == COUPLED_ROW else d.full(0.0)
+
+
+@inline
+def to_parent_anchor(body, K, B):
+    """Move K and B (force, torque) to the parent's anchor."""
+    K = (K[0], add(K[1], cross(body.lever3, K[0])))
+    B = (B[0], add(B[1], cross(body.lever2, B[0])))
+    return K, B
+
+
+@inline
+def propagate_past(d, i, q, knot2, knot3):
+    """Take every dof of body i out of a fill-in row, and pass it to the parent."""
+    body, fill_in = d.body(i), d.fill_in(q)
+    first, first_rotation = body.first_dof, body.first_dof + body.translation_count
+    K = (fill_in.K_force, fill_in.K_torque)
+    B = (fill_in.B_force, fill_in.B_torque)
+    if body.pivot_kind == HINGE_PIVOT:  # u and w are seen from the parent's anchor
+        part = coupling_part(d, fill_in, first)
+        y = dot(K[1], child_axis(d, i, knot3)) + part
+        x = dot(B[1], child_axis(d, i, knot2)) + part
+        K, B = to_parent_anchor(body, K, B)
+        K, B = take_out_dof(d.dof(first), fill_in, 0, y, x, K, B)
+    else:
+        for j in range(body.translation_count):
+            part = coupling_part(d, fill_in, first + j)
+            y = dot(K[0], translation_axis(d, i, j, knot3)) + part
+            x = dot(B[0], translation_axis(d, i, j, knot2)) + part
+            K, B = take_out_dof(d.dof(first + j), fill_in, j, y, x, K, B)
+        for j in range(body.rotation_count):
+            part = coupling_part(d, fill_in, first_rotation + j)
+            y = dot(K[1], rotation_increment_axis(d, i, j, knot3)) + part
+            x = dot(B[1], rotation_axis(d, i, j, knot2)) + part
+            n = body.translation_count + j
+            K, B = take_out_dof(d.dof(first_rotation + j), fill_in, n, y, x, K, B)
+        K, B = to_parent_anchor(body, K, B)
+    pass_to_parent(d, fill_in, K, B)
+
+
+@inline
+def add_to_schur(d, q, other, dofs):
+    """Add the dofs of a body to the element of S of two of its fill-in rows."""
+    own, second = d.fill_in(q), d.fill_in(other)
+    s = d.full(0.0)
+    for j in range(dofs):
+        s = s + own.K_dof[j] * second.B_dof[j]
+    element = schur_element(d, own.loop_row, second.loop_row)
+    element.value = element.value + s
+    if q == other:
+        loop_row = d.loop_row(own.loop_row)
+        loop_row.unreduced_pivot = loop_row.unreduced_pivot + s
+
+
+@phase(needs="loops")
+def propagate(d, i, knot2, knot3):
+    """Propagate the loop rows that pass body i past its dofs, and couple them."""
+    if all_inactive(d):
+        return
+    body = d.body(i)
+    first, dofs = body.first_fill_in, body.translation_count + body.rotation_count
+    end = first + body.fill_in_count
+    for q in range(first, end):
+        if not is_inactive(d, d.loop_row(d.fill_in(q).loop_row)):
+            propagate_past(d, i, q, knot2, knot3)
+    for q in range(first, end):
+        if is_inactive(d, d.loop_row(d.fill_in(q).loop_row)):
+            continue
+        for other in range(first, end):
+            if not is_inactive(d, d.loop_row(d.fill_in(other).loop_row)):
+                add_to_schur(d, q, other, dofs)
+
+
+@inline
+def decouple(d, r, per_pivot):
+    """Eliminate row r from the rows behind it: S_mn <- S_mn - S_mr S_rn / S_rr.
+
+    S_mr / S_rr is stored in the place of S_mr.
+    """
+    end = d.loop_row(r).profile_end + 1
+    for m in range(r + 1, end):
+        if are_coupled(d, r, m) and not is_inactive(d, d.loop_row(m)):
+            element = schur_element(d, m, r)
+            factor = element.value * per_pivot
+            element.value = factor
+            for n in range(r + 1, end):
+                if are_coupled(d, r, n) and not is_inactive(d, d.loop_row(n)):
+                    target = schur_element(d, m, n)
+                    target.value = target.value - factor * schur_element(d, r, n).value
+
+
+@inline
+def eliminate_at(d, i, r, per_pivot):
+    """Eliminate row r at its closing body i: D <- D + B K / S_rr.
+
+    Rows that are propagated further lose their share of K and B.
+    """
+    body, q = d.body(i), d.loop_row(r).at_closing_body
+    own = d.fill_in(q)
+    K_f, K_t = own.K_force, own.K_torque
+    B_f, B_t = own.B_force, own.B_torque
+    for other in range(q + 1, body.first_fill_in + body.fill_in_count):
+        fill_in = d.fill_in(other)
+        m = fill_in.loop_row
+        if are_coupled(d, r, m) and not is_inactive(d, d.loop_row(m)):
+            factor = schur_element(d, m, r).value
+            share = per_pivot * schur_element(d, r, m).value
+            fill_in.K_force = axpy(-factor, K_f, fill_in.K_force)
+            fill_in.K_torque = axpy(-factor, K_t, fill_in.K_torque)
+            fill_in.B_force = axpy(-share, B_f, fill_in.B_force)
+            fill_in.B_torque = axpy(-share, B_t, fill_in.B_torque)
+    B_f, B_t = scale(-per_pivot, B_f), scale(-per_pivot, B_t)
+    body.block_a = mat_sub_outer(body.block_a, B_f, K_f)
+    body.block_b = mat_sub_outer(body.block_b, B_f, K_t)
+    body.block_c = mat_sub_outer(body.block_c, B_t, K_f)
+    body.block_d = mat_sub_outer(body.block_d, B_t, K_t)
+
+
+@inline
+def largest_unreduced_pivot(d, loop_row):
+    """Find the largest unreduced pivot of the rows of one kind in a row's loop."""
+    largest = absolute(loop_row.unreduced_pivot)
+    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW):
+        return largest
+    closure = d.body(loop_row.owner)
+    for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+        other = d.loop_row(r)
+        if other.kind == loop_row.kind:
+            pivot = absolute(other.unreduced_pivot)
+            largest = where(pivot - largest, pivot, largest)
+    return largest
+
+
+@inline
+def pivot_shift(d, loop_row):
+    """Compute the shift of a row's pivot, as an absolute value.
+
+    It is a small part of the row's own unreduced pivot, and of the largest of its loop where
+    rounding is all that is left of it.
+    """
+    own, part = absolute(loop_row.unreduced_pivot), loop_row.dual_shift
+    return part * own + ROUNDED * largest_unreduced_pivot(d, loop_row)
+
+
+@phase(needs="loops")
+def eliminate_loop_rows(d, i):
+    """Eliminate the loop rows whose closing body is body i, or the world (0)."""
+    if all_inactive(d):
+        return
+    body = d.body(i)
+    for r in range(body.first_loop_row, body.first_loop_row + body.loop_row_count):
+        loop_row = d.loop_row(r)
+        if is_inactive(d, loop_row):
+            continue
+        pivot, shift = schur_element(d, r, r).value, pivot_shift(d, loop_row)
+        shift = where(pivot, shift, -shift)
+        loop_row.dual_shift = shift
+        per_pivot = 1.0 / (pivot + shift)
+        loop_row.inverse_pivot = per_pivot
+        decouple(d, r, per_pivot)
+        if i > 0:
+            eliminate_at(d, i, r, per_pivot)

@@ -1,0 +1,144 @@
+"""Loop rows in the solves: residuals towards the root, multipliers towards the leaves."""
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.loop.elimination import all_inactive, are_coupled, is_inactive, schur_element
+from vigym.core.math.vectors import axpy, dot
+from vigym.core.model.fields import ORIENTATION_ROW, POSITION_ROW
+
+RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
+
+
+@phase(needs="loops")
+def apply_dual_shift(d):
+    """Take off the residuals, before a solve, the force that the dual shift takes.
+
+    It takes it from the present multipliers.
+    """
+    if all_inactive(d):
+        return
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        shift = loop_row.dual_shift * loop_row.multiplier
+        loop_row.residual = loop_row.residual - shift
+
+
+@inline
+def reduce_fill_ins(d, i):
+    """Reduce the residuals of rows that pass body i, by its dofs just solved, towards the root."""
+    body = d.body(i)
+    dofs = body.translation_count + body.rotation_count
+    count = 0 if all_inactive(d) else body.fill_in_count
+    for q in range(body.first_fill_in, body.first_fill_in + count):
+        fill_in = d.fill_in(q)
+        loop_row = d.loop_row(fill_in.loop_row)
+        if is_inactive(d, loop_row):
+            continue
+        residual = loop_row.residual
+        for j in range(dofs):
+            residual = residual - d.dof(body.first_dof + j).residual * fill_in.K_dof[j]
+        loop_row.residual = residual
+
+
+@phase(needs="loops")
+def solve_rows_to_root(d, i):
+    """Pass the residuals of rows whose closing body is i to its wrench and to later rows."""
+    if all_inactive(d):
+        return
+    body = d.body(i)
+    for r in range(body.first_loop_row, body.first_loop_row + body.loop_row_count):
+        loop_row = d.loop_row(r)
+        if is_inactive(d, loop_row):
+            continue
+        residual = loop_row.residual
+        for m in range(r + 1, loop_row.profile_end + 1):
+            later = d.loop_row(m)
+            if are_coupled(d, r, m) and not is_inactive(d, later):
+                later.residual = later.residual - residual * schur_element(d, m, r).value
+        if i > 0:
+            fill_in = d.fill_in(loop_row.at_closing_body)
+            s = residual * loop_row.inverse_pivot
+            body.force = axpy(s, fill_in.B_force, body.force)
+            body.torque = axpy(s, fill_in.B_torque, body.torque)
+
+
+@phase(needs="loops", otherwise=zero)
+def solve_multipliers(d, i):
+    """Solve for the multipliers of rows whose closing body is i, whose motion is known.
+
+    Returns:
+        Largest residual that the dual shift leaves: a length over the length scale, or an angle
+        [rad].
+    """
+    left, per_length = d.full(0.0), 1.0 / d.environment.length_scale
+    body = d.body(i)
+    first = body.first_loop_row
+    if all_inactive(d):
+        return left
+    for r in range(first + body.loop_row_count - 1, first - 1, -1):
+        loop_row = d.loop_row(r)
+        if is_inactive(d, loop_row):
+            continue
+        residual = loop_row.residual
+        for m in range(r + 1, loop_row.profile_end + 1):
+            later = d.loop_row(m)
+            if are_coupled(d, r, m) and not is_inactive(d, later):
+                residual = residual + later.multiplier * schur_element(d, r, m).value
+        if i > 0:
+            fill_in = d.fill_in(loop_row.at_closing_body)
+            residual = residual + dot(fill_in.K_force, body.delta_position)
+            residual = residual + dot(fill_in.K_torque, body.delta_rotation)
+        multiplier = -residual * loop_row.inverse_pivot
+        if loop_row.kind <= ORIENTATION_ROW:
+            change = multiplier - loop_row.multiplier
+            rest = absolute(loop_row.dual_shift * change)
+            left = maximum(left, rest * per_length if loop_row.kind == POSITION_ROW else rest)
+        loop_row.multiplier = multiplier
+    return left
+
+
+@inline
+def multiplier_motion(d, i, j):
+    """Compute the motion of dof j of body i by the multipliers of the rows that pass the body."""
+    body = d.body(i)
+    s, count = d.full(0.0), 0 if all_inactive(d) else body.fill_in_count
+    for q in range(body.first_fill_in, body.first_fill_in + count):
+        fill_in = d.fill_in(q)
+        loop_row = d.loop_row(fill_in.loop_row)
+        if is_inactive(d, loop_row):
+            continue
+        s = s + loop_row.multiplier * fill_in.B_dof[j]
+    return s
+
+
+@inline
+def unbalanced_force(dof, motion):
+    """Compute the residual of a dof that the multipliers leave: a force [N] or moment [N m]."""
+    return absolute((dof.residual - motion) / dof.inverse_pivot)
+
+
+@phase(needs="loops", otherwise=zero)
+def multiplier_rounding(d):
+    """Compute what the rounding of rows' residuals leaves of the residuals of dofs, scaled.
+
+    A row's residual is known to some roundings of the length scale; the row turns that into a
+    multiplier, and that into forces: next to singular poses, a lot.
+    """
+    noise, one = d.full(0.0), d.full(1.0)
+    length = d.environment.length_scale
+    per_length = maximum(one, 1.0 / length)
+    if all_inactive(d):
+        return noise
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            s, dof = d.full(0.0), d.dof(body.first_dof + j)
+            for q in range(body.first_fill_in, body.first_fill_in + body.fill_in_count):
+                fill_in = d.fill_in(q)
+                loop_row = d.loop_row(fill_in.loop_row)
+                residual = RESIDUAL_ROUNDING * (length if loop_row.kind == POSITION_ROW else one)
+                multiplier = residual * absolute(loop_row.inverse_pivot)
+                if loop_row.kind <= ORIENTATION_ROW:
+                    s = s + multiplier * absolute(fill_in.B_dof[j])
+            noise = maximum(noise, absolute(s / dof.inverse_pivot))
+    return noise * per_length / d.environment.force_scale

@@ -1,0 +1,557 @@
+"""Fields of the data model: one line each with name, meaning, unit and width.
+
+There are four flat arrays. A row of a kind, for example a degree of freedom, has fields in several
+of them; kernels read them all by name from one row object, see `vigym.core.compiler.rows`.
+
+========  =========  ==============================================================================
+array     changes    content
+========  =========  ==============================================================================
+plan      never      integers: header, a row per joint, lists of actuators, loop rows, contacts ...
+model     never      constants, per lane group
+state     each step  what the next step starts from, per lane group
+work      scratch    what a step computes on its way, per thread
+========  =========  ==============================================================================
+
+Row 0 of the bodies is the world, a row without unknowns. Row i hangs on row ``parent`` < i, and has
+the fields of the joint that carries body i as well. A *loop* is a loop-closing joint or a spring
+between two points. Behind the bodies each loop has a row of its own, like a body's. A *loop row* is
+one scalar equation of a loop, of a coupling or of a contact of two bodies. On its way to the body
+where it is eliminated, it has a *fill-in row* at every body between.
+
+Float tables are laid out ``[row // s][field][lane]``, see `vigym.core.compiler.simd`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named entry of a table row.
+
+    Attributes:
+        name: how kernels and Python read it.
+        meaning: a phrase.
+        unit: of its values; empty for numbers without a unit.
+        width: how many numbers it has.
+        indexed: whether kernels read its numbers one by one, ``row.field[j]``.
+        feature: what a mechanism has to have for the entry not to be zero, None if it may always
+            be.
+    """
+
+    name: str
+    meaning: str
+    unit: str = ""
+    width: int = 1
+    indexed: bool = False
+    feature: str | None = None
+
+
+class Table:
+    """Fields of a row in one of the arrays, in the order of memory."""
+
+    def __init__(self, *fields: Field, kind: type = np.float64) -> None:
+        self.fields = {field.name: field for field in fields}
+        self.names = tuple(self.fields)
+        ends = np.cumsum([0, *(field.width for field in fields)]).tolist()
+        self._offsets = dict(zip(self.names, ends, strict=False))
+        self.width: int = ends[-1]
+        self._kind = kind
+        self.dtype = np.dtype(
+            [(f.name, kind, (f.width,)) if f.width > 1 else (f.name, kind) for f in fields]
+        )
+
+    def offset(self, name: str) -> int:
+        """Place of a field's first number in a row."""
+        return self._offsets[name]
+
+    def columns(self, name: str) -> slice:
+        """Places of a field's numbers in a row."""
+        start = self._offsets[name]
+        return slice(start, start + self.fields[name].width)
+
+    def feature(self, name: str) -> str | None:
+        """Feature that a field belongs to."""
+        return self.fields[name].feature
+
+    def rows(self, count: int) -> np.ndarray:
+        """Make structured rows (count,) of zeros: ``rows["mass"]`` reads and writes a field."""
+        return np.zeros(count, self.dtype)
+
+    def numbers(self, rows: np.ndarray) -> np.ndarray:
+        """View structured rows (n,) as numbers (n, width)."""
+        return rows.view(self._kind).reshape(len(rows), self.width)
+
+
+# --- the plan -------------------------------------------------------------------------------------
+# --------------------
+HEADER = Table(
+    Field("body_count", "number of bodies, the world included"),
+    Field("dof_count", "degrees of freedom of all joints, and one of each point spring"),
+    Field("position_count", "number of joint coordinates"),
+    Field("velocity_count", "number of joint velocities"),
+    Field("actuator_count", "number of degrees of freedom that torques drive"),
+    Field("active_joint_count", "number of joints whose coordinates or rates set forces"),
+    Field("joint_count", "joints plus one: the world, tree joints, loop-closing joints"),
+    Field("loop_count", "loops: loop-closing joints and point springs", feature="loops"),
+    Field("first_loop", "row of the first loop in the tables of bodies"),
+    Field("loop_row_count", "number of loop rows", feature="loops"),
+    Field("fill_in_count", "number of fill-in rows", feature="loops"),
+    Field("schur_count", "number of elements kept of the triangle of S", feature="loops"),
+    Field("contact_count", "number of contacts, skates and wheels", feature="contacts"),
+    Field("motor_count", "number of motors"),
+    Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
+    Field("pyramid", "whether friction has the four-sided cone"),
+    Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
+    Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
+    Field("model_bodies", "start of a table in the model"),
+    Field("model_dofs", "start of a table in the model"),
+    Field("model_loop_rows", "start of a table in the model"),
+    Field("model_contacts", "start of a table in the model"),
+    Field("state_dofs", "start of a table in the state"),
+    Field("state_loop_rows", "start of a table in the state"),
+    Field("state_contacts", "start of a table in the state"),
+    Field("state_knots", "start of the knot buffers in the state"),
+    Field("knot_size", "slots of a knot buffer"),
+    Field("state_size", "slots of the state of a lane group"),
+    Field("work_dofs", "start of a table in the work"),
+    Field("work_loop_rows", "start of a table in the work"),
+    Field("work_fill_ins", "start of a table in the work"),
+    Field("work_schur", "start of a table in the work"),
+    Field("work_contacts", "start of a table in the work"),
+    Field("work_environment", "start of a table in the work"),
+    Field("factors_size", "slots of all that a factorisation writes"),
+    Field("kept_state", "start in the work of two knot buffers and a state that are kept aside"),
+    Field("work_size", "slots of the work of a thread"),
+    Field("plan_actuators", "start of a list in the plan"),
+    Field("plan_active_joints", "start of a list in the plan"),
+    Field("plan_loop_rows", "start of a list in the plan"),
+    Field("plan_fill_ins", "start of a list in the plan"),
+    Field("plan_contacts", "start of a list in the plan"),
+    Field("plan_motors", "start of a list in the plan"),
+    kind=np.int64,
+)
+BODY_PLAN = Table(
+    Field("parent", "row of the body that the joint hangs on; of a loop its body a"),
+    Field("child", "row of the body that the joint carries; of a loop its body b"),
+    Field("first_dof", "first degree of freedom of the joint"),
+    Field("translation_count", "number of free translations"),
+    Field("rotation_count", "number of free rotations"),
+    Field("first_position", "first of the joint's coordinates in the caller's arrays"),
+    Field("first_velocity", "first of the joint's velocities in the caller's arrays"),
+    Field("has_rate_force", "whether damping, armature or torques on a ball joint act"),
+    Field("has_spring", "whether the joint has a spring"),
+    Field("pivot_kind", "elimination: GENERAL_PIVOT, HINGE_PIVOT or BALL_PIVOT"),
+    Field("first_loop_row", "first of the loop rows eliminated at the body, or of the loop"),
+    Field("loop_row_count", "number of these loop rows", feature="loops"),
+    Field("first_fill_in", "first of the fill-in rows of loop rows that pass the body"),
+    Field("fill_in_count", "number of these fill-in rows", feature="loops"),
+    Field("motor_kind", "NO_MOTOR, PD_MOTOR or DC_MOTOR"),
+    Field("has_limit", "whether the joint has limits"),
+    Field("has_friction", "whether the joint has dry friction"),
+    Field("has_forces", "whether torques, coordinates or rates set forces on the joint"),
+    Field("has_coordinate_force", "whether springs, motors, limits, friction or couplings act"),
+    kind=np.int64,
+)
+ACTUATOR_PLAN = Table(
+    Field("body", "row of the body whose joint is driven"),
+    Field("joint_dof", "which of the joint's degrees of freedom is driven"),
+    Field("dof", "row of that degree of freedom"),
+    kind=np.int64,
+)
+ACTIVE_JOINT_PLAN = Table(
+    Field("body", "row of the body or loop whose coordinates or rates set forces"),
+    kind=np.int64,
+)
+LOOP_ROW_PLAN = Table(
+    Field("kind", "COUPLED_ROW, POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW or CONTACT_ROW"),
+    Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
+    Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
+    Field("endpoint_a", "fill-in row at body a, -1 for the world"),
+    Field("endpoint_b", "fill-in row at body b, -1 for the world"),
+    Field("at_closing_body", "fill-in row where the row is eliminated, -1 for the world"),
+    Field("profile_start", "first loop row that it couples with"),
+    Field("profile_end", "last loop row that it couples with"),
+    Field("schur_start", "where its elements of S start, less profile_start"),
+    Field("other_body", "row of body b"),
+    Field("other_dof", "second degree of freedom that is coupled, else -1"),
+    kind=np.int64,
+)
+FILL_IN_PLAN = Table(
+    Field("loop_row", "the loop row that passes"),
+    Field("parent_fill_in", "fill-in row at the parent, -1 for none"),
+    Field("adds", "whether it is added to what the parent's fill-in row holds already"),
+    kind=np.int64,
+)
+CONTACT_PLAN = Table(
+    Field("body", "row of the body that touches"),
+    Field("kind", "BALL_CONTACT, RIM_..._CONTACT, PAIR_..._CONTACT, SKATE or WHEEL"),
+    Field("tangents_follow_body", "whether the tangents turn with the body"),
+    Field("has_torsion", "whether the contact resists spin about its normal"),
+    Field("partner", "row of the body that is touched, 0 for the ground"),
+    Field("first_loop_row", "first of the three loop rows of a contact of two bodies, else -1"),
+    kind=np.int64,
+)
+
+NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
+# how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
+GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
+# a coupling of two freedoms; rigid rows of a loop; rows of a loop that yield; one of three rows of
+# a contact
+(
+    COUPLED_ROW,
+    POSITION_ROW,
+    ORIENTATION_ROW,
+    COMPLIANT_POSITION_ROW,
+    COMPLIANT_ORIENTATION_ROW,
+    COMPLIANT_LENGTH_ROW,
+    CONTACT_ROW,
+) = range(7)
+# a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
+# a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
+# constraints
+(
+    BALL_CONTACT,
+    RIM_CONTACT,
+    RIM_QUARTER_CONTACT,
+    RIM_HALF_CONTACT,
+    RIM_THREE_QUARTER_CONTACT,
+    PAIR_BALL_CONTACT,
+    PAIR_NEAREST_CONTACT,
+    PAIR_HEAD_CONTACT,
+    PAIR_TAIL_CONTACT,
+    SKATE,
+    WHEEL,
+) = range(11)
+
+# --- constants ------------------------------------------------------------------------------------
+# --------------------
+ENVIRONMENT_MODEL = Table(
+    Field("gravity", "acceleration of free fall", "m/s^2, world", 3),
+    Field("force_scale", "force that residuals are measured by", "N"),
+    Field("length_scale", "length that residuals are measured by", "m"),
+    Field("ground_normal", "unit normal of the ground", "world", 3),
+    Field("ground_tangent", "unit tangent of the ground", "world", 3),
+    Field("ground_height", "height of the ground along its normal", "m"),
+)
+BODY_MODEL = Table(
+    Field("mass", "mass of the body", "kg"),
+    Field("inertia", "inertia about the centre of mass: xx yy zz xy xz yz", "kg m^2, body", 6),
+    Field("child_anchor", "joint anchor in the child, from its centre of mass", "m, child", 3),
+    Field("parent_anchor", "joint anchor in the parent, from its centre of mass", "m, parent", 3),
+    Field("child_axis", "joint axis fixed in the child", "child", 3),
+    Field("parent_axis", "joint axis fixed in the parent", "parent", 3),
+    Field("joint_orientation", "orientation of the child in the parent at zero", "quaternion", 4),
+    Field("translation_axes", "directions of the free translations", "parent", 9, indexed=True),
+    Field("parent_lever", "from the parent's own anchor to the joint's anchor", "m, parent", 3),
+    Field("reference_quaternion", "coordinate of a ball joint at the assembly", "quaternion", 4),
+)
+DOF_MODEL = Table(
+    Field("damping", "viscous damping", "N s/m or N m s/rad"),
+    Field("stiffness", "stiffness of the spring", "N/m or N m/rad"),
+    Field("rest", "coordinate or length at which the spring is slack", "m or rad"),
+    Field("armature", "inertia of the drive, seen at the joint", "kg or kg m^2"),
+    Field("effort", "largest torque that the caller may apply", "N or N m"),
+    Field("lower", "lower limit of the coordinate", "m or rad"),
+    Field("upper", "upper limit of the coordinate", "m or rad"),
+    Field("friction", "dry friction", "N or N m"),
+    Field("effective_mass", "inertia that a force on the freedom meets, for scale", "kg or kg m^2"),
+    Field("kp", "position gain of the motor", "N/m or N m/rad"),
+    Field("kd", "rate gain of the motor", "N s/m or N m s/rad"),
+    Field("force_limit", "largest force of the motor", "N or N m"),
+    Field("velocity_limit", "largest rate that the motor drives to", "m/s or rad/s"),
+    Field("voltage", "largest voltage of a DC motor", "V"),
+    Field("resistance", "resistance of a DC motor", "Ohm"),
+    Field("back_emf", "back-EMF constant of a DC motor", "V s/rad"),
+    Field("currents", "currents of a DC motor's saturation curve", "A", 8, indexed=True),
+    Field("torques", "torques of a DC motor's saturation curve", "N m", 8, indexed=True),
+)
+LOOP_ROW_MODEL = Table(
+    Field("vector_a", "vector of the constraint fixed in body a", "body a", 3),
+    Field("vector_b", "vector of the constraint fixed in body b", "body b", 3),
+    Field("ratio", "ratio of a coupling"),
+    Field("offset", "offset of a coupling", "m or rad"),
+)
+CONTACT_MODEL = Table(
+    Field("point", "point in the body, from its centre of mass", "m, body", 3),
+    Field("radius", "radius of the ball or rim about the point", "m"),
+    Field("rim_axis", "axis of a rim", "body", 3),
+    Field("rim_side", "a direction across the axis of a rim", "body", 3),
+    Field("direction", "direction in which friction is that along", "body", 3),
+    Field("friction_along", "coefficient of friction along the direction"),
+    Field("friction_across", "coefficient of friction across the direction"),
+    Field("friction_backward", "coefficient of friction against the direction"),
+    Field("torsional_friction", "coefficient of friction against spin", "m"),
+    Field("restitution", "coefficient of restitution"),
+    Field("effective_mass", "mass that a force at the contact meets, for scale", "kg"),
+    Field("segment", "of two bodies: from the middle to the end of the own segment", "m, body", 3),
+    Field("box_centre", "of two bodies: centre of the partner's box", "m, partner", 3),
+    Field("box_axes", "of two bodies: axes of the partner's box, row by row", "partner", 9),
+    Field("box_half_sizes", "of two bodies: half sizes of the partner's box", "m", 3),
+    Field("box_radius", "of two bodies: by which the partner's box is rounded", "m"),
+    Field("reach", "of two bodies: distance of the middles beyond which they are apart", "m"),
+)
+
+# --- state ----------------------------------------------------------------------------------------
+# --------------------
+ENVIRONMENT_STATE = Table(
+    Field("time", "time since the reset", "s"),
+    Field("step_size", "size of the last step", "s"),
+    Field("previous_step_size", "size of the step before", "s"),
+    Field("history", "number of equal smooth steps that lie behind"),
+    Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
+    Field("work", "work of actuators and motors", "J"),
+    Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
+    Field("swept", "bound of the rotation since full turns were counted", "rad"),
+    Field("present_knot", "number of the knot buffer that is the present one"),
+    Field("time_remainder", "rounding that is left of the time", "s"),
+    Field("dissipated_remainder", "rounding that is left of the dissipated energy", "J"),
+    Field("work_remainder", "rounding that is left of the work", "J"),
+    Field("absolute_work_remainder", "rounding that is left of the absolute work", "J"),
+)
+DOF_STATE = Table(
+    Field("last_torque", "torque that the caller applied in the last step", "N or N m"),
+    Field("cosine", "cosine of the angle; w of the quaternion of a ball joint"),
+    Field("sine", "sine; translation; length of a point spring; x, y, z of a quaternion", "1 or m"),
+    Field("turns", "number of full turns"),
+    Field("last_momentum_rate", "sin(angle change) / h of the last step", "m/s or rad/s"),
+    Field("last_rate", "rate over the last step", "m/s or rad/s"),
+    Field("last_spring_force", "force of the spring in the last step", "N or N m"),
+    Field("last_motor_force", "force of the motor in the last step", "N or N m"),
+    Field("last_limit_force", "force of the limits in the last step", "N or N m"),
+    Field("last_friction_force", "dry friction in the last step", "N or N m"),
+    Field("last_target", "target of the motor in the last step", "m, rad, m/s or rad/s"),
+)
+LOOP_ROW_STATE = Table(
+    Field("last_multiplier", "multiplier of the last step", "N or N m"),
+)
+CONTACT_STATE = Table(
+    Field("last_force", "last force: normal, tangents over friction, torque over its own", "N", 4),
+    Field("rebound_velocity", "normal velocity of a rebound that is due", "m/s"),
+    Field("last_world_force", "last step's force on the body", "N, world", 3),
+)
+POSE_STATE = Table(
+    Field("position", "centre of mass", "m, world", 3),
+    Field("orientation", "unit quaternion (w, x, y, z), body to world", "", 4),
+    Field("rotation", "rotation matrix of the orientation", "", 9),
+    Field("anchor", "anchor of the joint that carries the body", "m, world", 3),
+    Field("arm", "from the centre of mass to the anchor", "m, world", 3),
+    Field("axis", "axis of the joint that is fixed in the body", "world", 3),
+    Field("velocity", "half-step velocity that led to this knot", "m/s, world", 3),
+    Field("angular_velocity", "half-step angular velocity that led to this knot", "rad/s, body", 3),
+    Field("cosine", "scalar part of the rotation quaternion of the step that led to this knot"),
+)
+
+# --- work -----------------------------------------------------------------------------------------
+# --------------------
+ENVIRONMENT_WORK = Table(
+    Field("any_active", "whether any contact of two bodies is active"),
+)
+BODY_WORK = Table(
+    Field("history_force", "force terms of the last step", "N, world", 3),
+    Field("history_torque", "torque terms of the last step", "N m, body", 3),
+    Field("force", "force part of the residual wrench", "N, world", 3),
+    Field("torque", "torque of the residual wrench about the anchor at knot 2", "N m, world", 3),
+    Field("block_a", "derivative of the force by the shift", "N/m", 9),
+    Field("block_b", "derivative of the force by the rotation", "N/rad", 9),
+    Field("block_c", "derivative of the torque by the shift", "N", 9),
+    Field("block_d", "derivative of the torque by the rotation, or its inverse", "N m/rad", 9),
+    Field("rotational_block", "derivative of the body's own torque by its rotation", "N m/rad", 9),
+    Field("position_correction", "shift of the anchor that closes the joints", "m", 3),
+    Field("rotation_correction", "rotation that closes the joints", "rad", 3),
+    Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),
+    Field("lever3", "from the parent's anchor to the own closed one at knot 3", "m, world", 3),
+    Field("delta_position", "Newton increment or knot velocity of the anchor", "m or m/s", 3),
+    Field("delta_rotation", "Newton increment or knot velocity of the rotation", "rad or rad/s", 3),
+)
+DOF_WORK = Table(
+    Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
+    Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
+    Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
+    Field("load", "generalised force at the present guess of knot 3", "N or N m"),
+    Field("compliance", "derivative of the load by the freedom", "N/m or N m/rad"),
+    Field("residual", "residual over the pivot", "m or rad"),
+    Field("inverse_pivot", "1 / pivot", "m/N or rad/(N m)"),
+    Field("column_force", "force part of column u of the eliminated freedom", "", 3),
+    Field("column_torque", "torque part of column u", "", 3),
+    Field("row_force", "force part of row w over the pivot", "", 3),
+    Field("row_torque", "torque part of row w over the pivot", "", 3),
+    Field("increment", "Newton increment along the freedom; at a knot its rate", "m or rad"),
+    Field("increment_seen", "increment by which bounded forces choose their branch", "m or rad"),
+    Field("start", "coordinate at knot 2", "m or rad"),
+    Field("seen_rate", "rate over the step, as the bounded forces see it", "m/s or rad/s"),
+    Field("seen_slope", "derivative of that rate by the freedom", "1/s"),
+    Field("motor_command", "force that the motor is commanded", "N or N m"),
+    Field("motor_stiffness", "derivative of the command by the freedom, negated", "N/m or N m/rad"),
+    Field("lower_clearance", "velocity that would reach the lower limit", "m/s or rad/s"),
+    Field("upper_clearance", "velocity that would reach the upper limit", "m/s or rad/s"),
+    Field("forces", "forces of motor, limit and dry friction as they are", "N or N m", 3),
+    Field("affine_forces", "these forces at no increment, then after it", "N or N m", 3),
+    Field("force_slopes", "negated derivatives of these forces by the dof", "N/m or N m/rad", 3),
+    Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
+    Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
+)
+LOOP_ROW_WORK = Table(
+    Field("residual", "residual of the row", "m, rad, N or N m"),
+    Field("multiplier", "multiplier of the row", "N or N m"),
+    Field("accepted_multiplier", "multiplier of the last iteration that counts", "N or N m"),
+    Field("inverse_pivot", "1 / pivot of the row"),
+    Field("unreduced_pivot", "pivot before other rows were eliminated"),
+    Field("dual_shift", "shift of the pivot, a part of the unreduced one"),
+)
+FILL_IN_WORK = Table(
+    Field("K_force", "derivative of the row by the body's shift at knot 3", "", 3),
+    Field("K_torque", "derivative of the row by the body's rotation at knot 3", "", 3),
+    Field("B_force", "force of the row's unit multiplier on the body at knot 2", "", 3),
+    Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "", 3),
+    Field("K_dof", "derivative of the row by the joint's freedoms", "", 6, indexed=True),
+    Field("B_dof", "unit multiplier force along them, over their pivots", "", 6, indexed=True),
+)
+SCHUR_WORK = Table(
+    Field("value", "element of S, by which loop rows couple"),
+)
+CONTACT_WORK = Table(
+    Field("active", "whether the contact is in the equations: it touches, or is near"),
+    Field("gap_target", "gap that the step has to leave", "m"),
+    Field("anchor_force", "force that the proximal term starts from", "N", 4),
+    Field("force", "force as it is", "N", 4),
+    Field("affine_force", "force at no increment, then after it", "N", 4),
+    Field("velocity", "velocity: normal, touching point (3, world), spin", "m/s, rad/s", 5),
+    Field("velocity_seen", "velocity by which the law chooses its branch", "m/s, rad/s", 5),
+    Field("velocity_next", "velocity after the last increment", "m/s, rad/s", 5),
+    Field("slope_nn", "slope of the normal force by the normal velocity, negated"),
+    Field("slope_1n", "slope of the first tangential force by the normal velocity, negated"),
+    Field("slope_2n", "slope of the second tangential force by the normal velocity, negated"),
+    Field("slope_11", "slope of the first tangential force by the first velocity, negated"),
+    Field("slope_12", "slope of the first tangential force by the second velocity, negated"),
+    Field("slope_22", "slope of the second tangential force by the second velocity, negated"),
+    Field("slope_sn", "slope of the torque by the normal velocity, negated"),
+    Field("slope_ss", "slope of the torque by the spin, negated"),
+    Field("tangent_1", "first unit tangent", "world", 3),
+    Field("tangent_2", "second unit tangent", "world", 3),
+    Field("scaled_tangent_1", "first tangent times its coefficient of friction", "world", 3),
+    Field("scaled_tangent_2", "second tangent times its coefficient of friction", "world", 3),
+    Field("arm2", "from the joint anchor to the touching point at knot 2", "m, world", 3),
+    Field("arm_lowest", "from the joint anchor to the lowest point at knot 3", "m, world", 3),
+    Field("arm_touching", "from the joint anchor at knot 3 to the point of knot 2", "m, world", 3),
+    Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
+    Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
+    Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
+    Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),
+    Field("no_slip_rotation_2", "what turning the second direction adds to a rotation", "", 3),
+    Field("converged_force", "force of the solution", "N", 4),
+    Field("converged_world_force", "force of the solution on the body", "N, world", 3),
+    Field("normal2", "unit normal at knot 2", "world", 3),
+    Field("normal3", "unit normal at knot 3", "world", 3),
+    Field("partner_arm2", "arm2 of the partner", "m, world", 3),
+    Field("partner_arm_lowest", "arm_lowest of the partner", "m, world", 3),
+    Field("partner_arm_touching", "arm_touching of the partner", "m, world", 3),
+    Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
+    Field("segment_place", "place on the own segment at knot 2, from -1 to 1"),
+    Field("slope_21", "slope of the second tangential force by the first velocity, negated"),
+    Field("dual", "duals of the interior point (s, psi)", "", 2),
+    Field("dual_next", "these duals after the increment", "", 2),
+    Field("dual_slopes", "slopes of psi", "", 4),
+)
+
+# --- row kinds ------------------------------------------------------------------------------------
+# --------------------
+TABLES = ("plan", "model", "state", "work")
+# start of each table: the array it lies in, and the entry of the header that tells where (None: at
+# its beginning)
+BLOCK_STARTS = {
+    "model_environment": ("model", None),
+    "model_bodies": ("model", "model_bodies"),
+    "model_dofs": ("model", "model_dofs"),
+    "model_loop_rows": ("model", "model_loop_rows"),
+    "model_contacts": ("model", "model_contacts"),
+    "state_environment": ("state", None),
+    "state_dofs": ("state", "state_dofs"),
+    "state_loop_rows": ("state", "state_loop_rows"),
+    "state_contacts": ("state", "state_contacts"),
+    "state_knots": ("state", "state_knots"),
+    "work_bodies": ("work", None),
+    "work_dofs": ("work", "work_dofs"),
+    "work_loop_rows": ("work", "work_loop_rows"),
+    "work_fill_ins": ("work", "work_fill_ins"),
+    "work_schur": ("work", "work_schur"),
+    "work_contacts": ("work", "work_contacts"),
+    "work_environment": ("work", "work_environment"),
+    "kept_bodies": ("work", "factors_size"),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Table of a row kind, and where it starts.
+
+    Attributes:
+        table: its fields.
+        start: a name of ``BLOCK_STARTS``, or of the plan an entry of the header.
+    """
+
+    table: Table
+    start: str | None
+
+
+class RowKind:
+    """Tables whose fields a row object reads by name.
+
+    Args:
+        alone: whether there is only one row, ``d.name`` instead of ``d.name(i)``.
+        buffered: whether rows lie in buffers, ``d.name(buffer, i)``.
+        parts: table of each array.
+    """
+
+    def __init__(self, alone: bool = False, buffered: bool = False, **parts: Part) -> None:
+        self.alone, self.buffered, self.tables = alone, buffered, parts
+        self.fields = {
+            field.name: (array, field, part.table.offset(field.name))
+            for array, part in parts.items()
+            for field in part.table.fields.values()
+        }
+        assert len(self.fields) == sum(len(part.table.names) for part in parts.values()), (
+            "a field name occurs twice"
+        )
+
+
+ROW_KINDS = {
+    "environment": RowKind(
+        alone=True,
+        model=Part(ENVIRONMENT_MODEL, "model_environment"),
+        state=Part(ENVIRONMENT_STATE, "state_environment"),
+        work=Part(ENVIRONMENT_WORK, "work_environment"),
+    ),
+    "body": RowKind(
+        plan=Part(BODY_PLAN, None),
+        model=Part(BODY_MODEL, "model_bodies"),
+        work=Part(BODY_WORK, "work_bodies"),
+    ),
+    "kept_body": RowKind(work=Part(BODY_WORK, "kept_bodies")),
+    "pose": RowKind(buffered=True, state=Part(POSE_STATE, "state_knots")),
+    "dof": RowKind(
+        model=Part(DOF_MODEL, "model_dofs"),
+        state=Part(DOF_STATE, "state_dofs"),
+        work=Part(DOF_WORK, "work_dofs"),
+    ),
+    "loop_row": RowKind(
+        plan=Part(LOOP_ROW_PLAN, "plan_loop_rows"),
+        model=Part(LOOP_ROW_MODEL, "model_loop_rows"),
+        state=Part(LOOP_ROW_STATE, "state_loop_rows"),
+        work=Part(LOOP_ROW_WORK, "work_loop_rows"),
+    ),
+    "fill_in": RowKind(
+        plan=Part(FILL_IN_PLAN, "plan_fill_ins"), work=Part(FILL_IN_WORK, "work_fill_ins")
+    ),
+    "schur": RowKind(work=Part(SCHUR_WORK, "work_schur")),
+    "contact": RowKind(
+        plan=Part(CONTACT_PLAN, "plan_contacts"),
+        model=Part(CONTACT_MODEL, "model_contacts"),
+        state=Part(CONTACT_STATE, "state_contacts"),
+        work=Part(CONTACT_WORK, "work_contacts"),
+    ),
+    "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
+    "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),
+    "active_joint": RowKind(plan=Part(ACTIVE_JOINT_PLAN, "plan_active_joints")),
+}

@@ -1,0 +1,118 @@
+"""Copies kept aside: states before a call, knots before a second attempt, factors.
+
+Masks are lanes of ``d.wide``: in a single environment all of its lanes are equal.
+"""
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import lane
+from vigym.core.compiler.simd import LANES, load, store, where
+from vigym.core.math.vectors import select9
+from vigym.core.model.context import present_knot, set_present_knot
+from vigym.core.model.fields import BALL_PIVOT, ENVIRONMENT_STATE
+from vigym.core.model.layout import KNOT_BUFFERS
+
+PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
+
+
+@inline
+def copy(d, to, target, source, start, size):
+    """Copy ``size`` slots, a multiple of LANES, between arrays."""
+    for at in range(0, size, LANES):
+        store(to, target + at, load(source, start + at, d.wide.full(0.0)))
+
+
+@inline
+def blend(d, to, target, source, start, size, mask):
+    """Copy ``size`` slots in the lanes of the mask."""
+    for at in range(0, size, LANES):
+        store(
+            to,
+            target + at,
+            where(mask, load(source, start + at, mask), load(to, target + at, mask)),
+        )
+
+
+@inline
+def kept_knot(d, slot):
+    """Place in the work where a knot buffer is kept: slot 0 or 1."""
+    return d.work_bodies + d.kept_state + slot * d.knot_size
+
+
+@inline
+def keep_knot(d, knot, slot):
+    """Keep a knot buffer aside."""
+    copy(d, d.work, kept_knot(d, slot), d.state, knot, d.knot_size)
+
+
+@inline
+def restore_knot(d, knot, slot, mask):
+    """Write what was kept to a knot buffer, in the lanes of the mask."""
+    blend(d, d.state, knot, d.work, kept_knot(d, slot), d.knot_size, mask)
+
+
+@inline
+def blend_knots(d, target, source, mask):
+    """Copy a knot buffer to another one, in the lanes of the mask."""
+    blend(d, d.state, target, d.state, source, d.knot_size, mask)
+
+
+@inline
+def keep_state(d):
+    """Keep the whole state aside."""
+    copy(d, d.work, kept_knot(d, 2), d.state, d.state_environment, d.state_size)
+
+
+@phase
+def restore_state(d, mask):
+    """Put lanes back to the state that was kept, whichever knot buffer is the present one now."""
+    size = d.knot_size
+    kept = kept_knot(d, 2)
+    start = d.state_knots - d.state_environment
+    then = int(lane(load(d.work, kept + PRESENT_KNOT, d.full(0.0)), 0))
+    now = present_knot(d)
+    blend(d, d.state, d.state_environment, d.work, kept, start, mask)
+    for k in range(KNOT_BUFFERS):
+        target = d.state_knots + size * ((now + k) % KNOT_BUFFERS)
+        source = kept + start + size * ((then + k) % KNOT_BUFFERS)
+        blend(d, d.state, target, d.work, source, size, mask)
+    set_present_knot(d, now)
+
+
+@phase
+def keep_factors(d):
+    """Keep the factors that solves read. Called with ``d.wide`` of a batch."""
+    start = d.work_dofs
+    copy(
+        d,
+        d.work,
+        start + d.factors_size,
+        d.work,
+        start,
+        d.factors_size - (d.work_dofs - d.work_bodies),
+    )
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        kept = d.kept_body(i)
+        kept.rotational_block = body.rotational_block
+        if body.pivot_kind == BALL_PIVOT:
+            kept.block_a = body.block_a
+            kept.block_b = body.block_b
+            kept.block_c = body.block_c
+            kept.block_d = body.block_d
+
+
+@phase
+def restore_factors(d, mask):
+    """Put factors back in the lanes of the mask."""
+    start = d.work_dofs
+    size = d.factors_size - (d.work_dofs - d.work_bodies)
+    blend(d, d.work, start, d.work, start + d.factors_size, size, mask)
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        kept = d.kept_body(i)
+        body.rotational_block = select9(mask, kept.rotational_block, body.rotational_block)
+        if body.pivot_kind == BALL_PIVOT:
+            body.block_a = select9(mask, kept.block_a, body.block_a)
+            body.block_b = select9(mask, kept.block_b, body.block_b)
+            body.block_c = select9(mask, kept.block_c, body.block_c)
+            body.block_d = select9(mask, kept.block_d, body.block_d)

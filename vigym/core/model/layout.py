@@ -1,0 +1,174 @@
+"""Layout of the tables in memory: sizes and starts of the arrays, constants and states in lanes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vigym.core.compiler.simd import LANES
+from vigym.core.model.fields import (
+    BODY_MODEL,
+    BODY_WORK,
+    CONTACT_MODEL,
+    CONTACT_STATE,
+    CONTACT_WORK,
+    DOF_MODEL,
+    DOF_STATE,
+    DOF_WORK,
+    ENVIRONMENT_MODEL,
+    ENVIRONMENT_STATE,
+    ENVIRONMENT_WORK,
+    FILL_IN_WORK,
+    HEADER,
+    LOOP_ROW_MODEL,
+    LOOP_ROW_STATE,
+    LOOP_ROW_WORK,
+    POSE_STATE,
+    SCHUR_WORK,
+    Table,
+)
+
+# [m or rad] by which a step at most leads back from beyond a limit or from below the ground
+MAX_CORRECTION = 1e-6
+KNOT_BUFFERS = (
+    4  # buffers that take turns: the present knot, the next, and the two before for the predictor
+)
+
+
+class Model(NamedTuple):
+    """Constants of a mechanism, made by `vigym.simulation.compile`.
+
+    The tables are structured arrays with a row per body, degree of freedom ...; ``model_table``
+    lays them out in lanes.
+
+    Attributes:
+        plan: integers: header, then lists of rows, see `vigym.core.model.fields`.
+        environment: (1,) of ENVIRONMENT_MODEL.
+        bodies: (rows,) of BODY_MODEL: each body with the joint that carries it, and each loop.
+        dofs: (n_dofs,) of DOF_MODEL.
+        loop_rows: (n_loop_rows,) of LOOP_ROW_MODEL.
+        contacts: (n_contacts,) of CONTACT_MODEL.
+        body_rows: (n_bodies,) row of each body of the mechanism.
+    """
+
+    plan: np.ndarray
+    environment: np.ndarray
+    bodies: np.ndarray
+    dofs: np.ndarray
+    loop_rows: np.ndarray
+    contacts: np.ndarray
+    body_rows: np.ndarray
+
+
+def header_of(plan: np.ndarray) -> np.void:
+    """View of the plan's header: ``header_of(plan)["body_count"]`` reads and writes an entry."""
+    header: np.void = plan[: HEADER.width].view(HEADER.dtype)[0]
+    return header
+
+
+def plan_rows(plan: np.ndarray, table: Table, start: int, count: int) -> np.ndarray:
+    """View of a list of the plan that begins at entry ``start``, as (count,) structured rows."""
+    return plan[start : start + count * table.width].view(table.dtype)
+
+
+def padded(rows: int, single: bool) -> int:
+    """Count the rows a table holds: in a single environment the last block is filled up."""
+    return -(-rows // LANES) * LANES if single else rows
+
+
+def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
+    """Copy the plan, and fill in the sizes and starts of the float tables.
+
+    The layout is that of one environment (``single``) or of lanes of environments.
+    """
+    plan = plan.copy()
+    h = header_of(plan)
+    rows = h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"]
+    counts = {
+        "bodies": rows,
+        "dofs": h["dof_count"],
+        "loop_rows": h["loop_row_count"],
+        "fill_ins": h["fill_in_count"],
+        "schur": 2 * h["schur_count"],
+        "contacts": h["contact_count"],
+    }
+    lanes = 1 if single else LANES
+    slots = {name: padded(max(int(count), 1), single) * lanes for name, count in counts.items()}
+    h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
+    h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
+    h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width
+    h["model_contacts"] = h["model_loop_rows"] + slots["loop_rows"] * LOOP_ROW_MODEL.width
+    h["state_dofs"] = ENVIRONMENT_STATE.width * LANES
+    h["state_loop_rows"] = h["state_dofs"] + slots["dofs"] * DOF_STATE.width
+    h["state_contacts"] = h["state_loop_rows"] + slots["loop_rows"] * LOOP_ROW_STATE.width
+    h["state_knots"] = h["state_contacts"] + slots["contacts"] * CONTACT_STATE.width
+    h["knot_size"] = slots["bodies"] * POSE_STATE.width
+    h["state_size"] = h["state_knots"] + KNOT_BUFFERS * h["knot_size"]
+    h["work_dofs"] = slots["bodies"] * BODY_WORK.width
+    h["work_loop_rows"] = h["work_dofs"] + slots["dofs"] * DOF_WORK.width
+    h["work_fill_ins"] = h["work_loop_rows"] + slots["loop_rows"] * LOOP_ROW_WORK.width
+    h["work_schur"] = h["work_fill_ins"] + slots["fill_ins"] * FILL_IN_WORK.width
+    h["factors_size"] = h["work_schur"] + slots["schur"] * SCHUR_WORK.width
+    h["work_contacts"] = 2 * h["factors_size"]  # once more the same, to keep factors aside
+    h["work_environment"] = h["work_contacts"] + slots["contacts"] * CONTACT_WORK.width
+    h["kept_state"] = h["work_environment"] + ENVIRONMENT_WORK.width * LANES
+    h["work_size"] = h["kept_state"] + 2 * h["knot_size"] + h["state_size"]
+    return plan
+
+
+def aligned(size: int) -> np.ndarray:
+    """Make a zeroed float64 array that starts on a cache line (5 to 15 % of a step)."""
+    raw = np.zeros(size * 8 + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size * 8].view(np.float64)
+
+
+def in_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
+    """Lay out constants (rows, fields) as the flat table of one lane group.
+
+    Lanes are bodies in a single environment; else every lane is the same.
+    """
+    if single:
+        filled = np.concatenate(
+            [rows, np.repeat(rows[-1:], padded(len(rows), True) - len(rows), axis=0)]
+        )
+        return filled.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1).ravel()
+    return np.repeat(rows[:, :, None], LANES, axis=2).ravel()
+
+
+def model_table(model: Model, single: bool) -> np.ndarray:
+    """Lay out the constants of one lane group."""
+    tables = (
+        (BODY_MODEL, model.bodies),
+        (DOF_MODEL, model.dofs),
+        (LOOP_ROW_MODEL, model.loop_rows),
+        (CONTACT_MODEL, model.contacts),
+    )
+    parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
+    for table, rows in tables:
+        parts.append(in_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
+    laid_out = aligned(sum(part.size for part in parts))
+    laid_out[:] = np.concatenate(parts)
+    return laid_out
+
+
+def initial_state(plan: np.ndarray, groups: int) -> np.ndarray:
+    """Make the state of ``groups`` lane groups with every body at the origin.
+
+    Every lane holds a valid pose, also those without a body or environment.
+    """
+    h = header_of(plan)
+    state = aligned(int(groups * h["state_size"]))
+    knots = state.reshape(groups, -1)[:, h["state_knots"] :].reshape(
+        groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES
+    )
+    rotation = POSE_STATE.offset("rotation")
+    ones = (
+        POSE_STATE.offset("orientation"),
+        rotation,
+        rotation + 4,
+        rotation + 8,
+        POSE_STATE.offset("cosine"),
+    )
+    for field in ones:
+        knots[..., field, :] = 1.0
+    return state

@@ -1,0 +1,150 @@
+"""Snapshots: a state as plain rows, one per environment, whatever the layout.
+
+What is saved from one simulator can be restored in another one of the same mechanism.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vigym.core.compiler.simd import LANES
+from vigym.core.model.fields import (
+    CONTACT_STATE,
+    DOF_STATE,
+    ENVIRONMENT_STATE,
+    LOOP_ROW_STATE,
+    POSE_STATE,
+    Table,
+)
+from vigym.core.model.layout import KNOT_BUFFERS, header_of
+
+
+def _columns(*names: str) -> list[int]:
+    """List the columns of some fields of a pose."""
+    return [k for name in names for k in np.r_[POSE_STATE.columns(name)].tolist()]
+
+
+# of the present knot
+PRESENT = _columns("position", "orientation", "velocity", "angular_velocity", "cosine")
+# half-step velocities of the steps before, for the predictor
+BEFORE = _columns("velocity", "angular_velocity")
+ORIENTATION = slice(3, 7)  # of the columns of the present knot
+# columns of the environment that are saved: those before the number of the present knot
+SCALARS = ENVIRONMENT_STATE.offset("present_knot")
+
+
+class _Tables(NamedTuple):
+    """Views of a flat state: groups first, then blocks of rows, fields, and LANES last."""
+
+    environment: np.ndarray
+    dofs: np.ndarray
+    loop_rows: np.ndarray
+    contacts: np.ndarray
+    knots: np.ndarray
+
+
+def _tables(plan: np.ndarray, state: np.ndarray) -> _Tables:
+    """View a flat state as its tables."""
+    h = header_of(plan)
+    groups = state.size // int(h["state_size"])
+    flat = state.reshape(groups, -1)
+
+    def view(table: Table, start: int, stop: int) -> np.ndarray:
+        """View the table between two slots of a group."""
+        return flat[:, start:stop].reshape(groups, -1, table.width, LANES)
+
+    knots = flat[:, h["state_knots"] :]
+    return _Tables(
+        environment=view(ENVIRONMENT_STATE, 0, h["state_dofs"]),
+        dofs=view(DOF_STATE, h["state_dofs"], h["state_loop_rows"]),
+        loop_rows=view(LOOP_ROW_STATE, h["state_loop_rows"], h["state_contacts"]),
+        contacts=view(CONTACT_STATE, h["state_contacts"], h["state_knots"]),
+        knots=knots.reshape(groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES),
+    )
+
+
+def _widths(plan: np.ndarray) -> list[int]:
+    """Count the columns of each part of a packed state."""
+    h = header_of(plan)
+    bodies = int(h["body_count"]) - 1
+    return [
+        SCALARS,
+        int(h["dof_count"]) * DOF_STATE.width,
+        int(h["loop_row_count"]) * LOOP_ROW_STATE.width,
+        int(h["contact_count"]) * CONTACT_STATE.width,
+        bodies * len(PRESENT),
+        *[bodies * len(BEFORE)] * (KNOT_BUFFERS - 1),
+    ]
+
+
+def _read(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
+    """View (groups, blocks, fields, LANES) as (environments, rows, fields); a copy if need be."""
+    if single:
+        return blocks[0].transpose(0, 2, 1).reshape(1, -1, blocks.shape[2])
+    return blocks.transpose(0, 3, 1, 2).reshape(-1, *blocks.shape[1:3])[:count]
+
+
+def _write(
+    blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]
+) -> None:
+    """Write (environments, rows, fields) into (groups, blocks, all fields, LANES)."""
+    e = np.arange(rows.shape[0])[:, None, None]
+    row = np.arange(first, first + rows.shape[1])[:, None]
+    if single:
+        blocks[0, row // LANES, fields, row % LANES] = rows
+    else:
+        blocks[e // LANES, row, fields, e % LANES] = rows
+
+
+def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
+    """Pack all that the next step depends on into rows (environments, columns)."""
+    h, tables = header_of(plan), _tables(plan, state)
+    present = tables.environment[:, 0, SCALARS, 0].astype(int)
+    groups = np.arange(len(present))
+    bodies = slice(1, int(h["body_count"]))
+    scalars = tables.environment[:, 0, :SCALARS].transpose(0, 2, 1).reshape(-1, SCALARS)[:count]
+    parts = [
+        scalars,
+        _read(tables.dofs, single, count)[:, : h["dof_count"]],
+        _read(tables.loop_rows, single, count)[:, : h["loop_row_count"]],
+        _read(tables.contacts, single, count)[:, : h["contact_count"]],
+        _read(tables.knots[groups, present], single, count)[:, bodies, PRESENT],
+    ]
+    for back in range(1, KNOT_BUFFERS):
+        knot = tables.knots[groups, (present - back) % KNOT_BUFFERS]
+        parts.append(_read(knot, single, count)[:, bodies, BEFORE])
+    return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
+
+
+def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
+    """Write packed rows to a state; what follows from poses must be renewed after it."""
+    tables, count = _tables(plan, state), len(values)
+    parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
+    scalars, dofs, loop_rows, contacts, present, *before = parts
+    tables.environment[:, 0, SCALARS] = 0.0
+    _write(tables.environment, False, scalars[:, None], 0, list(range(SCALARS)))
+    for blocks, part in (
+        (tables.dofs, dofs),
+        (tables.loop_rows, loop_rows),
+        (tables.contacts, contacts),
+    ):
+        width = blocks.shape[2]
+        rows = part.reshape(count, part.shape[1] // width, width)
+        _write(blocks, single, rows, 0, list(range(width)))
+    bodies = int(header_of(plan)["body_count"]) - 1
+    _write(tables.knots[:, 0], single, present.reshape(count, bodies, -1), 1, PRESENT)
+    for back, velocities in enumerate(before, start=1):
+        _write(tables.knots[:, -back], single, velocities.reshape(count, bodies, -1), 1, BEFORE)
+
+
+def packed_orientations(plan: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """View the orientations (environments, bodies, 4) in packed rows."""
+    start, stop = np.cumsum(_widths(plan))[3:5]
+    bodies = int(header_of(plan)["body_count"]) - 1
+    poses = values[:, start:stop].reshape(len(values), bodies, len(PRESENT))
+    return poses[:, :, ORIENTATION]
+
+
+def packed_width(plan: np.ndarray) -> int:
+    """Count the columns of a packed state."""
+    return sum(_widths(plan))

@@ -1,0 +1,1 @@
+"""Solver: elimination along the tree, Newton's method, steps, velocities at knots."""

@@ -1,0 +1,186 @@
+"""Accounting of an accepted step: losses, work, and the forces that the next step starts from.
+
+A force f at knot 2 does the work of its impulse at the mean of the velocities before and after it:
+
+    (h + h1)/2 f (r1 + r2)/2.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.joint.bounded_forces import IDLE_TARGET, is_bounded
+from vigym.core.joint.coordinates import (
+    accumulated,
+    coordinate_change,
+    has_own_coordinate,
+    rate_of,
+)
+from vigym.core.joint.forces import spring_stretch
+from vigym.core.loop.constraints import point_spring_tension
+from vigym.core.math.vectors import add, dot, select3, select4
+from vigym.core.model.context import first_point_spring, loop_end
+from vigym.core.model.fields import NO_MOTOR
+
+SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
+RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
+
+
+@inline
+def store_bounded_forces(dof, mask):
+    """Write the forces of motor, limit and dry friction, and the motor's target."""
+    motor, limit, friction = dof.converged_forces
+    target = dof.target
+    target = where(absolute(target) + 1.0, target, 0.0 * motor + 10.0 * IDLE_TARGET)
+    dof.last_motor_force = where(mask, motor, dof.last_motor_force)
+    dof.last_target = where(mask, target, dof.last_target)
+    dof.last_limit_force = where(mask, limit, dof.last_limit_force)
+    dof.last_friction_force = where(mask, friction, dof.last_friction_force)
+
+
+@inline
+def account_joint(d, i, knot3, h, mask):
+    """Write rates and forces of joint i.
+
+    Returns (power that dampers, limits and dry friction take, power of motors, sum of its
+    absolutes) [W] and the lanes in which a motor is saturated.
+    """
+    lost, work = h * 0.0, h * 0.0
+    absolute_work, saturated = h * 0.0, h * 0.0
+    body = d.body(i)
+    for j in range(body.translation_count + body.rotation_count):
+        dof = d.dof(body.first_dof + j)
+        rate, slope, momentum_rate, _ = rate_of(d, i, j, knot3, h)
+        mean = 0.5 * (rate + dof.last_rate)
+        lost = lost + dof.damping * rate * mean
+        dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
+        dof.last_rate = where(mask, rate, dof.last_rate)
+        if is_bounded(body):
+            motor, limit, friction = dof.converged_forces
+            lost = lost - (limit + friction) * mean
+            work = work + motor * mean
+            absolute_work = absolute_work + absolute(motor * mean)
+            almost = (1.0 - SATURATION) * dof.force_limit
+            saturated = maximum(saturated, above(absolute(motor), almost))
+            store_bounded_forces(dof, mask)
+        if body.has_spring > 0 and has_own_coordinate(d, i, j):
+            stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
+            force = stretch * dof.stiffness
+            dof.last_spring_force = where(mask, force, dof.last_spring_force)
+    return lost, work, absolute_work, saturated
+
+
+@inline
+def account_point_spring(d, loop, knot3, h, mask):
+    """Write rate and force of a spring between two points; returns the power that it takes [W]."""
+    force, l3, l2 = point_spring_tension(d, loop, knot3)
+    rate = (l3 - l2) / h
+    dof = d.dof(d.body(loop).first_dof)
+    mean = 0.5 * (rate + dof.last_rate)
+    lost = dof.damping * rate * mean
+    dof.last_rate = where(mask, rate, dof.last_rate)
+    dof.last_spring_force = where(mask, force, dof.last_spring_force)
+    return lost
+
+
+@phase(needs="contacts", otherwise=zero)
+def account_contacts(d, knot2, knot3, h, mask):
+    """Write the contacts' forces and whether they rebound; returns the power that they take [W]."""
+    lost, o = h * 0.0, d.full(0.0)
+    g = d.environment.gravity
+    slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        f = contact.converged_force
+        last = contact.last_force[0]
+        force = contact.converged_world_force
+        before, v1, spin1 = touching_velocity(d, contact, knot2, knot2)
+        _, v2, spin2 = touching_velocity(d, contact, knot2, knot3)
+        torsion = contact.torsional_friction * f[3] * (spin1 + spin2)
+        lost = lost - 0.5 * (dot(force, add(v1, v2)) + torsion)
+        lands = where(last, o, both(above(f[0], o), above(-before, slow)))
+        rebound = where(lands, -before * contact.restitution, o)
+        contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
+        contact.last_world_force = select3(mask, force, contact.last_world_force)
+        contact.last_force = select4(mask, f, contact.last_force)
+    return lost
+
+
+@inline
+def account_torques(d, knot3, h):
+    """Find the work of torques over the step [J].
+
+    Returns (work of those on three free rotations, sum of the absolutes of all).
+
+    Three free rotations have no coordinates to multiply their torques with; the work of the others
+    is summed by ``torque_times_coordinate`` of `vigym.core.kernels.step`. A step back takes from
+    the absolutes what the steps around it cover twice.
+    """
+    work, absolute_work = h * 0.0, h * 0.0
+    for a in range(d.actuator_count):
+        actuator = d.actuator(a)
+        i, j = actuator.body, actuator.joint_dof
+        if d.body(i).motor_kind == NO_MOTOR:
+            rate, _, _, _ = rate_of(d, i, j, knot3, h)
+            power = rate * d.dof(actuator.dof).applied_torque
+            absolute_work = absolute_work + h * absolute(power)
+            if not has_own_coordinate(d, i, j):
+                work = work + h * power
+    return work, absolute_work
+
+
+@inline
+def store_inputs(d, mask):
+    """Write the torques and multipliers that the next step starts from."""
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        dof.last_torque = where(mask, dof.applied_torque, dof.last_torque)
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        multiplier = loop_row.accepted_multiplier
+        loop_row.last_multiplier = where(mask, multiplier, loop_row.last_multiplier)
+
+
+@inline
+def add_energies(d, dissipated, work, absolute_work, mask):
+    """Add the energies [J] of a step to the sums of the environment."""
+    env = d.environment
+    total, rest = accumulated(env.dissipated, env.dissipated_remainder, dissipated, mask)
+    env.dissipated = total
+    env.dissipated_remainder = rest
+    total, rest = accumulated(env.work, env.work_remainder, work, mask)
+    env.work = total
+    env.work_remainder = rest
+    total, rest = accumulated(env.absolute_work, env.absolute_work_remainder, absolute_work, mask)
+    env.absolute_work = total
+    env.absolute_work_remainder = rest
+
+
+@phase
+def account(d, knot2, knot3, h, rho, mask):
+    """Account for an accepted step: losses, work, rates and forces that the next one starts from.
+
+    Returns the lanes in which a motor is saturated.
+    """
+    lost, work = h * 0.0, h * 0.0
+    absolute_work, saturated = h * 0.0, h * 0.0
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        taken, given, size, full = account_joint(d, i, knot3, h, mask)
+        lost = lost + taken
+        work = work + given
+        absolute_work = absolute_work + size
+        saturated = maximum(saturated, full)
+    if d.loop_count > 0:
+        for loop in range(first_point_spring(d), loop_end(d)):
+            lost = lost + account_point_spring(d, loop, knot3, h, mask)
+    if d.contact_count > 0:
+        lost = lost + account_contacts(d, knot2, knot3, h, mask)
+    weight = (0.5 + 0.5 * rho) * h
+    store_inputs(d, mask)
+    torque_work, torque_absolute = account_torques(d, knot3, h)
+    dissipated, given = weight * lost, weight * work + torque_work
+    add_energies(d, dissipated, given, weight * absolute_work + torque_absolute, mask)
+    return both(mask, saturated)

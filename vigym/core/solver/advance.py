@@ -1,0 +1,185 @@
+"""Advance lanes by a step: halved steps where Newton fails, composition, knots that take turns.
+
+With unequal steps every formula holds with rho = h1/h: halved steps and the negative step of the
+fourth-order composition need nothing of their own.
+"""
+
+from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, over_bodies
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.coordinates import (
+    accumulated,
+    store_all_coordinates,
+    store_force_coordinates,
+)
+from vigym.core.loop.constraints import store_point_spring_lengths
+from vigym.core.model.context import knot_buffer, turn_knot_buffers
+from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
+from vigym.core.model.layout import KNOT_BUFFERS
+from vigym.core.solver.accounting import account
+from vigym.core.solver.newton import attempt
+
+SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
+KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
+# [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
+STORE_AFTER = 2.0
+GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
+RETRY, OLDEST = 0, 1  # places where knots are kept aside
+
+
+@phase
+def retry(d, knot2, knot3, h, failed, interior_point, tolerance):
+    """Attempt a step by damped full Newton in the failed lanes.
+
+    The others' new knots are kept aside meanwhile.
+    """
+    keep_knot(d, knot3, RETRY)
+    done, iterations, residual = attempt(
+        d, knot2, knot3, h, failed, True, interior_point, tolerance
+    )
+    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(failed))
+    return done, iterations, residual
+
+
+@inline
+def keep_last_knot(d, knot3, moving):
+    """Keep the oldest velocities of lanes that are idle while others move.
+
+    The step is about to overwrite their knot buffer.
+    """
+    if any_lane(but_not(d.full(1.0), moving)):
+        keep_knot(d, knot3, OLDEST)
+
+
+@phase
+def pass_knots_on(d, others, idle):
+    """Pass on the knots of lanes that did not move, before the buffers turn.
+
+    The present one of all ``others``; the older ones only of the ``idle`` lanes, which were not to
+    move.
+    """
+    blend_knots(d, knot_buffer(d, -1), knot_buffer(d, 0), others)
+    for back in range(KNOT_BUFFERS - 2):
+        blend_knots(d, knot_buffer(d, back), knot_buffer(d, back + 1), idle)
+    restore_knot(d, knot_buffer(d, KNOT_BUFFERS - 2), OLDEST, idle)
+
+
+@inline
+def equal_steps(d, knot3, h):
+    """Count the equal smooth steps that lie behind, this one included."""
+    environment = d.environment
+    zero = 0.0 * d.full(1.0)
+    history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
+    if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
+        change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
+        kink = absolute(h) * over_bodies(change, h)
+        history = where(above(kink, d.full(KINK)), zero, history)
+    return history
+
+
+@inline
+def store_step(d, knot3, h, done, failed):
+    """Write time, step sizes and history of lanes that are done; others that failed have none."""
+    environment = d.environment
+    h1 = environment.step_size
+    history = equal_steps(d, knot3, h)
+    environment.previous_step_size = where(done, h1, environment.previous_step_size)
+    environment.history = where(done, history, environment.history)
+    environment.history = where(failed, d.full(0.0), environment.history)
+    environment.step_size = where(done, h, environment.step_size)
+    time, remainder = accumulated(environment.time, environment.time_remainder, h, done)
+    environment.time = time
+    environment.time_remainder = remainder
+
+
+@inline
+def count_turns(d, knot3, h, done):
+    """Count full turns of all joints where bodies may have turned far since it was done last."""
+    environment = d.environment
+    rate = over_bodies(max_angular_speed(d.wide, knot3), h)
+    # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
+    swept = environment.swept + 3.1415926535 * absolute(h) * rate
+    environment.swept = where(done, swept, environment.swept)
+    due = both(done, above(swept, d.full(STORE_AFTER)))
+    if any_lane(due):
+        store_all_coordinates(d, knot3, due)
+        environment.swept = where(due, d.full(0.0), environment.swept)
+
+
+@phase
+def accept(d, knot3, h, done, failed):
+    """Make knot 3 the present one in the lanes that are done; the others keep theirs.
+
+    Lanes that failed start from the velocity alone next time. Returns the lanes in which a motor is
+    saturated.
+    """
+    saturated = account(d, knot_buffer(d, 0), knot3, h, d.environment.step_size / h, done)
+    store_step(d, knot3, h, done, failed)
+    others = but_not(d.full(1.0), done)
+    if any_lane(others):
+        pass_knots_on(d, d.wide.full(others), d.wide.full(but_not(others, failed)))
+    turn_knot_buffers(d)
+    store_force_coordinates(d, knot3, done)
+    if d.loop_count > 0:
+        store_point_spring_lengths(d, knot3, done)
+    count_turns(d, knot3, h, done)
+    return saturated
+
+
+@inline
+def solve_step(d, knot3, h, moving, iterations, tolerance):
+    """Solve a step of the moving lanes, with further attempts in those that fail.
+
+    Returns (lanes that converged, lanes that failed, iterations, scaled residual).
+    """
+    knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
+    done, count, residual = attempt(
+        d, knot2, knot3, h, moving, interior_point, interior_point, tolerance
+    )
+    iterations = iterations + count
+    failed = but_not(moving, done)
+    # damped, then by the interior point; damped alone where the interior point came first
+    for turn in range(2 if d.contact_count > 0 and not interior_point else 1):
+        if any_lane(failed):
+            again, count, second = retry(d, knot2, knot3, h, failed, turn == 1, tolerance)
+            residual = where(failed, second, residual)
+            done = maximum(done, again)
+            failed = but_not(failed, again)
+            iterations = iterations + count
+    return done, failed, iterations, residual
+
+
+@phase
+def advance(d, dt, lanes, tolerance):
+    """Move the lanes by ``dt``, in halved steps where one does not converge.
+
+    Returns (lanes that arrived, iterations, residual, halvings, lanes in which a motor is
+    saturated).
+    """
+    o = d.full(0.0)
+    part = d.full(1.0)  # of dt: halves of one are exact, halves of dt would not add up to it
+    left, alive = lanes, lanes
+    iterations, halvings = o, o
+    worst, saturated = o, o
+    while True:
+        moving, h = both(left, alive), part * dt
+        if not any_lane(moving):
+            return alive, iterations, worst, halvings, saturated
+        knot3 = knot_buffer(d, -1)
+        keep_last_knot(d, knot3, moving)
+        done, failed, iterations, residual = solve_step(d, knot3, h, moving, iterations, tolerance)
+        worst = where(done, maximum(worst, residual), worst)
+        saturated = maximum(saturated, accept(d, knot3, h, done, failed))
+        left = left - where(done, part, o)
+        part = where(failed, 0.5 * part, part)
+        halvings = halvings + failed
+        lost = both(failed, above(d.full(SMALLEST), part))
+        alive = but_not(alive, lost)
+        worst = where(lost, residual, worst)
+
+
+@inline
+def stage_fraction(order, stage):
+    """Find the part of a step that a stage makes: all, or g, 1 - 2 g, g of the fourth order."""
+    return 1.0 if order == 2 else (1.0 - 2.0 * GAMMA if stage % 3 == 1 else GAMMA)

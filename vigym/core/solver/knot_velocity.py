@@ -1,0 +1,215 @@
+"""Velocities at a knot, through the discrete Legendre transform.
+
+The momentum of the knot seen from the left, plus constraint impulses, is that of a velocity that
+satisfies the velocity constraints. One factorisation, that of a step with inertias in place of its
+blocks.
+"""
+
+from vigym.core.body.dynamics import set_anchored_block
+from vigym.core.body.pose import inertia_matrix
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both
+from vigym.core.compiler.simd import maximum
+from vigym.core.contact.assembly import (
+    add_contact_forces,
+    add_contact_stiffness,
+    assemble_contact_rows,
+    linearize_contacts,
+)
+from vigym.core.contact.kinematics import knot_contacts
+from vigym.core.contact.update import step_contact_forces, update_contacts
+from vigym.core.joint.bounded_forces import step_bounded_forces, update_bounded_forces
+from vigym.core.joint.bounded_laws import KNOT_PROXIMAL
+from vigym.core.joint.forces import (
+    assemble_constant_loads,
+    assemble_momentum_loads,
+    start_bounded_forces,
+)
+from vigym.core.loop.constraints import (
+    add_point_spring_momentum_loads,
+    loop_rate_residuals,
+    update_loop_motion,
+)
+from vigym.core.loop.couplings import coupling_rate_residuals
+from vigym.core.loop.elimination import (
+    assemble_loop_rows,
+    clear_multipliers,
+    resume_multipliers,
+)
+from vigym.core.math.vectors import (
+    add,
+    cross,
+    mat_vec,
+    matmul,
+    matmul_t,
+    scale,
+    select3,
+    select4,
+    sub,
+    zero3,
+)
+from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
+from vigym.core.solver.residual import PROX
+
+# choices between open, stick and slip at a knot; two or three settle it, else half steps do
+SWEEPS, WHOLE_STEPS = 30, 6
+# parts of the weight's impulse: forces at a knot may be off their laws by that, as in a step; and
+# forces that are farther off say nothing
+KNOT_TOLERANCE, UNSETTLED = 1e-10, 1e-3
+
+
+@phase
+def set_momenta(d, knot2, h1, gravity):
+    """Write minus the momentum of each body, about its anchor: rows of the Legendre transform.
+
+    Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
+    """
+    for block in range(d.block_count):
+        body, pose = d.body(block), d.pose(knot2, block)
+        w1 = pose.angular_velocity
+        Jw = mat_vec(inertia_matrix(body), w1)
+        p = scale(body.mass, add(pose.velocity, scale(0.5 * h1, gravity)))
+        angular = sub(scale(pose.cosine, Jw), scale(0.5 * h1, cross(w1, Jw)))
+        angular = mat_vec(pose.rotation, angular)
+        body.force = scale(-1.0, p)
+        body.torque = sub(cross(pose.arm, p), angular)
+
+
+@phase
+def set_inertias(d, knot2):
+    """Write the inertia of each body about its anchor, in place of a step's blocks."""
+    for block in range(d.block_count):
+        body, pose = d.body(block), d.pose(knot2, block)
+        rotation, arm = pose.rotation, pose.arm
+        J = matmul(rotation, matmul_t(inertia_matrix(body), rotation))
+        set_anchored_block(body, body.mass, J, arm, arm)
+
+
+@inline
+def knot_forces(d, h1):
+    """Assemble the loads on the joints, and linearize contacts at no motion."""
+    assemble_momentum_loads(d, h1)
+    add_point_spring_momentum_loads(d, h1)
+    if d.contact_count > 0:
+        linearize_contacts(d, d.full(1.0), PROX)
+
+
+@inline
+def knot_factors(d, knot):
+    """Factorise inertias in place of a step's blocks."""
+    one = d.full(1.0)
+    set_inertias(d.wide, knot)
+    if d.contact_count > 0:
+        add_contact_stiffness(d, one, one)
+    if d.loop_row_count > 0:
+        assemble_loop_rows(d, knot, knot)
+        assemble_contact_rows(d, one, one)
+    factorise(d, knot, knot)
+
+
+@inline
+def knot_motion(d, knot, h1, first, active):
+    """Solve for the velocities of all bodies, from the momentum seen from the left of the knot.
+
+    Each solve takes back what the dual shift of loop rows left in the one before; the ``first`` one
+    is made twice.
+    """
+    has_loops = d.loop_row_count > 0
+    for again in range(2 if first and has_loops else 1):
+        if has_loops and (again > 0 or not first):
+            resume_multipliers(d, active)
+        set_momenta(d.wide, knot, d.wide.full(h1), d.wide.environment.gravity)
+        if d.contact_count > 0:
+            add_contact_forces(d, d.full(1.0))
+        if has_loops:
+            zero_motion(d)
+            loop_rate_residuals(d, knot)
+            coupling_rate_residuals(d, knot)
+        solve_to_root(d, knot)
+        solve_to_leaves(d, knot)
+
+
+@inline
+def start_knot(d, knot, h1):
+    """Assemble what stays while the forces at a knot settle, and their first guess."""
+    half = 0.5 * h1
+    assemble_constant_loads(d, d.full(0.0), half, half)
+    close_joints(d, knot)
+    clear_multipliers(d, d.loop_row_count)
+    if d.has_bounded_forces > 0:
+        start_bounded_forces(d, half)
+        guess_rates(d)
+    if d.contact_count > 0:
+        knot_contacts(d, knot, half)
+
+
+@phase
+def solve_knot_velocities(d, knot):
+    """Solve for each body's anchor velocity and angular velocity [world] at a knot.
+
+    They are written as ``delta_position`` and ``delta_rotation``. Contacts that touch, limits,
+    motors and dry friction give the left half of their impulses, by the same laws as in a step.
+    """
+    h1 = d.environment.step_size
+    o, one = d.full(0.0), d.full(1.0)
+    start_knot(d, knot, h1)
+    has_laws = d.has_bounded_forces + d.contact_count > 0
+    least = maximum(h1, d.full(KNOT_TOLERANCE))
+    goal = KNOT_TOLERANCE * d.environment.force_scale * least
+    active, law_error = one, o
+    for sweep in range(SWEEPS if has_laws else 1):
+        knot_forces(d, h1)
+        knot_factors(d, knot)
+        knot_motion(d, knot, h1, sweep == 0, active)
+        if has_laws:
+            of_joints = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
+            law_error = maximum(of_joints, update_contacts(d, one, PROX))
+            active = both(active, above(law_error, goal))
+            if not any_lane(active):
+                break
+            length = one if sweep < WHOLE_STEPS else 0.5 * one
+            # of the other lanes nothing changes: their next solve gives the same once more
+            step_bounded_forces(d, length, active)
+            step_contact_forces(d, length, active)
+    unsettled = above(law_error, UNSETTLED / KNOT_TOLERANCE * goal)
+    if any_lane(unsettled):
+        keep_step_velocity(d, knot, unsettled)
+    update_loop_motion(d, knot)
+
+
+@phase
+def keep_step_velocity(d, knot, mask):
+    """Take the velocities of the step that led to a knot where its forces do not settle.
+
+    Nothing acts there.
+    """
+    o = d.full(0.0)
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        omega = mat_vec(pose.rotation, pose.angular_velocity)
+        v = add(pose.velocity, cross(omega, pose.arm))
+        body.delta_position = select3(mask, v, body.delta_position)
+        body.delta_rotation = select3(mask, omega, body.delta_rotation)
+    for p in range(d.dof_count if d.has_bounded_forces > 0 else 0):
+        dof = d.dof(p)
+        dof.affine_forces = select3(mask, zero3(d), dof.affine_forces)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        contact.affine_force = select4(mask, (o, o, o, o), contact.affine_force)
+
+
+@phase
+def guess_rates(d):
+    """Select branches of bounded forces by the rates of the last step at first."""
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        dof.increment_seen = dof.last_rate
+
+
+@phase
+def zero_motion(d):
+    """Set the motion of all bodies to zero."""
+    for i in range(d.body_count):
+        body = d.body(i)
+        body.delta_position = zero3(d)
+        body.delta_rotation = zero3(d)

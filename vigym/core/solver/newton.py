@@ -1,0 +1,243 @@
+"""Newton's method for one step, all lanes at once, each lane on its own terms.
+
+Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
+less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
+A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
+measured contraction: the chord's next residual is about (residual)^2 / (last residual). Damped full
+Newton, the second attempt, factorises in every iteration. In single precision rounding is most of
+what the tolerance leaves: every guess is improved once, whatever its residual.
+"""
+
+from vigym.core.body.dynamics import apply_increment
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, by_precision
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.active_set import missed_contacts, reanchor_contacts
+from vigym.core.contact.interior_point_law import next_relaxation, relaxation
+from vigym.core.contact.update import clear_duals
+from vigym.core.joint.bounded_forces import reanchor_bounded_forces
+from vigym.core.loop.constraints import update_loop_anchors
+from vigym.core.solver.ldu import solve_to_leaves
+from vigym.core.solver.residual import (
+    DAMPED_PROX,
+    PROX,
+    Iteration,
+    Step,
+    accept_forces,
+    evaluate,
+    start_step,
+    step_forces,
+)
+
+ITERATIONS, DAMPED_ITERATIONS = 12, 60  # of the chord attempt, of damped full Newton
+SLOW = 0.25  # contraction above which the chord's factorisation is renewed
+HALF_STEPS = 15  # iterations of the damped attempt that take half steps in constrained lanes
+# times the tolerance: where constrained lanes stop to converge, it is their stiffness that rounds
+FLOOR = 100.0
+# on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
+SAFETY = 1.5
+MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
+DIVERGED = 1e12  # scaled residual of a lane that is given up
+# [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
+DIVERGING = 1e-3
+TIGHTENING = 0.1  # factor of the proximal parameter whenever a converged lane has to go on
+# pairs of numbers: in double and in single precision
+# [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
+CONVERGED_ROTATION = 1e-7, 1e-5
+ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
+
+
+@inline
+def start_relaxation(d, h, interior_point):
+    """Find the relaxation of contacts at the start and at the end [N m/s].
+
+    Only the interior point has one to bring down; its duals are cleared.
+    """
+    kappa, tight = relaxation(d, 1.0 / h)
+    if interior_point:
+        clear_duals(d)
+        return kappa, tight
+    return tight, tight
+
+
+@inline
+def rounding_slack(d, largest_term, tolerance):
+    """Find by which factor the rounding of forces exceeds the tolerance, at least one."""
+    round_off = by_precision(ROUND_OFF, d.full(0.0))
+    return maximum(d.full(1.0), round_off / tolerance * largest_term / d.environment.force_scale)
+
+
+@inline
+def tightened(d, prox, reanchored):
+    """Reduce the proximal parameter of the next iteration in lanes whose anchor moved."""
+    return where(reanchored, maximum(d.full(PROX), TIGHTENING * prox), prox)
+
+
+@inline
+def confirmed(d, step, prox, candidates, interior_point):
+    """Accept the lanes that have converged indeed.
+
+    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves.
+    Returns (lanes that are done, proximal parameter with which the others go on).
+    """
+    reanchored = missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+    if not interior_point:
+        moved = reanchor_contacts(d, step.h, prox, candidates)
+        reanchored = maximum(reanchored, moved)
+    if d.has_bounded_forces > 0:
+        reanchored = maximum(reanchored, reanchor_bounded_forces(d, step.h, candidates))
+    finished = but_not(candidates, reanchored)
+    accept_forces(d, finished)
+    return finished, tightened(d, prox, reanchored)
+
+
+@inline
+def converged(d, found, contraction, active, iteration):
+    """Find the active lanes whose measured residual is small, and that hardly move any more.
+
+    Constrained lanes also where it has become as small as it will, but not before their contacts
+    are relaxed no more.
+    """
+    goal = iteration.tolerance * iteration.slack
+    if iteration.number == 0:
+        goal = by_precision((goal, d.full(iteration.tolerance)), goal)
+    constrained = found.constrained
+    small = above(goal, found.residual)
+    if iteration.number > 0:
+        stalled = both(constrained, above(contraction, d.full(SLOW)))
+        small = maximum(small, both(stalled, above(FLOOR * goal, found.residual)))
+    moves = where(constrained, found.rotation, d.full(0.0))
+    if d.loop_row_count > 0:
+        moves = found.rotation
+    still = above(d.full(by_precision(CONVERGED_ROTATION, goal)), moves)
+    relaxed = both(constrained, above(iteration.kappa, iteration.tight))
+    return but_not(both(active, both(small, still)), relaxed)
+
+
+@inline
+def increment_rotation(d, knot3, found):
+    """Find the largest rotation of the increment [rad]; evaluations solve for it if needed."""
+    rotation = found.rotation
+    if not (d.loop_row_count > 0 or any_lane(found.constrained)):
+        rotation, _, _, _ = solve_to_leaves(d, knot3)
+    return rotation
+
+
+@inline
+def diverging(d, found, rotation, last_rotation, iteration):
+    """Find lanes in which Newton leads away from the root next to the prediction.
+
+    Loops have other roots. The damped attempt starts from the last velocities, next to the right
+    one.
+    """
+    if d.loop_row_count > 0 and not iteration.damped:
+        away = both(above(rotation, d.full(DIVERGING)), above(rotation, 0.5 * last_rotation))
+        return but_not(away, found.constrained)
+    return d.full(0.0)
+
+
+@inline
+def step_length(d, rotation, found, iteration):
+    """Limit the increment: no body turns too far, and forces stay in their cones.
+
+    Returns the part of it that is taken. Damped, constrained lanes take half steps at first: full
+    ones may flip between slipping one way and another for ever.
+    """
+    damped = iteration.damped and not iteration.interior_point
+    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
+    length = limit / maximum(rotation, limit)
+    length = where(length - found.max_step, found.max_step, length)
+    if damped and iteration.number < HALF_STEPS:
+        return where(found.constrained, 0.5 * length, length)
+    return length
+
+
+@inline
+def take_step(d, step, length, mask, interior_point):
+    """Move bodies and forces a part of their increment, in the lanes of the mask."""
+    w = d.wide
+    h = w.full(step.h)
+    apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
+    step_forces(d, length, mask, interior_point)
+    if d.loop_row_count > 0:
+        update_loop_anchors(d, step.knot3)
+
+
+@inline
+def predicted_residual(d, found, contraction, rotation, iteration):
+    """Bound the residual after the increment just taken."""
+    bound = found.residual
+    if iteration.number > 0:
+        bound = SAFETY * contraction * found.residual
+    bound = maximum(bound, found.law_error)
+    if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
+        bound = maximum(bound, iteration.slack * maximum(found.gap, rotation * rotation))
+    return bound
+
+
+@inline
+def almost_whole(d, length, contraction, rotation):
+    """Find lanes that took the whole increment; with loops only if the next one will be tiny."""
+    if d.loop_row_count > 0:
+        tiny = d.full(by_precision(CONVERGED_ROTATION, length))
+        length = where(above(contraction * rotation, tiny), 0.0 * length, length)
+    return above(length, d.full(0.999))
+
+
+@inline
+def stale_factors(d, active, contraction, iteration):
+    """Find lanes that factorise anew: all of damped Newton, of the chord the slow ones."""
+    if iteration.damped:
+        return active
+    if iteration.number > 0:
+        return both(active, above(contraction, d.full(SLOW)))
+    return d.full(0.0)
+
+
+@phase
+def attempt(d, knot2, knot3, h, lanes, damped, interior_point, tolerance):
+    """Solve one step of size ``h`` in the given lanes, from knot buffer knot2 into knot3.
+
+    By a chord iteration or by damped full Newton; contacts by their projections or by the interior
+    point. Returns (lanes that converged, iterations, scaled residual).
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    step = Step(knot2, knot3, h, d.environment.step_size / h)
+    slack = rounding_slack(d, start_step(d, step, damped), tolerance)
+    kappa, tight = start_relaxation(d, h, interior_point)
+    prox = d.full(DAMPED_PROX if damped else PROX)
+    active, stale = lanes, lanes
+    constrained, previous = o, one
+    done, iterations = o, o
+    residual, last_rotation = d.full(1e300), d.full(1e300)
+    for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
+        iteration = Iteration(number, damped, interior_point, prox, kappa, tight, slack, tolerance)
+        found = evaluate(d, step, active, stale, constrained, iteration)
+        contraction, constrained = found.residual / previous, found.constrained
+        residual = where(active, found.residual, residual)
+        candidates = converged(d, found, contraction, active, iteration)
+        step_forces(d, one, candidates, interior_point)
+        finished, prox = confirmed(d, step, prox, candidates, interior_point)
+        reopened = but_not(candidates, finished)
+        done, active = maximum(done, finished), but_not(active, finished)
+        if not any_lane(active):
+            break
+        rotation = increment_rotation(d, knot3, found)
+        active = but_not(active, diverging(d, found, rotation, last_rotation, iteration))
+        last_rotation = rotation
+        length = step_length(d, rotation, found, iteration)
+        # what was seen only now in the reopened lanes is in no equation yet
+        take_step(d, step, length, but_not(active, reopened), interior_point)
+        kappa, iterations = next_relaxation(kappa, length, tight), iterations + active
+        bound = predicted_residual(d, found, contraction, rotation, iteration)
+        small = above(tolerance * slack, bound)
+        finished = both(both(active, small), almost_whole(d, length, contraction, rotation))
+        finished, prox = confirmed(d, step, prox, but_not(finished, reopened), interior_point)
+        residual = where(finished, bound, residual)
+        done, active = maximum(done, finished), but_not(active, finished)
+        active = both(active, above(d.full(DIVERGED), found.residual))
+        if not any_lane(active):
+            break
+        stale = stale_factors(d, active, contraction, iteration)
+        previous = where(active, found.residual, previous)
+    return done, iterations, residual

@@ -1,0 +1,311 @@
+"""Residual of a step: from a guess of knot 3 to the residual of the equations and the increment."""
+
+from typing import Any, NamedTuple
+
+from vigym.core.body.dynamics import (
+    assemble_blocks,
+    body_residuals,
+    increment_as_force,
+    predict,
+)
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import any_lane, both, but_not, by_precision, over_bodies
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.assembly import (
+    add_contact_forces,
+    add_contact_stiffness,
+    assemble_contact_rows,
+    linearize_contacts,
+    linearize_contacts_interior,
+)
+from vigym.core.contact.interior_point_law import free_fall_speed
+from vigym.core.contact.kinematics import detect_contacts, evaluate_gaps
+from vigym.core.contact.update import (
+    accept_contact_forces,
+    step_contact_forces,
+    step_duals,
+    update_contacts,
+    update_contacts_interior,
+)
+from vigym.core.joint.bounded_forces import (
+    accept_bounded_forces,
+    step_bounded_forces,
+    update_bounded_forces,
+)
+from vigym.core.joint.bounded_laws import PROXIMAL
+from vigym.core.joint.forces import (
+    assemble_constant_loads,
+    assemble_rate_loads,
+    largest_rate_term,
+    start_bounded_forces,
+)
+from vigym.core.loop.constraints import (
+    assemble_point_spring_loads,
+    largest_point_spring_term,
+    loop_residuals,
+    update_loop_anchors,
+)
+from vigym.core.loop.couplings import coupling_residuals
+from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
+from vigym.core.loop.solve import multiplier_rounding
+from vigym.core.model.kept import keep_factors, restore_factors
+from vigym.core.solver.ldu import (
+    close_joints,
+    factorise,
+    scaled_residual,
+    solve_to_leaves,
+    solve_to_root,
+)
+
+PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
+DAMPED_PROX = 1e-3  # of the damped attempt: easier to solve, its anchors have to move more often
+POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
+OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
+
+
+class Step(NamedTuple):
+    """A step between two knots.
+
+    Attributes:
+        knot2: buffer of the knot where it starts.
+        knot3: buffer of the knot that is solved for.
+        h: its size [s].
+        rho: size of the step before over h.
+    """
+
+    knot2: int
+    knot3: int
+    h: Any
+    rho: Any
+
+
+class Iteration(NamedTuple):
+    """Options of one Newton iteration; lane values but for the first three and the tolerance.
+
+    Attributes:
+        number: how many iterations were made before.
+        damped: whether full Newton steps are damped, instead of a chord iteration.
+        interior_point: whether contacts are solved by the interior point.
+        prox: proximal part of contact forces.
+        kappa: relaxation of the interior point [N m/s].
+        tight: relaxation that it ends with [N m/s].
+        slack: factor of the tolerance by which residuals round.
+        tolerance: largest scaled residual of a step.
+    """
+
+    number: int
+    damped: bool
+    interior_point: bool
+    prox: Any
+    kappa: Any
+    tight: Any
+    slack: Any
+    tolerance: float
+
+
+class Evaluation(NamedTuple):
+    """Equations of a step at a guess of knot 3.
+
+    Attributes:
+        residual: largest residual, scaled.
+        rotation: largest rotation of the increment [rad], where it was solved for.
+        gap: gap that the increment leaves.
+        constrained: lanes in which a contact, motor, limit or dry friction has a force.
+        law_error: distance of the forces from their laws, scaled.
+        max_step: largest part of the increment that stays inside the cones.
+    """
+
+    residual: Any
+    rotation: Any
+    gap: Any
+    constrained: Any
+    law_error: Any
+    max_step: Any
+
+
+@phase
+def refactor(d, step, weight, others):
+    """Factorise anew; the factors of the lanes ``others`` are kept aside and put back."""
+    mixed = any_lane(others)
+    if mixed:
+        keep_factors(d.wide)
+    assemble_blocks(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
+    if d.contact_count > 0:
+        add_contact_stiffness(d, weight, 1.0 / step.h)
+    if d.loop_row_count > 0:
+        assemble_loop_rows(d, step.knot2, step.knot3)
+        assemble_contact_rows(d, weight, 1.0 / step.h)
+    factorise(d, step.knot2, step.knot3)
+    if mixed:
+        restore_factors(d.wide, d.wide.full(others))
+
+
+@inline
+def predictor_weights(d, h):
+    """Find the weights (linear, cubic) of the predictor.
+
+    A line through the midpoints of the last two steps, once one step has been made; a cubic when
+    five equal steps, of size h, have. A negative weight, which only the composition's backward step
+    asks for, is left out with those that reach too far.
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    h1 = d.environment.step_size
+    h0 = d.environment.previous_step_size
+    history = d.environment.history
+    linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, one)
+    linear = where(history - 0.5, where(linear - 2.5, o, where(linear, linear, o)), o)
+    cubic = where(history - 4.5, where(absolute(h - h1), o, one), o)
+    return linear, cubic
+
+
+@inline
+def position_roundings(d):
+    """Find how far positions are rounded, in parts of the round-off of a force."""
+    roundings = by_precision(OPEN_ROUNDING, d.full(0.0))
+    if d.loop_row_count > 0:
+        roundings = POSITION_ROUNDING
+    if d.contact_count > 0:  # of a contact's forces it makes all of it
+        roundings = 1.0
+    return roundings
+
+
+@inline
+def start_step(d, step, damped):
+    """Predict knot 3, and assemble the loads that stay while Newton iterates.
+
+    Returns the largest term of a residual [N], for round-off.
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    linear, cubic = predictor_weights(d, step.h)
+    if damped:
+        linear, cubic = o, o
+    largest = predict(
+        d.wide,
+        step.knot2,
+        step.knot3,
+        d.wide.full(step.h),
+        d.wide.full(step.rho),
+        d.wide.full(linear),
+        d.wide.full(cubic),
+        d.wide.environment.gravity,
+        position_roundings(d),
+    )
+    assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho, 0.5 + 0.5 * step.rho)
+    if d.has_bounded_forces > 0:
+        start_bounded_forces(d, one)
+    if d.contact_count > 0:
+        detect_contacts(d, step.knot2, step.h)
+    if d.loop_row_count > 0:
+        update_loop_anchors(d, step.knot3)
+        clear_multipliers(d, d.loop_row_count)
+    moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
+    return maximum(over_bodies(largest, o), moment / d.environment.length_scale)
+
+
+@inline
+def assemble_forces(d, step, iteration):
+    """Assemble all that the guess of knot 3 sets but the bodies' own wrenches.
+
+    Returns (largest gap of joints and loops, scaled; lanes in which a contact, motor, limit or dry
+    friction has a force).
+    """
+    per_h = 1.0 / step.h
+    gap, constrained = close_joints(d, step.knot3), d.full(0.0)
+    if d.active_joint_count > 0:
+        constrained = assemble_rate_loads(d, step.knot3, step.h, step.rho)
+    if d.loop_row_count > 0:
+        assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
+        of_loops = loop_residuals(d, step.knot3)
+        gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
+    if d.contact_count > 0:
+        evaluate_gaps(d, step.knot2, step.knot3, step.h)
+        if iteration.interior_point:
+            speed = free_fall_speed(d, per_h)
+            touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
+        else:
+            touching = linearize_contacts(d, per_h, iteration.prox)
+        constrained = maximum(constrained, touching)
+    return gap * iteration.slack, constrained
+
+
+@inline
+def update_forces(d, step, iteration):
+    """Update the forces of contacts, motors, limits and dry friction after the increment.
+
+    Returns (increment as an inertial force, distance of the forces from their laws, both scaled;
+    largest part of the increment that stays inside the cones).
+    """
+    one, per_h = d.full(1.0), 1.0 / step.h
+    law_error, max_step = d.full(0.0), one
+    length = d.wide.full(d.environment.length_scale)
+    inertial = increment_as_force(d.wide, step.knot3, d.wide.full(step.h), length)
+    inertial = over_bodies(inertial, one)
+    if d.has_bounded_forces > 0:
+        law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
+    if d.contact_count > 0:
+        if iteration.interior_point:
+            speed = free_fall_speed(d, per_h)
+            max_step, of_contacts = update_contacts_interior(
+                d, per_h, iteration.prox, iteration.kappa, speed
+            )
+        else:
+            of_contacts = update_contacts(d, per_h, iteration.prox)
+        law_error = maximum(law_error, of_contacts)
+    per_force = 1.0 / d.environment.force_scale
+    return inertial * per_force, law_error * per_force, max_step
+
+
+@inline
+def step_forces(d, step_length, mask, interior_point):
+    """Move the forces of joints and contacts a part of their way, in the lanes of the mask."""
+    if d.has_bounded_forces > 0:
+        step_bounded_forces(d, step_length, mask)
+    if d.contact_count > 0:
+        step_contact_forces(d, step_length, mask)
+        if interior_point:
+            step_duals(d, step_length, mask)
+
+
+@inline
+def accept_forces(d, mask):
+    """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
+    if d.has_bounded_forces > 0:
+        accept_bounded_forces(d, mask)
+    if d.contact_count > 0:
+        accept_contact_forces(d, mask)
+
+
+@inline
+def evaluate(d, step, active, stale, constrained, iteration):
+    """Evaluate the residual, and where multipliers or constrained lanes need it the increment.
+
+    Lanes with ``stale`` factors are factorised anew, and those that are ``constrained``: contacts,
+    limits and the like change their slopes.
+    """
+    o, weight, has_loops = d.full(0.0), 0.5 + 0.5 * step.rho, d.loop_row_count > 0
+    gap, now_constrained = assemble_forces(d, step, iteration)
+    constrained = maximum(constrained, both(now_constrained, active))
+    stale = maximum(stale, both(constrained, active))
+    if any_lane(stale):
+        refactor(d, step, weight, but_not(active, stale))
+    body_residuals(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
+    if d.contact_count > 0:
+        add_contact_forces(d, weight)
+    residual = maximum(gap, solve_to_root(d, step.knot2))
+    rotation, left = o, o
+    law_error, max_step = o, o + 1.0
+    any_constrained = any_lane(constrained)
+    if has_loops or any_constrained:
+        rotation, force, moment, left = solve_to_leaves(d, step.knot3)
+        if any_constrained:
+            inertial, law_error, max_step = update_forces(d, step, iteration)
+            residual = where(constrained, maximum(gap, inertial), residual)
+            law_error = where(constrained, law_error, o)
+        unbalanced = scaled_residual(d, force, moment)
+        if iteration.damped and has_loops:
+            unbalanced = maximum(unbalanced - multiplier_rounding(d), o)
+        residual = maximum(residual, unbalanced)
+        if has_loops:
+            accept_multipliers(d, active)
+    residual = maximum(residual, law_error)
+    return Evaluation(residual, rotation, left, constrained, law_error, max_step)
