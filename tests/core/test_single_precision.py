@@ -14,7 +14,6 @@ from scenes.linkages import four_bar
 from scenes.moving import motion, pendulum, whip
 from scenes.trees import TYPES, random_tree
 from vigym import Mechanism, Simulator
-from vigym.simulation.state import batch
 
 JOINTS = 1e-5  # [m, rad] what joints hold to
 SINGLE = {"precision": "float32"}
@@ -103,12 +102,6 @@ def test_motors():
             assert sim.step(targets=np.tile([0.5 * np.sin(k / 20), 0.3], (3, 1))).converged.all()
     np.testing.assert_allclose(sims[1].joint_positions, sims[0].joint_positions, atol=1e-5)
     np.testing.assert_allclose(sims[1].actuator_torques, sims[0].actuator_torques, atol=1e-2)
-
-
-@pytest.fixture
-def eager(monkeypatch):
-    """Threads for the least work."""
-    monkeypatch.setattr(batch, "PAYS", 1)
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 17, 33])

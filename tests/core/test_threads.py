@@ -20,20 +20,6 @@ from vigym.simulation.state import batch
 SCRIPT = Path(__file__).with_name("threaded.py")
 
 
-@pytest.fixture
-def eager(monkeypatch):
-    """Threads for the least work, and a count of the calls that used them."""
-    used, side_by_side = [], batch.side_by_side
-
-    def counted(work, count):
-        used.append(count)
-        side_by_side(work, count)
-
-    monkeypatch.setattr(batch, "PAYS", 1)
-    monkeypatch.setattr(batch, "side_by_side", counted)
-    return used
-
-
 def assert_same(one, many):
     np.testing.assert_array_equal(many.state, one.state)
     np.testing.assert_array_equal(many.readings, one.readings)
@@ -111,7 +97,7 @@ def test_resets_close_the_loops_of_those_that_are_reset(eager):
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(batch, "side_by_side", lambda work, count: pytest.fail("shared among threads"))
+    monkeypatch.setattr(batch, "run_parallel", lambda work, count: pytest.fail("shared among threads"))
     sim = Simulator(random_tree(1, TYPES), batch=9, threads=2)
     sim.step()
     sim.step()
@@ -126,7 +112,7 @@ def test_an_error_in_a_thread_reaches_the_caller_after_all_have_ended():
         done.append(part)
 
     with pytest.raises(ArithmeticError, match="of part 2"):
-        batch.side_by_side(work, 4)
+        batch.run_parallel(work, 4)
     assert sorted(done) == [0, 1, 3]
 
 

@@ -35,14 +35,14 @@ def test_list_names_every_environment(capsys):
     assert rows[0]["steps"] == ENVIRONMENTS[0].max_episode_steps
 
 
-def test_inspect_loads_neither_numba_nor_kernels_and_draws(tmp_path):
+def test_inspect_loads_neither_numba_nor_kernels_and_draws(tmp_path, run_python):
     picture = tmp_path / "four_bar.png"
     code = (
         "import sys; from vigym.cli.app import run; "
         f"code = run(['inspect', {FOUR_BAR!r}]); "
         "print([name for name in ('numba', 'vigym.core', 'matplotlib') if name in sys.modules], code)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_python(code)
     assert done.stdout.splitlines()[-1] == "[] 0", done.stderr
     assert fresh("inspect", FOUR_BAR, "--plot", picture).returncode == 0
     assert picture.stat().st_size > 20_000
@@ -193,13 +193,13 @@ def test_python_m_vigym_and_its_exit_codes(tmp_path):
     assert fresh("lst").returncode == 2
 
 
-def test_without_its_libraries_it_says_what_to_install(tmp_path):
+def test_without_its_libraries_it_says_what_to_install(run_python):
     code = (
         "import sys, importlib.util as u; find = u.find_spec\n"
         "u.find_spec = lambda name, *more: None if name in ('click', 'rich') else find(name, *more)\n"
         "import vigym.__main__ as m; sys.exit(m.main())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_python(code)
     assert done.returncode == 1
     assert done.stderr.startswith(
         "vigym: found no click and rich, which the command line needs: pip install click rich"

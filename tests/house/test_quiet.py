@@ -1,8 +1,6 @@
 """What C code prints is caught, and nothing of the process changes by it."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -18,7 +16,7 @@ def test_both_descriptors_are_caught_and_given_back(capfd):
     assert capfd.readouterr() == ("afterwards\n", "")
 
 
-def test_buffers_of_python_and_c_do_not_leak_across_the_border(tmp_path):
+def test_buffers_of_python_and_c_do_not_leak_across_the_border(run_python):
     code = """
 import ctypes
 from vigym.captured_output import captured_output
@@ -29,9 +27,7 @@ with captured_output() as said:
     print("from Python", flush=False)
 assert sorted(said.text.split("\\n")) == ["", "from C", "from Python"], said.text
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    done = run_python(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "before\n", "")
 
 

@@ -72,8 +72,8 @@ def test_the_page_is_served_on_this_machine_and_the_address_is_told(show, capfd)
     assert capfd.readouterr() == ("", f"vigym shows the scene at {renderer.address}\n")
 
 
-def test_a_forgotten_page_ends_and_nothing_is_said_at_the_end(show, tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORGET], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+def test_a_forgotten_page_ends_and_nothing_is_said_at_the_end(show, run_python):
+    done = run_python(FORGET)
     told = done.stderr.splitlines()
     assert (done.returncode, done.stdout, len(told)) == (0, "", 2), done.stdout + done.stderr
     assert all(line.startswith("vigym shows the scene at http://localhost:") for line in told)

@@ -3,7 +3,6 @@
 import ctypes
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -64,7 +63,7 @@ process.join(60)
 """
 
 
-def test_pictures_are_those_of_the_software_and_nothing_is_printed(tmp_path):
+def test_pictures_are_those_of_the_software_and_nothing_is_printed(tmp_path, run_python):
     try:
         egl.check_egl()
     except RenderError as error:
@@ -72,7 +71,7 @@ def test_pictures_are_those_of_the_software_and_nothing_is_printed(tmp_path):
     if importlib.util.find_spec("eglRenderer") is None:
         pytest.skip("needs a pybullet with its eglRenderer plugin")
     code = f"import sys; sys.path.insert(0, {TESTS!r})\n{DRAW}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = run_python(code, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert os.listdir(tmp_path) == ["tetrahedron.obj"]
 

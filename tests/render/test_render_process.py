@@ -2,8 +2,6 @@
 
 import math
 import multiprocessing
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -104,7 +102,7 @@ def test_forgotten_renderers_give_their_client_back():
     assert not p.isConnected(client)
 
 
-def test_nothing_is_printed_and_pybullet_comes_with_the_first_picture(tmp_path):
+def test_nothing_is_printed_and_pybullet_comes_with_the_first_picture(run_python):
     code = """
 import sys
 import numpy as np
@@ -117,7 +115,7 @@ assert "pybullet" not in sys.modules
 renderer.render(np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]))
 renderer.close()
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = run_python(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
