@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from sources import SOURCES, Function, Source
 
-fields = pytest.importorskip("vigym.core.model.fields")
+from vigym.core.model import fields
 
 ROOMS = ("body", "joint", "loop", "contact", "solver", "kernels", "math")
 KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROOMS]

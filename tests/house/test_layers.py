@@ -8,7 +8,7 @@ from sources import PACKAGE, ROOT, SCRIPTS, SOURCES, Source, imported
 
 # layer: the layers of the package it may import, beside itself
 ARROWS = {
-    "announce": set(),
+    "announce": {"core"},
     "captured_output": set(),
     "assets": set(),
     "spatial": set(),
@@ -39,7 +39,7 @@ ARROWS = {
 LATE = {"vigym/mechanism/mechanism.py": {"urdf"}}  # `to_urdf`
 # layer: the libraries it may import, beside Python's own
 LIBRARIES = {
-    "announce": {"numba", "tqdm"},
+    "announce": {"tqdm"},
     "captured_output": set(),
     "assets": set(),
     "spatial": {"numpy"},
