@@ -10,7 +10,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
 import vigym
-from vigym.evaluation.video import film
+from vigym.evaluation.video import record_video
 from vigym.wrappers import SB3VecEnv
 
 NAME = "vigym/Pendulum-v0"
@@ -31,7 +31,7 @@ def main(path: str = "swing_up.mp4", timesteps: int = 150_000) -> dict[str, floa
         scored = vigym.evaluate(NAME, controller, episodes=20, seed=1000)
         returns[name] = float(scored.column("return_").mean())
         print(f"{name:13} return {returns[name]:6.1f} +- {scored.column('return_').std():.1f}")
-    film(NAME, policy, path, seed=1000, seconds=8.0)
+    record_video(NAME, policy, path, seed=1000, seconds=8.0)
     print(path)
     return returns
 

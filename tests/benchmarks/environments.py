@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from vigym.evaluation.speed.environments import COUNTS, Row, environments
+from vigym.evaluation.speed.environments import COUNTS, Row, time_environments
 from vigym.evaluation.speed.timing import machine
 
 SHARED = 512  # environments that two threads share
@@ -25,12 +25,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
     print(machine(), end="\n\n")
-    rows = environments(args.ids or None, repeats=args.repeats)
+    rows = time_environments(args.ids or None, repeats=args.repeats)
     vectors = ["vector of 1", *map(str, COUNTS[1:])]
     heads = ["id", "physics steps in one", "single", *vectors, "physics steps of 512 alone", "reset in 64 [us]"]
     print(*_markdown(heads, [_speeds(group) for group in _grouped(rows)]), sep="\n", end="\n\n")
     print(f"load {os.getloadavg()[0]:.2f}", end="\n\n")
-    rows = environments(args.ids or None, [SHARED], [1, 2], args.repeats, peers=False)
+    rows = time_environments(args.ids or None, [SHARED], [1, 2], args.repeats, peers=False)
     print(*_markdown(["id", "two threads"], [_scaling(group) for group in _grouped(rows)]), sep="\n", end="\n\n")
     print(f"load {os.getloadavg()[0]:.2f}")
 

@@ -14,7 +14,7 @@ import argparse
 from chain_models import vigym_chain
 
 import vigym
-from vigym.evaluation.speed.starts import starts
+from vigym.evaluation.speed.startup import time_startup
 from vigym.evaluation.speed.timing import Cost, Job, interleaved, machine, table
 
 
@@ -31,7 +31,7 @@ def main() -> None:
 
 def _starts(repeats: int, skip_cold: bool) -> str:
     keys = ["seconds"] if skip_cold else ["compiling_seconds", "seconds"]
-    rows = [[row["stage"], *(f"{row[key]:.2f}" for key in keys)] for row in starts(repeats, not skip_cold)]
+    rows = [[row["stage"], *(f"{row[key]:.2f}" for key in keys)] for row in time_startup(repeats, not skip_cold)]
     return table("new process, wall time [s]", ["", *(["compiling"] if not skip_cold else []), "cached: median"], rows)
 
 

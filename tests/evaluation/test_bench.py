@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from vigym.cli.app import app
 from vigym.cli.bench import without_float32
 from vigym.evaluation.speed import environments as bench
-from vigym.evaluation.speed.starts import starts
+from vigym.evaluation.speed.startup import time_startup
 
 PENDULUM = "vigym/Pendulum-v0"
 
 
 def test_rows_of_single_environments_and_vectors():
     told: list[float] = []
-    rows = bench.environments([PENDULUM], [1, 9], [1, 2], repeats=1, report=told.append)
+    rows = bench.time_environments([PENDULUM], [1, 9], [1, 2], repeats=1, report=told.append)
     assert [(row["environments"], row["threads"]) for row in rows] == [(0, 1), (1, 1), (1, 2), (9, 1), (9, 2)]
     assert told == [0.0, 1.0]
     for row in rows:
@@ -33,7 +33,7 @@ def test_rows_of_single_environments_and_vectors():
 
 
 def test_precisions_of_vectors_where_they_serve():
-    rows = bench.environments([PENDULUM, "vigym/FourBar-v0"], [2], repeats=1, precisions=["float64", "float32"])
+    rows = bench.time_environments([PENDULUM, "vigym/FourBar-v0"], [2], repeats=1, precisions=["float64", "float32"])
     found = [(row["id"], row["environments"], row["precision"], row["lanes"]) for row in rows]
     lanes = bench.LANES
     pendulum = [(PENDULUM, 0, "float64", 1), (PENDULUM, 2, "float64", lanes), (PENDULUM, 2, "float32", 2 * lanes)]
@@ -42,12 +42,12 @@ def test_precisions_of_vectors_where_they_serve():
 
 def test_peers_stand_beside_theirs():
     pytest.importorskip("mujoco")
-    rows = bench.environments(["vigym/CartPole-v0"], [2], repeats=1)
+    rows = bench.time_environments(["vigym/CartPole-v0"], [2], repeats=1)
     assert [row["engine"] for row in rows] == ["vigym", "mujoco"] * 2
     assert {row["clock"] for row in rows} == {"CPU"}
     assert rows[1]["id"] == rows[3]["id"] == "InvertedPendulum-v5"
     assert rows[1]["physics_us"] is rows[1]["memory_kb"] is None
-    assert len(bench.environments(["vigym/CartPole-v0"], [2], repeats=1, peers=False)) == 2
+    assert len(bench.time_environments(["vigym/CartPole-v0"], [2], repeats=1, peers=False)) == 2
 
 
 def test_peers_that_are_not_installed_are_left_out(monkeypatch):
@@ -59,7 +59,7 @@ def test_peers_that_are_not_installed_are_left_out(monkeypatch):
 
 
 def test_starts():
-    rows = starts(1)
+    rows = time_startup(1)
     assert [row["stage"] for row in rows][-1] == "all"
     assert rows[-1]["seconds"] == pytest.approx(sum(row["seconds"] for row in rows[:-1]))
     assert all(row["compiling_seconds"] is None for row in rows)
@@ -67,7 +67,7 @@ def test_starts():
 
 def test_an_unknown_environment():
     with pytest.raises(ValueError, match="bench: found 'vigym/Pendul-v0', expected ids among vigym/Pendulum-v0"):
-        bench.environments(["vigym/Pendul-v0"])
+        bench.time_environments(["vigym/Pendul-v0"])
 
 
 def test_the_command_writes_for_people_and_machines(tmp_path):

@@ -54,7 +54,7 @@ def test_evaluate_compares_and_writes(capsys, tmp_path):
                "--csv", files["csv"], "--json", files["json"], "--plot", files["png"])  # fmt: skip
     assert out.startswith("vigym/Pendulum-v0, seeds 7 to 9\n")
     cells = {row[0].strip(): row[1:] for row in table(out, "vigym/Pendulum-v0")}
-    assert [cell.strip() for cell in cells["steps the solver could not make"]] == ["0", "0"]
+    assert [cell.strip() for cell in cells["unconverged steps"]] == ["0", "0"]
     rows = list(csv.DictReader(files["csv"].open()))
     assert [(row["controller"], row["seed"]) for row in rows] == [(c, s) for c in ("random", "zero") for s in "789"]
     content = json.loads(files["json"].read_text())
@@ -84,25 +84,26 @@ def test_steps_that_cannot_be_made_are_told_and_give_an_exit_code_of_their_own(c
     assert run(["evaluate", *arguments, "-c", "zero", "-n", "3", "--json", str(tmp_path / "s.json")]) == 3
     out, err = capsys.readouterr()
     scores = json.loads((tmp_path / "s.json").read_text())["controllers"]
-    lost = [sum(row["failures"] > 0 for row in one["episodes"]) for one in scores]
+    lost = [sum(row["unconverged_steps"] > 0 for row in one["episodes"]) for one in scores]
     assert all(lost)
-    told = "{}: {} of 3 episodes ended with a step that the solver could not make"
+    told = "{}: the solver did not converge in {} of 3 episodes"
     expected = [f"vigym evaluate: {told.format(*row)}" for row in zip(("random", "zero"), lost, strict=True)]
     assert err.splitlines() == expected
-    assert all(row["failed"] and row["terminated"] for one in scores for row in one["episodes"] if row["failures"])
-    assert "steps the solver could not make" in out
+    rows = [row for one in scores for row in one["episodes"] if row["unconverged_steps"]]
+    assert all(row["failed"] and row["terminated"] for row in rows)
+    assert "unconverged steps" in out
     film = tmp_path / "lost.mp4"
     assert run(["record", *arguments, "-f", str(film), "--no-shadow"]) == 3
     out, err = capsys.readouterr()
     assert (out, film.exists()) == (f"{film}\n", True)
-    assert err == "vigym record: the film ends early: with a step that the solver could not make\n"
+    assert err == "vigym record: the video ends early: the solver did not converge\n"
 
 
 def test_warmup_says_what_it_did(capsys):
     out = said(capsys, "warmup")
     kinds = [row[1].strip() for row in table(out, "kernels")[:5]]
     assert kinds == ["assembly and reset", "step", "energy and metrics", "joint forces", "state"]
-    assert "kept in" in out
+    assert "stored in" in out
 
 
 @pytest.mark.parametrize(

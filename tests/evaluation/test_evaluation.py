@@ -10,12 +10,12 @@ import pytest
 import vigym  # noqa: F401  registers the environments
 from vigym.control.minitaur_gaits import trot
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.evaluation.builtin import NAMED
-from vigym.evaluation.environments import make_single
+from vigym.evaluation.builtin import BUILTIN
+from vigym.evaluation.environments import make_env
 from vigym.evaluation.evaluate import evaluate
 from vigym.evaluation.plots import TRACES, draw
 from vigym.evaluation.tables import as_row, summary_of, table_of
-from vigym.evaluation.video import film
+from vigym.evaluation.video import record_video
 
 IDS = [entry.id for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"]
 
@@ -57,7 +57,7 @@ def test_figures_are_those_of_an_episode_played_by_hand():
     infos, total = by_hand("vigym/Minitaur-v0", trot(), 5)
     (row,) = evaluate("vigym/Minitaur-v0", "trot", episodes=1, seed=5).rows
     played = infos[1:]
-    assert (row.seed, row.length, row.terminated, row.failures) == (5, len(played), False, 0)
+    assert (row.seed, row.length, row.terminated, row.unconverged_steps) == (5, len(played), False, 0)
     assert row.return_ == pytest.approx(total, rel=1e-12)
     assert row.seconds == pytest.approx(10.0)
     assert row.distance == infos[-1]["x_position"] - infos[0]["x_position"]
@@ -82,7 +82,7 @@ def test_an_episode_does_not_depend_on_those_beside_it(controller):
 def test_episodes_that_end_early_are_counted_to_their_end():
     infos, total = by_hand("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], 0)
     scored = evaluate("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], episodes=4)
-    assert all(row.terminated and row.failed and row.done is None for row in scored.rows)
+    assert all(row.terminated and row.failed and row.reached_goal is None for row in scored.rows)
     assert len({row.length for row in scored.rows}) > 1
     assert (scored.rows[0].length, scored.rows[0].return_) == (len(infos) - 1, pytest.approx(total, rel=1e-12))
 
@@ -97,11 +97,11 @@ def test_traces_hold_the_start_and_every_step():
 
 @pytest.mark.parametrize("name", IDS)
 def test_every_named_controller_drives_what_it_is_for(name):
-    for entry in NAMED.values():
+    for entry in BUILTIN.values():
         if name in (entry.ids or (name,)):
             (row,) = evaluate(name, entry.name, episodes=1).rows
             assert row.length > 0
-            assert row.failures == 0
+            assert row.unconverged_steps == 0
 
 
 def test_named_parameters_reach_the_controller():
@@ -201,16 +201,16 @@ def test_what_cannot_be_played_is_refused(name, controller, settings, message):
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.zip").write_text("nothing")
-    with pytest.raises(ValueError, match="expected what stable-baselines3 saves"):
+    with pytest.raises(ValueError, match="expected a file saved by stable-baselines3"):
         evaluate("vigym/Pendulum-v0", str(tmp_path / "model.zip"), 1)
 
 
 def test_tables_leave_out_what_nobody_has():
     walks, stands = (evaluate(name, "zero", 2) for name in ("vigym/Snake-v0", "vigym/Pendulum-v0"))
     labels = {line[0] for line in table_of([stands])}
-    assert "speed along the task's way" not in labels
-    assert {"return", "constraint residual, largest", "steps the solver could not make"} <= labels
-    assert "speed along the task's way" in {line[0] for line in table_of([walks])}
+    assert "speed along the task direction" not in labels
+    assert {"return", "constraint residual, largest", "unconverged steps"} <= labels
+    assert "speed along the task direction" in {line[0] for line in table_of([walks])}
     summary = summary_of(stands)
     assert summary["speed"]["mean"] is None
     assert summary["return"]["mean"] == pytest.approx(stands.column("return_").mean())
@@ -229,7 +229,7 @@ def test_pictures_and_films(tmp_path):
     from moviepy import VideoFileClip
 
     done = []
-    film("vigym/Pendulum-v0", "random", tmp_path / "up.mp4", options={"width": 64, "height": 48}, seconds=1.0,
+    record_video("vigym/Pendulum-v0", "random", tmp_path / "up.mp4", options={"width": 64, "height": 48}, seconds=1.0,
          progress=done.append)  # fmt: skip
     with VideoFileClip(str(tmp_path / "up.mp4")) as clip:
         assert clip.size == [64, 48]
@@ -237,9 +237,9 @@ def test_pictures_and_films(tmp_path):
         assert clip.duration == pytest.approx(1.05)
     assert done[-1] == 1.0
     with pytest.raises(ValueError, match="did you mean"):
-        film("vigym/Pendulum-v0", "rando", tmp_path / "no.mp4")
+        record_video("vigym/Pendulum-v0", "rando", tmp_path / "no.mp4")
 
 
 def test_one_environment_with_options_it_does_not_take():
     with pytest.raises(ValueError, match="environment 'vigym/Pendulum-v0': found option 'colour', expected one of: "):
-        make_single("vigym/Pendulum-v0", {"colour": "red"})
+        make_env("vigym/Pendulum-v0", {"colour": "red"})

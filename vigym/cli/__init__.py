@@ -1,1 +1,1 @@
-"""The command line: `app` holds it together, each command has a file of its own."""
+"""Command line `vigym`: a module for each command, collected in `app`."""

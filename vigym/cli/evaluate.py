@@ -1,4 +1,4 @@
-"""vigym evaluate: how controllers do over episodes."""
+"""Command `vigym evaluate`: metrics of controllers over episodes."""
 
 from pathlib import Path
 from typing import Any
@@ -6,57 +6,95 @@ from typing import Any
 import click
 
 from vigym.cli.output import (
-    FILMS,
-    PICTURES,
-    UNSOLVED,
-    bar,
-    checked_file,
+    PLOTS,
+    UNCONVERGED,
+    VIDEOS,
+    check_file,
     csv_option,
     json_option,
-    show,
-    to_standard,
-    waiting,
+    print_table,
+    progress_bar,
+    spinner,
     write_csv,
     write_json,
+    writes_to_standard,
 )
-from vigym.evaluation.controllers import value_of
-from vigym.evaluation.environments import known_id
+from vigym.evaluation.controllers import parse_value
+from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.evaluate import Evaluation, evaluate
 from vigym.evaluation.tables import as_row, summary_of, table_of
 
 
-def options_of(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Return the environment's options of "name=value" texts.
+def parse_options(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the environment options of "name=value" texts.
 
     Raises:
         BadParameter: a text of another form.
     """
     options = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise click.BadParameter(f"found {text!r}, expected name=value")
-        options[name] = value_of(value)
+        options[name] = parse_value(value)
     return options
 
 
 option_option = click.option(
-    "-o", "--option", "options", multiple=True, callback=options_of, metavar="NAME=VALUE", help="Of the environment."
+    "-o",
+    "--option",
+    "options",
+    multiple=True,
+    callback=parse_options,
+    metavar="NAME=VALUE",
+    help="Option of the environment; may be repeated.",
 )
-shadow_option = click.option("--shadow/--no-shadow", default=True, show_default=True, help="On the floor of films.")
+shadow_option = click.option(
+    "--shadow/--no-shadow",
+    default=True,
+    show_default=True,
+    help="Draw shadows in videos, or not.",
+)
 
 
 @click.command()
 @click.argument("env_id", metavar="ID")
-@click.option("-c", "--controller", "controllers", multiple=True, required=True, metavar="C",
-              help="A name, module:name, or model.zip; give it again to compare.")  # fmt: skip
-@click.option("-n", "--episodes", type=click.IntRange(min=1), default=20, show_default=True, help="Of each controller.")
-@click.option("-s", "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first episode.")
+@click.option(
+    "-c",
+    "--controller",
+    "controllers",
+    multiple=True,
+    required=True,
+    metavar="C",
+    help="Name, module:name, or model.zip; repeat it to compare.",
+)
+@click.option(
+    "-n",
+    "--episodes",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Episodes of each controller.",
+)
+@click.option(
+    "-s",
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the first episode.",
+)
 @option_option
 @csv_option
 @json_option
-@click.option("--plot", metavar="F", help="Draw returns, trajectories, energy and residuals into a .png, .svg or .pdf.")
-@click.option("--video", metavar="F", help="Film the first episode into an .mp4.")
+@click.option(
+    "--plot",
+    metavar="F",
+    help="Plot returns, trajectories, energies and residuals into a .png, .svg or .pdf.",
+)
+@click.option("--video", metavar="F", help="Record the first episode as an .mp4.")
 @shadow_option
 def command(
     env_id: str,
@@ -70,10 +108,11 @@ def command(
     video: str | None,
     shadow: bool,
 ) -> int:
-    """Score controllers in the environment ID, over episodes with the seeds SEED, SEED + 1, ...
+    """Score controllers in the environment ID over episodes with the seeds SEED, SEED + 1, ...
 
-    A controller is one of `vigym list`; module:name, a callable of yours (observation, info -> action), or a class or
-    function that makes one; or a model that stable-baselines3 saved. Parameters follow a name: trot,frequency=2.5
+    A controller is a name of `vigym list`; module:name, a callable (observation, info -> action) or
+    a class or function that makes one; or a model saved by stable-baselines3. Parameters follow a
+    name: trot,frequency=2.5
 
     \b
     vigym evaluate vigym/Minitaur-v0 -c trot
@@ -82,62 +121,102 @@ def command(
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4
     vigym evaluate vigym/Acrobot-v0 -c mine:swing_up -n 100 --seed 1000 --json -
 
-    Exit code 3: all was scored, but some episodes ended with a step that the solver could not make.
+    Exit code 3: all episodes were scored, but in some the solver did not converge.
     """  # noqa: D301
-    quiet = to_standard(json_file, csv_file)
-    checked_file(plot, "--plot", PICTURES)
-    checked_file(video, "--video", FILMS)
-    known_id(env_id)
-    traces = _traced() if plot else ()
-    scored = []
+    quiet = writes_to_standard(json_file, csv_file)
+    check_file(plot, "--plot", PLOTS)
+    check_file(video, "--video", VIDEOS)
+    check_env_id(env_id)
+    traces = _traces() if plot else ()
+    results = []
     for controller in controllers:
-        with bar(controller) as progress:
-            one = evaluate(env_id, controller, episodes, seed, options=options, traces=traces, progress=progress)
-        scored.append(one)
-    write_csv(csv_file, [{"controller": one.controller} | as_row(row) for one in scored for row in one.rows])
-    write_json(json_file, _content(env_id, options, seed, scored))
+        with progress_bar(controller) as progress:
+            results.append(
+                evaluate(
+                    env_id,
+                    controller,
+                    episodes,
+                    seed,
+                    options=options,
+                    traces=traces,
+                    progress=progress,
+                )
+            )
+    write_csv(csv_file, _csv_rows(results))
+    write_json(json_file, _json_content(env_id, options, seed, results))
     if plot:
-        from vigym.evaluation.plots import draw
-
-        with waiting(plot):
-            draw(scored, plot)
+        _plot(results, plot)
     if not quiet:
-        last = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
-        heads = ["", "", *controllers]
-        show(f"{env_id}, seeds {last}", heads, table_of(scored), right=range(2, len(heads)))
+        _print(env_id, seed, episodes, results)
     if video:
-        for controller in controllers:
-            _film(env_id, controller, seed, options | {"shadow": shadow}, video, several=len(controllers) > 1)
-    return _complain_of_lost(scored)
+        for controller, path in _video_paths(controllers, Path(video)).items():
+            _record(env_id, controller, path, seed, options | {"shadow": shadow})
+    return _exit_code(results)
 
 
-def _complain_of_lost(scored: list[Evaluation]) -> int:
-    """Say how many episodes ended with a step that the solver could not make; return the exit code."""
-    for one in scored:
-        if one.lost:
-            told = f"{one.controller}: {one.lost} of {len(one.rows)} episodes ended with a step"
-            click.echo(f"vigym evaluate: {told} that the solver could not make", err=True)
-    return UNSOLVED if any(one.lost for one in scored) else 0
-
-
-def _traced() -> tuple[str, ...]:
+def _traces() -> tuple[str, ...]:
     from vigym.evaluation.plots import TRACES
 
     return TRACES
 
 
-def _content(env_id: str, options: dict[str, Any], seed: int, scored: list[Evaluation]) -> dict[str, Any]:
-    found = [
-        {"controller": one.controller, "summary": summary_of(one), "episodes": [as_row(row) for row in one.rows]}
-        for one in scored
+def _plot(results: list[Evaluation], path: str) -> None:
+    from vigym.evaluation.plots import draw
+
+    with spinner(path):
+        draw(results, path)
+
+
+def _print(env_id: str, seed: int, episodes: int, results: list[Evaluation]) -> None:
+    seeds = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
+    heads = ["", "", *(one.controller for one in results)]
+    right = range(2, len(heads))
+    print_table(f"{env_id}, seeds {seeds}", heads, table_of(results), right)
+
+
+def _exit_code(results: list[Evaluation]) -> int:
+    """Report episodes in which the solver did not converge; return the exit code."""
+    code = 0
+    for one in results:
+        if one.unconverged_episodes:
+            count = f"{one.unconverged_episodes} of {len(one.rows)} episodes"
+            text = f"{one.controller}: the solver did not converge in {count}"
+            click.echo(f"vigym evaluate: {text}", err=True)
+            code = UNCONVERGED
+    return code
+
+
+def _csv_rows(results: list[Evaluation]) -> list[dict[str, Any]]:
+    return [{"controller": one.controller} | as_row(row) for one in results for row in one.rows]
+
+
+def _json_content(
+    env_id: str, options: dict[str, Any], seed: int, results: list[Evaluation]
+) -> dict[str, Any]:
+    controllers = [
+        {
+            "controller": one.controller,
+            "summary": summary_of(one),
+            "episodes": [as_row(row) for row in one.rows],
+        }
+        for one in results
     ]
-    return {"id": env_id, "options": options, "seed": seed, "controllers": found}
+    return {"id": env_id, "options": options, "seed": seed, "controllers": controllers}
 
 
-def _film(env_id: str, controller: str, seed: int, options: dict[str, Any], video: str, several: bool) -> None:
-    from vigym.evaluation.video import film
+def _video_paths(controllers: tuple[str, ...], path: Path) -> dict[str, Path]:
+    """Return the video file of each controller; several files have its name at their end."""
+    if len(controllers) == 1:
+        return {controllers[0]: path}
+    names = {
+        controller: "".join(letter if letter.isalnum() else "-" for letter in controller)
+        for controller in controllers
+    }
+    return {one: path.with_stem(f"{path.stem}-{name}") for one, name in names.items()}
 
-    name = "".join(letter if letter.isalnum() else "-" for letter in controller)
-    path = Path(video)
-    with bar(f"film of {controller}") as progress:
-        film(env_id, controller, path.with_stem(f"{path.stem}-{name}") if several else path, seed, options, progress)
+
+def _record(env_id: str, controller: str, path: Path, seed: int, options: dict[str, Any]) -> None:
+    from vigym.evaluation.video import record_video
+
+    with progress_bar(f"video of {controller}") as progress:
+        record_video(env_id, controller, path, seed, options, progress)

@@ -9,7 +9,16 @@ from typing import Any
 import click
 import numpy as np
 
-from vigym.cli.output import PICTURES, checked_file, console, json_option, show, to_standard, waiting, write_json
+from vigym.cli.output import (
+    PLOTS,
+    check_file,
+    console,
+    json_option,
+    print_table,
+    spinner,
+    write_json,
+    writes_to_standard,
+)
 from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.elements.joints import Joint
@@ -180,8 +189,8 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     vigym inspect robot.urdf --plot robot.png
     vigym inspect robot.urdf --json - | jq '.report[].element'
     """  # noqa: D301
-    quiet = to_standard(json_file)
-    checked_file(plot, "--plot", PICTURES)
+    quiet = writes_to_standard(json_file)
+    check_file(plot, "--plot", PLOTS)
     try:
         mech = load_urdf(file, base=base, missing_meshes="report")
     except (UrdfError, AssemblyError) as error:
@@ -195,7 +204,7 @@ def command(file: str, base: str | None, json_file: str | None, plot: str | None
     if plot:
         from vigym.cli.draw import draw
 
-        with waiting(plot):
+        with spinner(plot):
             draw(mech, plot)
     if not quiet:
         _print(found)
@@ -232,7 +241,7 @@ def _section(title: str, head: list[str], rows: Iterable[Any], right: Iterable[i
     rows = [list(row) for row in rows]
     if rows:
         print()
-        show(title, head, rows, right)
+        print_table(title, head, rows, right)
 
 
 def _body_line(body: dict[str, Any]) -> list[str]:

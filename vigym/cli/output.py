@@ -1,10 +1,10 @@
-"""Tables that fit the terminal, bars on what takes long, files for machines."""
+"""Output of commands: tables that fit the terminal, progress bars, JSON and CSV files."""
 
 import csv
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,27 +15,34 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-Report = Callable[[float], None]  # told the part that is done, in [0, 1]
-ENDLESS = 10_000  # columns where no terminal folds lines
+Report = Callable[[float], None]  # called with the finished part, in [0, 1]
+UNLIMITED = 10_000  # columns of output that is no terminal
 GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
-PICTURES, FILMS = (".png", ".svg", ".pdf"), (".mp4",)  # what can be written
-UNSOLVED = 3  # exit code where all was done, but the solver could not make some step
+PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4",)  # file formats
+UNCONVERGED = 3  # exit code of a finished command with steps that did not converge
 STANDARD = "-"  # in place of a file: standard output
 
 json_option = click.option(
-    "--json", "json_file", metavar="F", help="Write JSON into a file, or '-' to standard output."
+    "--json", "json_file", metavar="F", help="Write JSON to a file, or to standard output ('-')."
 )
-csv_option = click.option("--csv", "csv_file", metavar="F", help="Write CSV into a file, or '-' to standard output.")
+csv_option = click.option(
+    "--csv", "csv_file", metavar="F", help="Write CSV to a file, or to standard output ('-')."
+)
 
 
 def console() -> Console:
-    """Return standard output, as wide as the terminal, or endless where there is none."""
-    return Console(width=None if sys.stdout.isatty() else ENDLESS, highlight=False)
+    """Return standard output, as wide as the terminal; unlimited without a terminal."""
+    return Console(width=None if sys.stdout.isatty() else UNLIMITED, highlight=False)
 
 
-def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> None:
-    """Print a table; columns numbered in `right` are flush right."""
-    rows, out = [list(row) for row in rows], console()
+def print_table(
+    title: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Iterable[int] = (),
+) -> None:
+    """Print a table; the columns numbered in `right` are right-aligned."""
+    rows, right, out = [list(row) for row in rows], set(right), console()
     widths = _widths([head, *rows], out.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, name in enumerate(head):
@@ -52,13 +59,17 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: 
 
 
 def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return the widths of columns in so much room: words stay whole while they can, names in front the longest."""
+    """Return column widths that fit `room`; the first column and words stay whole if possible."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    words = [
+        max((len(word) for cell in column for word in cell.split()), default=0)
+        for column in columns
+    ]
     first = widths[0] if widths[0] < room // 2 else min(words[0], room // 3)
     room -= GAP * (len(columns) - 1) + EDGES
-    for least in ([first, *words[1:]], [first, *[1] * (len(words) - 1)], [1] * len(words)):
+    ones = [1] * len(words)
+    for least in ([first, *words[1:]], [first, *ones[1:]], ones):
         while sum(widths) > room:
             spare = [width if width > few else 0 for width, few in zip(widths, least, strict=True)]
             if not any(spare):
@@ -67,14 +78,14 @@ def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     return widths
 
 
-def to_standard(json_file: str | None, csv_file: str | None = None) -> bool:
-    """Whether one of the files is standard output, so that tables would be in the way.
+def writes_to_standard(json_file: str | None, csv_file: str | None = None) -> bool:
+    """Whether one of the files is standard output, so that no table may be printed.
 
     Raises:
-        UsageError: both are, or one could not be written.
+        UsageError: both files are standard output, or a file cannot be written.
     """
-    checked_file(json_file, "--json")
-    checked_file(csv_file, "--csv")
+    check_file(json_file, "--json")
+    check_file(csv_file, "--csv")
     count = [json_file, csv_file].count(STANDARD)
     if count > 1:
         raise click.UsageError("--json and --csv: found '-' twice, expected a file for one of them")
@@ -82,34 +93,41 @@ def to_standard(json_file: str | None, csv_file: str | None = None) -> bool:
 
 
 def write_json(file: str | None, content: Any) -> None:
-    """Write JSON to a file, or standard output; None writes nothing."""
-    if file is not None:
-        _write(file, json.dumps(content, indent=2, allow_nan=False) + "\n")
+    """Write JSON to a file or standard output; None: nowhere."""
+    if file is None:
+        return
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    if file == STANDARD:
+        sys.stdout.write(text)
+    else:
+        Path(file).write_text(text)
 
 
 def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows of the same keys to a file, or standard output; None writes nothing."""
+    """Write rows with equal keys to a file or standard output; None: nowhere."""
     if file is None:
         return
-    with open(file, "w", newline="") if file != STANDARD else _kept(sys.stdout) as stream:
+    with nullcontext(sys.stdout) if file == STANDARD else open(file, "w", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def checked_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
-    """Raise UsageError, before the work is done, for a file that could not be written."""
+def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
+    """Raise UsageError for a file that cannot be written."""
     if file is None or file == STANDARD and not endings:
         return
     if endings and Path(file).suffix.lower() not in endings:
-        raise click.UsageError(f"{option}: found {file!r}, expected a name that ends in {' or '.join(endings)}")
+        expected = f"expected a name that ends in {' or '.join(endings)}"
+        raise click.UsageError(f"{option}: found {file!r}, {expected}")
     if not Path(file).absolute().parent.is_dir():
-        raise click.UsageError(f"{option}: found no folder {str(Path(file).parent)!r}, expected one that is there")
+        folder = str(Path(file).parent)
+        raise click.UsageError(f"{option}: found no folder {folder!r}, expected an existing one")
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Report]:
-    """Yield what is to be told the part that is done; a bar shows it where there is a terminal."""
+def progress_bar(title: str) -> Iterator[Report]:
+    """Yield a function to call with the finished part; a bar shows it on a terminal."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -125,22 +143,10 @@ def bar(title: str) -> Iterator[Report]:
 
 
 @contextmanager
-def waiting(title: str) -> Iterator[None]:
-    """Show that something goes on, for what cannot tell how far it is."""
+def spinner(title: str) -> Iterator[None]:
+    """Show on a terminal that work without known progress goes on."""
     if not sys.stderr.isatty():
         yield
         return
     with Console(stderr=True).status(title):
         yield
-
-
-def _write(file: str, text: str) -> None:
-    if file == STANDARD:
-        sys.stdout.write(text)
-    else:
-        Path(file).write_text(text)
-
-
-@contextmanager
-def _kept(stream: Any) -> Iterator[Any]:
-    yield stream

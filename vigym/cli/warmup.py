@@ -1,4 +1,4 @@
-"""vigym warmup: compile the kernels before somebody waits for them."""
+"""Command `vigym warmup`: compilation of the kernels."""
 
 import time
 from collections.abc import Callable
@@ -6,45 +6,54 @@ from collections.abc import Callable
 import click
 
 from vigym import assets
-from vigym.cli.output import show
+from vigym.cli.output import print_table
 
 
 @click.command()
-@click.option("--float32", is_flag=True, help="Those for steps of batches in single precision, too.")
+@click.option("--float32", is_flag=True, help="Compile single-precision batch kernels, too.")
 def command(float32: bool) -> None:
-    """Compile the kernels and keep them on disk; what is there already is loaded.
+    """Compile the kernels into the cache folder; compiled ones are loaded.
 
-    Needed once for every machine and version: in an image of a container, or before many processes start together.
-    VIGYM_CACHE_DIR says where they are kept. Trees that touch nothing have smaller kernels than all there is.
+    This is needed once per machine and version: when a container image is built, or before many
+    processes start together. The variable VIGYM_CACHE_DIR sets the folder. Trees without contacts
+    have smaller kernels of their own.
     """
-    from vigym.core.compiler.kernel import cache_folder  # numba is loaded for those who ask for it
+    from vigym.core.compiler.kernel import cache_folder  # imports numba
 
     rows = []
-    kinds = [(None, "tree"), (None, "all"), (2, "tree"), (2, "all"), *([(2, "float32")] if float32 else [])]
+    kinds = [(None, "tree"), (None, "all"), (2, "tree"), (2, "all")]
+    if float32:
+        kinds.append((2, "float32"))
     for batch, kind in kinds:
-        for what, use in _uses(kind, batch).items():
+        for name, call in _calls(kind, batch).items():
             start = time.perf_counter()
-            use()
+            call()
             number = "one" if batch is None else "batch"
-            rows.append([f"{number}, {kind}", what, f"{time.perf_counter() - start:.1f}"])
+            rows.append([f"{number}, {kind}", name, f"{time.perf_counter() - start:.1f}"])
     folder = cache_folder()
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    show("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
-    print(f"kept in {folder}, {size / 1e6:.0f} MB")
+    print_table("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
+    print(f"stored in {folder}, {size / 1e6:.0f} MB")
 
 
-def _uses(kind: str, batch: int | None) -> dict[str, Callable[[], object]]:
-    """Return calls that need every kernel of a simulator between them.
+def _calls(kind: str, batch: int | None) -> dict[str, Callable[[], object]]:
+    """Return calls that together need every kernel of a simulator.
 
-    A tree that touches nothing has kernels of its own, and none that assemble; a linkage needs those of all there is.
+    A tree without contacts has kernels of its own, without assembly; a linkage needs the general
+    ones.
     """
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
-    mech, made = load_urdf(assets.path("four_bar" if kind == "all" else "pendulum")), list[Simulator]()
+    mechanism = load_urdf(assets.path("four_bar" if kind == "all" else "pendulum"))
     precision = "float32" if kind == "float32" else "float64"
+    made: list[Simulator] = []
+
+    def make() -> None:
+        made.append(Simulator(mechanism, timestep=0.01, batch=batch, precision=precision))
+
     return {
-        "assembly and reset": lambda: made.append(Simulator(mech, timestep=0.01, batch=batch, precision=precision)),
+        "assembly and reset": make,
         "step": lambda: made[0].step(),
         "energy and metrics": lambda: made[0].metrics(),
         "joint forces": lambda: made[0].joint_forces,

@@ -1,1 +1,1 @@
-"""Scores of controllers: episodes played side by side, their figures, pictures and films."""
+"""Evaluation of controllers: episodes played side by side, their metrics, plots and videos."""

@@ -1,9 +1,10 @@
 """Controllers by name, "module:name" or model file, made to play episodes side by side.
 
-A controller is a callable `observation, info -> action`. One with an attribute `batched = True` works on arrays over
-leading dimensions and is called once for all episodes; any other is called for each episode by itself. A class, or a
-function without required parameters (or with one, the environment), makes controllers: a fresh one for each episode,
-or one for all of a batch, so that they may have state. Named parameters follow the name: "trot,frequency=2.5".
+A controller is a callable `observation, info -> action`. With an attribute `batched = True` it is
+called once for all episodes with arrays over leading dimensions, without it for each episode. A
+class, or a function without required parameters (or with one, the environment), makes controllers,
+a new one for each episode, so that they may have state. Named parameters follow the name:
+"trot,frequency=2.5".
 """
 
 import inspect
@@ -12,99 +13,117 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vigym.evaluation.builtin import NAMED, Named
+from vigym.evaluation.builtin import BUILTIN, BuiltinController
 from vigym.evaluation.episodes import Policy
-from vigym.evaluation.names import module_from_here, nearest
-from vigym.evaluation.policies import EXPECTED, Controller, Each, Role, Together, free, load_model, misses, needed
+from vigym.evaluation.names import import_user_module, suggest
+from vigym.evaluation.policies import (
+    EXPECTED,
+    BatchedPolicy,
+    Context,
+    Controller,
+    PerEpisodePolicy,
+    load_model,
+    raised_by_call,
+    required_arguments,
+    settable_parameters,
+)
 
 
-def policy_of(controller: str | Controller, role: Role) -> Policy:
-    """Return what plays the episodes of a role.
+def make_policy(controller: str | Controller, context: Context) -> Policy:
+    """Return the policy that plays episodes with a controller.
 
     Args:
-        controller: a name of `vigym.evaluation.builtin`, "module:name" (the working directory counts), the path of a
-            model.zip of stable-baselines3, or a callable.
-        role: what it is made for.
+        controller: name in `vigym.evaluation.builtin`, "module:name" (the working directory is
+            searched), path of a model.zip of stable-baselines3, or callable.
+        context: environment and seeds of the episodes.
 
     Raises:
-        ValueError: a controller that is not there, does not fit, or takes other parameters.
+        ValueError: an unknown controller, one that does not fit, or unknown parameters.
         ImportError: a model of stable-baselines3, which is not installed.
     """
     name = name_of(controller)
     if not isinstance(controller, str):
-        return _policy(controller, {}, name, role)
-    base, parameters = _parsed(controller)
+        return _policy(controller, {}, name, context)
+    base, parameters = _parse(controller)
     if base.endswith(".zip"):
-        return Together(load_model(Path(base), role.env), role, name)
+        return BatchedPolicy(load_model(Path(base), context.env), context, name)
     if ":" in base:
-        return _policy(_imported(base), parameters, name, role)
-    entry = _named(base, role.id)
+        return _policy(_import(base), parameters, name, context)
+    entry = _builtin(base, context.id)
     _check_parameters(entry.parameters, parameters, name)
-    return Together(_made(entry.make, (role,), parameters, name), role, name)
+    return BatchedPolicy(_make(entry.make, (context,), parameters, name), context, name)
 
 
 def name_of(controller: str | Controller) -> str:
-    """Return the name of a controller as tables show it."""
+    """Return the name of a controller in tables."""
     if isinstance(controller, str):
         return controller
     return getattr(controller, "__name__", type(controller).__name__)
 
 
-def fitting(env_id: str) -> list[str]:
-    """Return the names of the controllers that drive an environment."""
-    return [entry.name for entry in NAMED.values() if not entry.ids or env_id in entry.ids]
+def controllers_for(env_id: str) -> list[str]:
+    """Return the names of the built-in controllers of an environment."""
+    return [entry.name for entry in BUILTIN.values() if not entry.ids or env_id in entry.ids]
 
 
-def value_of(text: str) -> Any:
-    """Return the Python value that a text writes, or the text itself."""
+def parse_value(text: str) -> Any:
+    """Return the Python literal in a text, or the text itself."""
     try:
         return literal_eval(text)
     except (ValueError, SyntaxError):
         return text
 
 
-def _named(name: str, env_id: str) -> Named:
-    """Return the controller of a name."""
-    if name not in NAMED:
-        other = "; or give module:name or a model.zip"
-        raise ValueError(f"controller: found {name!r}, {nearest(name, fitting(env_id))}{other}")
-    entry = NAMED[name]
+def _builtin(name: str, env_id: str) -> BuiltinController:
+    if name not in BUILTIN:
+        hint = f"{suggest(name, controllers_for(env_id))}; or give module:name or a model.zip"
+        raise ValueError(f"controller: found {name!r}, {hint}")
+    entry = BUILTIN[name]
     if env_id not in (entry.ids or (env_id,)):
-        there = f"for {env_id} there are: {', '.join(fitting(env_id))}"
-        raise ValueError(f"controller {name!r}: found {env_id}, expected {' or '.join(entry.ids)}; {there}")
+        expected = f"{' or '.join(entry.ids)}"
+        others = f"for {env_id} there are: {', '.join(controllers_for(env_id))}"
+        raise ValueError(f"controller {name!r}: found {env_id}, expected {expected}; {others}")
     return entry
 
 
-def _policy(found: Any, parameters: dict[str, Any], name: str, role: Role) -> Policy:
-    """Return the policy of an object: a controller itself, or what makes controllers."""
+def _policy(found: Any, parameters: dict[str, Any], name: str, context: Context) -> Policy:
+    """Return the policy of an object: a controller itself, or a maker of controllers."""
+    element = f"controller {name!r}"
     if not callable(found):
-        raise ValueError(f"controller {name!r}: found {type(found).__name__}, expected {EXPECTED}")
+        raise ValueError(f"{element}: found {type(found).__name__}, expected {EXPECTED}")
     try:
-        arguments = needed(found)
+        arguments = required_arguments(found)
     except ValueError as error:
-        raise ValueError(f"controller {name!r}: {error}; expected {EXPECTED}") from error
+        raise ValueError(f"{element}: {error}; expected {EXPECTED}") from error
     if len(arguments) == 2 and not inspect.isclass(found):
         if parameters:
-            raise ValueError(f"controller {name!r}: found parameters, expected none: it makes no controller, it is one")
-        controllers: list[Controller] = [found] * len(role.seeds)
+            reason = "it makes no controller, it is one"
+            raise ValueError(f"{element}: found parameters, expected none: {reason}")
+        controllers: list[Controller] = [found] * len(context.seeds)
     elif len(arguments) <= 1:
-        _check_parameters(free(found), parameters, name)
-        controllers = [_made(found, (role.env,) if arguments else (), parameters, name) for _ in role.seeds]
+        _check_parameters(settable_parameters(found), parameters, name)
+        given = (context.env,) if arguments else ()
+        controllers = [_make(found, given, parameters, name) for _ in context.seeds]
     else:
-        raise ValueError(f"controller {name!r}: found parameters {', '.join(arguments)}, expected {EXPECTED}")
+        names = ", ".join(arguments)
+        raise ValueError(f"{element}: found parameters {names}, expected {EXPECTED}")
     if getattr(controllers[0], "batched", False):
-        return Together(controllers[0], role, name)
-    return Each(controllers, role, name)
+        return BatchedPolicy(controllers[0], context, name)
+    return PerEpisodePolicy(controllers, context, name)
 
 
-def _made(make: Callable[..., Any], arguments: tuple[Any, ...], parameters: dict[str, Any], name: str) -> Controller:
+def _make(
+    make: Callable[..., Any], arguments: tuple[Any, ...], parameters: dict[str, Any], name: str
+) -> Controller:
     try:
         controller: Controller = make(*arguments, **parameters)
     except TypeError as error:
-        expected = f"; expected {EXPECTED}" if misses(error) else ""
+        expected = f"; expected {EXPECTED}" if raised_by_call(error) else ""
         raise ValueError(f"controller {name!r}: {error}{expected}") from error
     if not callable(controller):
-        raise ValueError(f"controller {name!r}: made {type(controller).__name__}, expected a callable")
+        raise ValueError(
+            f"controller {name!r}: made {type(controller).__name__}, expected a callable"
+        )
     return controller
 
 
@@ -112,23 +131,26 @@ def _check_parameters(names: list[str] | None, given: dict[str, Any], name: str)
     """Raise ValueError for a parameter that is not one of `names`."""
     for parameter in given:
         if names is not None and parameter not in names:
-            mend = nearest(parameter, names) if names else "expected none"
-            raise ValueError(f"controller {name!r}: found parameter {parameter!r}, {mend}")
+            hint = suggest(parameter, names) if names else "expected none"
+            raise ValueError(f"controller {name!r}: found parameter {parameter!r}, {hint}")
 
 
-def _imported(base: str) -> Any:
+def _import(base: str) -> Any:
+    """Return the object "module:name"."""
     module, _, attribute = base.partition(":")
     try:
-        found = module_from_here(module)
+        found = import_user_module(module)
     except ImportError as error:
-        raise ValueError(f"controller {base!r}: {error}; expected a module that can be imported from here") from error
+        expected = "expected a module that can be imported from here"
+        raise ValueError(f"controller {base!r}: {error}; {expected}") from error
     if not hasattr(found, attribute):
-        names = [name for name in vars(found) if not name.startswith("_") and callable(getattr(found, name))]
-        raise ValueError(f"controller {base!r}: {module} has no {attribute!r}, {nearest(attribute, names)}")
+        public = [name for name in vars(found) if not name.startswith("_")]
+        hint = suggest(attribute, [name for name in public if callable(getattr(found, name))])
+        raise ValueError(f"controller {base!r}: {module} has no {attribute!r}, {hint}")
     return getattr(found, attribute)
 
 
-def _parsed(text: str) -> tuple[str, dict[str, Any]]:
+def _parse(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of "name,parameter=value,..."."""
     base, *settings = text.split(",")
     parameters = {}
@@ -136,5 +158,5 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
         parameter, equals, value = setting.partition("=")
         if not equals or not parameter.isidentifier():
             raise ValueError(f"controller {text!r}: found {setting!r}, expected parameter=value")
-        parameters[parameter] = value_of(value)
+        parameters[parameter] = parse_value(value)
     return base, parameters

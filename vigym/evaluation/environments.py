@@ -1,4 +1,4 @@
-"""Environments by id, with an error that helps where there is none."""
+"""Environments by id; errors suggest the nearest id or option."""
 
 import re
 from collections.abc import Mapping
@@ -10,28 +10,30 @@ import numpy as np
 
 from vigym.envs.env import TaskEnv, task_class
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.evaluation.names import module_from_here, nearest
+from vigym.evaluation.names import import_user_module, suggest
 
 
-def make_single(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
-    """Return an environment by its id, which may name the module that registers it: "module:namespace/Name-v0".
+def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
+    """Return an environment; its id may start with the module that registers it ("module:id").
 
     Raises:
-        ValueError: an unknown id, one that is no `TaskEnv`, or options that it does not take.
+        ValueError: an unknown id, an environment that is no `TaskEnv`, or an unknown option.
     """
-    known_id(env_id)
+    check_env_id(env_id)
     try:
         env = gymnasium.make(env_id, **options, **more)
     except TypeError as error:
-        raise ValueError(f"environment {env_id!r}: {_option_fault(env_id, str(error))}") from error
+        fault = _option_fault(env_id, str(error))
+        raise ValueError(f"environment {env_id!r}: {fault}") from error
     if not isinstance(env.unwrapped, TaskEnv):
         env.close()
-        raise ValueError(f"environment {env_id!r}: found {type(env.unwrapped).__name__}, expected one of vigym")
+        found = type(env.unwrapped).__name__
+        raise ValueError(f"environment {env_id!r}: found {found}, expected one of vigym")
     return env
 
 
 def _option_fault(env_id: str, message: str) -> str:
-    """Say what is wrong with the options of an environment, from what Python says of the call that makes it."""
+    """Return the fault of an environment's options from Python's message of the failed call."""
     missing = re.search(r"missing \d+ required .*?: (.*?)(?= was raised|$)", message)
     if missing is not None:
         return f"expected the option {missing[1]}"
@@ -39,29 +41,32 @@ def _option_fault(env_id: str, message: str) -> str:
     task = gymnasium.spec(env_id).kwargs.get("task")
     if unknown is None or task is None:
         return message
-    return f"found option {unknown[1]!r}, {nearest(unknown[1], [field.name for field in fields(task_class(task))])}"
+    names = [field.name for field in fields(task_class(task))]
+    return f"found option {unknown[1]!r}, {suggest(unknown[1], names)}"
 
 
-def known_id(env_id: str) -> None:
+def check_env_id(env_id: str) -> None:
     """Raise ValueError, with the nearest id, unless an environment of that id is registered."""
     module, colon, name = env_id.rpartition(":")
     if colon:
         try:
-            module_from_here(module)
+            import_user_module(module)
         except ImportError as error:
-            raise ValueError(f"environment {env_id!r}: {error}; expected a module that registers it") from error
+            expected = "expected a module that registers it"
+            raise ValueError(f"environment {env_id!r}: {error}; {expected}") from error
     if name not in gymnasium.registry:
-        raise ValueError(f"environment: found {name!r}, {nearest(name, [entry.id for entry in ENVIRONMENTS])}")
+        hint = suggest(name, [entry.id for entry in ENVIRONMENTS])
+        raise ValueError(f"environment: found {name!r}, {hint}")
 
 
-def aims_to_end(env: gymnasium.Env[Any, Any]) -> bool:
-    """Return whether an episode ends by reaching the aim."""
+def task_env(env: gymnasium.Env[Any, Any]) -> TaskEnv:
+    """Return the environment without wrappers."""
     assert isinstance(env.unwrapped, TaskEnv)
-    return env.unwrapped.task.aims_to_end
+    return env.unwrapped
 
 
 def weight_of(env: gymnasium.Env[Any, Any]) -> float:
-    """Return the weight of what moves [N]."""
-    assert isinstance(env.unwrapped, TaskEnv)
-    mechanism = env.unwrapped.mechanism
-    return float(np.linalg.norm(mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values()))
+    """Return the weight of all bodies [N]."""
+    mechanism = task_env(env).mechanism
+    mass = sum(body.mass for body in mechanism.bodies.values())
+    return float(np.linalg.norm(mechanism.gravity) * mass)

@@ -1,4 +1,4 @@
-"""Episodes played side by side, each from its own seed: what is asked of a controller, and the row each one leaves."""
+"""Episodes played side by side: interface of policies, metrics of each episode."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,44 +9,44 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Progress = Callable[[float], None]  # told the part that is done, in [0, 1]
+Progress = Callable[[float], None]  # called with the finished part, in [0, 1]
 
 TIME, ENERGY = "time", "energy_total"
-WAYS = ("travelled", "x_position")  # what tells how far a robot is along its way: the first of them in `info`
-POWERS = ("power", "power_mech")  # the same for the power of its motors
+DISTANCES = ("travelled", "x_position")  # distance along the task direction: first one in `info`
+POWERS = ("power", "power_mech")  # motor power: first one in `info`
 
 
 class Policy(Protocol):
-    """What plays episodes side by side."""
+    """Policy of episodes played side by side."""
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
-        """Return the actions (n, n_actions); rows that are not `playing` (n,) do not matter."""
+        """Return actions (n, n_actions); rows of episodes not `playing` (n,) are ignored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """Figures of one episode.
+    """Metrics of one episode.
 
     Attributes:
-        seed: it was reset with.
+        seed: of its reset.
         return_: sum of its rewards.
-        length: control steps.
-        seconds: of simulated time [s].
-        terminated: whether it ended before its time was up.
-        failed: whether it did so without reaching an aim.
-        done: whether it did so by reaching the aim; None where no aim ends an episode.
-        failures: steps the solver could not make.
-        distance: along the way, `travelled` or else x [m]; nan where `info` tells neither.
-        speed: distance over time [m/s]; nan where no step could be made.
-        power: of the motors, mean over the episode of the sum of |torque * rate| [W].
+        length: number of control steps.
+        seconds: simulated time [s].
+        terminated: whether it ended before its time limit.
+        failed: whether it terminated without reaching the goal.
+        reached_goal: whether it terminated by reaching the goal; None for a task without a goal.
+        unconverged_steps: number of control steps in which the solver did not converge.
+        distance: along the task direction, `travelled` or else x [m]; nan where `info` has neither.
+        speed: distance over time [m/s]; nan where no step was made.
+        power: mean over the episode of the motors' sum of |torque * rate| [W].
         cost_of_transport: power over weight and |speed|.
         energy_balance: largest |E - E0 - work + dissipated| [J].
         energy_change: largest |E - E0| [J].
         constraint_residual: largest joint gap [m or rad].
         penetration: deepest contact below the ground [m].
-        solver_iterations: mean over the control steps, of the last step of each.
-        solver_iterations_most: most of them.
-        traces: the asked quantities of `info` over time, (length + 1, ...) with the start.
+        solver_iterations: mean over the control steps, of the last physics step of each.
+        solver_iterations_max: largest number of them.
+        traces: requested quantities of `info` over time, (length + 1, ...) with the start.
     """
 
     seed: int
@@ -55,8 +55,8 @@ class Episode:
     seconds: float
     terminated: bool
     failed: bool
-    done: bool | None
-    failures: int
+    reached_goal: bool | None
+    unconverged_steps: int
     distance: float
     speed: float
     power: float
@@ -66,77 +66,109 @@ class Episode:
     constraint_residual: float
     penetration: float
     solver_iterations: float
-    solver_iterations_most: int
+    solver_iterations_max: int
     traces: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
 
-class Tally:
-    """Counts of episodes while they are played; every array is (n,), one entry an episode."""
+class EpisodeStatistics:
+    """Sums and extremes of episodes while they are played; one entry of every array an episode.
+
+    Args:
+        infos: of the reset, arrays (n,).
+        traces: quantities of `info` to record over time.
+
+    Attributes:
+        playing: episodes that have not ended (n,).
+    """
 
     def __init__(self, infos: Mapping[str, Any], traces: tuple[str, ...]) -> None:
-        self.way, self.power_of = _first_of(WAYS, infos), _first_of(POWERS, infos)
-        self.start = {name: np.array(infos[name]) for name in (ENERGY, *([self.way] if self.way else []))}
-        count = len(infos[TIME])
-        zero = np.zeros(count)
-        self.reward, self.power, self.iterations, self.most = (zero.copy() for _ in range(4))
-        self.balance, self.change, self.gap, self.depth = (zero.copy() for _ in range(4))
-        self.seconds, self.distance = zero.copy(), zero.copy()
-        self.length, self.failures = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        self.terminated, self.playing = np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.bool_)
-        self.traced = {name: [np.array(infos[name])] for name in traces}
+        self._distance_name = _first_of(DISTANCES, infos)
+        self._power_name = _first_of(POWERS, infos)
+        names = (ENERGY, self._distance_name) if self._distance_name else (ENERGY,)
+        self._start = {name: np.array(infos[name]) for name in names}
+        n = len(infos[TIME])
+        self.playing = np.ones(n, dtype=np.bool_)
+        self._terminated = np.zeros(n, dtype=np.bool_)
+        self._length = np.zeros(n, dtype=np.int64)
+        self._unconverged = np.zeros(n, dtype=np.int64)
+        self._seconds = np.zeros(n)
+        self._distance = np.zeros(n)
+        self._reward = np.zeros(n)
+        self._power = np.zeros(n)
+        self._iterations = np.zeros(n)
+        self._iterations_max = np.zeros(n)
+        self._energy_balance = np.zeros(n)
+        self._energy_change = np.zeros(n)
+        self._constraint_residual = np.zeros(n)
+        self._penetration = np.zeros(n)
+        self._traces = {name: [np.array(infos[name])] for name in traces}
 
-    def add(self, rewards: Array, terminated: Flags, truncated: Flags, infos: Mapping[str, Any]) -> None:
-        """Count a step of those that still play."""
+    def add(
+        self, rewards: Array, terminated: Flags, truncated: Flags, infos: Mapping[str, Any]
+    ) -> None:
+        """Add a control step of the episodes that are playing."""
         on = self.playing.copy()
-        self.reward[on] += rewards[on]
-        self.length[on] += 1
-        self.failures[on] += ~np.asarray(infos["solver_converged"])[on]
-        self.seconds[on] = infos[TIME][on]
-        self.power[on] += infos[self.power_of][on]
-        self.iterations[on] += infos["solver_iterations"][on]
-        highest = (
-            (self.most, infos["solver_iterations"]),
-            (self.balance, np.abs(infos["energy_balance"])),
-            (self.change, np.abs(infos[ENERGY] - self.start[ENERGY])),
-            (self.gap, infos["constraint_residual_max"]),
-            (self.depth, infos["penetration"]),
+        self._reward[on] += rewards[on]
+        self._length[on] += 1
+        self._unconverged[on] += ~np.asarray(infos["solver_converged"])[on]
+        self._seconds[on] = infos[TIME][on]
+        self._power[on] += infos[self._power_name][on]
+        self._iterations[on] += infos["solver_iterations"][on]
+        extremes = (
+            (self._iterations_max, infos["solver_iterations"]),
+            (self._energy_balance, np.abs(infos["energy_balance"])),
+            (self._energy_change, np.abs(infos[ENERGY] - self._start[ENERGY])),
+            (self._constraint_residual, infos["constraint_residual_max"]),
+            (self._penetration, infos["penetration"]),
         )
-        for most, now in highest:
-            most[on] = np.maximum(most[on], now[on])
-        if self.way:
-            self.distance[on] = (infos[self.way] - self.start[self.way])[on]
-        for name, seen in self.traced.items():
-            seen.append(np.array(infos[name]))
-        self.terminated |= on & terminated
+        for largest, value in extremes:
+            largest[on] = np.maximum(largest[on], value[on])
+        if self._distance_name:
+            name = self._distance_name
+            self._distance[on] = (infos[name] - self._start[name])[on]
+        for name, values in self._traces.items():
+            values.append(np.array(infos[name]))
+        self._terminated |= on & terminated
         self.playing &= ~(terminated | truncated)
 
-    def episode(self, row: int, seed: int, weight: float, aims_to_end: bool) -> Episode:
-        """Return the figures of one of the episodes; `weight` of what moves [N], whether an aim ends them."""
-        length, seconds = int(self.length[row]), float(self.seconds[row])
-        distance = float(self.distance[row]) if self.way else np.nan
-        speed, power = distance / seconds if seconds else np.nan, float(self.power[row]) / length
-        ended = bool(self.terminated[row])
-        done = ended and aims_to_end and not self.failures[row]
+    def episode(self, row: int, seed: int, weight: float, has_goal: bool) -> Episode:
+        """Return the metrics of one episode.
+
+        Args:
+            row: of the episode.
+            seed: of its reset.
+            weight: of all bodies [N].
+            has_goal: whether reaching a goal terminates episodes of the task.
+        """
+        length, seconds = int(self._length[row]), float(self._seconds[row])
+        distance = float(self._distance[row]) if self._distance_name else np.nan
+        speed = distance / seconds if seconds else np.nan
+        power = float(self._power[row]) / length
+        terminated = bool(self._terminated[row])
+        reached_goal = terminated and has_goal and not self._unconverged[row]
         return Episode(
             seed=seed,
-            return_=float(self.reward[row]),
+            return_=float(self._reward[row]),
             length=length,
             seconds=seconds,
-            terminated=ended,
-            failed=ended and not done,
-            done=done if aims_to_end else None,
-            failures=int(self.failures[row]),
+            terminated=terminated,
+            failed=terminated and not reached_goal,
+            reached_goal=reached_goal if has_goal else None,
+            unconverged_steps=int(self._unconverged[row]),
             distance=distance,
             speed=speed,
             power=power,
             cost_of_transport=power / (weight * abs(speed)) if speed else np.inf,
-            energy_balance=float(self.balance[row]),
-            energy_change=float(self.change[row]),
-            constraint_residual=float(self.gap[row]),
-            penetration=float(self.depth[row]),
-            solver_iterations=float(self.iterations[row]) / length,
-            solver_iterations_most=int(self.most[row]),
-            traces={name: np.array([now[row] for now in seen[: length + 1]]) for name, seen in self.traced.items()},
+            energy_balance=float(self._energy_balance[row]),
+            energy_change=float(self._energy_change[row]),
+            constraint_residual=float(self._constraint_residual[row]),
+            penetration=float(self._penetration[row]),
+            solver_iterations=float(self._iterations[row]) / length,
+            solver_iterations_max=int(self._iterations_max[row]),
+            traces={
+                name: np.array([value[row] for value in values[: length + 1]])
+                for name, values in self._traces.items()
+            },
         )
 
 

@@ -1,4 +1,4 @@
-"""Play episodes with a controller and say how it did."""
+"""Evaluation of a controller over episodes."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,23 +8,23 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from vigym.evaluation.controllers import name_of, policy_of
-from vigym.evaluation.environments import aims_to_end, make_single, weight_of
-from vigym.evaluation.episodes import Episode, Policy, Progress, Tally
-from vigym.evaluation.policies import Role
+from vigym.evaluation.controllers import make_policy, name_of
+from vigym.evaluation.environments import make_env, task_env, weight_of
+from vigym.evaluation.episodes import Episode, EpisodeStatistics, Policy, Progress
+from vigym.evaluation.policies import Context
 
-TOGETHER = 64  # episodes side by side at most
+TOGETHER = 64  # largest number of episodes side by side
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How a controller did.
+    """Result of an evaluation.
 
     Attributes:
         id: of the environment.
         controller: its name.
-        rows: one of each episode, by seed.
-        steps_per_second: control steps in a second of the environments' own time, the controller's left out.
+        rows: metrics of each episode, by seed.
+        steps_per_second: control steps per second of the environments alone, without controller.
     """
 
     id: str
@@ -33,12 +33,12 @@ class Evaluation:
     steps_per_second: float
 
     @property
-    def lost(self) -> int:
-        """Number of episodes that ended with a step the solver could not make."""
-        return sum(row.failures > 0 for row in self.rows)
+    def unconverged_episodes(self) -> int:
+        """Number of episodes that ended with a step in which the solver did not converge."""
+        return sum(row.unconverged_steps > 0 for row in self.rows)
 
     def column(self, name: str) -> np.ndarray[Any, Any]:
-        """Return a figure of every episode (episodes,), `name` as in `Episode`."""
+        """Return a metric of every episode (episodes,), `name` as in `Episode`."""
         return np.array([getattr(row, name) for row in self.rows])
 
 
@@ -53,60 +53,74 @@ def evaluate(
     together: int = TOGETHER,
     progress: Progress = lambda done: None,
 ) -> Evaluation:
-    """Play episodes with the seeds seed, seed + 1, ... and return their figures.
+    """Play episodes with the seeds seed, seed + 1, ... and return their metrics.
 
     Args:
-        env_id: of a vigym environment; "module:id" imports what registers it.
-        controller: a name, "module:name", a model.zip (see `vigym.evaluation.controllers`), or a callable.
-        episodes: how many.
-        seed: of the first.
+        env_id: id of a vigym environment; "module:id" imports the module that registers it.
+        controller: name, "module:name", path of a model.zip (see `vigym.evaluation.controllers`),
+            or callable.
+        episodes: number of episodes.
+        seed: of the first episode.
         options: of the environment.
-        traces: quantities of `info` to keep over time; those it does not have are left out.
-        together: episodes that are played side by side at most.
-        progress: told the part that is done.
+        traces: quantities of `info` to record over time; missing ones are left out.
+        together: largest number of episodes played side by side.
+        progress: called with the finished part, in [0, 1].
 
     Raises:
-        ValueError: an unknown environment or controller, one that does not fit, or a number out of range.
+        ValueError: an unknown environment or controller, a controller that does not fit, or a
+            number out of range.
         ImportError: a model of stable-baselines3, which is not installed.
     """
-    for name, number, least in (("episodes", episodes, 1), ("together", together, 1), ("seed", seed, 0)):
+    for name, number, least in (
+        ("episodes", episodes, 1),
+        ("together", together, 1),
+        ("seed", seed, 0),
+    ):
         if not isinstance(number, int) or number < least:
             raise ValueError(f"{name}: found {number!r}, expected a whole number >= {least}")
-    probe = make_single(env_id, options or {})
+    single = make_env(env_id, options or {})
     rounds = -(-episodes // together)
     envs = gymnasium.make_vec(env_id, num_envs=-(-episodes // rounds), **(options or {}))
-    told, busy = (weight_of(probe), aims_to_end(probe)), 0.0
+    task = weight_of(single), task_env(single).task.aims_to_end
     rows: list[Episode] = []
+    busy = 0.0
     try:
         envs.reset(seed=seed)
         envs.step(np.zeros(envs.action_space.shape))  # loads kernels, which is not timed
-        for turn in range(rounds):
+        for i in range(rounds):
             seeds = [seed + len(rows) + lane for lane in range(envs.num_envs)]
-            policy = policy_of(controller, Role(env_id, probe.unwrapped, seeds))
-            played, spent = _play(envs, policy, seeds, traces, lambda part: progress((turn + part) / rounds))  # noqa: B023
-            rows += [played.episode(lane, seeds[lane], *told) for lane in range(min(len(seeds), episodes - len(rows)))]
+            policy = make_policy(controller, Context(env_id, single.unwrapped, seeds))
+            part = _part_of(progress, i, rounds)
+            statistics, spent = _play(envs, policy, seeds, traces, part)
+            lanes = range(min(len(seeds), episodes - len(rows)))
+            rows += [statistics.episode(lane, seeds[lane], *task) for lane in lanes]
             busy += spent
     finally:
         envs.close()
-        probe.close()
+        single.close()
     return Evaluation(env_id, name_of(controller), rows, sum(row.length for row in rows) / busy)
+
+
+def _part_of(progress: Progress, index: int, count: int) -> Progress:
+    """Return the progress of one of `count` equal parts."""
+    return lambda done: progress((index + done) / count)
 
 
 def _play(
     envs: Any, policy: Policy, seeds: list[int], traces: tuple[str, ...], progress: Progress
-) -> tuple[Tally, float]:
-    """Play an episode in every lane; return what was counted and the time the environments took [s]."""
+) -> tuple[EpisodeStatistics, float]:
+    """Play an episode in every lane; return the statistics and the environments' own time [s]."""
     observations, infos = envs.reset(seed=seeds)
-    tally = Tally(infos, tuple(name for name in traces if name in infos))
+    statistics = EpisodeStatistics(infos, tuple(name for name in traces if name in infos))
     longest = envs.spec.max_episode_steps if envs.spec else None
     busy, steps = 0.0, 0
-    while tally.playing.any():
-        actions = policy(observations, infos, tally.playing)
+    while statistics.playing.any():
+        actions = policy(observations, infos, statistics.playing)
         start = time.perf_counter()
         observations, rewards, terminated, truncated, infos = envs.step(actions)
         busy += time.perf_counter() - start
-        tally.add(rewards, terminated, truncated, infos)
+        statistics.add(rewards, terminated, truncated, infos)
         steps += 1
-        share = steps / longest if longest else 0.0
-        progress(float(np.where(tally.playing, share, 1.0).mean()))
-    return tally, busy
+        done = steps / longest if longest else 0.0
+        progress(float(np.where(statistics.playing, done, 1.0).mean()))
+    return statistics, busy

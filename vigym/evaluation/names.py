@@ -1,4 +1,4 @@
-"""Names that a person gives: the nearest known one, and modules, of which the working directory has some too."""
+"""Names given by users: suggestions for unknown ones, modules of the working directory."""
 
 import os
 import sys
@@ -7,19 +7,19 @@ from importlib import import_module
 from types import ModuleType
 
 
-def nearest(found: str, names: list[str]) -> str:
-    """Return "did you mean ...?" where something is near, else what is expected."""
+def suggest(found: str, names: list[str]) -> str:
+    """Return "did you mean ...?" with the nearest of `names`, else the list of expected ones."""
     near = get_close_matches(found, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(names)}"
 
 
-def module_from_here(name: str) -> ModuleType:
-    """Import a module, also from the working directory.
+def import_user_module(name: str) -> ModuleType:
+    """Return an imported module; the working directory is searched, too.
 
     Raises:
         ImportError: no such module.
     """
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     return import_module(name)

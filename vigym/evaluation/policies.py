@@ -1,6 +1,7 @@
-"""Policies that play episodes side by side: scripted controllers, and models that stable-baselines3 has saved.
+"""Policies of episodes played side by side: controllers, and models of stable-baselines3.
 
-`Role` is what a controller is made for; `needed` and `free` read from a callable which arguments it takes.
+`Context` describes the episodes to a controller; `required_arguments` and `settable_parameters` read
+the signature of a callable.
 """
 
 import inspect
@@ -19,38 +20,55 @@ from vigym.evaluation.episodes import Array, Flags
 
 Controller = Callable[[Any, Mapping[str, Any]], Any]
 EXPECTED = (
-    "a callable of observation, info that returns an action, or a class or function that makes one, of the environment "
-    "or of nothing"
+    "a callable of observation, info that returns an action, or a class or function that makes "
+    "one, of the environment or of nothing"
 )
 NORMALISATION = "normalisation.pkl"  # of `VecNormalize`, beside the model
-# A key of the saved data that an algorithm has and those above it have not.
-_ALGORITHMS = (("clip_range", "PPO"), ("gae_lambda", "A2C"), ("target_policy_noise", "TD3"), ("ent_coef", "SAC"))
+# a key of the saved data that an algorithm has and those above it have not
+_ALGORITHMS = (
+    ("clip_range", "PPO"),
+    ("gae_lambda", "A2C"),
+    ("target_policy_noise", "TD3"),
+    ("ent_coef", "SAC"),
+)
 
 
-def needed(found: Callable[..., Any]) -> list[str]:
+def required_arguments(found: Callable[..., Any]) -> list[str]:
     """Return the names of the positional parameters without default.
 
     Raises:
         ValueError: a callable without signature, as some that are not written in Python.
     """
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(found).parameters.values()
-    return [one.name for one in parameters if one.kind in plain and one.default is one.empty]
+    return [one.name for one in parameters if one.kind in positional and one.default is one.empty]
 
 
-def free(found: Callable[..., Any], but: str = "") -> list[str] | None:
-    """Return the names of the parameters that may be set by name, `but` one; None: any name."""
+def settable_parameters(found: Callable[..., Any], but: str = "") -> list[str] | None:
+    """Return the names of the parameters settable by name, without `but`; None: any name."""
     parameters = inspect.signature(found).parameters.values()
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return None
-    named = [one for one in parameters if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    settable = [one for one in named if one.kind is one.KEYWORD_ONLY or one.default is not one.empty]
-    return [one.name for one in settable if one.name != but]
+    return [
+        one.name
+        for one in parameters
+        if one.name != but
+        and (
+            one.kind is one.KEYWORD_ONLY
+            or (one.kind is one.POSITIONAL_OR_KEYWORD and one.default is not one.empty)
+        )
+    ]
 
 
 @dataclass(frozen=True, eq=False)
-class Role:
-    """What a controller is made for: the id, one environment of it, and the seeds of the episodes side by side."""
+class Context:
+    """Episodes that a controller plays.
+
+    Attributes:
+        id: of the environment.
+        env: one such environment.
+        seeds: of the episodes side by side.
+    """
 
     id: str
     env: gymnasium.Env[Any, Any]
@@ -63,52 +81,57 @@ class Role:
         return self.env.action_space.shape[0]
 
 
-class Together:
-    """A controller that is called once for all episodes."""
+class BatchedPolicy:
+    """Policy of one controller that is called for all episodes at once."""
 
-    def __init__(self, controller: Controller, role: Role, name: str) -> None:
-        self.controller, self.name, self.shape = controller, name, (len(role.seeds), role.actions)
+    def __init__(self, controller: Controller, context: Context, name: str) -> None:
+        self.controller, self.name = controller, name
+        self.shape = len(context.seeds), context.actions
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of all episodes."""
-        return _checked(_asked(self.controller, observations, infos, self.name), self.shape, self.name)
+        found = _call(self.controller, observations, infos, self.name)
+        return _checked(found, self.shape, self.name)
 
 
-class Each:
-    """Controllers that are called for one episode each, with `observation` and `info` as of a single environment."""
+class PerEpisodePolicy:
+    """Policy of one controller per episode; `observation`, `info` as of a single environment."""
 
-    def __init__(self, controllers: list[Controller], role: Role, name: str) -> None:
-        self.controllers, self.name, self.shape = controllers, name, (len(role.seeds), role.actions)
+    def __init__(self, controllers: list[Controller], context: Context, name: str) -> None:
+        self.controllers, self.name = controllers, name
+        self.shape = len(context.seeds), context.actions
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
-        """Return the actions of the episodes that are on, and zeros for the others."""
+        """Return the actions of the episodes that are playing, zeros for the others."""
         actions = np.zeros(self.shape)
+        values = {key: value for key, value in infos.items() if not key.startswith("_")}
         for row in np.flatnonzero(playing):
-            info = {key: _plain(value[row]) for key, value in infos.items() if not key.startswith("_")}
-            found = _asked(self.controllers[row], observations[row].copy(), info, self.name)
+            info = {key: _plain(value[row]) for key, value in values.items()}
+            found = _call(self.controllers[row], observations[row].copy(), info, self.name)
             actions[row] = _checked(found, self.shape[1:], self.name)
         return actions
 
 
-def misses(error: TypeError) -> bool:
-    """Whether the call failed where `error` was caught: wrong arguments, or a function not written in Python."""
+def raised_by_call(error: TypeError) -> bool:
+    """Whether the call itself failed: wrong arguments, or a function not written in Python."""
     return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
-def _asked(controller: Controller, observation: Any, info: Mapping[str, Any], name: str) -> Any:
+def _call(controller: Controller, observation: Any, info: Mapping[str, Any], name: str) -> Any:
     try:
         return controller(observation, info)
     except TypeError as error:
-        if misses(error):
+        if raised_by_call(error):
             raise ValueError(f"controller {name!r}: {error}; expected {EXPECTED}") from error
         raise
 
 
 def _checked(found: Any, shape: tuple[int, ...], name: str) -> Array:
     actions: Array = np.asarray(found)
-    if actions.shape != shape or actions.dtype.kind not in "fiu":
-        what = f"shape {actions.shape}" if actions.dtype.kind in "fiu" else type(found).__name__
-        raise ValueError(f"controller {name!r}: returned {what}, expected actions of shape {shape}")
+    is_numeric = actions.dtype.kind in "fiu"
+    if actions.shape != shape or not is_numeric:
+        kind = f"shape {actions.shape}" if is_numeric else type(found).__name__
+        raise ValueError(f"controller {name!r}: returned {kind}, expected actions of shape {shape}")
     return actions
 
 
@@ -117,7 +140,7 @@ def _plain(value: Any) -> Any:
 
 
 class Model:
-    """A saved policy without its noise, for a batch of observations."""
+    """Deterministic policy of a saved model, for a batch of observations."""
 
     batched = True
 
@@ -135,10 +158,10 @@ class Model:
 def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     """Return the policy of a model.zip, with `normalisation.pkl` beside it if there is one.
 
-    Both are pickles, programs in other words: load those of people you trust.
+    Both are pickles, programs in other words: load only files that you trust.
 
     Raises:
-        ValueError: no such file, no model, or one of other observations or actions than those of `env`.
+        ValueError: no such file, no model, or one of other observations or actions than `env`.
         ImportError: stable-baselines3 is not installed.
     """
     if not path.is_file():
@@ -147,25 +170,30 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     try:
         import stable_baselines3
     except ImportError as error:
+        install = "pip install torch stable-baselines3"
         raise ImportError(
-            f"{path}: this needs torch and stable-baselines3: pip install torch stable-baselines3"
+            f"{path}: a model needs torch and stable-baselines3: {install}"
         ) from error
     model = getattr(stable_baselines3, algorithm).load(path, device="cpu")
-    for what in ("observation_space", "action_space"):
-        found, expected = getattr(model, what).shape, getattr(env, what).shape
+    for space in ("observation_space", "action_space"):
+        found, expected = getattr(model, space).shape, getattr(env, space).shape
         if found != expected:
-            raise ValueError(f"model {path}: found {what.replace('_', ' ')} {found}, expected {expected}")
+            name = space.replace("_", " ")
+            raise ValueError(f"model {path}: found {name} {found}, expected {expected}")
     beside = path.with_name(NORMALISATION)
     return Model(model, pickle.loads(beside.read_bytes()) if beside.is_file() else None)
 
 
 def _algorithm(path: Path) -> str:
+    """Return the name of the algorithm that saved a model."""
     try:
         with zipfile.ZipFile(path) as archive:
             data = json.loads(archive.read("data"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ValueError(f"model {path}: {error}; expected what stable-baselines3 saves") from error
+        expected = "expected a file saved by stable-baselines3"
+        raise ValueError(f"model {path}: {error}; {expected}") from error
     for key, name in _ALGORITHMS:
         if key in data:
             return name
-    raise ValueError(f"model {path}: expected one of {', '.join(name for _, name in _ALGORITHMS)}")
+    names = ", ".join(name for _, name in _ALGORITHMS)
+    raise ValueError(f"model {path}: expected one of {names}")

@@ -1,4 +1,4 @@
-"""Films of episodes."""
+"""Videos of episodes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from vigym.evaluation.controllers import policy_of
-from vigym.evaluation.environments import make_single
+from vigym.evaluation.controllers import make_policy
+from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
-from vigym.evaluation.policies import Role
+from vigym.evaluation.policies import Context
 
-SMOOTH = 50  # pictures per second that are enough for the eye
+MAX_RATE = 50  # largest number of pictures per second
 
 
-def film(
+def record_video(
     env_id: str,
     controller: str | Callable[..., Any],
     path: str | Path,
@@ -24,46 +24,49 @@ def film(
     progress: Progress = lambda done: None,
     seconds: float = inf,
 ) -> bool:
-    """Play an episode and write its film; return whether the solver could make all its steps.
+    """Play an episode and write its video; return whether the solver converged in all steps.
 
     Args:
-        env_id: of the environment.
+        env_id: id of the environment.
         controller: as of `vigym.evaluate`.
-        path: of the film, an .mp4.
+        path: of the video, an .mp4.
         seed: of the episode.
         options: of the environment.
-        progress: told the part that is done.
-        seconds: of the episode at most [s].
+        progress: called with the finished part, in [0, 1].
+        seconds: upper bound of the episode's simulated time [s].
 
     Raises:
         ValueError: an unknown environment or controller, or one that does not fit.
+        ImportError: moviepy is not installed.
     """
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:
-        raise ImportError("films need moviepy: pip install moviepy") from error
-    env = make_single(env_id, options or {}, render_mode="rgb_array")
+        raise ImportError("videos need moviepy: pip install moviepy") from error
+    env = make_env(env_id, options or {}, render_mode="rgb_array")
     try:
-        solved, policy = True, policy_of(controller, Role(env_id, env.unwrapped, [seed]))
+        policy = make_policy(controller, Context(env_id, env.unwrapped, [seed]))
         longest = (env.spec and env.spec.max_episode_steps) or inf
-        every = max(1, round(env.metadata["render_fps"] / SMOOTH))
-        observation, info = env.reset(seed=seed)
+        fps = env.metadata["render_fps"]
+        every = max(1, round(fps / MAX_RATE))
+        start = env.reset(seed=seed)
         first: Any = env.render()
-        size, rate = first.shape[1::-1], env.metadata["render_fps"] / every
-        with FFMPEG_VideoWriter(str(path), size, rate) as writer:
+        converged = True
+        with FFMPEG_VideoWriter(str(path), first.shape[1::-1], fps / every) as writer:
             writer.write_frame(first)
-            for steps, now in enumerate(_episode(env, policy, observation, info, seconds), start=1):
+            for steps, info in enumerate(_play(env, policy, start, seconds), start=1):
                 if steps % every == 0:
                     writer.write_frame(env.render())
-                progress(min(1.0, max(now["time"] / seconds, steps / longest)))
-                solved = solved and now["solver_converged"]
+                progress(min(1.0, max(info["time"] / seconds, steps / longest)))
+                converged = converged and info["solver_converged"]
     finally:
         env.close()
-    return solved
+    return converged
 
 
-def _episode(env: Any, policy: Policy, observation: Any, info: Any, seconds: float) -> Iterator[Any]:
-    """Play, and yield `info` after every control step."""
+def _play(env: Any, policy: Policy, start: tuple[Any, Any], seconds: float) -> Iterator[Any]:
+    """Play an episode from observation and info of its reset; yield `info` after every step."""
+    observation, info = start
     done, playing = False, np.ones(1, dtype=np.bool_)
     while not done and info["time"] < seconds:
         batch = {key: np.asarray(value)[None] for key, value in info.items()}
@@ -71,3 +74,6 @@ def _episode(env: Any, policy: Policy, observation: Any, info: Any, seconds: flo
         observation, _, terminated, truncated, info = env.step(action)
         done = terminated or truncated
         yield info
+
+
+film = record_video  # former name, until every caller is moved

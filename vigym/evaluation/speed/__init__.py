@@ -1,1 +1,1 @@
-"""What environments cost: rows of figures for `vigym bench` and tests/benchmarks."""
+"""Speed of environments: measurements for `vigym bench` and tests/benchmarks."""

@@ -1,11 +1,12 @@
-"""Speed of environments through Gymnasium: single and in vectors, on threads, beside MuJoCo's where a like one exists.
+"""Speed of environments through Gymnasium: single, vectorised, on threads, beside MuJoCo peers.
 
-A row is one environment, or one vector, of one id. Actions are random, sampled beforehand; resets of ended episodes are
-part of the steps. All that is compared takes turns.
+A row is one environment, or one vector, of one id. Actions are random and sampled beforehand; resets
+of ended episodes are part of the steps. Compared cases take turns.
 """
 
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -18,12 +19,15 @@ from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.speed.timing import Cost, Job, interleaved
 
 Row = dict[str, Any]
-COUNTS = (1, 8, 64, 512)  # of environments in a vector
-PEERS = {"vigym/CartPole-v0": "InvertedPendulum-v5", "vigym/InvertedDoublePendulum-v0": "InvertedDoublePendulum-v5"}
-SAMPLE = 2000  # environment steps of a round, about
+COUNTS = (1, 8, 64, 512)  # environments in a vector
+PEERS = {
+    "vigym/CartPole-v0": "InvertedPendulum-v5",
+    "vigym/InvertedDoublePendulum-v0": "InvertedDoublePendulum-v5",
+}
+SAMPLE = 2000  # environment steps of a round, approximately
 
 
-def environments(
+def time_environments(
     ids: Sequence[str] | None = None,
     counts: Sequence[int] = COUNTS,
     threads: Sequence[int] = (1,),
@@ -37,58 +41,92 @@ def environments(
     Args:
         ids: of environments of vigym; None: all.
         counts: numbers of environments in a vector.
-        threads: numbers of threads of vectors; more than one is timed by the wall clock, as is one beside it.
-        repeats: how often each is timed.
-        peers: whether to time Gymnasium's environments on MuJoCo, where it is installed, beside those like them.
-        report: told the part that is done, in [0, 1].
-        precisions: of vectors, "float64" and "float32"; vectors that single precision does not serve for are left out.
+        threads: numbers of threads of vectors; with several numbers all rows are wall time.
+        repeats: number of measurements of each case.
+        peers: whether to time similar environments of Gymnasium on MuJoCo, where installed.
+        report: called with the finished part, in [0, 1].
+        precisions: of vectors, "float64" and "float32"; vectors that do not support float32 are
+            left out.
 
     Returns:
-        Rows with the same keys: id, engine ("vigym" or "mujoco"), environments (0: a single one through `gym.make`),
-        threads, clock ("CPU" of the thread or "wall"), lanes, precision, physics_steps (in an environment step),
-        environment_steps_per_second and the same of physics (best round), median_environment_steps_per_second,
-        step_us (of one environment, best), physics_us (the same of the simulator alone; None for peers),
-        reset_us (of one environment: the whole reset, over the number of environments), memory_kb (of one more
-        environment; None for peers).
+        Rows with the same keys: id, engine ("vigym" or "mujoco"), environments (0: a single one
+        from `gym.make`), threads, clock ("CPU" of the thread or "wall"), lanes, precision,
+        physics_steps (per environment step), environment_steps_per_second and
+        physics_steps_per_second (best round), median_environment_steps_per_second, step_us (per
+        environment, best), physics_us (simulator alone; None for peers), reset_us (per environment),
+        memory_kb (per additional environment; None for peers).
 
     Raises:
-        ValueError: an id that is not there.
+        ValueError: an unknown id.
     """
-    names = [entry.id for entry in ENVIRONMENTS] if ids is None else list(ids)
-    unknown = [name for name in names if name not in {entry.id for entry in ENVIRONMENTS}]
+    known = [entry.id for entry in ENVIRONMENTS]
+    names = known if ids is None else list(ids)
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"bench: found {unknown[0]!r}, expected ids among {', '.join(e.id for e in ENVIRONMENTS)}")
+        raise ValueError(f"bench: found {unknown[0]!r}, expected ids among {', '.join(known)}")
     rows: list[Row] = []
     for done, name in enumerate(names):
         report(done / len(names))
-        subjects = list(_subjects(name, counts, threads, peers, precisions))
-        costs = interleaved([job for subject in subjects for job in subject.jobs()], repeats)
-        at = 0
+        cases = list(_cases(name, counts, threads, peers, precisions))
+        subjects = [_Subject(case) for case in cases]
+        costs = iter(interleaved([job for one in subjects for job in one.jobs], repeats))
         for subject in subjects:
-            count = len(subject.jobs())
-            rows.append(subject.row(costs[at : at + count]))
+            rows.append(subject.row([next(costs) for _ in subject.jobs]))
             subject.close()
-            at += count
     report(1.0)
     return rows
 
 
-def _subjects(
+@dataclass(frozen=True)
+class _Case:
+    """Environment, or vector, to time.
+
+    Attributes:
+        id: of the environment.
+        engine: "vigym" or "mujoco".
+        count: environments in a vector; 0: a single environment.
+        threads: of a vector.
+        precision: of a vector.
+        wall: whether to take the wall clock.
+    """
+
+    id: str
+    engine: str
+    count: int
+    threads: int = 1
+    precision: str = "float64"
+    wall: bool = False
+
+    def make(self, count: int | None = None) -> Any:
+        """Return the environment, or a vector of another `count`."""
+        count = self.count if count is None else count
+        options: dict[str, Any] = {}
+        if self.id == "vigym/Urdf-v0":
+            options["urdf"] = str(assets.path("acrobot"))
+        if not count:
+            return gym.make(self.id, **options)
+        if self.engine == "vigym":
+            options |= {"threads": self.threads, "precision": self.precision}
+        return gym.make_vec(self.id, count, **options)
+
+
+def _cases(
     name: str, counts: Sequence[int], threads: Sequence[int], peers: bool, precisions: Sequence[str]
-) -> Iterator["_Subject"]:
+) -> Iterator[_Case]:
+    """Yield the cases of an environment, each with the case of its peer after it."""
     wall, peer = set(threads) != {1}, PEERS.get(name) if peers else None
-    served = [precision for precision in precisions if _serves(name, precision)]
+    supported = [precision for precision in precisions if _supports(name, precision)]
     for count in (0, *counts):
-        for k, precision in product(threads, served) if count else [(1, "float64")]:
-            yield _Subject(name, "vigym", count, k, wall, precision)
+        for k, precision in product(threads, supported) if count else [(1, "float64")]:
+            yield _Case(name, "vigym", count, k, precision, wall)
         if peer is not None and not _missing(peer):
-            yield _Subject(peer, "mujoco", count, 1, wall, "float64")
+            yield _Case(peer, "mujoco", count, wall=wall)
 
 
-def _serves(name: str, precision: str) -> bool:
-    """Whether an environment can be stepped so."""
+def _supports(name: str, precision: str) -> bool:
+    """Whether an environment can be stepped in a precision."""
     try:
-        _make(name, 1, 1, precision).close()
+        _Case(name, "vigym", 1, precision=precision).make().close()
     except ValueError:
         if precision == "float64":
             raise
@@ -106,44 +144,50 @@ def _missing(name: str) -> bool:
 
 
 class _Subject:
-    """One environment, or a vector, and what is timed of it."""
+    """Environment of a case, with its jobs: steps, resets and steps of the simulator alone."""
 
-    def __init__(self, name: str, engine: str, count: int, threads: int, wall: bool, precision: str) -> None:
-        self._name, self._engine, self._count, self._threads, self._wall = name, engine, count, threads, wall
-        self._precision = precision
-        self._env: Any = _make(name, count, threads, precision)
+    def __init__(self, case: _Case) -> None:
+        self._case = case
+        self._env: Any = case.make()
         self._env.reset(seed=0)
-        inner = self._env.unwrapped if engine == "vigym" else _first(self._env)
-        self._skip = int(inner.task.frame_skip if engine == "vigym" else inner.frame_skip)
+        ours = case.engine == "vigym"
+        inner = self._env.unwrapped if ours else _first(self._env)
+        self._skip = int(inner.task.frame_skip if ours else inner.frame_skip)
         self._env.action_space.seed(0)
-        self._actions = [self._env.action_space.sample() for _ in range(max(4, SAMPLE // max(count, 1)))]
-        self._jobs = [self._steps(), self._resets(), *([self._physics()] if engine == "vigym" else [])]
-
-    def jobs(self) -> list[Job]:
-        """Steps, resets, and steps of the simulator alone."""
-        return self._jobs
+        steps = max(4, SAMPLE // max(case.count, 1))
+        self._actions = [self._env.action_space.sample() for _ in range(steps)]
+        self.jobs = [self._steps(), self._resets(), *([self._physics()] if ours else [])]
 
     def row(self, costs: Sequence[Cost]) -> Row:
-        """Figures from what the jobs cost."""
+        """Return the row of the case from the costs of its jobs."""
+        case, skip = self._case, self._skip
         steps, resets, *physics = costs
-        ours = self._engine == "vigym"
-        lanes = LANES * (2 if self._precision == "float32" else 1) if ours and self._count else 1
+        ours = case.engine == "vigym"
+        lanes = LANES * (2 if case.precision == "float32" else 1) if ours and case.count else 1
         return {
-            "id": self._name, "engine": self._engine, "environments": self._count, "threads": self._threads,
-            "clock": "wall" if self._wall else "CPU", "lanes": lanes, "precision": self._precision,
-            "physics_steps": self._skip, "environment_steps_per_second": 1.0 / steps.best,
-            "physics_steps_per_second": self._skip / steps.best,
-            "median_environment_steps_per_second": 1.0 / steps.median, "step_us": 1e6 * steps.best,
-            "physics_us": 1e6 * physics[0].best if physics else None, "reset_us": 1e6 * resets.best,
-            "memory_kb": _memory(self._name, self._count, self._precision) if ours else None,
-        }  # fmt: skip
+            "id": case.id,
+            "engine": case.engine,
+            "environments": case.count,
+            "threads": case.threads,
+            "clock": "wall" if case.wall else "CPU",
+            "lanes": lanes,
+            "precision": case.precision,
+            "physics_steps": skip,
+            "environment_steps_per_second": 1.0 / steps.best,
+            "physics_steps_per_second": skip / steps.best,
+            "median_environment_steps_per_second": 1.0 / steps.median,
+            "step_us": 1e6 * steps.best,
+            "physics_us": 1e6 * physics[0].best if physics else None,
+            "reset_us": 1e6 * resets.best,
+            "memory_kb": _memory(case) if ours else None,
+        }
 
     def close(self) -> None:
         """Close the environments."""
         self._env.close()
 
     def _steps(self) -> Job:
-        env, single = self._env, self._count == 0
+        env, single = self._env, self._case.count == 0
 
         def run() -> None:
             for action in self._actions:
@@ -160,35 +204,41 @@ class _Subject:
         env = self._env.unwrapped
         sim, task = env.sim, env.task
         actions = [np.asarray(action, dtype=np.float64) for action in self._actions]
-        targets = [task.targets(action) for action in actions]
-        torques = [a * sim.actuator_efforts if t is None else None for a, t in zip(actions, targets, strict=True)]
-        pairs = list(zip(torques, targets, strict=True))
-        return self._job(lambda: [sim.step(u, t, substeps=self._skip) for u, t in pairs], len(pairs))
+        calls = []
+        for action in actions:
+            target = task.targets(action)
+            calls.append((action * sim.actuator_efforts if target is None else None, target))
+
+        def run() -> None:
+            for torque, target in calls:
+                sim.step(torque, target, substeps=self._skip)
+
+        return self._job(run, len(calls))
 
     def _job(self, run: Callable[[], object], calls: int) -> Job:
-        return Job(lambda: self._env.reset(seed=0), run, calls * max(self._count, 1), self._wall)
-
-
-def _make(name: str, count: int, threads: int, precision: str) -> Any:
-    options: dict[str, Any] = {"urdf": str(assets.path("acrobot"))} if name == "vigym/Urdf-v0" else {}
-    if not count:
-        return gym.make(name, **options)
-    if name.startswith("vigym/"):
-        options |= {"threads": threads, "precision": precision}
-    return gym.make_vec(name, count, **options)
+        steps = calls * max(self._case.count, 1)
+        return Job(lambda: self._env.reset(seed=0), run, steps, self._case.wall)
 
 
 def _first(env: Any) -> Any:
+    """Return a single environment of MuJoCo, of a vector the first."""
     return env.envs[0].unwrapped if isinstance(env, gym.vector.SyncVectorEnv) else env.unwrapped
 
 
-def _memory(name: str, count: int, precision: str) -> float:
-    """Memory of one more environment [kB]: of a vector the growth per environment from its half to the whole."""
-    sizes = (0, 1) if count < 2 else (count // 2, count)
+def _memory(case: _Case) -> float:
+    """Return the memory of one more environment [kB].
+
+    Of a vector it is the growth per environment from half of its environments to all.
+    """
+    case = replace(case, threads=1)
+    sizes = (0, 1) if case.count < 2 else (case.count // 2, case.count)
     used = []
     for size in sizes:
         tracemalloc.start()
-        kept = [_make(name, count and size, 1, precision) for _ in range(size if count < 2 else 1)]
+        if case.count < 2:
+            kept = [case.make() for _ in range(size)]
+        else:
+            kept = [case.make(size)]
         used.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.stop()
         for env in kept:

@@ -1,4 +1,4 @@
-"""Fair timing: jobs take turns, each from its own fresh start, on the clock of the CPU time of their thread."""
+"""Fair timing: jobs take turns, each from a fresh start, measured in CPU time of their thread."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SHORTEST = 0.02  # [s] a sample shorter than this is made of several rounds
+SHORTEST = 0.02  # [s] shorter samples consist of several rounds
 
 
 @dataclass(frozen=True)
 class Job:
-    """One thing to time: `prepare` restores the start, off the clock; `run` does `steps` physics steps, on it.
+    """Piece of work to time.
 
-    `wall` takes the time that passes, of what several threads do.
+    Attributes:
+        prepare: restores the start; not timed.
+        run: makes `steps` steps; timed.
+        steps: number of steps.
+        wall: whether to take the wall clock, for work on several threads.
     """
 
     prepare: Callable[[], object]
@@ -36,21 +40,27 @@ class Cost:
 
 
 def interleaved(jobs: Sequence[Job], repeats: int) -> list[Cost]:
-    """Time the jobs in turn, `repeats` times each, after an untimed round of each (compilation, caches)."""
+    """Time the jobs in turn, `repeats` times each, after an untimed round of each."""
     rounds = [_rounds(job) for job in jobs]
     samples: list[list[float]] = [[] for _ in jobs]
     for _ in range(repeats):
         for job, n, seconds in zip(jobs, rounds, samples, strict=True):
-            seconds.append(sum(_once(job) for _ in range(n)) / (n * job.steps))
+            seconds.append(sum(_time_once(job) for _ in range(n)) / (n * job.steps))
     return [Cost(min(s), statistics.median(s)) for s in samples]
 
 
 def _rounds(job: Job) -> int:
-    _once(job)
-    return max(1, round(SHORTEST / max(_once(job), 1e-6)))
+    """Return the number of rounds of a sample."""
+    _time_once(job)
+    return max(1, round(SHORTEST / max(_time_once(job), 1e-6)))
 
 
-def _once(job: Job) -> float:
+def _time_once(job: Job) -> float:
+    """Return the time of one round [s].
+
+    Raises:
+        RuntimeError: other threads did the work of a job timed by its thread's CPU time.
+    """
     job.prepare()
     if job.wall:
         start = time.perf_counter()
@@ -60,22 +70,26 @@ def _once(job: Job) -> float:
     job.run()
     cpu, whole = time.thread_time() - cpu, time.process_time() - whole
     if whole > 0.01 and cpu < 0.5 * whole:
-        raise RuntimeError(f"other threads did the work: {whole:.2g} s of CPU time, {cpu:.2g} s of it in this thread")
+        found = f"{whole:.2g} s of CPU time, {cpu:.2g} s of it in this thread"
+        raise RuntimeError(f"other threads did the work: {found}")
     return cpu
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A text table with right-aligned columns."""
+    """Return a text table with right-aligned columns."""
     lines = [list(head), *[list(row) for row in rows]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    text = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    text = [
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
     return "\n".join([title, text[0], "-" * len(text[0]), *text[1:]])
 
 
-def machine(*peers: str) -> str:
-    """Processor and Python in one line, the versions that matter in the next, those of `peers` too."""
-    packages = ("vigym", "numpy", "numba", "mujoco", "gymnasium", *peers)
-    versions = ", ".join(f"{name} {_version(name)}" for name in packages)
+def machine(*packages: str) -> str:
+    """Return processor, cores and Python in one line, versions of packages in the next."""
+    names = ("vigym", "numpy", "numba", "mujoco", "gymnasium", *packages)
+    versions = ", ".join(f"{name} {_version(name)}" for name in names)
     system = f"{platform.system()}, Python {platform.python_version()}"
     return f"{_processor()}, {os.cpu_count()} cores, {system}\n{versions}"
 
@@ -83,7 +97,8 @@ def machine(*peers: str) -> str:
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
 
 
 def _version(name: str) -> str:

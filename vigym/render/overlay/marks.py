@@ -78,6 +78,3 @@ def force_arrows(forces: Array, weight: float, size: float) -> Array:
     lengths = np.maximum(np.linalg.norm(arrows, axis=1, keepdims=True), longest)
     shortened: Array = arrows * (longest / lengths)
     return shortened
-
-
-overlay_kinds, marks_of = parse_overlay, read_marks  # former names, until every caller is moved

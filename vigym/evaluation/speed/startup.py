@@ -1,4 +1,4 @@
-"""What it costs to start: import, compilation, the first step of a new process."""
+"""Start-up time of a new process: import, compilation, first step."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import tempfile
 from typing import Any
 
 Row = dict[str, Any]
-CHILD = """
+SCRIPT = """
 import json, time
 marks = {"": time.perf_counter()}
 import vigym
@@ -28,20 +28,21 @@ print(json.dumps({name: b - a for name, a, b in zip(list(marks)[1:], at, at[1:])
 """
 
 
-def starts(repeats: int = 5, cold: bool = False) -> list[Row]:
+def time_startup(repeats: int = 5, cold: bool = False) -> list[Row]:
     """Time new processes that step a pendulum once.
 
     Args:
-        repeats: how many start from compiled kernels.
-        cold: whether one compiles them from nothing before, into a folder of its own: half a minute.
+        repeats: number of processes with compiled kernels.
+        cold: whether to time a process without compiled kernels first: half a minute.
 
     Returns:
-        Rows of the stages and of all: stage, seconds (median), compiling_seconds (None unless cold).
+        Rows of the stages and of their sum: stage, seconds (median), compiling_seconds (None unless
+        cold).
     """
     with tempfile.TemporaryDirectory() as folder:
-        where = {**os.environ, "VIGYM_CACHE_DIR": folder} if cold else dict(os.environ)
-        first = _start(where)
-        later = [_start(where) for _ in range(repeats)]
+        variables = {**os.environ, "VIGYM_CACHE_DIR": folder} if cold else dict(os.environ)
+        first = _run(variables)
+        later = [_run(variables) for _ in range(repeats)]
     return [
         {
             "stage": stage,
@@ -52,7 +53,9 @@ def starts(repeats: int = 5, cold: bool = False) -> list[Row]:
     ]
 
 
-def _start(environment: dict[str, str]) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", CHILD], env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    parts: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return {**parts, "all": sum(parts.values())}
+def _run(variables: dict[str, str]) -> dict[str, float]:
+    """Run the script in a new process; return the time of its stages [s]."""
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    stages: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return {**stages, "all": sum(stages.values())}
