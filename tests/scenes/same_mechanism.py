@@ -110,4 +110,5 @@ def same_motion(mech, loaded):
         assert loaded.redundant_constraints == mech.redundant_constraints
     elif mech.bodies:
         for a, b in zip(build_model(mech)[:-1], build_model(loaded)[:-1], strict=True):  # but the order of bodies
-            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-11)
+            for field in getattr(a, "dtype", np.dtype(float)).names or (...,):
+                np.testing.assert_allclose(np.asarray(a)[field], np.asarray(b)[field], rtol=1e-11, atol=1e-11)

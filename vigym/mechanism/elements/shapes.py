@@ -1,9 +1,9 @@
 """Shapes of bodies, drawn or for collisions; poses in the body frame (centre of mass)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,6 +111,16 @@ class Mesh(Shape):
             )
         self._store("path", Path(self.path))
         self._store("scale", scale)
+
+
+SHAPES: dict[str, type[Shape]] = {
+    shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Mesh)
+}
+
+
+def size_fields(shape: type[Shape]) -> list["Field[Any]"]:
+    """Return the fields of a class of shapes beside pose and colour."""
+    return [size for size in fields(shape) if size.name not in Shape.__dataclass_fields__]
 
 
 def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:

@@ -1,10 +1,11 @@
 """Shapes, poses and materials of <visual> and <collision> elements."""
 
+from dataclasses import MISSING
 from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.shapes import GREY, Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from vigym.mechanism.elements.shapes import GREY, SHAPES, Mesh, Shape, Sphere, size_fields
 from vigym.spatial import IDENTITY, Origin, rotation_from_rpy
 from vigym.urdf.read.meshes import find_mesh
 from vigym.urdf.read.notes import note_ignored
@@ -72,17 +73,18 @@ def read_geometry(
         UrdfError: no shape, several, or a size that is missing or negative.
     """
     geometry = node.need("geometry")
-    known = {"box", "sphere", "cylinder", "capsule", "mesh"} | _UNSUPPORTED
+    known = _UNSUPPORTED.union(SHAPES)
     note_ignored(geometry, known)
     found = [child for tag in known for child in geometry.children(tag)]
     if len(found) != 1:
         tags = [str(child.tag) for child in geometry.element] or ["nothing"]
-        raise geometry.error(", ".join(tags), "one of box, sphere, cylinder, capsule, mesh")
+        raise geometry.error(", ".join(tags), f"one of {', '.join(SHAPES)}")
     shape = found[0]
     if shape.tag in _UNSUPPORTED:
         shape.note("dropped", f"{effect}: a shape of other programs")
         return None, {}
-    kind, sizes = _READERS[shape.tag](shape)
+    kind = SHAPES[shape.tag]
+    sizes = _read_sizes(shape, kind)
     if allow_points and kind is Sphere:
         return kind, sizes
     if any(np.any(value == 0.0) for key, value in sizes.items() if key != "path"):
@@ -91,29 +93,19 @@ def read_geometry(
     return kind, sizes
 
 
-def _box(node: Node) -> tuple[type[Shape], dict[str, Any]]:
-    size = node.numbers("size", 3)
-    if size.min() < 0.0:
-        raise node.error(f'size="{node.text("size")}"', "3 numbers >= 0")
-    return Box, {"size": size}
-
-
-def _mesh(node: Node) -> tuple[type[Shape], dict[str, Any]]:
-    scale = node.numbers("scale", 3, (1.0, 1.0, 1.0))
-    return Mesh, {"path": node.text("filename"), "scale": scale}
-
-
-def _round(node: Node) -> dict[str, Any]:
-    return {"radius": node.number("radius", low=0.0), "length": node.number("length", low=0.0)}
-
-
-_READERS = {
-    "box": _box,
-    "sphere": lambda node: (Sphere, {"radius": node.number("radius", low=0.0)}),
-    "cylinder": lambda node: (Cylinder, _round(node)),
-    "capsule": lambda node: (Capsule, _round(node)),
-    "mesh": _mesh,
-}
+def _read_sizes(node: Node, kind: type[Shape]) -> dict[str, Any]:
+    """Return the sizes of a shape from the attributes of their names, the path from `filename`."""
+    sizes: dict[str, Any] = {}
+    for size in size_fields(kind):
+        if size.name == "path":
+            sizes["path"] = node.text("filename")
+        elif size.type is float:
+            sizes[size.name] = node.number(size.name, low=0.0)
+        elif size.default is MISSING:
+            sizes[size.name] = node.numbers(size.name, 3, low=0.0)
+        else:  # a scale, which may mirror
+            sizes[size.name] = node.numbers(size.name, 3, size.default)
+    return sizes
 
 
 def _material(node: Node, materials: dict[str, Color]) -> Color:

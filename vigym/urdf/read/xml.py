@@ -106,15 +106,19 @@ class Node:
             return default
         text = self.text(attribute)
         value = _finite(text)
-        expected = "a finite number" + (f" >= {low:g}" if low > -np.inf else "")
+        expected = f"a finite number{_bound(low)}"
         if value is None or value < low:
             raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
         return value
 
     def numbers(
-        self, attribute: str, count: int, default: tuple[float, ...] | None = None
+        self,
+        attribute: str,
+        count: int,
+        default: tuple[float, ...] | None = None,
+        low: float = -np.inf,
     ) -> Array:
-        """Return an attribute of `count` finite numbers separated by blanks (count,).
+        """Return an attribute of `count` finite numbers >= `low` separated by blanks (count,).
 
         Raises:
             UrdfError: a missing attribute without `default`, or another value.
@@ -122,11 +126,11 @@ class Node:
         if default is not None and not self.has(attribute):
             return np.array(default)
         text = self.text(attribute)
-        values = [_finite(word) for word in text.split()]
-        if len(values) != count or None in values:
-            expected = f"{count} finite numbers separated by blanks"
+        values = _finite_numbers(text, count, low)
+        if values is None:
+            expected = f"{count} finite numbers{_bound(low)} separated by blanks"
             raise self.error(f"{attribute}={_short(text)}", expected + _xacro(text))
-        return np.array(values, dtype=np.float64)
+        return values
 
     def content(self, count: int = 1, low: float = -np.inf) -> Array:
         """Return `count` finite numbers >= `low` (count,) of the text or the attribute `value`.
@@ -135,12 +139,11 @@ class Node:
             UrdfError: another text.
         """
         text = self.element.get("value") or self.element.text or ""
-        values = [_finite(word) for word in text.split()]
-        if len(values) != count or any(value is None or value < low for value in values):
-            bound = f" >= {low:g}" if low > -np.inf else ""
-            expected = f"{count} finite number{'s' * (count > 1)}{bound}"
+        values = _finite_numbers(text, count, low)
+        if values is None:
+            expected = f"{count} finite number{'s' * (count > 1)}{_bound(low)}"
             raise self.error(_short(text.strip()), expected + _xacro(text))
-        return np.array(values, dtype=np.float64)
+        return values
 
     def _child(self, child: ET.Element, index: int = 0, count: int = 1) -> "Node":
         return Node(child, self._place(child, index, count), self.path, self.notes)
@@ -205,10 +208,22 @@ def _xacro(text: str) -> str:
     return _XACRO if "${" in text or "$(" in text else ""
 
 
+def _bound(low: float) -> str:
+    return f" >= {low:g}" if low > -np.inf else ""
+
+
 def _finite(text: str) -> float | None:
     text = text.strip()
     value = float(text) if _NUMBER.fullmatch(text) else np.inf
     return value if np.isfinite(value) else None
+
+
+def _finite_numbers(text: str, count: int, low: float) -> Array | None:
+    """Return the `count` finite numbers >= `low` of a text (count,), None if it has others."""
+    values = [_finite(word) for word in text.split()]
+    if len(values) != count or any(value is None or value < low for value in values):
+        return None
+    return np.array(values, dtype=np.float64)
 
 
 def _short(text: str, quote: str = '"') -> str:

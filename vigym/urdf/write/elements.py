@@ -12,7 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.elements.shapes import GREY, Box, Cylinder, Mesh, Shape, Sphere
+from vigym.mechanism.elements.shapes import GREY, Shape, size_fields
 from vigym.spatial import batch_rotation_matrix
 
 # Written as 0: angles [rad] below this, and coordinates below it relative to their minuend.
@@ -140,15 +140,15 @@ def _contact(collision: Collision) -> ET.Element:
 
 
 def _sizes(shape: Shape) -> dict[str, str]:
-    if isinstance(shape, Box):
-        return {"size": format_numbers(np.asarray(shape.size))}
-    if isinstance(shape, Sphere):
-        return {"radius": repr(shape.radius)}
-    if isinstance(shape, Mesh):
-        scale = format_numbers(np.asarray(shape.scale))
-        return {"filename": Path(shape.path).resolve().as_posix(), "scale": scale}
-    assert isinstance(shape, Cylinder)  # or a capsule
-    return {"radius": repr(shape.radius), "length": repr(shape.length)}
+    """Return the sizes of a shape as attributes of their names, the path as `filename`."""
+    attributes = {}
+    for size in size_fields(type(shape)):
+        value = getattr(shape, size.name)
+        if size.name == "path":
+            attributes["filename"] = Path(value).resolve().as_posix()
+        else:
+            attributes[size.name] = format_numbers(np.atleast_1d(value))
+    return attributes
 
 
 def joint_element(
