@@ -355,7 +355,7 @@ class Mechanism(Elements):
     @property
     def degrees_of_freedom(self) -> int:
         """Number of independent velocities at a generic assembled pose; skates and wheels apart."""
-        return self.structure.degrees_of_freedom
+        return self.structure.dofs
 
     @property
     def redundant_constraints(self) -> int:

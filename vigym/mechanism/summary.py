@@ -55,7 +55,7 @@ def _structure_lines(structure: Structure | AssemblyError) -> list[str]:
     if isinstance(structure, AssemblyError):
         return [f"cannot be assembled: {structure}"]
     return [
-        f"degrees of freedom: {structure.degrees_of_freedom}",
+        f"degrees of freedom: {structure.dofs}",
         f"redundant constraints: {structure.redundant_constraints}",
     ]
 

@@ -147,8 +147,8 @@ class Elements(checks.ReadOnly):
     def tree_joints(self) -> list[Joint]:
         """Joints that carry a body: implicit floating ones first, then as they were added."""
         added = self._added_tree_joints
-        carried = {joint.child for joint in added}
-        free = [body for body in self.bodies.values() if body.name not in carried]
+        children = {joint.child for joint in added}
+        free = [body for body in self.bodies.values() if body.name not in children]
         implicit = [
             floating_joint(body.name + FLOATING_SUFFIX, WORLD, body.name, body.position)
             for body in free

@@ -182,7 +182,7 @@ def check_partners(
     if partners:
         check_pairable([collision])
     for other in others:
-        if other.body in partners and not _can_touch(collision, other):
+        if other.body in partners and not _can_collide(collision, other):
             raise MechanismError(
                 f"collision {collision.name!r}: found a box, and its body paired with one that has "
                 f"a box, {other.name!r}, expected a sphere or capsule on one side"
@@ -214,14 +214,14 @@ def check_pair(
             raise MechanismError(f"{element}: found no collision shape on {body!r}, expected one")
         check_pairable(found)
     for first, second in product(*shapes.values()):
-        if not _can_touch(first, second):
+        if not _can_collide(first, second):
             raise MechanismError(
                 f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not "
                 "touch each other, expected a sphere or capsule on one side"
             )
 
 
-def _can_touch(first: Collision, second: Collision) -> bool:
+def _can_collide(first: Collision, second: Collision) -> bool:
     return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
 
 

@@ -39,7 +39,7 @@ class Structure(ReadOnly):
         assembly: coordinates of the tree joints at which all loops are closed and all couplings
             hold, next to zero (floating, spherical: their assembly pose).
         loop_constraints: constraint rows of each loop-closing joint, by name.
-        degrees_of_freedom: number of independent velocities at a generic assembled pose; skates and
+        dofs: number of independent velocities at a generic assembled pose; skates and
             wheels, which take away velocities but no positions, do not count.
         redundant_constraints: number of dependent constraint rows there, those not imposed
             included.
@@ -47,7 +47,7 @@ class Structure(ReadOnly):
 
     assembly: Array
     loop_constraints: dict[str, LoopConstraints]
-    degrees_of_freedom: int
+    dofs: int
     redundant_constraints: int
 
 

@@ -60,7 +60,7 @@ class LoopJacobian:
         rows = [structure.loop_constraints[joint.name] for joint in closing]
         self._system = LoopSystem(tree, frames, rows, np.ones(len(closing)))
         self._tree = tree
-        self._dof = structure.degrees_of_freedom
+        self._dof = structure.dofs
         self._independent_rates = np.linalg.pinv(tree.velocity_map)
 
     def evaluate(self, q: Array) -> Array:

@@ -131,7 +131,7 @@ def _redundant_rows(plant: Plant) -> int:
     constraints = structure.loop_constraints.values()
     imposed = sum(len(rows.translations) + len(rows.rotations) for rows in constraints)
     imposed += len(plant.mechanism.couplings)
-    return imposed - (plant.coordinates.tree_velocities - structure.degrees_of_freedom)
+    return imposed - (plant.coordinates.tree_velocities - structure.dofs)
 
 
 def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
