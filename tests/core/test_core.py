@@ -10,50 +10,59 @@ from oracle.naive import Twin
 from oracle.naive_joints import matrix
 from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
-from vigym.core import body, forces, groups, knot, ldu
-from vigym.core import tables as T
-from vigym.core.gathered import Whole
-from vigym.core.joint import free_rotation, planned, rotation_axis, translation_axis
-from vigym.core.simd import LANES, spread, zero_lanes
+from vigym.core.body.dynamics import apply_increment, assemble_blocks, body_residuals
+from vigym.core.compiler.linking import KERNEL_OPTIONS
+from vigym.core.compiler.rows import group_data
+from vigym.core.compiler.simd import LANES
+from vigym.core.joint.forces import assemble_rate_loads
+from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
+from vigym.core.model.context import FULL, knot_buffer
+from vigym.core.model.fields import BODY_PLAN, BODY_WORK, DOF_WORK, ENVIRONMENT_STATE, HEADER, POSE_STATE
+from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
+from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
 
 H = 0.01
 JOINTS = [kind for kind in TYPES if kind != "fixed"]
 
 
-@njit(error_model="numpy", pipeline_class=Whole)
-def moved(plan, model, state, work, h, size):
-    """Move the present knot by ``size`` times the increments in the work; its own wrenches, blocks and rate loads."""
-    t, vectors = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL), zero_lanes()
-    k2, k3, blocks = knot.knots(t, 1), knot.knots(t, 0), groups.block_count(t, 0.0)
-    wide = spread(h, vectors)
-    body.update(t, blocks, k2, k3, wide, spread(size, vectors), spread(1.0, vectors), vectors)
-    body.blocks6(t, blocks, k2, k3, wide, vectors)
-    body.residuals(t, blocks, k2, k3, wide, vectors)
-    forces.rate_loads(t, k3, h, 1.0, 0.0)
-    return ldu.close(t, k3, 0.0)
+@njit(error_model="numpy", **KERNEL_OPTIONS)
+def moved(plan, model, state, work, h, step_length):
+    """Move the present knot by a part of the increments in the work; its own wrenches, blocks and rate loads."""
+    d = group_data(plan, model, state, work, 0, 0, 0, FULL, None)
+    w = d.wide
+    knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
+    apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
+    assemble_blocks(w, knot2, knot3, w.full(h))
+    body_residuals(w, knot2, knot3, w.full(h))
+    assemble_rate_loads(d, knot3, h, 1.0)
+    return close_joints(d, knot3)
 
 
-@njit(error_model="numpy", pipeline_class=Whole)
+@njit(error_model="numpy", **KERNEL_OPTIONS)
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
-    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
-    k2, k3 = knot.knots(t, 1), knot.knots(t, 0)
-    ldu.factorise(t, k2, k3, 0.0)
-    ldu.solve_to_root(t, k2, 0.0)
-    ldu.solve_to_leaves(t, k3, 0.0)
+    d = group_data(plan, model, state, work, 0, 0, 0, FULL, None)
+    knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
+    factorise(d, knot2, knot3)
+    solve_to_root(d, knot2)
+    solve_to_leaves(d, knot3)
 
 
-@njit(error_model="numpy", pipeline_class=Whole)
+@njit(error_model="numpy", **KERNEL_OPTIONS)
 def directions(plan, model, state, work, back, newtons, out):
-    """Free directions (freedoms, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
-    t = groups.group(plan, model, state, work, 0, 0, 0, groups.FULL)
-    k = knot.knots(t, back)
-    for i in range(1, plan[T.BODIES]):
-        p, n = planned(t, i, T.FIRST), planned(t, i, T.TRANSLATIONS)
+    """Free directions (dofs, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
+    d = group_data(plan, model, state, work, 0, 0, 0, FULL, None)
+    knot = knot_buffer(d, back)
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        p, n = body.first_dof, body.translation_count
         for j in range(n):
-            out[p + j, :3] = translation_axis(t, i, j, k, 0.0)
-        for j in range(planned(t, i, T.ROTATIONS)):
-            out[p + n + j, 3:] = free_rotation(t, i, j, k, 0.0) if newtons else rotation_axis(t, i, j, k, 0.0)
+            out[p + j, :3] = translation_axis(d, i, j, knot)
+        for j in range(body.rotation_count):
+            if newtons:
+                out[p + n + j, 3:] = rotation_increment_axis(d, i, j, knot)
+            else:
+                out[p + n + j, 3:] = rotation_axis(d, i, j, knot)
 
 
 class Step:
@@ -63,67 +72,75 @@ class Step:
         self.sim = Simulator(mech, timestep=H, tolerance=1e-13)
         self.sim.reset(random_positions(seed, mech), by_joint(mech, random_rates(seed, mech, 2.0)))
         self.plan = self.sim._plant.groups.plan
+        self.header = header_of(self.plan)
+        coordinates = slice(int(self.header["state_dofs"]), int(self.header["state_knots"]))
         for _ in range(4):
-            kept = self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]].copy()
+            kept = self.sim._plant.groups.state[coordinates].copy()
             assert self.sim.step().converged
         # Coordinates as they are while Newton looks for the last knot: still those of the knot before.
-        self.sim._plant.groups.state[self.plan[T.STATE_COORDINATES] : self.plan[T.STATE_KNOTS]] = kept
+        self.sim._plant.groups.state[coordinates] = kept
         self.tables = self.sim._plant.groups.tables
         self.state = self.sim._plant.groups.state.copy()
-        self.bodies, self.freedoms = int(self.plan[T.BODIES]), int(self.plan[T.FREEDOMS])
-        rows = self.plan[T.HEADER : T.HEADER + self.bodies * T.PLAN].reshape(-1, T.PLAN)
-        self.parents, self.firsts = rows[:, T.PARENT], rows[:, T.FIRST]
-        self.counts = rows[:, T.TRANSLATIONS] + rows[:, T.ROTATIONS]
+        self.bodies, self.dofs = int(self.header["body_count"]), int(self.header["dof_count"])
+        rows = plan_rows(self.plan, BODY_PLAN, HEADER.width, self.bodies)
+        self.parents, self.firsts = rows["parent"], rows["first_dof"]
+        self.counts = rows["translation_count"] + rows["rotation_count"]
         self.sim._plant.groups.work[0][:] = 0.0
 
-    def field(self, offset, width, freedom=False):
-        """(rows, width) of the work, row 0 the world: a view."""
-        start, fields, rows = (
-            (int(self.plan[T.WORK_FREEDOMS]), T.ELIMINATION, self.freedoms) if freedom else (0, T.WORK, self.bodies)
-        )
-        count = -(-rows // LANES)
-        table = self.sim._plant.groups.work[0][start : start + count * fields * LANES].reshape(count, fields, LANES)
-        table = table[:, offset // LANES : offset // LANES + width]
-        return np.array([table[i // LANES, :, i % LANES] for i in range(rows)])
+    def rows(self, table, start, count):
+        """Blocks (blocks, fields, LANES) of the rows of a table of the work: a view."""
+        blocks = -(-count // LANES)
+        work = self.sim._plant.groups.work[0]
+        return work[start : start + blocks * table.width * LANES].reshape(blocks, table.width, LANES)
 
-    def put(self, offset, values):
+    def field(self, name):
+        """Field (bodies, width) of the bodies' work, row 0 the world."""
+        blocks = self.rows(BODY_WORK, 0, self.bodies)[:, BODY_WORK.columns(name)]
+        return np.array([blocks[i // LANES, :, i % LANES] for i in range(self.bodies)])
+
+    def dof_field(self, name):
+        """Field (dofs,) of the work of the degrees of freedom."""
+        blocks = self.rows(DOF_WORK, int(self.header["work_dofs"]), self.dofs)[:, DOF_WORK.offset(name)]
+        return np.array([blocks[i // LANES, i % LANES] for i in range(self.dofs)])
+
+    def put(self, name, values):
         """Write (bodies, width) to the bodies' work."""
-        table = self.sim._plant.groups.work[0][: -(-self.bodies // LANES) * T.WORK * LANES].reshape(-1, T.WORK, LANES)
+        blocks = self.rows(BODY_WORK, 0, self.bodies)
         for i, value in enumerate(values):
-            table[i // LANES, offset // LANES : offset // LANES + len(value), i % LANES] = value
+            blocks[i // LANES, BODY_WORK.columns(name), i % LANES] = value
 
     def move(self, increments, size):
         """Increments (bodies, 6) of (anchor, orientation) from the step's own knot; returns the largest joint gap."""
         self.sim._plant.groups.state[:] = self.state
-        self.put(T.SHIFT, np.vstack([np.zeros(3), increments[1:, :3]]))  # the world rests
-        self.put(T.TURN, np.vstack([np.zeros(3), increments[1:, 3:]]))
-        self.put(T.REPAIR_X, np.zeros((self.bodies, 3)))
-        self.put(T.REPAIR_R, np.zeros((self.bodies, 3)))
+        self.put("delta_position", np.vstack([np.zeros(3), increments[1:, :3]]))  # the world rests
+        self.put("delta_rotation", np.vstack([np.zeros(3), increments[1:, 3:]]))
+        self.put("position_correction", np.zeros((self.bodies, 3)))
+        self.put("rotation_correction", np.zeros((self.bodies, 3)))
         return moved(*self.tables, H, size)
 
     def wrenches(self):
-        return np.hstack([self.field(T.FORCE, 3), self.field(T.MOMENT, 3)])[1:]
+        return np.hstack([self.field("force"), self.field("torque")])[1:]
 
     def blocks(self):
         """(bodies, 6, 6) derivative of the wrenches by the increments."""
-        b = self.field(T.BLOCK, 36).reshape(-1, 4, 3, 3)[1:]
-        return np.block([[b[:, 0], b[:, 1]], [b[:, 2], b[:, 3]]])
+        a, b, c, d = (self.field(f"block_{name}").reshape(-1, 3, 3)[1:] for name in "abcd")
+        return np.block([[a, b], [c, d]])
 
     def directions(self, back=0, newtons=True):
-        out = np.zeros((self.freedoms, 6))
+        out = np.zeros((self.dofs, 6))
         directions(*self.tables, back, newtons, out)
         return out
 
     def anchors(self, back):
         """(bodies, 3) joint anchors at the knot ``back`` steps behind."""
-        knots = self.state[self.plan[T.STATE_KNOTS] :].reshape(T.BUFFERS, -1, T.KNOT, LANES)
-        phase = int(self.state[T.PHASE])
-        table = knots[(phase - back) % T.BUFFERS, :, T.Y // LANES : T.Y // LANES + 3]
+        knots = self.state[self.header["state_knots"] :].reshape(KNOT_BUFFERS, -1, POSE_STATE.width, LANES)
+        present = int(self.state[ENVIRONMENT_STATE.offset("present_knot") * LANES])
+        table = knots[(present - back) % KNOT_BUFFERS, :, POSE_STATE.columns("anchor")]
         return table.transpose(0, 2, 1).reshape(-1, 3)[: self.bodies]
 
     def spanned(self, back, newtons):
-        """(6 bodies, freedoms): increments of all bodies when one freedom moves and all above it rest."""
-        columns, anchors = np.zeros((self.bodies, 6, self.freedoms)), self.anchors(back)
+        """(bodies, 6, dofs): increments of all bodies when one dof moves and all above it rest."""
+        columns, anchors = np.zeros((self.bodies, 6, self.dofs)), self.anchors(back)
         axes = self.directions(back, newtons)
         for i in range(1, self.bodies):
             up = self.parents[i]
@@ -163,8 +180,8 @@ def test_wrenches_foresee_the_motion_that_closes_the_joints():
     one, rng = Step(random_tree(1, TYPES)), np.random.default_rng(1)
     one.move(np.zeros((one.bodies, 6)), 0.0)
     before, repairs = one.wrenches(), rng.normal(size=(one.bodies, 6))
-    one.put(T.REPAIR_X, repairs[:, :3])
-    one.put(T.REPAIR_R, repairs[:, 3:])
+    one.put("position_correction", repairs[:, :3])
+    one.put("rotation_correction", repairs[:, 3:])
     moved(*one.tables, H, 0.0)
     expected = np.einsum("bij,bj->bi", one.blocks(), repairs[1:])
     np.testing.assert_allclose(one.wrenches() - before, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
@@ -210,14 +227,14 @@ def test_slopes_of_dampers_and_armatures(kind):
     own = slice(one.firsts[2], one.firsts[2] + one.counts[2])
     axes, increments = one.directions()[own], np.zeros((3, 6))
     one.move(increments, 0.0)
-    slopes, found = one.field(T.COMPLIANCE, 1, True)[own, 0], []
+    slopes, found = one.dof_field("compliance")[own], []
     assert (slopes > 0.0).all()
     for axis in axes:
         loads = []
         for size in (1e-5, -1e-5):
             increments[2] = axis
             one.move(increments, size)
-            loads.append(one.field(T.LOAD, 1, True)[own, 0])
+            loads.append(one.dof_field("load")[own])
         found.append((loads[0] - loads[1]) / 2e-5)
     # each freedom's force answers to its own motion only
     np.testing.assert_allclose(found, np.diag(slopes), rtol=0.0, atol=1e-7 * slopes.max())
@@ -237,13 +254,13 @@ def test_elimination_along_the_tree_is_the_dense_solve(mech):
     one, rng = Step(mech), np.random.default_rng(5)
     one.move(np.zeros((one.bodies, 6)), 0.0)
     blocks, wrenches = one.blocks(), rng.normal(size=(one.bodies, 6))  # any right-hand side
-    loads, slopes = (one.field(offset, 1, True)[:, 0] for offset in (T.LOAD, T.COMPLIANCE))
-    one.put(T.FORCE, wrenches[:, :3])
-    one.put(T.MOMENT, wrenches[:, 3:])
+    loads, slopes = (one.dof_field(name) for name in ("load", "compliance"))
+    one.put("force", wrenches[:, :3])
+    one.put("torque", wrenches[:, 3:])
     motion, rows = one.spanned(0, True)[1:], one.spanned(1, False)[1:]
     pushed = np.einsum("bij,bjp->bip", blocks, motion)
     dense = np.einsum("bip,biq->pq", rows, pushed) + np.diag(slopes)
     expected = motion @ np.linalg.solve(dense, -(np.einsum("bip,bi->p", rows, wrenches[1:]) + loads))
     solved(*one.tables)
-    found = np.hstack([one.field(T.SHIFT, 3), one.field(T.TURN, 3)])[1:]
+    found = np.hstack([one.field("delta_position"), one.field("delta_rotation")])[1:]
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())

@@ -1,4 +1,4 @@
-"""Kernels of plain trees leave out what such trees have not; what is left does the same arithmetic."""
+"""Kernels of plain trees leave out loops and contacts; the rest does the same arithmetic."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from numba.core.errors import TypingError
 from scenes.trees import TYPES, random_positions, random_tree
 from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
-from vigym.core import tables as T
-from vigym.core.gathered import Whole
-from vigym.core.groups import FULL, PLAIN, group
-from vigym.core.jit import phase
-from vigym.core.tables import CONTACTS, LINKS, LOOP_ROWS
+from vigym.core.compiler.kernel import phase
+from vigym.core.compiler.linking import KERNEL_OPTIONS
+from vigym.core.compiler.rows import group_data
+from vigym.core.model.context import FULL, PLAIN
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
 
@@ -32,10 +31,10 @@ def driven():
     return mech
 
 
-def everything(mech, extent, **options):
-    """State, status and readings of steps, with the kernels of this extent."""
+def everything(mech, features, **options):
+    """State, status and readings of steps, with the kernels of these features."""
     sim = Simulator(mech, timestep=0.01, **options)
-    sim._plant.groups.extent = extent
+    sim._plant.groups.features = features
     sim.reset(random_positions(5, mech, 0.1))
     rows = 1 if sim.batch is None else sim.batch
     given = np.random.default_rng(1).normal(size=(rows, len(mech.actuator_names)))
@@ -52,7 +51,7 @@ def everything(mech, extent, **options):
 @pytest.mark.parametrize("batch", [None, 3])
 def test_they_do_what_the_full_ones_do(batch):
     mech = driven()
-    plain, full = (everything(mech, extent, batch=batch) for extent in (PLAIN, FULL))
+    plain, full = (everything(mech, features, batch=batch) for features in (PLAIN, FULL))
     assert np.all(plain["status.converged"])
     for name, value in plain.items():
         np.testing.assert_array_equal(value, full[name], err_msg=name)
@@ -74,35 +73,40 @@ def hanging(closed=False, contact=False, spring=False):
 
 
 @pytest.mark.parametrize(
-    ("has", "extent"),
+    ("has", "features"),
     [({}, PLAIN), ({"closed": True}, FULL), ({"contact": True}, FULL), ({"spring": True}, FULL)],
 )
 @pytest.mark.parametrize("batch", [None, 9])
-def test_who_gets_them(has, extent, batch):
-    assert LaneGroups(build_model(hanging(**has)), batch, 1, False, False).extent is extent
+def test_who_gets_them(has, features, batch):
+    assert LaneGroups(build_model(hanging(**has)), batch, 1, False, False).features is features
 
 
 def test_robots_get_the_full_ones():
-    assert Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.extent is FULL
+    assert Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.features is FULL
+
+
+@phase(needs="contacts")
+def needs_contacts(d):
+    """Read an attribute that no data has."""
+    return d.nothing_of_the_kind
 
 
 @phase
-def reaches_for_more(t):
-    """Asks in all the ways that kernels ask, for what no tables have."""
-    if t.plan[CONTACTS] > 0 or t.plan[LOOP_ROWS] + t.plan[LINKS] > 0:
-        return t.nothing_of_the_kind
-    for _ in range(t.plan[CONTACTS]):
-        return t.nothing_of_the_kind
-    return t.m
+def reaches_for_more(d):
+    """Call a phase that plain trees do without, also where a count forbids it."""
+    needs_contacts(d)
+    for _ in range(d.contact_count):
+        needs_contacts(d)
+    return d.contact_count + d.loop_row_count + d.loop_count
 
 
-@njit(error_model="numpy", pipeline_class=Whole)
-def reaching(plan, model, state, work, extent):
-    return reaches_for_more(group(plan, model, state, work, 0, 0, 0, extent))
+@njit(error_model="numpy", **KERNEL_OPTIONS)
+def reaching(plan, model, state, work, features):
+    return reaches_for_more(group_data(plan, model, state, work, 0, 0, 0, features, None))
 
 
-def test_what_is_left_out_is_not_even_compiled():
+def test_phases_that_a_plain_tree_does_without_are_not_even_compiled():
     groups = LaneGroups(build_model(hanging()), None, 1, False, False)
-    assert reaching(*groups.tables, PLAIN) == groups.plan[T.MODEL_BODIES]
+    assert reaching(*groups.tables, PLAIN) == 0
     with pytest.raises(TypingError, match="nothing_of_the_kind"):
         reaching(*groups.tables, FULL)
