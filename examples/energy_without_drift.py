@@ -1,4 +1,4 @@
-"""A double pendulum swings for 1000 s: its energy oscillates with the step squared and goes nowhere.
+"""Double pendulum of 1000 s: its energy error is of second order in the step and does not drift.
 
 python examples/energy_without_drift.py
 """
@@ -20,7 +20,7 @@ def double_pendulum() -> vigym.Mechanism:
 
 
 def energy_error(timestep: float, duration: float = 1000.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return times [s] and energy minus its start [J], from rest with both rods 1 rad from hanging."""
+    """Return times [s] and energy errors [J], from rest with both rods 1 rad from hanging."""
     sim = vigym.Simulator(double_pendulum(), timestep=timestep)
     sim.reset(positions={"shoulder": 1.0, "elbow": 0.0})
     start, substeps = sim.energy().total, round(0.05 / timestep)
@@ -33,7 +33,7 @@ def energy_error(timestep: float, duration: float = 1000.0) -> tuple[np.ndarray,
 
 
 def main(duration: float = 1000.0) -> list[tuple[float, float, float]]:
-    """Print and return (step [s], amplitude [J], trend over the whole duration [J]) for three steps."""
+    """Print and return (step [s], amplitude [J], trend over the duration [J]) of three steps."""
     rows = []
     print(f"{'step [s]':>9} {'amplitude [J]':>14} {'trend [J]':>10}   over {duration:g} s")
     for timestep in (0.01, 0.005, 0.0025):

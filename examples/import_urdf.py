@@ -1,4 +1,4 @@
-"""Import a URDF file, look at what was made of it, and drive its joints through Gymnasium.
+"""Import of a URDF file: print its mechanism and drive its joints through Gymnasium.
 
 python examples/import_urdf.py path/to/robot.urdf
 """
@@ -13,23 +13,23 @@ import vigym
 from vigym import assets
 
 
-def calm(now: dict[str, np.ndarray], action: np.ndarray) -> float:
-    """Reward joints that move little; `now` has the joint coordinates."""
-    rates = now["joint_velocities"]
+def calm(quantities: dict[str, np.ndarray], action: np.ndarray) -> float:
+    """Return the reward of slow joints."""
+    rates = quantities["joint_velocities"]
     return float(-(rates @ rates))
 
 
 def main(path: str | None = None, steps: int = 100) -> dict[str, Any]:
-    """Print the mechanism, play some steps that brake every motor, and return the last `info`."""
+    """Print the mechanism, brake every motor for some steps, and return the last `info`."""
     path = path or str(assets.path("acrobot"))
     mech = vigym.load_urdf(path)
     print(mech.summary())
 
     env = gym.make("vigym/Urdf-v0", urdf=path, reward=calm)
     _, info = env.reset(seed=0)
-    driven = [mech.velocity_names.index(name) for name in mech.actuator_names]
+    actuated = [mech.velocity_names.index(name) for name in mech.actuator_names]
     for _ in range(steps):
-        action = np.clip(-info["joint_velocities"][driven], -1.0, 1.0).astype(np.float32)
+        action = np.clip(-info["joint_velocities"][actuated], -1.0, 1.0).astype(np.float32)
         _, reward, terminated, _, info = env.step(action)
         if terminated:
             raise RuntimeError(f"the solver failed: {info}")

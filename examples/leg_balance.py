@@ -1,6 +1,6 @@
-"""A closed five-bar leg balances its trunk on a point foot: two hip motors, three freedoms, an unstable pose.
+"""Balance of a trunk on a closed five-bar leg: two motors, three degrees of freedom.
 
-The regulator's model is `sim.linearize()`: the derivative of the step with the loop closed.
+The model of the regulator is `sim.linearize()`: the derivative of the step with the loop closed.
 
 python examples/leg_balance.py
 """
@@ -10,11 +10,12 @@ import numpy as np
 import vigym
 from vigym.control.lqr import lqr
 
-UPPER, LOWER, EFFORT, Y = 0.115, 0.2, 3.5, (0.0, 1.0, 0.0)
+UPPER, LOWER = 0.115, 0.2  # lengths of the bars [m]
+EFFORT, Y = 3.5, (0.0, 1.0, 0.0)
 
 
 def pinned_leg() -> vigym.Mechanism:
-    """A leg whose foot is a hinge on the ground; its upper bars are level, and two motors hold the trunk above."""
+    """Return a leg whose foot is a hinge on the ground, with level upper bars and a trunk above."""
     hip = np.array([0.0, 0.0, np.sqrt(LOWER**2 - UPPER**2)])
     mech, foot = vigym.Mechanism(name="pinned leg"), np.zeros(3)
     knees = {"front": hip + [UPPER, 0.0, 0.0], "rear": hip - [UPPER, 0.0, 0.0]}
@@ -32,20 +33,25 @@ def pinned_leg() -> vigym.Mechanism:
 
 
 def main(duration: float = 5.0) -> dict[str, float]:
-    """Let it go leaning by a degree; print and return how far it is from the pose in the end, balanced and not."""
-    mech, far = pinned_leg(), []
+    """Release the leg at one degree of lean; print and return final angles, balanced and not."""
+    mech, angles = pinned_leg(), []
     balance = lqr(mech, timestep=0.002, substeps=5)
     for gain in (balance.gain, 0.0 * balance.gain):
         balance.gain = gain
         sim = vigym.Simulator(mech, timestep=0.002)
         sim.reset(positions={"foot": 0.02, "hip_front": 0.0, "hip_rear": 0.0})
         for _ in range(round(duration / 0.01)):
-            info = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+            info = {
+                "joint_positions": sim.joint_positions,
+                "joint_velocities": sim.joint_velocities,
+            }
             sim.step(EFFORT * balance(None, info).astype(float), substeps=5)
-        far.append(float(np.abs(sim.joint_positions).max()))
-    print(f"{mech.degrees_of_freedom} freedoms, 2 motors; {balance.torques.round(3)} N m carry the trunk")
-    print(f"after {duration:.0f} s balanced {far[0]:.1e} rad from the pose, with those torques alone {far[1]:.1f} rad")
-    return {"balanced": far[0], "alone": far[1], "gap": float(sim.constraint_residual())}
+        angles.append(float(np.abs(sim.joint_positions).max()))
+    print(f"{mech.degrees_of_freedom} degrees of freedom, 2 motors")
+    print(f"torques that hold the trunk: {balance.torques.round(3)} N m")
+    print(f"after {duration:.0f} s {angles[0]:.1e} rad from the pose with feedback")
+    print(f"after {duration:.0f} s {angles[1]:.1f} rad from the pose with these torques alone")
+    return {"balanced": angles[0], "alone": angles[1], "gap": float(sim.constraint_residual())}
 
 
 if __name__ == "__main__":

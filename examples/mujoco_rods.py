@@ -1,4 +1,4 @@
-"""The pinned rods of `runge_kutta.py` in MuJoCo: hinges as joint coordinates, the pin that closes a loop soft.
+"""Pinned rods of `runge_kutta.py` in MuJoCo: hinge coordinates and a soft joint in the loop.
 
 python examples/mujoco_rods.py        # needs `pip install mujoco`
 """
@@ -11,23 +11,26 @@ from runge_kutta import FOUR_BAR, GRAVITY, Rods
 
 
 def mujoco_model(rods: Rods, step: float) -> str:
-    """Return the rods as MuJoCo's XML; every body's origin is its near end, its axes at the start the world's."""
+    """Return the rods as MuJoCo's XML; body frames are at near ends, aligned with the world."""
     bodies, loop = "", ""
     starts = np.vstack((rods.ends[:1], 2 * rods.halves[:-1]))
     for k in reversed(range(len(rods.halves))):
-        (x, z), (right, up), inertia = starts[k], rods.halves[k], rods.inertia[k]
-        inertial = f'<inertial pos="{right} 0 {up}" mass="1" diaginertia="{inertia} {inertia} {inertia}"/>'
+        (x, z), (right, up) = starts[k], rods.halves[k]
+        inertia = " ".join(3 * [str(rods.inertia[k])])
+        inertial = f'<inertial pos="{right} 0 {up}" mass="1" diaginertia="{inertia}"/>'
         hinge = '<joint type="hinge" axis="0 1 0"/>'
         bodies = f'<body name="rod{k}" pos="{x} 0 {z}">{hinge}{inertial}{bodies}</body>'
     if rods.closed:
         right, up = 2 * rods.halves[-1]
-        loop = f'<equality><connect body1="rod{len(rods.halves) - 1}" anchor="{right} 0 {up}"/></equality>'
-    option = f'<option timestep="{step}" integrator="RK4" gravity="0 0 -{GRAVITY}"><flag energy="enable"/></option>'
+        connect = f'<connect body1="rod{len(rods.halves) - 1}" anchor="{right} 0 {up}"/>'
+        loop = f"<equality>{connect}</equality>"
+    attributes = f'timestep="{step}" integrator="RK4" gravity="0 0 -{GRAVITY}"'
+    option = f'<option {attributes}><flag energy="enable"/></option>'
     return f"<mujoco>{option}<worldbody>{bodies}</worldbody>{loop}</mujoco>"
 
 
 def run(rods: Rods, step: float, every: int = 1) -> Iterator[tuple[float, float]]:
-    """Yield energy [J] and widest gap of the pins [m] at the start, at rest, and after each so many steps [s]."""
+    """Yield energy [J] and largest gap of the joints [m] at rest and after every so many steps."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(mujoco_model(rods, step))
@@ -40,10 +43,11 @@ def run(rods: Rods, step: float, every: int = 1) -> Iterator[tuple[float, float]
 
 
 def main(seconds: float = 20.0) -> tuple[float, float]:
-    """Print and return the energy the four-bar lost [J] and the widest gap [m]."""
+    """Print and return the energy change of the four-bar [J] and its largest gap [m]."""
     energies, gaps = zip(*islice(run(FOUR_BAR, 0.01), round(seconds / 0.01)), strict=True)
-    print(f"{seconds:g} s: energy off by {energies[-1] - energies[0]:+.1e} J, loop open by {max(gaps):.1e} m at most")
-    return energies[-1] - energies[0], max(gaps)
+    change = energies[-1] - energies[0]
+    print(f"{seconds:g} s: energy change {change:+.1e} J, loop gap {max(gaps):.1e} m at most")
+    return change, max(gaps)
 
 
 if __name__ == "__main__":

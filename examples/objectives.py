@@ -1,4 +1,4 @@
-"""One reward for each objective: trots of several frequencies, side by side in one vector environment.
+"""Vector of rewards: trots of several frequencies in one vector environment.
 
 python examples/objectives.py
 """
@@ -15,13 +15,15 @@ OBJECTIVES = ("forward", "mechanical_power", "cost_of_transport")  # a term of t
 
 
 def main(steps: int = 500) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Print and return the mean rewards of every gait (5, 3), and tell which no other one beats in everything."""
-    envs = PhysicsVectorReward(gym.make_vec("vigym/Minitaur-v0", num_envs=len(FREQUENCIES)), OBJECTIVES)
+    """Print and return the mean rewards of every gait (5, 3), marking the Pareto-optimal ones."""
+    plain = gym.make_vec("vigym/Minitaur-v0", num_envs=len(FREQUENCIES))
+    envs = PhysicsVectorReward(plain, OBJECTIVES)
     gaits = [trot(frequency=frequency) for frequency in FREQUENCIES]
     _, infos = envs.reset(seed=0)
     total = np.zeros((len(FREQUENCIES), len(OBJECTIVES)))
     for _ in range(steps):
-        actions = [gait(np.zeros(0), {"time": now}) for gait, now in zip(gaits, infos["time"], strict=True)]
+        times = zip(gaits, infos["time"], strict=True)
+        actions = [gait(np.zeros(0), {"time": time}) for gait, time in times]
         _, rewards, terminated, _, infos = envs.step(np.array(actions))
         assert not terminated.any()
         total += rewards
@@ -30,8 +32,9 @@ def main(steps: int = 500) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     means = total / steps
     print(f"frequency [Hz] {''.join(f'{name:>20}' for name in OBJECTIVES)}")
     for frequency, row in zip(FREQUENCIES, means, strict=True):
-        beaten = ((means >= row).all(axis=1) & (means > row).any(axis=1)).any()
-        print(f"{frequency:14.1f} {''.join(f'{value:20.4f}' for value in row)}{'' if beaten else '   unbeaten'}")
+        dominated = ((means >= row).all(axis=1) & (means > row).any(axis=1)).any()
+        values = "".join(f"{value:20.4f}" for value in row)
+        print(f"{frequency:14.1f} {values}{'' if dominated else '   Pareto-optimal'}")
     return means
 
 

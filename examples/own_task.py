@@ -1,4 +1,7 @@
-"""A task of one's own: constants and hooks; the base does the rest. Run it: python examples/own_task.py."""
+"""Environment of one's own, defined by constants and hooks.
+
+python examples/own_task.py
+"""
 
 from dataclasses import dataclass
 
@@ -13,19 +16,20 @@ from vigym.envs.task import Array, Quantities, Task
 
 @dataclass(frozen=True, kw_only=True)
 class Positioner(Task):
-    """Bring a carriage that is pushed along a line to its middle."""
+    """Positioning of a carriage in the middle of a line."""
 
     distance_weight: float = 1.0
 
     def mechanism(self) -> Mechanism:
-        """Build the carriage on its line."""
+        """Return the carriage on its line."""
         mech = Mechanism(name="positioner")
         mech.add_body("carriage", 2.0, (0.01, 0.01, 0.01))
-        mech.add_joint("line", "prismatic", "world", "carriage", (0, 0, 0), axis=(1, 0, 0), effort=5.0, damping=0.5)
+        joint = ("line", "prismatic", "world", "carriage")
+        mech.add_joint(*joint, (0, 0, 0), axis=(1, 0, 0), effort=5.0, damping=0.5)
         return mech
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Start at rest, about 2 m from the middle."""
+        """Return the carriage at rest, about 2 m from the middle."""
         return 2.0 + self.reset_noise_scale * rng.uniform(-1.0, 1.0, 1), np.zeros(1)
 
     def observation(self, mechanism: Mechanism) -> dict[str, float]:
@@ -41,7 +45,7 @@ class Positioner(Task):
         return stack(quantities["position"], quantities["velocity"])
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
-        """Return how far the carriage is."""
+        """Return the term of the distance from the middle."""
         return {"distance": -np.abs(quantities["position"])}
 
 

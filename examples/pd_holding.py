@@ -1,4 +1,4 @@
-"""Turn the crank of a closed four-bar to an angle: a PD controller alone sags, with the torque that holds it does not.
+"""PD control of the crank of a closed four-bar, with and without the static torque of its target.
 
 python examples/pd_holding.py
 """
@@ -13,8 +13,8 @@ from vigym.control.static_torques import holding_torques
 TARGET = 0.8  # [rad]
 
 
-def reached(controller: Pd, mech: vigym.Mechanism, duration: float) -> float:
-    """Return the crank's angle [rad] after a time under a controller."""
+def final_angle(controller: Pd, mech: vigym.Mechanism, duration: float) -> float:
+    """Return the crank angle [rad] after some time of control."""
     sim = vigym.Simulator(mech, timestep=0.002)
     for _ in range(round(duration / 0.01)):
         info = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
@@ -24,17 +24,17 @@ def reached(controller: Pd, mech: vigym.Mechanism, duration: float) -> float:
 
 
 def main(duration: float = 10.0) -> dict[str, float]:
-    """Print and return how far the crank is from its target, without and with the weight carried."""
+    """Print and return the static error of the crank, without and with the static torque."""
     mech = vigym.load_urdf(assets.path("four_bar"))
-    there = vigym.Simulator(mech)
-    there.reset(positions={"drive": TARGET})
-    torques = holding_torques(there)
+    sim = vigym.Simulator(mech)
+    sim.reset(positions={"drive": TARGET})
+    torques = holding_torques(sim)
     gains = {"target": TARGET, "kp": 3.0, "kd": 0.3}
-    sag = reached(pd(mech, **gains), mech, duration) - TARGET
-    left = reached(pd(mech, torques=torques, **gains), mech, duration) - TARGET
-    print(f"the loop's weight takes {torques[0]:.4f} N m at {TARGET} rad")
-    print(f"PD alone: {sag:.4f} rad off; with that torque: {left:.1e} rad")
-    return {"torque": float(torques[0]), "sag": sag, "left": left}
+    sag = final_angle(pd(mech, **gains), mech, duration) - TARGET
+    error = final_angle(pd(mech, torques=torques, **gains), mech, duration) - TARGET
+    print(f"static torque {torques[0]:.4f} N m at {TARGET} rad")
+    print(f"error of PD control {sag:.4f} rad, with the static torque {error:.1e} rad")
+    return {"torque": float(torques[0]), "sag": sag, "error": error}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Three gaits of a snake that lifts parts of itself: sidewinding, rolling, and straight on like a caterpillar.
+"""Three gaits of a snake with alternating axes: sidewinding, rolling and linear progression.
 
 python examples/snake_gaits_on_ground.py
 """
@@ -17,15 +17,16 @@ GAITS: dict[str, Callable[..., Serpenoid]] = {
     "rolling": rolling,
     "linear progression": linear_progression,
 }
-SETTLED = 2.0  # the waves have grown and the snake is under way [s]
+SETTLED = 2.0  # start of the measurement [s]
 
 
 def travel(name: str, duration: float, seed: int = 0) -> dict[str, float]:
-    """Return speeds along and to the left of the snake at the start [m/s], power [W], and how level it stays."""
+    """Return speeds along and left of the initial snake [m/s], power [W] and least uprightness."""
     env = gym.make("vigym/SnakeSidewinding-v0")
     gait = GAITS[name](joints=env.action_space.shape[0], reach=REACH)  # type: ignore[index]
     observation, info = env.reset(seed=seed)
-    path, powers, upright = [], [], 1.0
+    path, powers = [], []
+    upright = 1.0
     while info["time"] < duration:
         observation, _, _, _, info = env.step(gait(observation, info))
         upright = min(upright, info["vertical"][2])
@@ -35,11 +36,12 @@ def travel(name: str, duration: float, seed: int = 0) -> dict[str, float]:
     env.close()
     seconds, ahead, left = np.subtract(path[-1], path[0])
     power = float(np.mean(powers))
-    return {"ahead": float(ahead / seconds), "left": float(left / seconds), "power": power, "upright": float(upright)}
+    speeds = {"ahead": float(ahead / seconds), "left": float(left / seconds)}
+    return speeds | {"power": power, "upright": float(upright)}
 
 
 def main(duration: float = 12.0) -> dict[str, dict[str, float]]:
-    """Print and return how each gait gets on."""
+    """Print and return the results of each gait."""
     print("gait                 ahead [m/s]   to the left [m/s]   power [W]")
     rows = {name: travel(name, duration) for name in GAITS}
     for name, row in rows.items():

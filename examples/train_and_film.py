@@ -1,6 +1,6 @@
-"""Train PPO of stable-baselines3 on native vector environments, score it against doing nothing, and film it.
+"""Training of PPO of stable-baselines3 on native vector environments, its score and a video.
 
-python examples/train_and_film.py swing_up.mp4        # half a minute; whole runs: train/ppo.py
+python examples/train_and_film.py swing_up.mp4        # half a minute; full runs: train/ppo.py
 """
 
 import sys
@@ -17,9 +17,12 @@ NAME = "vigym/Pendulum-v0"
 
 
 def main(path: str = "swing_up.mp4", timesteps: int = 150_000) -> dict[str, float]:
-    """Train, print and return mean returns, and film an episode into `path`."""
-    envs = VecNormalize(SB3VecEnv(gym.make_vec(NAME, num_envs=16, reset_noise_scale=3.0, autoreset_mode="SameStep")))
-    model = PPO("MlpPolicy", envs, n_steps=256, batch_size=512, learning_rate=1e-3, device="cpu", seed=0)
+    """Train, print and return mean returns, and record an episode into `path`."""
+    vector = gym.make_vec(NAME, num_envs=16, reset_noise_scale=3.0, autoreset_mode="SameStep")
+    envs = VecNormalize(SB3VecEnv(vector))
+    model = PPO(
+        "MlpPolicy", envs, learning_rate=1e-3, n_steps=256, batch_size=512, device="cpu", seed=0
+    )
     model.learn(timesteps)
 
     def policy(observation, info):  # type: ignore[no-untyped-def]
@@ -28,9 +31,9 @@ def main(path: str = "swing_up.mp4", timesteps: int = 150_000) -> dict[str, floa
     policy.batched = True  # type: ignore[attr-defined]  # called once for all episodes
     returns = {}
     for name, controller in (("trained", policy), ("doing nothing", "zero")):
-        scored = vigym.evaluate(NAME, controller, episodes=20, seed=1000)
-        returns[name] = float(scored.column("return_").mean())
-        print(f"{name:13} return {returns[name]:6.1f} +- {scored.column('return_').std():.1f}")
+        scores = vigym.evaluate(NAME, controller, episodes=20, seed=1000).column("return_")
+        returns[name] = float(scores.mean())
+        print(f"{name:13} return {returns[name]:6.1f} +- {scores.std():.1f}")
     record_video(NAME, policy, path, seed=1000, seconds=8.0)
     print(path)
     return returns

@@ -1,7 +1,7 @@
-"""Fresh evaluation episodes of a trained policy: what counts as success, figures, table."""
+"""Evaluation of a trained policy over fresh episodes: successes, figures and their table."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,98 +13,92 @@ from rich.table import Table
 
 import vigym
 from vigym.evaluation.episodes import Episode
+from vigym.evaluation.evaluate import Evaluation
+from vigym.evaluation.tables import table_of
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Means and extremes over all episodes, and environment steps per second without the policy.
+class Result:
+    """Result of a trained policy.
 
-    Speed and cost of transport, its power over weight and speed, are nan where nothing moves along x.
+    Attributes:
+        evaluation: figures of every episode.
+        success_rate: share of successful episodes.
     """
 
-    episodes: int
-    mean_return: float
-    return_deviation: float
+    evaluation: Evaluation
     success_rate: float
-    mean_length: float
-    energy_balance: float
-    energy_change: float
-    constraint_residual: float
-    solver_failures: int
-    steps_per_second: float
-    power: float
-    speed: float
-    slowest: float
-    cost_of_transport: float
+
+    def figures(self) -> dict[str, float | None]:
+        """Return means and extremes over the episodes by name, as `results.json` has them.
+
+        Environment steps per second exclude the policy. Speed and cost of transport are None where
+        nothing travels, since JSON has no nan.
+        """
+        column = self.evaluation.column
+        figures = {
+            "episodes": len(self.evaluation.rows),
+            "mean_return": float(column("return_").mean()),
+            "return_deviation": float(column("return_").std()),
+            "success_rate": self.success_rate,
+            "mean_length": float(column("length").mean()),
+            "energy_balance": float(column("energy_balance").max()),
+            "energy_change": float(column("energy_change").max()),
+            "constraint_residual": float(column("constraint_residual").max()),
+            "solver_failures": int(column("unconverged_steps").sum()),
+            "steps_per_second": self.evaluation.steps_per_second,
+            "power": float(column("power").mean()),
+            "speed": float(column("speed").mean()),
+            "slowest": float(column("speed").min()),
+            "cost_of_transport": float(column("cost_of_transport").mean()),
+        }
+        return {name: None if np.isnan(value) else value for name, value in figures.items()}
 
 
-def evaluate(name: str, controller: str | Callable[..., Any], success: Success, episodes: int, seed: int) -> Figures:
-    """Play episodes of the environment `name` with the seeds seed, seed + 1, ... and return their figures.
+def evaluate(
+    name: str, controller: str | Callable[..., Any], success: Success, episodes: int, seed: int
+) -> Result:
+    """Play episodes of an environment with the seeds seed, seed + 1, ... and return the result.
 
-    `controller` is as of `vigym.evaluate`: the path of a model, or a callable, for example.
+    Args:
+        name: id of the environment.
+        controller: as for `vigym.evaluate`, such as the path of a model or a callable.
+        success: condition of a successful episode.
+        episodes: number of episodes.
+        seed: of the first one.
     """
-    played = vigym.evaluate(name, controller, episodes, seed, traces=(success.quantity,))
-    column = played.column
-    return Figures(
-        episodes=len(played.rows),
-        mean_return=float(column("return_").mean()),
-        return_deviation=float(column("return_").std()),
-        success_rate=float(np.mean([succeeded(row, success) for row in played.rows])),
-        mean_length=float(column("length").mean()),
-        energy_balance=float(column("energy_balance").max()),
-        energy_change=float(column("energy_change").max()),
-        constraint_residual=float(column("constraint_residual").max()),
-        solver_failures=int(column("unconverged_steps").sum()),
-        steps_per_second=played.steps_per_second,
-        power=float(column("power").mean()),
-        speed=float(column("speed").mean()),
-        slowest=float(column("speed").min()),
-        cost_of_transport=float(column("cost_of_transport").mean()),
-    )
+    evaluation = vigym.evaluate(name, controller, episodes, seed, traces=(success.quantity,))
+    successes = [is_successful(episode, success) for episode in evaluation.rows]
+    return Result(evaluation, float(np.mean(successes)))
 
 
-def succeeded(episode: Episode, success: Success) -> bool:
-    """Whether the quantity was where it should be, long enough at the end of an episode that did not fail."""
-    inside = (success.low <= episode.traces[success.quantity][1:]) & (
-        episode.traces[success.quantity][1:] <= success.high
-    )
-    asked = max(1, round(success.seconds * episode.length / episode.seconds))
-    lasted = episode.length >= asked and inside[-asked:].mean() >= success.share
+def is_successful(episode: Episode, success: Success) -> bool:
+    """Whether the quantity was in its range for long enough at the end of a completed episode."""
+    values = episode.traces[success.quantity][1:]
+    inside = (success.low <= values) & (values <= success.high)
+    required = max(1, round(success.seconds * episode.length / episode.seconds))
+    lasted = episode.length >= required and inside[-required:].mean() >= success.share
     return bool(lasted) and episode.terminated == success.terminates
 
 
-def show(figures: Figures, title: str) -> None:
-    """Print the table."""
-    table = Table("quantity", "value", title=title)
-    rows = {
-        "episodes": f"{figures.episodes}",
-        "return": f"{figures.mean_return:.1f} +- {figures.return_deviation:.1f}",
-        "success rate": f"{100.0 * figures.success_rate:.0f} %",
-        "episode length": f"{figures.mean_length:.0f} control steps",
-        "energy balance, largest |E - E0 - work + dissipated|": f"{figures.energy_balance:.2e} J",
-        "energy, largest change": f"{figures.energy_change:.2e} J",
-        "constraint residual, largest": f"{figures.constraint_residual:.1e} m, rad",
-        "steps the solver could not make": f"{figures.solver_failures}",
-        "power of the actuators": f"{figures.power:.2f} W",
-        "speed, mean and slowest": f"{figures.speed:.3f}, {figures.slowest:.3f} m/s",
-        "cost of transport": f"{figures.cost_of_transport:.2f}",
-        "environment speed": f"{figures.steps_per_second:.0f} control steps/s",
-    }
-    for row in rows.items():
-        if "nan" not in row[1]:
-            table.add_row(*row)
+def show(result: Result, title: str) -> None:
+    """Print the table of the evaluation with the success rate."""
+    table = Table("quantity", "unit", "value", title=title)
+    table.add_row("success rate", "%", f"{100.0 * result.success_rate:.0f}")
+    for row in table_of([result.evaluation]):
+        table.add_row(*row)
     Console().print(table)
 
 
 def plot_curve(curve: Path, picture: Path) -> None:
-    """Draw the mean return of the evaluations while training, a csv with columns steps and return."""
+    """Draw the mean return of the evaluations in training.
+
+    Args:
+        curve: csv file with columns steps and return.
+        picture: file to write.
+    """
     figure = Figure(figsize=(6.0, 3.5), layout="constrained")
     axes = figure.subplots()
     axes.plot(*np.loadtxt(curve, delimiter=",", skiprows=1, ndmin=2).T, marker=".")
     axes.set(xlabel="control steps", ylabel="mean return of an evaluation")
     figure.savefig(picture, dpi=120)
-
-
-def as_row(figures: Figures) -> dict[str, Any]:
-    """Return the figures by name, None for nan, which JSON does not have."""
-    return {name: None if value != value else value for name, value in asdict(figures).items()}

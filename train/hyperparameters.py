@@ -1,4 +1,4 @@
-"""Hyper-parameters of the training scripts, one entry per environment."""
+"""Hyperparameters of the training scripts, one entry per environment."""
 
 from dataclasses import dataclass, field, replace
 from math import inf, pi
@@ -7,15 +7,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Success:
-    """When an episode succeeds.
+    """Condition of a successful episode: a quantity is in its range at the end.
 
     Attributes:
-        quantity: of `info`.
-        low: its least value over the last seconds and at the end.
-        high: its largest value there.
-        seconds: how long it has to be there.
-        terminates: whether success itself ends an episode; elsewhere an early end is a failure.
-        share: least part of that time in which it has to be there.
+        quantity: key of `info`.
+        low: lower end of the range.
+        high: upper end of the range.
+        seconds: length of the checked time at the end of the episode [s].
+        terminates: whether success itself ends an episode; else an early end is a failure.
+        share: least share of the checked time in which the quantity has to be in its range.
     """
 
     quantity: str
@@ -28,15 +28,15 @@ class Success:
 
 @dataclass(frozen=True)
 class Settings:
-    """One training run.
+    """Settings of one training run.
 
     Attributes:
-        timesteps: control steps in all.
-        envs: environments stepped side by side.
-        success: of an episode.
-        learning_rate: at the start; it falls linearly to zero.
-        training: options of the environment while training, to meet more than the starts of an evaluation.
-        algorithm: what else the algorithm is given.
+        timesteps: number of control steps.
+        success: condition of a successful episode.
+        envs: number of environments in the vector environment.
+        learning_rate: initial value, which decreases linearly to zero.
+        training: options of the environment in training, for more varied starts than in evaluation.
+        algorithm: other arguments of the algorithm.
     """
 
     timesteps: int
@@ -47,7 +47,7 @@ class Settings:
     algorithm: dict[str, Any] = field(default_factory=dict)
 
 
-# Rollouts of 16 x 256 steps, few large batches: on one core the learner costs more than the environments.
+# Rollouts of 16 x 256 steps, few large batches: on one core the learner takes most of the time.
 _PPO = {
     "n_steps": 256,
     "batch_size": 512,
@@ -57,7 +57,7 @@ _PPO = {
     "clip_range": 0.2,
     "ent_coef": 0.0,
 }
-_WIDE = _PPO | {"n_steps": 64}  # as long rollouts from 64 environments: less time for more control steps
+_WIDE = _PPO | {"n_steps": 64}  # rollouts of the same size from 64 environments: faster
 
 PPO = {
     "vigym/Pendulum-v0": Settings(
@@ -90,27 +90,27 @@ PPO = {
         success=Success("tip_height", 0.8, inf, seconds=5.0),
         algorithm=_PPO,
     ),
-    # What is asked of these two lies at most tenths of a second ahead.
+    # Rewards of an action follow within tenths of a second.
     "vigym/FourBar-v0": Settings(
         timesteps=600_000,
         success=Success("speed_error", -2.0, 2.0, seconds=4.0),
         training={"reset_noise_scale": pi},
         algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -1.0}},
     ),
-    # In flight and just after landing: half a second tells what an action is worth.
+    # Rewards of an action follow within half a second.
     "vigym/MinitaurLeg-v0": Settings(
         timesteps=600_000,
         envs=64,
         success=Success("apex", 0.42, 0.48, seconds=4.0, share=0.6),
         algorithm=_WIDE | {"policy_kwargs": {"log_std_init": -0.7}},
     ),
-    # 0.8 of what the scripted trot walks in ten seconds.
+    # Success is 0.8 of the distance of the scripted trot in ten seconds.
     "vigym/Minitaur-v0": Settings(
         timesteps=400_000,
         success=Success("x_position", 2.9, inf, seconds=0.0),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
     ),
-    # A snake that does not yet crawl pays for every motion: large motions at first, or it learns to lie still.
+    # Large initial exploration: else a snake that does not crawl yet learns to save power at rest.
     "vigym/Snake-v0": Settings(
         timesteps=400_000,
         envs=64,
@@ -124,7 +124,7 @@ PPO = {
     ),
 }
 
-# A gradient step for every four control steps: sixteen after each of the 64 environments' steps.
+# One gradient step per four control steps: 16 after each step of the 64 environments.
 _SAC = {
     "buffer_size": 200_000,
     "learning_starts": 5_000,

@@ -3,13 +3,13 @@
 python train/sac.py --env vigym/Pendulum-v0 --seed 0 --out runs/Pendulum-v0-sac
 """
 
-from evaluation import Figures
+from evaluation import Result
 from hyperparameters import SAC as SETTINGS
 from learning import run
 from stable_baselines3 import SAC
 
 
-def main(arguments: list[str] | None = None) -> Figures:
+def main(arguments: list[str] | None = None) -> Result:
     """Run the script."""
     return run(SAC, SETTINGS, __doc__, arguments)
 

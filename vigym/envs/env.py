@@ -49,7 +49,8 @@ class BaseEnv:
         Raises:
             ValueError: unknown render mode or overlay, or an option that the mode does not support.
         """
-        mode, overlay, shadow = render.render_mode, render.overlay, render.shadow
+        mode = render.render_mode
+        overlay, shadow = render.overlay, render.shadow
         modes = [None, *self.metadata["render_modes"]]
         if mode not in modes:
             raise ValueError(f"option render_mode: found {mode!r}, expected one of {modes}")

@@ -26,7 +26,8 @@ MIN_UPRIGHT = 0.85  # cosine between z axis of the base and vertical below which
 HIP_POSITIONS = slice(7, 23, 2)  # among the joint positions
 HIP_VELOCITIES = slice(6, 22, 2)  # among the joint velocities
 MAX_HEIGHT, MAX_HIP_ANGLE = 1.0, 4.0  # bounds of observations [m, rad]
-MAX_SPEED, MAX_SPIN, MAX_HIP_RATE = 10.0, 50.0, 200.0  # bounds of observations [m/s, rad/s, rad/s]
+MAX_SPEED = 10.0  # bound of observations [m/s]
+MAX_SPIN, MAX_HIP_RATE = 50.0, 200.0  # bounds of observations [rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,8 @@ from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
-LENGTH, WIDTH, HEIGHT = 0.1, 0.05, 0.03  # of a link [m]
+LENGTH = 0.1  # of a link [m]
+WIDTH, HEIGHT = 0.05, 0.03  # of a link [m]
 DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snakes [kg/m^3]
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]

@@ -16,7 +16,8 @@ from vigym.simulation.simulator import Simulator
 
 # Module of the SEA snake: Rollinson et al., Design and architecture of a series elastic snake
 # robot, IROS 2014.
-LENGTH, DIAMETER, MASS = 0.064, 0.051, 0.205  # [m, m, kg]
+LENGTH, DIAMETER = 0.064, 0.051  # [m]
+MASS = 0.205  # [kg]
 EFFORT, RATE = 7.0, 33.0 * 2.0 * np.pi / 60.0  # of a joint [N m, rad/s]
 LIMIT = np.pi / 2.0  # of a joint [rad]
 GRAVITY = 9.81  # [m/s^2]
