@@ -72,7 +72,7 @@ def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(caps
     file.write_text(f'<robot name="wrong">\n{"".join(parts)}</robot>\n')
     assert run(["inspect", str(file)]) == 1
     out, err = capsys.readouterr()
-    assert out.startswith("wrong: faults 4; what can be read: 5.5 kg, links 4, joints 4, loops 1\n")
+    assert out.startswith("wrong: faults 4; readable: 5.5 kg, links 4, joints 4, loops 1\n")
     places = [row[0].strip() for row in table(out, "faults\n")]
     inertia = "<inertial> <inertia>"
     assert places == [f"link 'c' {inertia}", "joint 'lost' <axis>", f"link 'b' {inertia}", f"link 'huge' {inertia}"]
@@ -95,6 +95,6 @@ def test_inspect_shows_the_fault_of_a_file_whose_elements_are_sound(capsys, tmp_
     file.write_text(f'<robot name="roots">\n{link("a", (1, 1, 1))}{link("b", (1, 1, 1))}</robot>\n')
     assert run(["inspect", str(file)]) == 1
     out, err = capsys.readouterr()
-    assert out.startswith("roots: faults 1; what can be read: 2 kg, links 2, joints 0, loops 0\n")
+    assert out.startswith("roots: faults 1; readable: 2 kg, links 2, joints 0, loops 0\n")
     assert [row[0].strip() for row in table(out, "faults\n")] == ["tree"]
     assert "2 roots" in err

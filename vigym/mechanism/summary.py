@@ -1,6 +1,11 @@
-"""Text of a mechanism: its elements, degrees of freedom and notes."""
+"""Description of a mechanism as plain data and as text: elements, degrees of freedom, notes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vigym.mechanism.elements.bodies import Body, Ground
 from vigym.mechanism.elements.collection import Elements
@@ -15,6 +20,50 @@ from vigym.mechanism.topology.loop_constraints import LoopConstraints
 
 _VISIBLE = 1e-12  # misfits below are rounding [m, rad]
 
+Row = dict[str, Any]
+
+
+def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[str, Any]:
+    """Return counts, elements and notes of a mechanism as plain data, as JSON has it.
+
+    Bodies and joints are numbers, all other elements texts. Infinite limits are None, as are the
+    degrees of freedom of a mechanism that cannot be assembled.
+
+    Args:
+        mechanism: the mechanism.
+        structure: of the mechanism, or the error that its assembly raised.
+    """
+    found = structure if isinstance(structure, Structure) else None
+    constraints = found.loop_constraints if found else {}
+    closing = mechanism.closing_joints
+    names = {joint.name for joint in closing}
+    return {
+        "name": mechanism.name,
+        "mass": sum(body.mass for body in mechanism.bodies.values()),
+        "degrees_of_freedom": found.dofs if found else None,
+        "redundant_constraints": found.redundant_constraints if found else None,
+        "actuated": mechanism.actuator_names,
+        "ground": None if mechanism.ground is None else _ground_text(mechanism.ground),
+        "bodies": [_body(body) for body in mechanism.bodies.values()],
+        "joints": [
+            describe_joint(joint, joint.limits, joint.name in names)
+            for joint in mechanism.ordered_joints
+        ],
+        "loops": [
+            {"joint": joint.name, "rows": _loop_text(joint, constraints.get(joint.name))}
+            for joint in closing
+        ],
+        "springs": [_spring(spring) for spring in mechanism.springs.values()],
+        "motors": [_motor(motor) for motor in mechanism.motors.values()],
+        "couplings": [_coupling(coupling) for coupling in mechanism.couplings.values()],
+        "contacts": [_collision(collision) for collision in mechanism.collisions.values()],
+        "pairs": [{"body": first, "other": second} for first, second in mechanism.pairs],
+        "skates": [_skate(skate) for skate in mechanism.skates.values()],
+        "wheels": [_wheel(wheel) for wheel in mechanism.wheels.values()],
+        "frames": {frame.name: frame.body for frame in mechanism.frames.values()},
+        "notes": [asdict(note) for note in mechanism.notes],
+    }
+
 
 def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
     """Return all elements, counts and notes of a mechanism, one element a line.
@@ -23,55 +72,76 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         mechanism: the mechanism.
         structure: of the mechanism, or the error that its assembly raised.
     """
-    constraints = structure.loop_constraints if isinstance(structure, Structure) else {}
-    loops = loop_rows(mechanism.closing_joints, constraints)
-    mass = sum(body.mass for body in mechanism.bodies.values())
-    counts = f"{len(mechanism.bodies)} bodies, {len(mechanism.ordered_joints)} joints"
-    tables = {
-        "bodies": map(_body_row, mechanism.bodies.values()),
-        "joints": map(_joint_row, mechanism.ordered_joints),
-        "loops": ([f"{name} closes a loop", rows] for name, rows in loops),
-        "springs": map(_spring_row, mechanism.springs.values()),
-        "motors": map(_motor_row, mechanism.motors.values()),
-        "couplings": map(coupling_row, mechanism.couplings.values()),
-        "contacts": map(collision_row, mechanism.collisions.values()),
-        "pairs": map(list, mechanism.pairs),
-        "skates": map(_skate_row, mechanism.skates.values()),
-        "wheels": map(_wheel_row, mechanism.wheels.values()),
-        "frames": ([frame.name, f"on {frame.body}"] for frame in mechanism.frames.values()),
-        "not simulated as written": ([str(note)] for note in mechanism.notes),
+    found = describe(mechanism, structure)
+    tables: dict[str, list[list[str]]] = {
+        "bodies": [_body_texts(body) for body in found["bodies"]],
+        "joints": [_joint_texts(joint) for joint in found["joints"]],
+        "loops": [[f"{loop['joint']} closes a loop", loop["rows"]] for loop in found["loops"]],
     }
+    for title in ("springs", "motors", "couplings", "contacts", "pairs", "skates", "wheels"):
+        tables[title] = [list(row.values()) for row in found[title]]
+    tables["frames"] = [[name, f"on {body}"] for name, body in found["frames"].items()]
+    tables["not simulated as written"] = [[str(note)] for note in mechanism.notes]
+    dofs = [
+        f"degrees of freedom: {found['degrees_of_freedom']}",
+        f"redundant constraints: {found['redundant_constraints']}",
+    ]
+    if isinstance(structure, AssemblyError):
+        dofs = [f"cannot be assembled: {structure}"]
+    counts = f"{len(found['bodies'])} bodies, {len(found['joints'])} joints"
     lines = [
-        f"{mechanism.name}: {counts}, {mass:.6g} kg",
-        *_structure_lines(structure),
-        f"actuated: {len(mechanism.actuator_names)}",
-        *([] if mechanism.ground is None else [_ground_line(mechanism.ground)]),
-        *(line for title, rows in tables.items() for line in _table(title, list(rows))),
+        f"{found['name']}: {counts}, {found['mass']:.6g} kg",
+        *dofs,
+        f"actuated: {len(found['actuated'])}",
+        *([f"ground: {found['ground']}"] if found["ground"] else []),
+        *(line for title, rows in tables.items() for line in _table(title, rows)),
     ]
     return "\n".join(lines)
 
 
-def _structure_lines(structure: Structure | AssemblyError) -> list[str]:
-    if isinstance(structure, AssemblyError):
-        return [f"cannot be assembled: {structure}"]
-    return [
-        f"degrees of freedom: {structure.dofs}",
-        f"redundant constraints: {structure.redundant_constraints}",
-    ]
+def describe_body(
+    name: str, mass: float, position: NDArray[np.float64], inertia: NDArray[np.float64]
+) -> Row:
+    """Return mass, centre of mass (3,) and principal moments (3,) of a body or link."""
+    return {
+        "name": name,
+        "mass": mass,
+        "position": position.tolist(),
+        "principal_moments": np.linalg.eigvalsh(inertia).tolist(),
+    }
 
 
-def loop_rows(
-    closing_joints: Iterable[Joint], constraints: Mapping[str, LoopConstraints]
-) -> list[list[str]]:
-    """Return name and constraints in words of each loop-closing joint.
+def describe_joint(joint: Any, limits: Iterable[Any] | None, closes_loop: bool) -> Row:
+    """Return type, bodies, axis and parameters of a joint.
 
     Args:
-        closing_joints: joints that close loops.
-        constraints: constraints that they impose, by name; none where loops cannot be closed.
+        joint: of a mechanism or of a file.
+        limits: pairs of lower and upper value, or None.
+        closes_loop: whether it closes a loop.
     """
-    return [
-        [joint.name, _loop_text(joint, constraints.get(joint.name))] for joint in closing_joints
-    ]
+    return {
+        "name": joint.name,
+        "type": joint.type,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": joint.axis.tolist(),
+        "limits": None if limits is None else [[_finite(end) for end in pair] for pair in limits],
+        "effort": joint.effort,
+        "velocity": joint.velocity,
+        "damping": joint.damping,
+        "stiffness": joint.stiffness,
+        "armature": joint.armature,
+        "friction": joint.friction,
+        "closes_loop": closes_loop,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _body(body: Body) -> Row:
+    return describe_body(body.name, body.mass, body.position, body.inertia)
 
 
 def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
@@ -86,108 +156,95 @@ def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
     return ", ".join(parts)
 
 
-def _ground_line(ground: Ground) -> str:
+def _ground_text(ground: Ground) -> str:
     friction = "" if ground.friction is None else f", friction {_numbers(ground.friction)}"
-    return f"ground: height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
+    return f"height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
 
 
-def _spring_row(spring: Spring) -> list[str]:
-    damping = f"damping {spring.damping:g} N s/m" if spring.damping else ""
-    ends = f"{spring.a} {_numbers(spring.point_a)} - {spring.b} {_numbers(spring.point_b)}"
-    return [
-        spring.name,
-        ends,
-        f"stiffness {spring.stiffness:g} N/m",
-        f"rest length {spring.rest_length:g} m",
-        damping,
-    ]
+def _spring(spring: Spring) -> Row:
+    return {
+        "name": spring.name,
+        "ends": f"{spring.a} {_numbers(spring.point_a)} - {spring.b} {_numbers(spring.point_b)}",
+        "stiffness": f"stiffness {spring.stiffness:g} N/m",
+        "rest_length": f"rest length {spring.rest_length:g} m",
+        "damping": f"damping {spring.damping:g} N s/m" if spring.damping else "",
+    }
 
 
-def _motor_row(motor: Motor) -> list[str]:
-    kind = "to a position" if motor.kp else "to a rate"
-    model = f"{motor.model.voltage:g} V, {motor.model.resistance:g} Ohm" if motor.model else ""
-    return [
-        motor.joint,
-        kind,
-        f"kp {motor.kp:g}",
-        f"kd {motor.kd:g}",
-        f"effort {motor.effort:g}",
-        model,
-    ]
+def _motor(motor: Motor) -> Row:
+    model = motor.model
+    return {
+        "joint": motor.joint,
+        "target": "to a position" if motor.kp else "to a rate",
+        "kp": f"kp {motor.kp:g}",
+        "kd": f"kd {motor.kd:g}",
+        "effort": f"effort {motor.effort:g}",
+        "model": f"{model.voltage:g} V, {model.resistance:g} Ohm" if model else "",
+    }
 
 
-def coupling_row(coupling: Coupling) -> list[str]:
-    """Return name, type and equation of a coupling."""
+def _coupling(coupling: Coupling) -> Row:
     offset = f" + {coupling.offset:g}" if coupling.offset else ""
-    return [
-        coupling.name,
-        coupling.type,
-        f"{coupling.joint} = {coupling.ratio:g} {coupling.other}{offset}",
-    ]
+    return {
+        "name": coupling.name,
+        "type": coupling.type,
+        "equation": f"{coupling.joint} = {coupling.ratio:g} {coupling.other}{offset}",
+    }
 
 
-def collision_row(collision: Collision) -> list[str]:
-    """Return name, kind and body, position, and surface of a contact or collision shape."""
-    kind = (
-        collision.shape.kind
-        if collision.shape is not None
-        else "ball"
-        if collision.radius
-        else "point"
-    )
+def _collision(collision: Collision) -> Row:
+    kind = "ball" if collision.radius else "point"
+    if collision.shape is not None:
+        kind = collision.shape.kind
     along, across, backward = collision.friction
     isotropic = along == across == backward
-    friction = f"friction {along:g}" if isotropic else f"friction {_numbers(collision.friction)}"
+    friction = f"{along:g}" if isotropic else _numbers(collision.friction)
     values = {"restitution": collision.restitution, "torsion": collision.torsion}
-    extras = [friction, *(f"{name} {value:g}" for name, value in values.items() if value)]
-    if not isotropic:
-        extras.append(f"along {_numbers(collision.direction)}")
-    return [
-        collision.name,
-        f"{kind} of {collision.body}",
-        f"at {_numbers(collision.position)}",
-        ", ".join(extras),
-    ]
-
-
-def _skate_row(skate: Skate) -> list[str]:
-    return [
-        skate.name,
-        skate.body,
-        f"at {_numbers(skate.position)}",
-        f"held along {_numbers(skate.direction)}",
-    ]
-
-
-def _wheel_row(wheel: Wheel) -> list[str]:
-    axis = f"axis {_numbers(wheel.axis)}"
-    return [
-        wheel.name,
-        wheel.body,
-        f"at {_numbers(wheel.position)}",
-        axis,
-        f"radius {wheel.radius:g} m",
-    ]
-
-
-def _body_row(body: Body) -> list[str]:
-    return [body.name, f"{body.mass:.6g} kg", f"at {_numbers(body.position)}"]
-
-
-def _joint_row(joint: Joint) -> list[str]:
-    values = {
-        "damping": joint.damping,
-        "stiffness": joint.stiffness,
-        "armature": joint.armature,
-        "friction": joint.friction,
-        "effort": joint.effort or 0.0,
-        "velocity": joint.velocity or 0.0,
+    surface = [f"friction {friction}"]
+    surface += [f"{name} {value:g}" for name, value in values.items() if value]
+    surface += [] if isotropic else [f"along {_numbers(collision.direction)}"]
+    return {
+        "name": collision.name,
+        "shape": f"{kind} of {collision.body}",
+        "place": f"at {_numbers(collision.position)}",
+        "surface": ", ".join(surface),
     }
-    extras = [f"{name} {value:g}" for name, value in values.items() if value]
-    if joint.limits is not None:
-        extras.insert(0, "limits " + ", ".join(_numbers(pair) for pair in joint.limits))
-    ends = f"{joint.parent} -> {joint.child}"
-    return [joint.name, joint.type, ends, f"axis {_numbers(joint.axis)}", ", ".join(extras)]
+
+
+def _skate(skate: Skate) -> Row:
+    return {
+        "name": skate.name,
+        "body": skate.body,
+        "place": f"at {_numbers(skate.position)}",
+        "direction": f"held along {_numbers(skate.direction)}",
+    }
+
+
+def _wheel(wheel: Wheel) -> Row:
+    return {
+        "name": wheel.name,
+        "body": wheel.body,
+        "place": f"at {_numbers(wheel.position)}",
+        "axis": f"axis {_numbers(wheel.axis)}",
+        "radius": f"radius {wheel.radius:g} m",
+    }
+
+
+def _body_texts(body: Row) -> list[str]:
+    return [body["name"], f"{body['mass']:.6g} kg", f"at {_numbers(body['position'])}"]
+
+
+def _joint_texts(joint: Row) -> list[str]:
+    limits = [
+        (-np.inf if low is None else low, np.inf if high is None else high)
+        for low, high in joint["limits"] or ()
+    ]
+    extras = [f"limits {', '.join(map(_numbers, limits))}"] if limits else []
+    parameters = ("damping", "stiffness", "armature", "friction", "effort", "velocity")
+    extras += [f"{name} {joint[name]:g}" for name in parameters if joint[name]]
+    ends = f"{joint['parent']} -> {joint['child']}"
+    axis = f"axis {_numbers(joint['axis'])}"
+    return [joint["name"], joint["type"], ends, axis, ", ".join(extras)]
 
 
 def _numbers(values: Iterable[float]) -> str:
