@@ -21,7 +21,12 @@ import numba
 from numba import config, njit
 from numba.extending import overload
 
-from vigym.core.compiler.linking import ENABLED, KERNEL_OPTIONS, PHASE_OPTIONS
+from vigym.core.compiler.linking import (
+    ENABLED,
+    KERNEL_OPTIONS,
+    PHASE_OPTIONS,
+    constants_by_type,
+)
 
 _OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}
 _PART = {**_OPTIONS, **PHASE_OPTIONS, "no_cpython_wrapper": True}
@@ -105,9 +110,8 @@ def phase(function=None, *, needs=None, otherwise=nothing):
     """
     if function is None:
         return functools.partial(phase, needs=needs, otherwise=otherwise)
-    return _part(
-        function, needs, otherwise, forceinline=False
-    )  # said: numba hands a caller's inlining down
+    # not inlined by the caller's own flag, which numba would hand down
+    return _part(function, needs, otherwise, forceinline=False)
 
 
 def inline(function):
@@ -117,6 +121,9 @@ def inline(function):
 
 def _part(function, needs, otherwise, forceinline):
     """Make a function known to numba by its argument types; constants are not compiled in."""
+    options = {**_PART, "forceinline": forceinline}
+    if ENABLED and needs is None:
+        return constants_by_type(njit(**options)(function))
 
     @functools.wraps(function)
     def called(*arguments, **named):
@@ -126,5 +133,5 @@ def _part(function, needs, otherwise, forceinline):
         return function if needs is None or needs in arguments[0].features else otherwise
 
     choose.__signature__ = inspect.signature(function)
-    overload(called, strict=False, jit_options={**_PART, "forceinline": forceinline})(choose)
+    overload(called, strict=False, jit_options=options)(choose)
     return called

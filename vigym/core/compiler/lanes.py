@@ -37,7 +37,7 @@ def lane(context, a, index):
 
 @intrinsic
 def with_lane(context, a, index, value):
-    """``a`` with lane ``index`` replaced."""
+    """Replace lane ``index`` of a vector."""
 
     def generate(context, builder, sig, args):
         number = context.cast(
@@ -52,7 +52,7 @@ def with_lane(context, a, index, value):
 
 @intrinsic
 def lane_count(context, token):
-    """Number of lanes of a token: those of a register, or 1."""
+    """Count the lanes of a value: those of a register, or 1."""
     number = token.count if isinstance(token, LanesType) else 1
     return types.intp(token), lambda context, builder, sig, args: context.get_constant(
         types.intp, number

@@ -13,6 +13,7 @@ import os
 from typing import Any
 
 import numba
+from numba import types
 
 TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as expected here
 
@@ -102,6 +103,23 @@ def _pipelines() -> tuple[Any, Any]:
         return Pipeline
 
     return with_lowering(LowerPhase), with_lowering(LowerKernel)
+
+
+def constants_by_type(dispatcher: Any) -> Any:
+    """Make a compiled function take constants by their types, not by their values.
+
+    The public ``overload`` does so too, but compiles a function again for each kind of caller.
+    """
+    template_of = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: template_of(tuple(map(_plain, args)), kws)
+    return dispatcher
+
+
+def _plain(kind):
+    """Type of a constant without its value."""
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        return types.BaseTuple.from_types(tuple(map(_plain, kind)))
+    return types.unliteral(kind)
 
 
 ENABLED = _is_enabled()

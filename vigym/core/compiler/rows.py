@@ -118,7 +118,7 @@ class _ElementsModel(models.PrimitiveModel):
 def group_data(
     context, plan, model, state, work, model_start, state_start, work_start, features, batch
 ):
-    """Data of the lane group whose model, state and work start at these slots of the flat arrays.
+    """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
     ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single
     environment.

@@ -217,7 +217,7 @@ def store(context, table, at, value):
 
 @intrinsic
 def spread(context, value, token):
-    """A float as a value of the token's type (all lanes equal); a vector stays what it is."""
+    """Spread a float to a value of the token's type; a vector stays what it is."""
 
     def generate(context, builder, sig, args):
         return spread_value(context, builder, sig.return_type, args[0], sig.args[0])
@@ -248,19 +248,19 @@ def larger(builder, a, b):
 
 @intrinsic
 def maximum(context, a, b):
-    """The larger of two values, lane by lane; NaN if either is."""
+    """Find the larger of two values, lane by lane; NaN if either is."""
     return a(a, b), lambda context, builder, sig, args: larger(builder, *args)
 
 
 @intrinsic
 def absolute(context, a):
-    """The absolute value, lane by lane."""
+    """Find the absolute value, lane by lane."""
     return a(a), lambda context, builder, sig, args: _call(builder, "llvm.fabs", args[0])
 
 
 @intrinsic
 def fma(context, a, b, c):
-    """The value a b + c with one rounding where the processor has the instruction, else with two.
+    """Compute a b + c with one rounding where the processor has the instruction, else with two.
 
     Written out, so that every layout rounds alike.
     """
@@ -280,7 +280,7 @@ def lanes_of(number):
 
 @intrinsic
 def vector_of(context, table):
-    """The token for vectors of a table's numbers."""
+    """Make the token for vectors of a table's numbers."""
     return lanes_of(table.dtype)(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None
     )
@@ -288,7 +288,7 @@ def vector_of(context, table):
 
 @intrinsic
 def number_of(context, table):
-    """The token for single numbers of a table."""
+    """Make the token for single numbers of a table."""
     return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), 0.0
     )
@@ -296,7 +296,7 @@ def number_of(context, table):
 
 @intrinsic
 def zero_lanes(context):
-    """The token for vectors of double precision."""
+    """Make the token for vectors of double precision."""
     return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None
     )

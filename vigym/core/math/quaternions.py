@@ -9,7 +9,7 @@ from vigym.core.compiler.simd import fma
 
 @inline
 def quaternion_product(a, b):
-    """The product a * b: first the rotation b, then a."""
+    """Multiply a * b: first the rotation b, then a."""
     return (
         fma(-a[3], b[3], fma(-a[2], b[2], fma(-a[1], b[1], a[0] * b[0]))),
         fma(-a[3], b[2], fma(a[2], b[3], fma(a[1], b[0], a[0] * b[1]))),
@@ -20,13 +20,13 @@ def quaternion_product(a, b):
 
 @inline
 def conjugate(q):
-    """The inverse rotation of a unit quaternion."""
+    """Invert the rotation of a unit quaternion."""
     return q[0], -q[1], -q[2], -q[3]
 
 
 @inline
 def vector_part(q):
-    """The vector part (x, y, z)."""
+    """Take the vector part (x, y, z)."""
     return q[1], q[2], q[3]
 
 
@@ -39,7 +39,7 @@ def renormalised(q):
 
 @inline
 def rotation_matrix(q):
-    """The rotation matrix of q, row-major."""
+    """Compute the rotation matrix of q, row-major."""
     x, y, z = q[1] + q[1], q[2] + q[2], q[3] + q[3]
     wx, wy, wz = q[0] * x, q[0] * y, q[0] * z
     xx, xy, xz = q[1] * x, q[1] * y, q[1] * z

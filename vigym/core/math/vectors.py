@@ -9,20 +9,20 @@ from vigym.core.compiler.simd import absolute, fma, maximum, where
 
 @inline
 def zero3(d):
-    """Vector of zeros, of the type that the data is read as."""
+    """Make a vector of zeros, of the type that the data is read as."""
     o = d.full(0.0)
     return o, o, o
 
 
 @inline
 def select3(mask, a, b):
-    """Vector ``a`` in the lanes of the mask, else ``b``."""
+    """Select vector ``a`` in the lanes of the mask, else ``b``."""
     return where(mask, a[0], b[0]), where(mask, a[1], b[1]), where(mask, a[2], b[2])
 
 
 @inline
 def select4(mask, a, b):
-    """Four values of ``a`` in the lanes of the mask, else of ``b``."""
+    """Select four values of ``a`` in the lanes of the mask, else of ``b``."""
     return (
         where(mask, a[0], b[0]),
         where(mask, a[1], b[1]),
@@ -33,7 +33,7 @@ def select4(mask, a, b):
 
 @inline
 def select9(mask, A, B):
-    """Matrix ``A`` in the lanes of the mask, else ``B``."""
+    """Select matrix ``A`` in the lanes of the mask, else ``B``."""
     a, b, c = matrix_rows(A)
     d, e, f = matrix_rows(B)
     return matrix_of_rows(select3(mask, a, d), select3(mask, b, e), select3(mask, c, f))
@@ -41,37 +41,37 @@ def select9(mask, A, B):
 
 @inline
 def add(a, b):
-    """The vector a + b."""
+    """Add two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @inline
 def sub(a, b):
-    """The vector a - b."""
+    """Subtract vector b from a."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @inline
 def scale(s, a):
-    """The vector s a."""
+    """Scale a vector: s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
 @inline
 def axpy(s, a, b):
-    """The vector s a + b."""
+    """Compute s a + b."""
     return fma(s, a[0], b[0]), fma(s, a[1], b[1]), fma(s, a[2], b[2])
 
 
 @inline
 def dot(a, b):
-    """The scalar product a . b."""
+    """Compute the scalar product a . b."""
     return fma(a[2], b[2], fma(a[1], b[1], a[0] * b[0]))
 
 
 @inline
 def cross(a, b):
-    """The vector product a x b."""
+    """Compute the vector product a x b."""
     return (
         fma(a[1], b[2], -(a[2] * b[1])),
         fma(a[2], b[0], -(a[0] * b[2])),
@@ -81,53 +81,53 @@ def cross(a, b):
 
 @inline
 def mat_vec(A, x):
-    """A x."""
+    """Multiply a vector by a matrix: A x."""
     a, b, c = matrix_rows(A)
     return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
 def mat_t_vec(A, x):
-    """A^T x."""
+    """Multiply a vector by a transposed matrix: A^T x."""
     a, b, c = matrix_columns(A)
     return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
 def matrix_rows(A):
-    """The rows of A."""
+    """Split a matrix into its rows."""
     return (A[0], A[1], A[2]), (A[3], A[4], A[5]), (A[6], A[7], A[8])
 
 
 @inline
 def matrix_columns(A):
-    """The columns of A."""
+    """Split a matrix into its columns."""
     return (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
 
 
 @inline
 def matrix_of_rows(a, b, c):
-    """The matrix with rows a, b, c."""
+    """Join rows a, b, c to a matrix."""
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @inline
 def matmul(A, B):
-    """A B."""
+    """Multiply two matrices: A B."""
     a, b, c = matrix_rows(A)
     return matrix_of_rows(mat_t_vec(B, a), mat_t_vec(B, b), mat_t_vec(B, c))
 
 
 @inline
 def matmul_t(A, B):
-    """A B^T."""
+    """Multiply by a transposed matrix: A B^T."""
     a, b, c = matrix_rows(A)
     return matrix_of_rows(mat_vec(B, a), mat_vec(B, b), mat_vec(B, c))
 
 
 @inline
 def mat_add(A, B):
-    """A + B."""
+    """Add two matrices."""
     a, b, c = matrix_rows(A)
     d, e, f = matrix_rows(B)
     return matrix_of_rows(add(a, d), add(b, e), add(c, f))
@@ -135,7 +135,7 @@ def mat_add(A, B):
 
 @inline
 def mat_sub(A, B):
-    """A - B."""
+    """Subtract matrix B from A."""
     a, b, c = matrix_rows(A)
     d, e, f = matrix_rows(B)
     return matrix_of_rows(sub(a, d), sub(b, e), sub(c, f))
@@ -143,28 +143,28 @@ def mat_sub(A, B):
 
 @inline
 def mat_scale(s, A):
-    """The matrix s A."""
+    """Scale a matrix: s A."""
     a, b, c = matrix_rows(A)
     return matrix_of_rows(scale(s, a), scale(s, b), scale(s, c))
 
 
 @inline
 def skew(a):
-    """[a]x, so that [a]x b = a x b."""
+    """Make the cross product matrix [a]x, so that [a]x b = a x b."""
     o = a[0] * 0.0
     return o, -a[2], a[1], a[2], o, -a[0], -a[1], a[0], o
 
 
 @inline
 def matmul_skew(A, a):
-    """A [a]x: each row crossed with a."""
+    """Multiply by a cross product matrix: A [a]x, each row crossed with a."""
     x, y, z = matrix_rows(A)
     return matrix_of_rows(cross(x, a), cross(y, a), cross(z, a))
 
 
 @inline
 def skew_matmul(a, A):
-    """[a]x A."""
+    """Multiply by a cross product matrix from the left: [a]x A."""
     x, y, z = matrix_rows(A)
     return matrix_of_rows(
         axpy(a[1], z, scale(-a[2], y)),
@@ -175,14 +175,14 @@ def skew_matmul(a, A):
 
 @inline
 def mat_sub_outer(A, a, b):
-    """A - a b^T."""
+    """Subtract an outer product: A - a b^T."""
     x, y, z = matrix_rows(A)
     return matrix_of_rows(axpy(-a[0], b, x), axpy(-a[1], b, y), axpy(-a[2], b, z))
 
 
 @inline
 def inverse3(A):
-    """A^-1 by cofactors."""
+    """Invert a matrix by cofactors."""
     a, b, c = matrix_rows(A)
     p, q, r = cross(b, c), cross(c, a), cross(a, b)
     s = 1.0 / dot(a, p)
@@ -191,11 +191,11 @@ def inverse3(A):
 
 @inline
 def symmetric_matrix(s):
-    """The full matrix of (xx, yy, zz, xy, xz, yz)."""
+    """Make the full matrix of (xx, yy, zz, xy, xz, yz)."""
     return s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]
 
 
 @inline
 def max_abs3(a):
-    """The largest absolute value of a vector's elements."""
+    """Find the largest absolute value of a vector's elements."""
     return maximum(absolute(a[0]), maximum(absolute(a[1]), absolute(a[2])))

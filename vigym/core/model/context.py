@@ -13,7 +13,7 @@ PLAIN, FULL = None, 1  # features: kernels of trees that touch nothing; kernels 
 
 @inline
 def filled(d, first, environments):
-    """Lanes of a group that hold an environment, ``first`` being the group's first environment."""
+    """Find the lanes of a group that hold an environment, ``first`` being the group's first environment."""
     mask = d.full(0.0)
     for k in range(d.lane_count):
         mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)
@@ -22,25 +22,25 @@ def filled(d, first, environments):
 
 @inline
 def loop_end(d):
-    """Row behind the last loop."""
+    """Find the row behind the last loop."""
     return d.first_loop + d.loop_count
 
 
 @inline
 def first_point_spring(d):
-    """Row of the first spring between points, behind the loop-closing joints."""
+    """Find the row of the first spring between points, behind the loop-closing joints."""
     return d.first_loop + d.joint_count - d.body_count
 
 
 @inline
 def joint_row(d, n):
-    """Row of joint n = 1, 2, ...: of the body it carries, or behind the bodies its own."""
+    """Find the row of joint n = 1, 2, ...: of the body it carries, or behind the bodies its own."""
     return n if n < d.body_count else n - d.body_count + d.first_loop
 
 
 @inline
 def present_knot(d):
-    """Number of the knot buffer that is the present one: all lanes share it."""
+    """Read the number of the present knot buffer: all lanes share it."""
     return int(lane(d.environment.present_knot, 0))
 
 
@@ -53,7 +53,7 @@ def set_present_knot(d, number):
 
 @inline
 def knot_buffer(d, back):
-    """Knot buffer ``back`` steps behind the present one; -1 is the next."""
+    """Find the knot buffer ``back`` steps behind the present one; -1 is the next."""
     return d.state_knots + d.knot_size * ((present_knot(d) + KNOT_BUFFERS - back) % KNOT_BUFFERS)
 
 

@@ -34,7 +34,7 @@ def blend(d, to, target, source, start, size, mask):
 
 @inline
 def kept_knot(d, slot):
-    """Place in the work where a knot buffer is kept: slot 0 or 1."""
+    """Find the place in the work where a knot buffer is kept: slot 0 or 1."""
     return d.work_bodies + d.kept_state + slot * d.knot_size
 
 
