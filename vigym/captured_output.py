@@ -1,4 +1,4 @@
-"""Catch what C code prints: pybullet writes to the file descriptors, which redirect_stdout does not see."""
+"""Capture of output of C code: pybullet writes to file descriptors, past redirect_stdout."""
 
 import contextlib
 import ctypes
@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from typing import IO
 
 _STREAMS = (1, 2)  # file descriptors of standard output and standard error
-_LOCK = threading.RLock()  # descriptors belong to the whole process: two captures must not interleave
+_LOCK = threading.RLock()  # descriptors belong to the process: captures must not interleave
 
 
 @dataclass
 class Captured:
-    """What was printed inside a `captured_output` block; filled when the block ends."""
+    """Output of a `captured_output` block, available when the block has ended."""
 
     text: str = ""
 
 
 @contextlib.contextmanager
 def captured_output() -> Iterator[Captured]:
-    """Keep everything written to standard output and standard error from the terminal, C code included.
+    """Capture standard output and standard error, those of C code included.
 
-    Other threads' output during the block is caught too, so keep blocks short.
+    Output of other threads is captured, too: keep blocks short.
 
     Yields:
-        Captured, whose `text` holds the output once the block has ended, also when it ended with an exception.
+        Captured, whose `text` is the output once the block has ended, with or without an exception.
     """
     captured = Captured()
     with _LOCK, tempfile.TemporaryFile() as sink:
@@ -46,10 +46,10 @@ def captured_output() -> Iterator[Captured]:
 
 
 def _redirect(sink: IO[bytes]) -> dict[int, int]:
-    """Point the streams that are open at `sink`; return copies of where they pointed."""
+    """Redirect the open streams to `sink`; return copies of their descriptors."""
     saved = {}
     for stream in _STREAMS:
-        with contextlib.suppress(OSError):  # a daemon may have closed it: nothing to protect then
+        with contextlib.suppress(OSError):  # a daemon may have closed it
             saved[stream] = os.dup(stream)
             os.dup2(sink.fileno(), stream)
     return saved
@@ -59,4 +59,4 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # None, or closed
             stream.flush()
-    ctypes.CDLL(None).fflush(None)  # C keeps a buffer of its own
+    ctypes.CDLL(None).fflush(None)  # the buffer of C

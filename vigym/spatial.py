@@ -200,13 +200,3 @@ class Origin(Pose):
 
 
 IDENTITY = Origin(np.zeros(3), np.eye(3), np.zeros(3))
-
-
-# former names, until every caller is moved
-product, matrix, turned = batch_quaternion_product, batch_rotation_matrix, rotate
-quaternion, smallest_turn = quaternion_from_matrix, rotation_between
-
-
-def direction(pose: Pose, vector: Array) -> Array:
-    """Call `Pose.rotate_axis`."""
-    return pose.rotate_axis(vector)

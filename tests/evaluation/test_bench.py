@@ -19,12 +19,25 @@ PENDULUM = "vigym/Pendulum-v0"
 def test_rows_of_single_environments_and_vectors():
     told: list[float] = []
     rows = bench.time_environments([PENDULUM], [1, 9], [1, 2], repeats=1, report=told.append)
-    assert [(row["environments"], row["threads"]) for row in rows] == [(0, 1), (1, 1), (1, 2), (9, 1), (9, 2)]
+    assert [(row["environments"], row["threads"]) for row in rows] == [
+        (0, 1),
+        (1, 1),
+        (1, 2),
+        (9, 1),
+        (9, 2),
+    ]
     assert told == [0.0, 1.0]
     for row in rows:
         assert row.keys() == rows[0].keys()
-        assert (row["id"], row["engine"], row["physics_steps"], row["clock"]) == (PENDULUM, "vigym", 5, "wall")
-        assert row["physics_steps_per_second"] == pytest.approx(5 * row["environment_steps_per_second"])
+        assert (row["id"], row["engine"], row["physics_steps"], row["clock"]) == (
+            PENDULUM,
+            "vigym",
+            5,
+            "wall",
+        )
+        assert row["physics_steps_per_second"] == pytest.approx(
+            5 * row["environment_steps_per_second"]
+        )
         assert row["step_us"] == pytest.approx(1e6 / row["environment_steps_per_second"])
         assert row["median_environment_steps_per_second"] <= row["environment_steps_per_second"]
         assert 0.0 < row["physics_us"] < row["step_us"]
@@ -33,11 +46,21 @@ def test_rows_of_single_environments_and_vectors():
 
 
 def test_precisions_of_vectors_where_they_serve():
-    rows = bench.time_environments([PENDULUM, "vigym/FourBar-v0"], [2], repeats=1, precisions=["float64", "float32"])
+    rows = bench.time_environments(
+        [PENDULUM, "vigym/FourBar-v0"], [2], repeats=1, precisions=["float64", "float32"]
+    )
     found = [(row["id"], row["environments"], row["precision"], row["lanes"]) for row in rows]
     lanes = bench.LANES
-    pendulum = [(PENDULUM, 0, "float64", 1), (PENDULUM, 2, "float64", lanes), (PENDULUM, 2, "float32", 2 * lanes)]
-    assert found == [*pendulum, ("vigym/FourBar-v0", 0, "float64", 1), ("vigym/FourBar-v0", 2, "float64", lanes)]
+    pendulum = [
+        (PENDULUM, 0, "float64", 1),
+        (PENDULUM, 2, "float64", lanes),
+        (PENDULUM, 2, "float32", 2 * lanes),
+    ]
+    assert found == [
+        *pendulum,
+        ("vigym/FourBar-v0", 0, "float64", 1),
+        ("vigym/FourBar-v0", 2, "float64", lanes),
+    ]
 
 
 def test_peers_stand_beside_theirs():
@@ -66,13 +89,26 @@ def test_starts():
 
 
 def test_an_unknown_environment():
-    with pytest.raises(ValueError, match="bench: found 'vigym/Pendul-v0', expected ids among vigym/Pendulum-v0"):
+    with pytest.raises(
+        ValueError, match="bench: found 'vigym/Pendul-v0', expected ids among vigym/Pendulum-v0"
+    ):
         bench.time_environments(["vigym/Pendul-v0"])
 
 
 def test_the_command_writes_for_people_and_machines(tmp_path):
     files = tmp_path / "speed.json", tmp_path / "speed.csv"
-    arguments = ["bench", PENDULUM, "-n", "3", "--repeats", "1", "--json", str(files[0]), "--csv", str(files[1])]
+    arguments = [
+        "bench",
+        PENDULUM,
+        "-n",
+        "3",
+        "--repeats",
+        "1",
+        "--json",
+        str(files[0]),
+        "--csv",
+        str(files[1]),
+    ]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert "environment steps/s" in done.output

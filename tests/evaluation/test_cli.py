@@ -28,7 +28,9 @@ def test_list_names_every_environment(capsys):
     out = said(capsys, "list")
     for entry in ENVIRONMENTS:
         assert entry.id in out
-    (minitaur,) = [line for line in out.splitlines() if line.strip().startswith("vigym/Minitaur-v0")]
+    (minitaur,) = [
+        line for line in out.splitlines() if line.strip().startswith("vigym/Minitaur-v0")
+    ]
     assert minitaur.endswith("trot bound pronk")
     rows = json.loads(said(capsys, "list", "--json", "-"))
     assert [row["id"] for row in rows] == [entry.id for entry in ENVIRONMENTS]
@@ -56,7 +58,9 @@ def test_evaluate_compares_and_writes(capsys, tmp_path):
     cells = {row[0].strip(): row[1:] for row in table(out, "vigym/Pendulum-v0")}
     assert [cell.strip() for cell in cells["unconverged steps"]] == ["0", "0"]
     rows = list(csv.DictReader(files["csv"].open()))
-    assert [(row["controller"], row["seed"]) for row in rows] == [(c, s) for c in ("random", "zero") for s in "789"]
+    assert [(row["controller"], row["seed"]) for row in rows] == [
+        (c, s) for c in ("random", "zero") for s in "789"
+    ]
     content = json.loads(files["json"].read_text())
     returns = [float(row["return"]) for row in rows[:3]]
     assert content["controllers"][0]["summary"]["return"]["mean"] == pytest.approx(sum(returns) / 3)
@@ -65,7 +69,9 @@ def test_evaluate_compares_and_writes(capsys, tmp_path):
 
 
 def test_evaluate_to_standard_output_prints_nothing_else(capsys):
-    out = said(capsys, "evaluate", "vigym/Snake-v0", "-c", "zero", "-n", 1, "-o", "links=3", "--json", "-")
+    out = said(
+        capsys, "evaluate", "vigym/Snake-v0", "-c", "zero", "-n", 1, "-o", "links=3", "--json", "-"
+    )
     assert json.loads(out)["options"] == {"links": 3}
     out = said(capsys, "evaluate", "vigym/Snake-v0", "-c", "zero", "-n", 2, "--csv", "-")
     assert len(list(csv.DictReader(out.splitlines()))) == 2
@@ -76,18 +82,27 @@ def test_films_are_named_after_the_controllers(capsys, tmp_path):
     said(capsys, "record", "vigym/Pendulum-v0", *small, "--file", tmp_path / "one.mp4")
     said(capsys, "evaluate", "vigym/Pendulum-v0", *small, "-n", 1, "-c", "zero", "-c", "random",
          "--video", tmp_path / "many.mp4")  # fmt: skip
-    assert {path.name for path in tmp_path.iterdir()} == {"one.mp4", "many-zero.mp4", "many-random.mp4"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "one.mp4",
+        "many-zero.mp4",
+        "many-random.mp4",
+    }
 
 
 def test_steps_that_cannot_be_made_are_told_and_give_an_exit_code_of_their_own(capsys, tmp_path):
     arguments = ["vigym/Pendulum-v0", "-c", "random", "-o", "timestep=100.0"]
-    assert run(["evaluate", *arguments, "-c", "zero", "-n", "3", "--json", str(tmp_path / "s.json")]) == 3
+    assert (
+        run(["evaluate", *arguments, "-c", "zero", "-n", "3", "--json", str(tmp_path / "s.json")])
+        == 3
+    )
     out, err = capsys.readouterr()
     scores = json.loads((tmp_path / "s.json").read_text())["controllers"]
     lost = [sum(row["unconverged_steps"] > 0 for row in one["episodes"]) for one in scores]
     assert all(lost)
     told = "{}: the solver did not converge in {} of 3 episodes"
-    expected = [f"vigym evaluate: {told.format(*row)}" for row in zip(("random", "zero"), lost, strict=True)]
+    expected = [
+        f"vigym evaluate: {told.format(*row)}" for row in zip(("random", "zero"), lost, strict=True)
+    ]
     assert err.splitlines() == expected
     rows = [row for one in scores for row in one["episodes"] if row["unconverged_steps"]]
     assert all(row["failed"] and row["terminated"] for row in rows)
@@ -113,24 +128,80 @@ def test_warmup_says_what_it_did(capsys):
         (["inspect"], 2, "vigym inspect: Missing argument 'FILE'. (vigym inspect --help)"),
         (["inspect", "nowhere.urdf"], 2, "File 'nowhere.urdf' does not exist."),
         (["inspect", str(ROOT / "README.md")], 1, "README.md: "),
-        (["inspect", FOUR_BAR, "--plot", "picture.gif"], 2, "expected a name that ends in .png or .svg or .pdf"),
+        (
+            ["inspect", FOUR_BAR, "--plot", "picture.gif"],
+            2,
+            "expected a name that ends in .png or .svg or .pdf",
+        ),
         (["inspect", FOUR_BAR, "--plot", "nowhere/p.png"], 2, "--plot: found no folder 'nowhere'"),
-        (["evaluate", "vigym/Snke-v0", "-c", "zero"], 1, "found 'vigym/Snke-v0', did you mean 'vigym/Snake-v0'?"),
+        (
+            ["evaluate", "vigym/Snke-v0", "-c", "zero"],
+            1,
+            "found 'vigym/Snke-v0', did you mean 'vigym/Snake-v0'?",
+        ),
         (["evaluate", "vigym/Snake-v0"], 2, "Missing option '-c' / '--controller'."),
         (["evaluate", "vigym/Snake-v0", "-c", "trott"], 1, "controller: found 'trott'"),
-        (["evaluate", "vigym/Minitaur-v0", "-c", "trot,frequency=fast"], 1, "frequency: found 'fast', expected a"),
-        (["evaluate", "vigym/MinitaurLeg-v0", "-c", "hop,push=None"], 1, "push: found None, expected a finite number"),
-        (["evaluate", "vigym/Snake-v0", "-c", "skating,ramp=True"], 1, "ramp: found True, expected a finite number"),
-        (["evaluate", "vigym/Snake-v0", "-c", "lateral_undulation,step=x"], 1, "step: found 'x', expected a finite"),
-        (["evaluate", "vigym/Pendulum-v0", "-c", "pd,kp=True"], 1, "kp: found True, expected numbers"),
-        (["evaluate", "vigym/Pendulum-v0", "-c", "energy_swing_up,catch=x"], 1, "catch: found 'x', expected a number"),
-        (["evaluate", "vigym/Pendulum-v0", "-c", "energy_swing_up,balance=1"], 1, "balance: found 1, expected a contr"),
+        (
+            ["evaluate", "vigym/Minitaur-v0", "-c", "trot,frequency=fast"],
+            1,
+            "frequency: found 'fast', expected a",
+        ),
+        (
+            ["evaluate", "vigym/MinitaurLeg-v0", "-c", "hop,push=None"],
+            1,
+            "push: found None, expected a finite number",
+        ),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "skating,ramp=True"],
+            1,
+            "ramp: found True, expected a finite number",
+        ),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "lateral_undulation,step=x"],
+            1,
+            "step: found 'x', expected a finite",
+        ),
+        (
+            ["evaluate", "vigym/Pendulum-v0", "-c", "pd,kp=True"],
+            1,
+            "kp: found True, expected numbers",
+        ),
+        (
+            ["evaluate", "vigym/Pendulum-v0", "-c", "energy_swing_up,catch=x"],
+            1,
+            "catch: found 'x', expected a number",
+        ),
+        (
+            ["evaluate", "vigym/Pendulum-v0", "-c", "energy_swing_up,balance=1"],
+            1,
+            "balance: found 1, expected a contr",
+        ),
         (["evaluate", "vigym/Snake-v0", "-c", "zero", "-n", "0"], 2, "0 is not in the range x>=1"),
-        (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links"], 2, "found 'links', expected name=value"),
-        (["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links=1"], 1, "option links: found 1, expected"),
-        (["evaluate", "vigym/Urdf-v0", "-c", "zero"], 1, "environment 'vigym/Urdf-v0': expected the option 'urdf'"),
-        (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "-", "--json", "-"], 2, "found '-' twice"),
-        (["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"], 2, "--csv: found no folder 'nowhere'"),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links"],
+            2,
+            "found 'links', expected name=value",
+        ),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "-o", "links=1"],
+            1,
+            "option links: found 1, expected",
+        ),
+        (
+            ["evaluate", "vigym/Urdf-v0", "-c", "zero"],
+            1,
+            "environment 'vigym/Urdf-v0': expected the option 'urdf'",
+        ),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "-", "--json", "-"],
+            2,
+            "found '-' twice",
+        ),
+        (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"],
+            2,
+            "--csv: found no folder 'nowhere'",
+        ),
         (["record", "vigym/Snake-v0", "-f", "film.gif"], 2, "expected a name that ends in .mp4"),
         (["record", "vigym/Snake-v0", "--seconds", "0"], 2, "0.0 is not in the range x>0"),
     ],
@@ -147,14 +218,19 @@ def test_traceback_shows_where_an_error_comes_from():
         run(["--traceback", "evaluate", "vigym/Snke-v0", "-c", "zero"])
 
 
-def test_an_error_in_a_controller_of_ones_own_is_one_line_with_its_place(capsys, tmp_path, monkeypatch):
+def test_an_error_in_a_controller_of_ones_own_is_one_line_with_its_place(
+    capsys, tmp_path, monkeypatch
+):
     faulty = ["def breaks(observation, info):", "    raise RuntimeError('broken')", "", ""]
     faulty += ["def adds(observation, info):", "    return observation + observation[:2]"]
     (tmp_path / "faulty.py").write_text("\n".join(faulty) + "\n")
     (tmp_path / "open_end.py").write_text("act = (\n")
     monkeypatch.chdir(tmp_path)
     for name, message in (
-        ("faulty:breaks", "vigym: RuntimeError: broken (faulty.py, line 2; vigym --traceback shows more)"),
+        (
+            "faulty:breaks",
+            "vigym: RuntimeError: broken (faulty.py, line 2; vigym --traceback shows more)",
+        ),
         ("faulty:adds", "(faulty.py, line 6; "),
         ("open_end:act", "(open_end.py, line 1)"),
     ):

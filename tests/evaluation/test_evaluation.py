@@ -47,7 +47,9 @@ def by_hand(name, controller, seed):
     observation, info = env.reset(seed=seed)
     infos, total, done = [info], 0.0, False
     while not done:
-        observation, reward, terminated, truncated, info = env.step(np.asarray(controller(observation, info)))
+        observation, reward, terminated, truncated, info = env.step(
+            np.asarray(controller(observation, info))
+        )
         infos.append(info)
         total, done = total + reward, terminated or truncated
     return infos, total
@@ -57,7 +59,12 @@ def test_figures_are_those_of_an_episode_played_by_hand():
     infos, total = by_hand("vigym/Minitaur-v0", trot(), 5)
     (row,) = evaluate("vigym/Minitaur-v0", "trot", episodes=1, seed=5).rows
     played = infos[1:]
-    assert (row.seed, row.length, row.terminated, row.unconverged_steps) == (5, len(played), False, 0)
+    assert (row.seed, row.length, row.terminated, row.unconverged_steps) == (
+        5,
+        len(played),
+        False,
+        0,
+    )
     assert row.return_ == pytest.approx(total, rel=1e-12)
     assert row.seconds == pytest.approx(10.0)
     assert row.distance == infos[-1]["x_position"] - infos[0]["x_position"]
@@ -65,15 +72,22 @@ def test_figures_are_those_of_an_episode_played_by_hand():
     assert row.power == pytest.approx(np.mean([now["power"] for now in played]), rel=1e-12)
     assert row.cost_of_transport == pytest.approx(row.power / (6.0 * 9.81 * row.speed), rel=1e-9)
     assert row.energy_balance == max(abs(now["energy_balance"]) for now in played)
-    assert row.energy_change == max(abs(now["energy_total"] - infos[0]["energy_total"]) for now in played)
+    assert row.energy_change == max(
+        abs(now["energy_total"] - infos[0]["energy_total"]) for now in played
+    )
     assert row.constraint_residual == max(now["constraint_residual_max"] for now in played)
     assert row.penetration == max(now["penetration"] for now in played)
-    assert row.solver_iterations == pytest.approx(np.mean([now["solver_iterations"] for now in played]))
+    assert row.solver_iterations == pytest.approx(
+        np.mean([now["solver_iterations"] for now in played])
+    )
 
 
 @pytest.mark.parametrize("controller", [push, Counter, made_for, "random"])
 def test_an_episode_does_not_depend_on_those_beside_it(controller):
-    alone = [evaluate("vigym/Pendulum-v0", controller, episodes=1, seed=seed).rows[0] for seed in (3, 4, 5)]
+    alone = [
+        evaluate("vigym/Pendulum-v0", controller, episodes=1, seed=seed).rows[0]
+        for seed in (3, 4, 5)
+    ]
     for together in (2, 64):
         rows = evaluate("vigym/Pendulum-v0", controller, episodes=3, seed=3, together=together).rows
         assert [as_row(row) for row in rows] == [as_row(row) for row in alone]
@@ -81,15 +95,22 @@ def test_an_episode_does_not_depend_on_those_beside_it(controller):
 
 def test_episodes_that_end_early_are_counted_to_their_end():
     infos, total = by_hand("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], 0)
-    scored = evaluate("vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], episodes=4)
+    scored = evaluate(
+        "vigym/InvertedDoublePendulum-v0", lambda observation, info: [1.0], episodes=4
+    )
     assert all(row.terminated and row.failed and row.reached_goal is None for row in scored.rows)
     assert len({row.length for row in scored.rows}) > 1
-    assert (scored.rows[0].length, scored.rows[0].return_) == (len(infos) - 1, pytest.approx(total, rel=1e-12))
+    assert (scored.rows[0].length, scored.rows[0].return_) == (
+        len(infos) - 1,
+        pytest.approx(total, rel=1e-12),
+    )
 
 
 def test_traces_hold_the_start_and_every_step():
     infos, _ = by_hand("vigym/Pendulum-v0", push, 2)
-    (row,) = evaluate("vigym/Pendulum-v0", push, episodes=1, seed=2, traces=("angle", "joint_positions", "none")).rows
+    (row,) = evaluate(
+        "vigym/Pendulum-v0", push, episodes=1, seed=2, traces=("angle", "joint_positions", "none")
+    ).rows
     assert set(row.traces) == {"angle", "joint_positions"}
     assert np.array_equal(row.traces["angle"], [now["angle"] for now in infos])
     assert row.traces["joint_positions"].shape == (row.length + 1, 1)
@@ -105,20 +126,28 @@ def test_every_named_controller_drives_what_it_is_for(name):
 
 
 def test_named_parameters_reach_the_controller():
-    fast, slow = (evaluate("vigym/Minitaur-v0", f"trot,frequency={f}", episodes=1) for f in (2.5, 1.0))
+    fast, slow = (
+        evaluate("vigym/Minitaur-v0", f"trot,frequency={f}", episodes=1) for f in (2.5, 1.0)
+    )
     assert fast.rows[0].speed > 1.5 * slow.rows[0].speed
 
 
 def test_options_reach_the_environment():
-    rows = evaluate("vigym/Snake-v0", "lateral_undulation", 1, options={"links": 5, "friction_across": 0.04}).rows
+    rows = evaluate(
+        "vigym/Snake-v0", "lateral_undulation", 1, options={"links": 5, "friction_across": 0.04}
+    ).rows
     assert abs(rows[0].speed) < 0.05
 
 
 def test_a_controller_by_module_and_name(tmp_path, monkeypatch):
-    (tmp_path / "my_control.py").write_text(Path(__file__).read_text().partition("\nclass Counter")[0])
+    (tmp_path / "my_control.py").write_text(
+        Path(__file__).read_text().partition("\nclass Counter")[0]
+    )
     monkeypatch.chdir(tmp_path)
     ours = evaluate("vigym/Pendulum-v0", "my_control:push", 2)
-    assert [as_row(row) for row in ours.rows] == [as_row(row) for row in evaluate("vigym/Pendulum-v0", push, 2).rows]
+    assert [as_row(row) for row in ours.rows] == [
+        as_row(row) for row in evaluate("vigym/Pendulum-v0", push, 2).rows
+    ]
 
 
 def test_a_model_with_its_normalisation(tmp_path):
@@ -141,7 +170,9 @@ def test_a_model_with_its_normalisation(tmp_path):
 
     assert scaled.return_ == pytest.approx(by_hand("vigym/Pendulum-v0", policy, 0)[1], rel=1e-9)
     assert scaled.return_ != plain.return_
-    SAC("MlpPolicy", make_vec_env("vigym/Pendulum-v0", 1), buffer_size=10, device="cpu").save(tmp_path / "sac.zip")
+    SAC("MlpPolicy", make_vec_env("vigym/Pendulum-v0", 1), buffer_size=10, device="cpu").save(
+        tmp_path / "sac.zip"
+    )
     assert evaluate("vigym/Pendulum-v0", str(tmp_path / "sac.zip"), 1).rows[0].length == 300
     with pytest.raises(ValueError, match=r"found observation space \(3,\), expected \(5,\)"):
         evaluate("vigym/CartPole-v0", str(tmp_path / "model.zip"), 1)
@@ -150,29 +181,84 @@ def test_a_model_with_its_normalisation(tmp_path):
 @pytest.mark.parametrize(
     ("name", "controller", "settings", "message"),
     [
-        ("vigym/Pendulun-v0", "zero", {}, "environment: found 'vigym/Pendulun-v0', did you mean 'vigym/Pendulum-v0'?"),
-        ("nowhere:vigym/Pendulum-v0", "zero", {}, "No module named 'nowhere'; expected a module that registers it"),
-        ("CartPole-v1", "zero", {}, "environment 'CartPole-v1': found CartPoleEnv, expected one of vigym"),
+        (
+            "vigym/Pendulun-v0",
+            "zero",
+            {},
+            "environment: found 'vigym/Pendulun-v0', did you mean 'vigym/Pendulum-v0'?",
+        ),
+        (
+            "nowhere:vigym/Pendulum-v0",
+            "zero",
+            {},
+            "No module named 'nowhere'; expected a module that registers it",
+        ),
+        (
+            "CartPole-v1",
+            "zero",
+            {},
+            "environment 'CartPole-v1': found CartPoleEnv, expected one of vigym",
+        ),
         ("vigym/Pendulum-v0", "zeros", {}, "controller: found 'zeros', did you mean 'zero'?"),
-        ("vigym/Pendulum-v0", "trot", {}, "expected vigym/Minitaur-v0; for vigym/Pendulum-v0 there are: zero, random"),
+        (
+            "vigym/Pendulum-v0",
+            "trot",
+            {},
+            "expected vigym/Minitaur-v0; for vigym/Pendulum-v0 there are: zero, random",
+        ),
         (
             "vigym/Minitaur-v0",
             "trot,speed=2",
             {},
             "found parameter 'speed', expected one of: frequency, extension, lift, swing, lean, ramp",
         ),
-        ("vigym/Minitaur-v0", "trot,phases=1", {}, "found parameter 'phases', expected one of: frequency, "),
-        ("vigym/Minitaur-v0", "trot,frequncy=1", {}, "found parameter 'frequncy', did you mean 'frequency'?"),
-        ("vigym/Pendulum-v0", "pd,foo=1", {}, "found parameter 'foo', expected one of: target, kp, kd, torques"),
+        (
+            "vigym/Minitaur-v0",
+            "trot,phases=1",
+            {},
+            "found parameter 'phases', expected one of: frequency, ",
+        ),
+        (
+            "vigym/Minitaur-v0",
+            "trot,frequncy=1",
+            {},
+            "found parameter 'frequncy', did you mean 'frequency'?",
+        ),
+        (
+            "vigym/Pendulum-v0",
+            "pd,foo=1",
+            {},
+            "found parameter 'foo', expected one of: target, kp, kd, torques",
+        ),
         ("vigym/Pendulum-v0", "zero,foo=1", {}, "found parameter 'foo', expected none"),
-        ("vigym/Acrobot-v0", "energy_swing_up,foo=1", {}, "expected one of: energy, swing, push, pump, balance, catch"),
+        (
+            "vigym/Acrobot-v0",
+            "energy_swing_up,foo=1",
+            {},
+            "expected one of: energy, swing, push, pump, balance, catch",
+        ),
         ("vigym/Minitaur-v0", "trot,2", {}, "found '2', expected parameter=value"),
         ("vigym/Pendulum-v0", "nowhere:push", {}, "No module named 'nowhere'"),
         ("vigym/Pendulum-v0", "math:sine", {}, "math has no 'sine', did you mean 'sin'?"),
         ("vigym/Pendulum-v0", "math:pi", {}, "found float, expected a callable"),
-        ("vigym/Pendulum-v0", "math:sin", {}, "'math:sin': must be real number, not TaskEnv; expected a callable of"),
-        ("vigym/Pendulum-v0", "math:sin,foo=1", {}, "'math:sin,foo=1': found parameter 'foo', expected none"),
-        ("vigym/Pendulum-v0", "math:atan2", {}, "expected a callable of observation, info that returns an action"),
+        (
+            "vigym/Pendulum-v0",
+            "math:sin",
+            {},
+            "'math:sin': must be real number, not TaskEnv; expected a callable of",
+        ),
+        (
+            "vigym/Pendulum-v0",
+            "math:sin,foo=1",
+            {},
+            "'math:sin,foo=1': found parameter 'foo', expected none",
+        ),
+        (
+            "vigym/Pendulum-v0",
+            "math:atan2",
+            {},
+            "expected a callable of observation, info that returns an action",
+        ),
         ("vigym/Pendulum-v0", "builtins:int", {}, "expected a callable of observation, info"),
         ("vigym/Pendulum-v0", "nothing/model.zip", {}, "no such file"),
         (
@@ -181,10 +267,25 @@ def test_a_model_with_its_normalisation(tmp_path):
             {"options": {"time_step": 2}},
             "found option 'time_step', did you mean 'timestep'?",
         ),
-        ("vigym/Pendulum-v0", "zero", {"episodes": 0}, "episodes: found 0, expected a whole number >= 1"),
+        (
+            "vigym/Pendulum-v0",
+            "zero",
+            {"episodes": 0},
+            "episodes: found 0, expected a whole number >= 1",
+        ),
         ("vigym/Pendulum-v0", "zero", {"seed": -1}, "seed: found -1, expected a whole number >= 0"),
-        ("vigym/Pendulum-v0", lambda observation, info: [0.0, 0.0], {}, "returned shape (2,), expected actions of"),
-        ("vigym/Pendulum-v0", lambda observation, info: None, {}, "returned NoneType, expected actions of shape (1,)"),
+        (
+            "vigym/Pendulum-v0",
+            lambda observation, info: [0.0, 0.0],
+            {},
+            "returned shape (2,), expected actions of",
+        ),
+        (
+            "vigym/Pendulum-v0",
+            lambda observation, info: None,
+            {},
+            "returned NoneType, expected actions of shape (1,)",
+        ),
         (
             "vigym/Pendulum-v0",
             lambda a, b, c: 0,
@@ -221,8 +322,12 @@ def test_pictures_and_films(tmp_path):
     several = ("random", "zero", "random", "zero", push)
     scored = [evaluate("vigym/Pendulum-v0", name, 3, traces=TRACES) for name in several]
     draw(scored, tmp_path / "scores.png")
-    draw([evaluate("vigym/Snake-v0", "lateral_undulation", 2, traces=TRACES)], tmp_path / "ways.png")
-    assert (tmp_path / "scores.png").stat().st_size > (tmp_path / "ways.png").stat().st_size > 20_000
+    draw(
+        [evaluate("vigym/Snake-v0", "lateral_undulation", 2, traces=TRACES)], tmp_path / "ways.png"
+    )
+    assert (
+        (tmp_path / "scores.png").stat().st_size > (tmp_path / "ways.png").stat().st_size > 20_000
+    )
     with pytest.raises(ValueError, match="found no traces"):
         draw([evaluate("vigym/Pendulum-v0", "zero", 1)], tmp_path / "none.png")
 
@@ -241,5 +346,8 @@ def test_pictures_and_films(tmp_path):
 
 
 def test_one_environment_with_options_it_does_not_take():
-    with pytest.raises(ValueError, match="environment 'vigym/Pendulum-v0': found option 'colour', expected one of: "):
+    with pytest.raises(
+        ValueError,
+        match="environment 'vigym/Pendulum-v0': found option 'colour', expected one of: ",
+    ):
         make_env("vigym/Pendulum-v0", {"colour": "red"})

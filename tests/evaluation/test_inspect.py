@@ -75,9 +75,19 @@ def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(caps
     assert out.startswith("wrong: faults 4; readable: 5.5 kg, links 4, joints 4, loops 1\n")
     places = [row[0].strip() for row in table(out, "faults\n")]
     inertia = "<inertial> <inertia>"
-    assert places == [f"link 'c' {inertia}", "joint 'lost' <axis>", f"link 'b' {inertia}", f"link 'huge' {inertia}"]
+    assert places == [
+        f"link 'c' {inertia}",
+        "joint 'lost' <axis>",
+        f"link 'b' {inertia}",
+        f"link 'huge' {inertia}",
+    ]
     assert "expected none larger than the sum of the other two" in out
-    assert [row[0].strip() for row in table(out, "links, as written")] == ["a", "b", "point", "huge"]
+    assert [row[0].strip() for row in table(out, "links, as written")] == [
+        "a",
+        "b",
+        "point",
+        "huge",
+    ]
     joints = {row[0].strip(): " ".join(row[1:]) for row in table(out, "joints, as written")}
     assert list(joints) == ["swing", "weld", "turn", "shut"]
     assert "-1 to 2" in joints["swing"]

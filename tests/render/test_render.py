@@ -38,7 +38,9 @@ def test_bodies_are_drawn_where_the_camera_projects_them(shift):
     camera = Camera(target=(0.0, 0.0, 1.0), distance=8.0, azimuth=-0.8, elevation=0.4)
     positions, orientations = assembled(mech)
     picture = picture_of(mech, positions + shift, orientations, camera=camera)
-    eye = 8.0 * np.array([math.cos(-0.8) * math.cos(0.4), math.sin(-0.8) * math.cos(0.4), math.sin(0.4)])
+    eye = 8.0 * np.array(
+        [math.cos(-0.8) * math.cos(0.4), math.sin(-0.8) * math.cos(0.4), math.sin(0.4)]
+    )
     ahead, right = -eye / 8.0, np.array([-math.sin(-0.8), math.cos(-0.8), 0.0])
     ray = np.array(shift) - eye
     focal = 48.0 / math.tan(camera.field_of_view / 2) / (ray @ ahead)
@@ -50,8 +52,13 @@ def test_orientations_turn_the_shapes():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("bar", 1.0, (0.1, 0.1, 0.1), shapes=[Box((2.0, 0.2, 0.2), rgba=RED)])
     camera = Camera(distance=6.0, azimuth=-math.pi / 2, elevation=0.01)
-    for turn, long_axis in (((1.0, 0.0, 0.0, 0.0), 1), ((math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0), 0)):
-        places = np.nonzero(reddish(picture_of(mech, np.zeros((1, 3)), np.array([turn]), camera=camera)))
+    for turn, long_axis in (
+        ((1.0, 0.0, 0.0, 0.0), 1),
+        ((math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0), 0),
+    ):
+        places = np.nonzero(
+            reddish(picture_of(mech, np.zeros((1, 3)), np.array([turn]), camera=camera))
+        )
         spans = [np.ptp(place) for place in places]
         assert spans[long_axis] > 5 * spans[1 - long_axis]
 
@@ -59,10 +66,14 @@ def test_orientations_turn_the_shapes():
 def test_a_shape_keeps_its_pose_in_the_body():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     offset = Sphere(radius=0.1, position=(0.6, 0.0, 0.0), rgba=RED)
-    mech.add_body("body", 1.0, (0.1, 0.1, 0.1), shapes=[offset, Sphere(radius=0.3, rgba=(0.1, 0.1, 0.9, 1.0))])
+    mech.add_body(
+        "body", 1.0, (0.1, 0.1, 0.1), shapes=[offset, Sphere(radius=0.3, rgba=(0.1, 0.1, 0.9, 1.0))]
+    )
     camera = Camera(target=(0.0, 0.0, 0.0), distance=5.0, azimuth=-math.pi / 2, elevation=0.01)
     quarter = np.array([[math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]])  # about y: x goes to -z
-    row, column = np.mean(np.nonzero(reddish(picture_of(mech, np.zeros((1, 3)), quarter, camera=camera))), axis=1)
+    row, column = np.mean(
+        np.nonzero(reddish(picture_of(mech, np.zeros((1, 3)), quarter, camera=camera))), axis=1
+    )
     assert row > 60
     assert abs(column - 47.5) < 1.0
 
@@ -74,8 +85,12 @@ def test_shapes_of_the_world_stand_still():
     positions, orientations = assembled(mech)
     places = []
     for shift in (0.0, 0.5):
-        picture = picture_of(mech, positions + [shift, 0.0, 0.0], orientations, camera=camera).astype(int)
-        places.append((picture[..., 1] > picture[..., 0] + 40) & (picture[..., 1] > picture[..., 2] + 40))
+        picture = picture_of(
+            mech, positions + [shift, 0.0, 0.0], orientations, camera=camera
+        ).astype(int)
+        places.append(
+            (picture[..., 1] > picture[..., 0] + 40) & (picture[..., 1] > picture[..., 2] + 40)
+        )
     assert places[0].any()
     assert np.array_equal(*places)
 
@@ -86,7 +101,9 @@ def test_bodies_without_shapes_are_drawn_between_their_joints():
     with_bodies = picture_of(mech, positions, orientations).astype(int)
     elsewhere = picture_of(mech, *poses(mech, lambda joint: -0.9)).astype(int)
     scene = Scene(mech, Camera(), 96, 96)
-    ends = np.array([positions[0] * 2, positions[0], positions[1]])  # the elbow and both centres of mass
+    ends = np.array(
+        [positions[0] * 2, positions[0], positions[1]]
+    )  # the elbow and both centres of mass
     clip = np.column_stack((ends, np.ones(3))) @ scene.view.matrix.T
     columns, rows = ((clip[:, :2] / clip[:, 3:] * [1, -1] + 1) * 48).astype(int).T
     assert (np.abs(with_bodies - elsewhere)[rows, columns].max(axis=1) > 60).all()
@@ -134,7 +151,9 @@ def test_the_ground_hides_what_is_below_it():
     half, whole = (reddish(picture_of(kind, camera=camera)) for kind in (mech, free))
     assert not (half & ~whole).any()
     seen = half.sum() / whole.sum()
-    assert seen == pytest.approx((1 + math.sin(0.5)) / 2, abs=0.01)  # a half ball, rays nearly parallel
+    assert seen == pytest.approx(
+        (1 + math.sin(0.5)) / 2, abs=0.01
+    )  # a half ball, rays nearly parallel
 
 
 def test_a_ball_throws_a_shadow_on_the_ground():
@@ -150,19 +169,26 @@ def test_a_ball_throws_a_shadow_on_the_ground():
 
 def test_without_shadow_the_ground_stays_as_bright_and_the_rest_as_it_is():
     mech, camera = ball(ground=True), Camera(target=(0.0, 0.0, 0.5), distance=8.0, elevation=0.6)
-    full, bare = picture_of(mech, camera=camera).astype(int), picture_of(mech, camera=camera, shadow=False).astype(int)
+    full, bare = (
+        picture_of(mech, camera=camera).astype(int),
+        picture_of(mech, camera=camera, shadow=False).astype(int),
+    )
     darker = (bare - full).min(axis=-1) > 20
     assert darker.sum() > 60
     assert (bare >= full).all()
     assert np.array_equal(bare[reddish(full)], full[reddish(full)])
-    env = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array", shadow=False, width=160, height=120)
+    env = gym.make(
+        "vigym/MinitaurLeg-v0", render_mode="rgb_array", shadow=False, width=160, height=120
+    )
     lit = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array", width=160, height=120)
     for one in (env, lit):
         one.reset(seed=0)
     assert env.render().astype(int).sum() > lit.render().astype(int).sum()
 
 
-@pytest.mark.parametrize(("mode", "shadow"), [("human", False), ("browser", False), ("rgb_array", 0), (None, "no")])
+@pytest.mark.parametrize(
+    ("mode", "shadow"), [("human", False), ("browser", False), ("rgb_array", 0), (None, "no")]
+)
 def test_a_shadow_is_refused_where_none_can_be_left_out(mode, shadow):
     with pytest.raises(ValueError, match="option shadow: found .*, expected True"):
         gym.make("vigym/Pendulum-v0", render_mode=mode, shadow=shadow)
@@ -180,7 +206,9 @@ def test_a_tilted_ground_is_drawn():
 
 def with_mesh(path):
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
-    mech.add_body("body", 1.0, (1.0, 1.0, 1.0), shapes=[Mesh(path, scale=(2.0, 1.0, 1.0), rgba=RED)])
+    mech.add_body(
+        "body", 1.0, (1.0, 1.0, 1.0), shapes=[Mesh(path, scale=(2.0, 1.0, 1.0), rgba=RED)]
+    )
     return mech
 
 

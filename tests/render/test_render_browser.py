@@ -173,7 +173,13 @@ def seen_by_a_browser(renderer, folder):
     program = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if program is None:
         pytest.skip(f"needs a browser: one of {BROWSERS}")
-    command = [program, *WEBGL, f"--user-data-dir={folder}", "--remote-debugging-port=0", renderer.address]
+    command = [
+        program,
+        *WEBGL,
+        f"--user-data-dir={folder}",
+        "--remote-debugging-port=0",
+        renderer.address,
+    ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, start_new_session=True, **quiet)
     try:
@@ -188,7 +194,9 @@ def seen_by_a_browser(renderer, folder):
             time.sleep(0.1)
         return client.get_render(height=120, width=160)[..., :3]
     finally:
-        os.killpg(process.pid, signal.SIGKILL)  # the program may be a script, and has children of its own
+        os.killpg(
+            process.pid, signal.SIGKILL
+        )  # the program may be a script, and has children of its own
         process.wait(30)
 
 
@@ -198,7 +206,9 @@ def test_a_real_browser_draws_the_ball_in_the_middle(show, tmp_path):
     renderer.render(*assembled(mech))
     picture = seen_by_a_browser(renderer, tmp_path)
     rows, columns = np.nonzero(reddish(picture))
-    expected = make_renderer(mech, "rgb_array", 160, 120, camera=Camera(target=(0.0, 0.0, 1.0), distance=6.0))
+    expected = make_renderer(
+        mech, "rgb_array", 160, 120, camera=Camera(target=(0.0, 0.0, 1.0), distance=6.0)
+    )
     wide = np.ptp(np.nonzero(reddish(expected.render(*assembled(mech))))[1])
     expected.close()
     assert np.allclose([rows.mean(), columns.mean()], [59.5, 79.5], atol=2.0)

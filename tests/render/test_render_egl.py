@@ -127,5 +127,7 @@ def test_devices_that_do_not_start_are_counted(monkeypatch):
 
 def test_another_backend_is_refused(monkeypatch):
     monkeypatch.setenv(BACKEND_VARIABLE, "vulkan")
-    with pytest.raises(ValueError, match="variable VIGYM_RENDERER: found 'vulkan', expected 'software' or 'egl'"):
+    with pytest.raises(
+        ValueError, match="variable VIGYM_RENDERER: found 'vulkan', expected 'software' or 'egl'"
+    ):
         make_renderer(chain(1), "rgb_array")

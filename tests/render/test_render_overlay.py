@@ -52,7 +52,11 @@ def test_forces_that_do_not_press_are_left_out():
     mech.add_contact("foot", "ball", (0.0, 0.0, -0.5))
     marks = read_marks(Simulator(mech), ("contacts", "energy"))
     assert marks.forces.shape == marks.points.shape == (0, 3)
-    assert marks.energies == {"kinetic": 0.0, "potential": pytest.approx(9.81), "total": pytest.approx(9.81)}
+    assert marks.energies == {
+        "kinetic": 0.0,
+        "potential": pytest.approx(9.81),
+        "total": pytest.approx(9.81),
+    }
     assert read_marks(Simulator(mech), ()) is None
 
 
@@ -62,7 +66,10 @@ def test_marks_of_a_lane_are_those_of_the_same_single_one():
     for sim, height in ((many, [0.3, 0.1, 0.2]), (one, 0.1)):
         sim.reset(base={"box": {"position": np.multiply.outer(height, (0.0, 0.0, 1.0))}})
         sim.step(substeps=5)
-    (ours, theirs) = read_marks(many, ("contacts", "energy"), lane=1), read_marks(one, ("contacts", "energy"))
+    (ours, theirs) = (
+        read_marks(many, ("contacts", "energy"), lane=1),
+        read_marks(one, ("contacts", "energy")),
+    )
     assert len(theirs.forces) > 0
     assert np.array_equal(ours.forces, theirs.forces)
     assert np.array_equal(ours.points, theirs.points)
@@ -78,7 +85,9 @@ def test_an_arrow_runs_from_the_contact_along_the_force():
     plain, marked = drawn(mech, marks, camera=camera)
     rows, columns = np.nonzero(coloured(marked, FORCE_COLOUR))
     assert not coloured(plain, FORCE_COLOUR).any()
-    ends = np.array([[1.2, 0.0, 0.0, 1.0], [1.2, 0.0, ARROW * scene.size, 1.0]]) @ scene.view.matrix.T
+    ends = (
+        np.array([[1.2, 0.0, 0.0, 1.0], [1.2, 0.0, ARROW * scene.size, 1.0]]) @ scene.view.matrix.T
+    )
     x, y = ((ends[:, :2] / ends[:, 3:] * [1.0, -1.0] + 1.0) / 2 * [160, 120]).T
     assert abs(columns.mean() + 0.5 - x[0]) < 1.0
     assert abs(rows.max() + 1 - y[0]) < 2.0
@@ -92,7 +101,9 @@ def test_arrows_go_with_a_camera_that_follows():
     positions, orientations = assembled(mech)
     tile = Scene(mech, Camera(), 160, 120).floor.tile
     way = np.array([4 * tile, 2 * tile, 0.0])
-    there = drawn(mech, Marks(forces=marks.forces, points=marks.points + way), positions + way, orientations)[1]
+    there = drawn(
+        mech, Marks(forces=marks.forces, points=marks.points + way), positions + way, orientations
+    )[1]
     assert coloured(here, FORCE_COLOUR).sum() > 30
     assert np.array_equal(coloured(here, FORCE_COLOUR), coloured(there, FORCE_COLOUR))
 
@@ -101,7 +112,9 @@ def test_arrows_go_with_a_camera_that_follows():
 def test_arrows_out_of_sight_draw_nothing(point):
     mech = ball(gravity=(0.0, 0.0, 0.0))
     camera = Camera(target=(0.0, 0.0, 1.0), distance=8.0, azimuth=-np.pi / 2, elevation=0.1)
-    marked = drawn(mech, Marks(forces=np.array([[0.0, 0.0, 1.0]]), points=np.array([point])), camera=camera)[1]
+    marked = drawn(
+        mech, Marks(forces=np.array([[0.0, 0.0, 1.0]]), points=np.array([point])), camera=camera
+    )[1]
     assert not coloured(marked, FORCE_COLOUR).any()
 
 
@@ -120,7 +133,9 @@ def test_bars_are_as_long_as_the_energies_and_share_a_scale_that_grows():
     bodies = assembled(mech)
 
     def areas(kinetic, potential):
-        marks = Marks(energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential})
+        marks = Marks(
+            energies={"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+        )
         picture = renderer.render(*bodies, marks)
         return [coloured(picture[:100, :300], colour).sum() for colour in BAR_COLOURS[:2]]
 
@@ -133,14 +148,18 @@ def test_bars_are_as_long_as_the_energies_and_share_a_scale_that_grows():
 
 
 def test_an_overlay_leaves_the_rest_of_the_picture_alone():
-    plain, marked = drawn(chain(2), Marks(energies={"kinetic": 1.0, "potential": -1.0, "total": 0.0}))
+    plain, marked = drawn(
+        chain(2), Marks(energies={"kinetic": 1.0, "potential": -1.0, "total": 0.0})
+    )
     assert np.array_equal(plain[60:], marked[60:])
     assert not np.array_equal(plain[:60], marked[:60])
     assert marked.flags.writeable
 
 
 def test_environments_have_the_option():
-    env = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array", overlay=("energy", "contacts")).unwrapped
+    env = gym.make(
+        "vigym/MinitaurLeg-v0", render_mode="rgb_array", overlay=("energy", "contacts")
+    ).unwrapped
     plain = gym.make("vigym/MinitaurLeg-v0", render_mode="rgb_array").unwrapped
     for made in (env, plain):
         made.reset(seed=0)
@@ -150,15 +169,23 @@ def test_environments_have_the_option():
     assert coloured(env.render(), FORCE_COLOUR).any()
     assert not coloured(plain.render(), FORCE_COLOUR).any()
     env.close(), plain.close()
-    for given, kinds in (("energy", ("energy",)), ("energy,contacts", ("energy", "contacts")), ([], ())):
+    for given, kinds in (
+        ("energy", ("energy",)),
+        ("energy,contacts", ("energy", "contacts")),
+        ([], ()),
+    ):
         assert gym.make("vigym/Pendulum-v0", overlay=given).unwrapped.overlay == kinds
 
 
 def test_vectors_of_environments_have_the_option():
-    many = gym.make_vec("vigym/Pendulum-v0", 2, render_mode="rgb_array", width=160, height=120, overlay="energy")
+    many = gym.make_vec(
+        "vigym/Pendulum-v0", 2, render_mode="rgb_array", width=160, height=120, overlay="energy"
+    )
     many.reset(seed=0)
     many.step(np.zeros((2, 1), dtype=np.float32))
-    one = gym.make("vigym/Pendulum-v0", render_mode="rgb_array", width=160, height=120, overlay="energy")
+    one = gym.make(
+        "vigym/Pendulum-v0", render_mode="rgb_array", width=160, height=120, overlay="energy"
+    )
     one.reset(seed=0)
     one.step(np.zeros(1, dtype=np.float32))
     assert np.array_equal(many.render()[0], one.render())
@@ -167,7 +194,9 @@ def test_vectors_of_environments_have_the_option():
 
 @pytest.mark.parametrize("overlay", ["heat", "", "energy,", ("contacts", "heat"), 3, None, (1,)])
 def test_unknown_overlays_are_refused(overlay):
-    with pytest.raises(ValueError, match="option overlay: found .* expected a tuple of names out of"):
+    with pytest.raises(
+        ValueError, match="option overlay: found .* expected a tuple of names out of"
+    ):
         gym.make("vigym/Pendulum-v0", overlay=overlay)
 
 

@@ -34,7 +34,9 @@ def test_the_cut_out_rectangle_changes_nothing(monkeypatch):
     mech = chain(3)
     bodies = poses(mech, lambda joint: 0.7)
     cut = picture_of(mech, *bodies)
-    monkeypatch.setattr(software, "bounding_rectangle", lambda view, corners: (0, 0, view.width, view.height))
+    monkeypatch.setattr(
+        software, "bounding_rectangle", lambda view, corners: (0, 0, view.width, view.height)
+    )
     assert np.array_equal(picture_of(mech, *bodies), cut)
 
 
@@ -128,7 +130,10 @@ def test_an_empty_mechanism_is_an_empty_picture():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "ansi"}, "render mode: found 'ansi', expected one of .'rgb_array', 'human', 'browser'"),
+        (
+            {"mode": "ansi"},
+            "render mode: found 'ansi', expected one of .'rgb_array', 'human', 'browser'",
+        ),
         ({"width": 0}, "picture size: found 0 x 96, expected at least 1 x 1 pixels"),
         ({"height": 96.5}, "picture size: found 96 x 96.5, expected whole numbers of pixels"),
         ({"rate": 0.0}, "render rate: found 0.0"),

@@ -39,7 +39,13 @@ def swung(mech, value):
     if not mech.closing_joints:
         return poses(mech, coordinate)
     sim = Simulator(mech)
-    sim.reset({joint.name: coordinate(joint) for joint in independent_joints(mech) if joint.type != "floating"})
+    sim.reset(
+        {
+            joint.name: coordinate(joint)
+            for joint in independent_joints(mech)
+            if joint.type != "floating"
+        }
+    )
     return sim.body_states[:, :3], sim.body_states[:, 3:7]
 
 

@@ -71,12 +71,19 @@ def display():
 def test_a_window_opens_keeps_its_rate_and_closes(display, tmp_path):
     environment = {**os.environ, "DISPLAY": display}
     done = subprocess.run(
-        [sys.executable, "-c", SHOW], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", SHOW],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays are found by DISPLAY on Linux only")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="displays are found by DISPLAY on Linux only"
+)
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -16,7 +16,9 @@ RED = (0.9, 0.1, 0.1, 1.0)
 
 def assembled(mech):
     bodies = mech.bodies.values()
-    return np.array([body.position for body in bodies]), np.array([body.orientation for body in bodies])
+    return np.array([body.position for body in bodies]), np.array(
+        [body.orientation for body in bodies]
+    )
 
 
 def poses(mech, coordinate):
@@ -33,13 +35,19 @@ def poses(mech, coordinate):
             step = coordinate(joint) * joint.axis
         moved[child] = shift + batch_rotation_matrix(turn) @ step, batch_quaternion_product(turn, q)
     bodies = [(body, *moved[name]) for name, body in mech.bodies.items()]
-    positions = [shift + batch_rotation_matrix(turn) @ body.position for body, shift, turn in bodies]
-    return np.array(positions), np.array([batch_quaternion_product(turn, body.orientation) for body, _, turn in bodies])
+    positions = [
+        shift + batch_rotation_matrix(turn) @ body.position for body, shift, turn in bodies
+    ]
+    return np.array(positions), np.array(
+        [batch_quaternion_product(turn, body.orientation) for body, _, turn in bodies]
+    )
 
 
 def ball(position=(0.0, 0.0, 1.0), **options):
     mech = Mechanism(**options)
-    mech.add_body("ball", 1.0, (0.1, 0.1, 0.1), position=position, shapes=[Sphere(radius=0.5, rgba=RED)])
+    mech.add_body(
+        "ball", 1.0, (0.1, 0.1, 0.1), position=position, shapes=[Sphere(radius=0.5, rgba=RED)]
+    )
     return mech
 
 
@@ -48,7 +56,9 @@ def chain(links):
     for i in range(links):
         mech.add_body(f"link{i}", 1.0, (0.1, 0.1, 0.01), position=(0.0, 0.0, -0.5 - i))
         parent = WORLD if i == 0 else f"link{i - 1}"
-        mech.add_joint(f"hinge{i}", "revolute", parent, f"link{i}", (0.0, 0.0, -float(i)), axis=(0.0, 1.0, 0.0))
+        mech.add_joint(
+            f"hinge{i}", "revolute", parent, f"link{i}", (0.0, 0.0, -float(i)), axis=(0.0, 1.0, 0.0)
+        )
     return mech
 
 

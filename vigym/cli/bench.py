@@ -121,14 +121,14 @@ def command(
     if "float32" in precisions:
         for name in without_float32(rows):
             click.echo(f"vigym bench: {name} does not support float32: left out", err=True)
-    stages = time_startup(repeats, cold)
-    content = {"machine": machine(), "environments": rows, "start": stages}
+    startup = time_startup(repeats, cold)
+    content = {"machine": machine(), "environments": rows, "start": startup}
     write_json(json_file, content)
     write_csv(csv_file, rows)
     if not quiet:
         print(machine())
         print_table(_title(rows), HEAD, [_line(row) for row in rows], right=range(1, len(HEAD)))
-        _print_startup(stages, cold)
+        _print_startup(startup, cold)
 
 
 def without_float32(rows: list[dict[str, Any]]) -> list[str]:
@@ -148,9 +148,9 @@ def _title(rows: list[dict[str, Any]]) -> str:
     return f"random actions, {clock}, {widths} in vectors"
 
 
-def _print_startup(stages: list[dict[str, Any]], cold: bool) -> None:
+def _print_startup(rows: list[dict[str, Any]], cold: bool) -> None:
     heads = {"seconds": "cached"} | ({"compiling_seconds": "compiling"} if cold else {})
-    lines = [[stage["stage"], *(f"{stage[key]:.2f}" for key in heads)] for stage in stages]
+    lines = [[row["stage"], *(f"{row[key]:.2f}" for key in heads)] for row in rows]
     print_table("new process [s]", ["", *heads.values()], lines, right=[1, 2])
 
 

@@ -128,20 +128,11 @@ def command(
     check_file(video, "--video", VIDEOS)
     check_env_id(env_id)
     traces = _traces() if plot else ()
-    results = []
+    results: list[Evaluation] = []
     for controller in controllers:
         with progress_bar(controller) as progress:
-            results.append(
-                evaluate(
-                    env_id,
-                    controller,
-                    episodes,
-                    seed,
-                    options=options,
-                    traces=traces,
-                    progress=progress,
-                )
-            )
+            settings: dict[str, Any] = {"options": options, "traces": traces, "progress": progress}
+            results.append(evaluate(env_id, controller, episodes, seed, **settings))
     write_csv(csv_file, _csv_rows(results))
     write_json(json_file, _json_content(env_id, options, seed, results))
     if plot:

@@ -31,9 +31,9 @@ from vigym.urdf.read.records import UrdfJoint
 FLAT = 1e-6  # of the largest moment: distance of a plate from the triangle inequality
 EQUAL = 1e-3  # of the largest moment: difference of moments that count as equal
 MASS = "mass [kg]"
-BODIES = ["body", MASS, "centre of mass [m]", "moments [kg m²]", "inertia"]
-LINKS = ["link", MASS, "centre of mass in the link [m]", "moments [kg m²]"]
-JOINTS = ["joint", "type", "parent -> child", "limits", "effort", "more"]
+BODY_COLUMNS = ["body", MASS, "centre of mass [m]", "moments [kg m²]", "inertia"]
+LINK_COLUMNS = ["link", MASS, "centre of mass in the link [m]", "moments [kg m²]"]
+JOINT_COLUMNS = ["joint", "type", "parent -> child", "limits", "effort", "more"]
 # elements in words: title of the table, heads of its columns
 ELEMENTS = {
     "loops": ["loop-closing joint", "rows"],
@@ -174,8 +174,8 @@ def _print_refused(found: dict[str, Any]) -> None:
     text = f"{found['name']}: {faults}; readable: {found['mass']:.6g} kg, {counts}"
     console().print(text, style="bold", markup=False)
     _print_section("faults", ["element", "fault"], map(dict.values, found["faults"]))
-    _print_section("links, as written", LINKS, map(_link_line, found["links"]), [1])
-    _print_section("joints, as written", JOINTS, map(_joint_line, found["joints"]), [4])
+    _print_section("links, as written", LINK_COLUMNS, map(_link_line, found["links"]), [1])
+    _print_section("joints, as written", JOINT_COLUMNS, map(_joint_line, found["joints"]), [4])
     print()
 
 
@@ -187,8 +187,8 @@ def _print(found: dict[str, Any]) -> None:
     dofs, redundant = found["degrees_of_freedom"], found["redundant_constraints"]
     print(f"degrees of freedom {dofs}, redundant constraints {redundant}")
     bodies = ([*_link_line(body), body["check"]] for body in found["bodies"])
-    _print_section("bodies", BODIES, bodies, [1])
-    _print_section("joints", JOINTS, map(_joint_line, found["joints"]), [4])
+    _print_section("bodies", BODY_COLUMNS, bodies, [1])
+    _print_section("joints", JOINT_COLUMNS, map(_joint_line, found["joints"]), [4])
     for title, head in ELEMENTS.items():
         _print_section(title, head, map(dict.values, found[title]))
     _print_section("links that are part of a body", ["link", "body"], found["frames"].items())

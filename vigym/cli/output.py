@@ -42,7 +42,8 @@ def print_table(
     right: Iterable[int] = (),
 ) -> None:
     """Print a table; the columns numbered in `right` are right-aligned."""
-    rows, right, out = [list(row) for row in rows], set(right), console()
+    rows, right = [list(row) for row in rows], set(right)
+    out = console()
     widths = _widths([head, *rows], out.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, name in enumerate(head):
@@ -79,7 +80,7 @@ def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def writes_to_standard(json_file: str | None, csv_file: str | None = None) -> bool:
-    """Whether one of the files is standard output, so that no table may be printed.
+    """Return whether one of the files is standard output, so that no table may be printed.
 
     Raises:
         UsageError: both files are standard output, or a file cannot be written.

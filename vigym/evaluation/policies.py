@@ -113,7 +113,7 @@ class PerEpisodePolicy:
 
 
 def raised_by_call(error: TypeError) -> bool:
-    """Whether the call itself failed: wrong arguments, or a function not written in Python."""
+    """Return whether the call itself failed: wrong arguments, or a function not written in Python."""
     return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
@@ -170,10 +170,8 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     try:
         import stable_baselines3
     except ImportError as error:
-        install = "pip install torch stable-baselines3"
-        raise ImportError(
-            f"{path}: a model needs torch and stable-baselines3: {install}"
-        ) from error
+        hint = "pip install torch stable-baselines3"
+        raise ImportError(f"{path}: a model needs torch and stable-baselines3: {hint}") from error
     model = getattr(stable_baselines3, algorithm).load(path, device="cpu")
     for space in ("observation_space", "action_space"):
         found, expected = getattr(model, space).shape, getattr(env, space).shape

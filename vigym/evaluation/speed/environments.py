@@ -124,7 +124,7 @@ def _cases(
 
 
 def _supports(name: str, precision: str) -> bool:
-    """Whether an environment can be stepped in a precision."""
+    """Return whether an environment can be stepped in a precision."""
     try:
         _Case(name, "vigym", 1, precision=precision).make().close()
     except ValueError:
@@ -135,7 +135,7 @@ def _supports(name: str, precision: str) -> bool:
 
 
 def _missing(name: str) -> bool:
-    """Whether a library that an environment needs is not installed."""
+    """Return whether a library that an environment needs is not installed."""
     try:
         gym.make(name).close()
     except gym.error.DependencyNotInstalled:

@@ -45,11 +45,11 @@ def time_startup(repeats: int = 5, cold: bool = False) -> list[Row]:
         later = [_run(variables) for _ in range(repeats)]
     return [
         {
-            "stage": stage,
-            "seconds": statistics.median(one[stage] for one in later),
+            "stage": name,
+            "seconds": statistics.median(one[name] for one in later),
             "compiling_seconds": seconds if cold else None,
         }
-        for stage, seconds in first.items()
+        for name, seconds in first.items()
     ]
 
 

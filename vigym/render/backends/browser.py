@@ -27,8 +27,10 @@ from vigym.spatial import quaternion_from_z
 HOST, PORT = "127.0.0.1", 8080  # this machine only; the next free port if this one is in use
 AMBIENT = 0.6  # ambient light beside viser's own lamps
 FADE = 12.0  # distance at which the floor's grid fades [scene sizes]
-SHAFT, HEAD, HEAD_LENGTH = 0.006, 0.018, 0.045  # of an arrow: radii, length [scene sizes]
-FORCE, LINES, GROUND = (214, 40, 90), (176, 186, 198), (232, 236, 241)
+SHAFT, HEAD = 0.006, 0.018  # radii of an arrow [scene sizes]
+HEAD_LENGTH = 0.045  # of an arrow [scene sizes]
+FORCE = (214, 40, 90)
+LINES, GROUND = (176, 186, 198), (232, 236, 241)
 
 
 class BrowserRenderer:

@@ -16,7 +16,7 @@ class FrameLimiter:
 
     def wait(self) -> None:
         """Sleep until the next picture is due."""
-        now = time.monotonic()
-        if now < self._due:
-            time.sleep(self._due - now)
-        self._due = max(now, self._due) + self._interval
+        clock = time.monotonic()
+        if clock < self._due:
+            time.sleep(self._due - clock)
+        self._due = max(clock, self._due) + self._interval

@@ -16,13 +16,16 @@ from vigym.render.scene.camera import Array, View
 from vigym.render.scene.framing import round_down_125
 
 SAMPLES = 3  # samples along each pixel edge (anti-aliasing)
-SHAFT, HEAD, EDGE = 0.006, 0.019, 0.004  # half widths, width of the edge [picture heights]
+SHAFT, HEAD = 0.006, 0.019  # half widths of an arrow [picture heights]
+EDGE = 0.004  # width of the edge of an arrow [picture heights]
 HEAD_ASPECT = 2.2  # length of a head over its half width; at most half the arrow is head
 FORCE_COLOUR, EDGE_COLOUR = (214, 40, 90), (255, 255, 255)
 TEXT_SIZE, MIN_TEXT_SIZE = 0.032, 9  # [picture heights], [pixels]
 ROW, GAP = 1.35, 0.5  # height of a line, margin of the panel [text sizes]
-NAME, BAR, VALUE = 4.6, 7.0, 4.8  # widths of the columns [text sizes]
-PANEL, TEXT, AXIS = (255, 255, 255, 200), (40, 46, 54), (130, 138, 148)
+NAME, VALUE = 4.6, 4.8  # widths of the columns of text [text sizes]
+BAR = 7.0  # width of the column of bars [text sizes]
+PANEL = (255, 255, 255, 200)
+TEXT, AXIS = (40, 46, 54), (130, 138, 148)
 BAR_COLOURS = ((226, 125, 40), (46, 110, 180), (80, 86, 96))  # in turn
 Pixels = NDArray[np.uint8]
 

@@ -229,7 +229,7 @@ def _slide_ends(joint: Joint, extents: dict[str, float]) -> list[Array]:
 
 
 def _travels_far(joint: Joint, extent: float) -> bool:
-    """Whether a joint floats or slides farther than the diameter of its subtree."""
+    """Return whether a joint floats or slides farther than the diameter of its subtree."""
     if len(joint.joint_type.translations) != 1:
         return len(joint.joint_type.translations) > 1
     low, high = slide_range(joint, math.inf)

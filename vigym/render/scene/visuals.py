@@ -29,7 +29,8 @@ PALETTE = np.array(
     ]
 )
 MOUNT = np.array([0.32, 0.35, 0.39, 1.0])
-STICK, BALL, PIN, RAIL = 0.06, 0.11, 0.08, 0.03  # radii of stand-ins in units of a typical link
+STICK, BALL = 0.06, 0.11  # radii of a stand-in for a body [typical links]
+PIN, RAIL = 0.08, 0.03  # radii of a mount on the world [typical links]
 NO_ROTATION = np.array([1.0, 0.0, 0.0, 0.0])
 
 
