@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNorma
 
 import vigym  # noqa: F401  registers the environments
 from vigym.evaluation.policies import NORMALISATION
-from vigym.evaluation.video import film
+from vigym.evaluation.video import record_video
 from vigym.wrappers import SB3VecEnv
 
 EVALUATIONS = 10  # in training, per run
@@ -67,7 +67,7 @@ def run(
     print(f"the learner took {100.0 * learner_share:.0f} % of the time, the environments the rest")
     print(f"results in {options.out}")
     if not options.no_video:
-        film(options.env, best, options.out / "video.mp4", FRESH_SEED)
+        record_video(options.env, best, options.out / "video.mp4", FRESH_SEED)
         print(f"video {options.out / 'video.mp4'}")
     return result
 

@@ -74,6 +74,3 @@ def _play(env: Any, policy: Policy, start: tuple[Any, Any], seconds: float) -> I
         observation, _, terminated, truncated, info = env.step(action)
         done = terminated or truncated
         yield info
-
-
-film = record_video  # former name, until every caller is moved
