@@ -1,6 +1,7 @@
 """Gymnasium environments on a linear-time variational integrator in maximal coordinates.
 
-`import vigym` registers the environments and stays light: the names below import what they need on first use.
+`import vigym` registers the environments and stays light: the names below import what they need on
+first use.
 """
 
 from importlib import import_module

@@ -87,7 +87,7 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         "power_dissipated": scalars[read.READ_LOSS],
         "penetration": scalars[read.READ_DEPTH],
         "slip": scalars[read.READ_SLIDING],
-        "work_absolute": scalars[read.READ_SPENT],
+        "work_absolute": scalars[read.READ_ABSOLUTE_WORK],
     }
 
 

@@ -150,7 +150,7 @@ class Plant:
             timestep: step size [s].
             order: order of the integrator.
             steps: number of steps.
-            status: (count, OUTCOME) rows to write the status to.
+            status: (count, STATUS_COLUMNS) rows to write the status to.
         """
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)

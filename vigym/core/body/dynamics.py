@@ -74,14 +74,15 @@ def set_history(body, pose, h, rho, gravity):
 
 
 @phase
-def set_histories(d, knot2, h, rho, gravity):
+def set_histories(d, knot2, h, rho):
     """Write the terms of the step before, of all bodies, as the step from knot 2 saw them."""
+    gravity = d.environment.gravity
     for block in range(d.block_count):
         set_history(d.body(block), d.pose(knot2, block), h, rho, gravity)
 
 
 @phase
-def predict(d, knot2, knot3, h, rho, linear, cubic, gravity, roundings):
+def predict(d, knot2, knot3, h, rho, linear, cubic, roundings):
     """Write the terms of the last step, and a first guess of knot 3.
 
     Its half-step velocities are extrapolated from the last ones; the buffer of knot 3 still holds
@@ -95,12 +96,12 @@ def predict(d, knot2, knot3, h, rho, linear, cubic, gravity, roundings):
         rho: size of the last step over h.
         linear: weight of the first differences of velocities.
         cubic: weight of the second and third differences.
-        gravity: acceleration of free fall [m/s^2, world].
         roundings: how far positions are rounded, in parts of a force's round-off.
 
     Returns:
         Largest force term [N], for round-off.
     """
+    gravity = d.environment.gravity
     largest = h * 0.0
     per_hh = roundings / (h * h)
     knot1, knot0 = knot_buffer(d, 1), knot_buffer(d, 2)

@@ -24,12 +24,18 @@ def _is_enabled() -> bool:
     return os.environ.get("VIGYM_LINKING", "1") != "0" and version in TESTED
 
 
-def _pipelines() -> tuple[Any, Any]:
-    """Numba compiler pipelines (of phases, of entry kernels)."""
+def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
+    """Add libraries and those that they link to the keys of ``needed``, callees first."""
+    for library in libraries:
+        if library not in needed:
+            if isinstance(library, waiting):
+                _gather(library._linking_libraries, needed, waiting)
+            needed[library] = True
+
+
+def _libraries() -> tuple[Any, Any]:
+    """Classes of compiled code (of phases, of entry kernels)."""
     from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import CompilerBase, DefaultPassBuilder
-    from numba.core.compiler_machinery import register_pass
-    from numba.core.typed_passes import NativeLowering
 
     class WaitingLibrary(JITCodeLibrary):
         """Code of a phase, without what it calls and without machine code."""
@@ -42,18 +48,20 @@ def _pipelines() -> tuple[Any, Any]:
 
         def finalize(self):
             """Link all phases, callers first, then make machine code."""
-            needed = {}
-            gather(self._linking_libraries, needed)
+            needed: dict[Any, bool] = {}
+            _gather(self._linking_libraries, needed, WaitingLibrary)
             self._linking_libraries = list(reversed(needed))
             super().finalize()
 
-    def gather(libraries, needed):
-        """Add libraries and what they link to the keys of ``needed``, callees first."""
-        for library in libraries:
-            if library not in needed:
-                if isinstance(library, WaitingLibrary):
-                    gather(library._linking_libraries, needed)
-                needed[library] = True
+    return WaitingLibrary, KernelLibrary
+
+
+def _lowering_passes() -> tuple[type, type]:
+    """Lowering passes (of phases, of entry kernels)."""
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+
+    waiting, kernel = _libraries()
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):
@@ -64,12 +72,10 @@ def _pipelines() -> tuple[Any, Any]:
         def run_pass(self, state):
             """Lower the function into a library that waits."""
             name = state.func_id.func_qualname
-            state.library = WaitingLibrary(state.targetctx.codegen(), name)
+            state.library = waiting(state.targetctx.codegen(), name)
             state.flags.no_compile = True
             super().run_pass(state)
-            key = [
-                f"{name} is a part of kernels, and called by them only"
-            ].index  # any built-in function serves
+            key = [f"{name} is a part of kernels"].index  # any built-in function serves
             state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
             state["cr"] = state["cr"]._replace(cfunc=key)
             return True
@@ -82,27 +88,30 @@ def _pipelines() -> tuple[Any, Any]:
 
         def run_pass(self, state):
             """Lower the function into a library that links its phases."""
-            state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library = kernel(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
             return super().run_pass(state)
 
-    def with_lowering(lowering):
-        """Numba's pipeline with another lowering pass."""
+    return LowerPhase, LowerKernel
 
-        class Pipeline(CompilerBase):
-            """Compiler pipeline of vigym's kernels."""
 
-            def define_pipelines(self):
-                """Replace the lowering pass."""
-                manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-                passes = [made for made, _ in manager.passes]
-                manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
-                manager.finalize()
-                return [manager]
+def _pipeline_with(lowering: Any) -> type:
+    """Numba's compiler pipeline with another lowering pass."""
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.typed_passes import NativeLowering
 
-        return Pipeline
+    class Pipeline(CompilerBase):
+        """Compiler pipeline of vigym's kernels."""
 
-    return with_lowering(LowerPhase), with_lowering(LowerKernel)
+        def define_pipelines(self):
+            """Replace the lowering pass."""
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            passes = [made for made, _ in manager.passes]
+            manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
+            manager.finalize()
+            return [manager]
+
+    return Pipeline
 
 
 def constants_by_type(dispatcher: Any) -> Any:
@@ -126,6 +135,6 @@ ENABLED = _is_enabled()
 PHASE_OPTIONS: dict[str, Any] = {}
 KERNEL_OPTIONS: dict[str, Any] = {}
 if ENABLED:
-    _phase, _kernel = _pipelines()
-    PHASE_OPTIONS["pipeline_class"] = _phase
-    KERNEL_OPTIONS["pipeline_class"] = _kernel
+    _phase, _kernel = _lowering_passes()
+    PHASE_OPTIONS["pipeline_class"] = _pipeline_with(_phase)
+    KERNEL_OPTIONS["pipeline_class"] = _pipeline_with(_kernel)

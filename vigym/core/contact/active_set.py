@@ -81,7 +81,7 @@ def clear_dual(contact, mask):
 def relocate(d, contact, knot2, h, place, mask):
     """Move a contact of the nearest points to another place, in the lanes of the mask.
 
-    Where it is loaded a force stays. A force on one side of where it ought to be can bring bodies
+    Where it is loaded a force stays. A force on the wrong side can bring bodies
     nearest on the other: then both places hold. The end of the range over the partner, on the side
     left behind, goes to the old place and takes the force, unless it is loaded itself. One that is
     loaded next to the new place gives its force to this one.

@@ -63,7 +63,7 @@ def assemble_wrenches(d, knot2, knot3, h, h0):
     """Assemble the wrenches that joint forces balance at the first knot of the step."""
     w = d.wide
     close_joints(d, knot3)
-    set_histories(w, knot2, w.full(h), w.full(h0 / h), w.environment.gravity)
+    set_histories(w, knot2, w.full(h), w.full(h0 / h))
     assemble_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     apply_loop_forces(d, knot2)

@@ -19,7 +19,7 @@ from vigym.core.compiler.simd import (
     store,
     vector_of,
 )
-from vigym.core.model.context import PLAIN, knot_buffer
+from vigym.core.model.context import PLAIN_TREE, knot_buffer
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER
 from vigym.core.model.layout import KNOT_BUFFERS
 
@@ -84,30 +84,32 @@ def set_present(double, start, number):
 
 
 @entry
-def widen(plan, model, single, double, groups, model_stride, known, wanted):
+def widen(plan, model, single, double, groups, model_stride, known, requested):
     """Write states of single precision to ``groups`` groups of double, two for one.
 
-    ``wanted``: of each group how many of the last knots; groups of which as many are ``known`` are
-    left out.
+    ``requested``: number of the last knots of each group; groups of which as many are ``known``
+    are left out.
     """
     s, d = pointer(single), pointer(double)
     size, start, knot_size = plan[STATE_SIZE], plan[STATE_KNOTS], plan[KNOT_SIZE]
     for g in range(known.size):
-        if known[g] >= wanted[g]:
+        if known[g] >= requested[g]:
             continue
-        known[g] = wanted[g]
+        known[g] = requested[g]
         at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
         widen_part(s, at, d, first, second, start)
         widen_sums(s, at, d, first, second)
         now = int(load(s, at + PRESENT_KNOT, number_of(s)))
         set_present(d, first, now)
         set_present(d, second, now)
-        for back in range(wanted[g]):
+        for back in range(requested[g]):
             knot = start + knot_size * ((now + KNOT_BUFFERS - back) % KNOT_BUFFERS)
             widen_part(s, at + knot, d, first + knot, second + knot, knot_size)
         for k in range(2 * g, min(2 * g + 2, groups)):
             model_start = k * model_stride
-            group = group_data(plan, model, double, double, model_start, k * size, 0, PLAIN, BATCH)
+            group = group_data(
+                plan, model, double, double, model_start, k * size, 0, PLAIN_TREE, BATCH
+            )
             update_derived(group.wide, knot_buffer(group, 0))
 
 
@@ -125,5 +127,5 @@ def narrow(plan, model, double, single, model_stride, changed):
         at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
         narrow_part(d, first, second, s, at, size)
         narrow_sums(d, first, second, s, at)
-        group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN, BATCH)
+        group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN_TREE, BATCH)
         update_derived(group.wide, knot_buffer(group, 0))

@@ -51,7 +51,7 @@ READ_CONTACT = 11
     READ_DISSIPATED,
     READ_GAP,
     READ_SLIP,
-    READ_SPENT,
+    READ_ABSOLUTE_WORK,
     READ_DEPTH,
     READ_SLIDING,
     READ_LOSS,
@@ -308,7 +308,7 @@ def read_group(d, out, first):
     write_column(out, first, column + READ_DISSIPATED, dissipated)
     write_column(out, first, column + READ_GAP, gap)
     write_column(out, first, column + READ_SLIP, slip)
-    write_column(out, first, column + READ_SPENT, environment.absolute_work)
+    write_column(out, first, column + READ_ABSOLUTE_WORK, environment.absolute_work)
     write_column(out, first, column + READ_DEPTH, depth)
     write_column(out, first, column + READ_SLIDING, sliding)
     write_column(out, first, column + READ_LOSS, sums.power + rubbed)

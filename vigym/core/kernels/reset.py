@@ -217,8 +217,8 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
     for g in range(group_count(batch, mask.shape[0])):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
-        chosen = read_column(mask, first, 0, d.full(0.0))
-        lanes = both(chosen, filled(d, first, mask.shape[0]))
+        selected = read_column(mask, first, 0, d.full(0.0))
+        lanes = both(selected, filled(d, first, mask.shape[0]))
         if any_lane(lanes):
             reset_group(d, positions, velocities, first, lanes)
 

@@ -13,7 +13,7 @@ from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.solver.advance import advance, stage_fraction
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
-OUTCOME = 6
+STATUS_COLUMNS = 6
 STATE_SIZE = HEADER.offset("state_size")
 
 
@@ -27,7 +27,7 @@ class Call(NamedTuple):
         order: of the method, 2 or 4.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
-        status: (environments, OUTCOME), written: environments that arrived, iterations, residual,
+        status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,
             halvings, saturated ones, power.
     """
 

@@ -8,12 +8,13 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
-PLAIN, FULL = None, 1  # features: kernels of trees that touch nothing; kernels of all there is
+# features that kernels are compiled for: those of a tree that touches nothing, or all
+PLAIN_TREE, EVERYTHING = None, 1
 
 
 @inline
 def filled(d, first, environments):
-    """Find the lanes of a group that hold an environment, ``first`` being the group's first environment."""
+    """Find the lanes of a group that hold an environment; ``first`` is in its first lane."""
     mask = d.full(0.0)
     for k in range(d.lane_count):
         mask = with_lane(mask, k, 1.0 if first + k < environments else 0.0)

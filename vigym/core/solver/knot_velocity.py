@@ -59,11 +59,12 @@ KNOT_TOLERANCE, UNSETTLED = 1e-10, 1e-3
 
 
 @phase
-def set_momenta(d, knot2, h1, gravity):
+def set_momenta(d, knot2, h1):
     """Write minus the momentum of each body, about its anchor: rows of the Legendre transform.
 
     Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
     """
+    gravity = d.environment.gravity
     for block in range(d.block_count):
         body, pose = d.body(block), d.pose(knot2, block)
         w1 = pose.angular_velocity
@@ -118,7 +119,7 @@ def knot_motion(d, knot, h1, first, active):
     for again in range(2 if first and has_loops else 1):
         if has_loops and (again > 0 or not first):
             resume_multipliers(d, active)
-        set_momenta(d.wide, knot, d.wide.full(h1), d.wide.environment.gravity)
+        set_momenta(d.wide, knot, d.wide.full(h1))
         if d.contact_count > 0:
             add_contact_forces(d, d.full(1.0))
         if has_loops:

@@ -187,7 +187,6 @@ def start_step(d, step, damped):
         d.wide.full(step.rho),
         d.wide.full(linear),
         d.wide.full(cubic),
-        d.wide.environment.gravity,
         position_roundings(d),
     )
     assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho, 0.5 + 0.5 * step.rho)

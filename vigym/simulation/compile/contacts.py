@@ -53,7 +53,7 @@ RIM_KINDS = RIM_CONTACT, RIM_QUARTER_CONTACT, RIM_HALF_CONTACT, RIM_THREE_QUARTE
 
 
 def perpendicular(axis: Array) -> Array:
-    """Unit vector perpendicular to a unit vector (3,)."""
+    """Find a unit vector perpendicular to a unit vector (3,)."""
     other = np.eye(3)[np.argmin(np.abs(axis))]
     side = other - (axis @ other) * axis
     unit: Array = side / np.linalg.norm(side)

@@ -41,7 +41,7 @@ class LoopRow:
 
 
 def _ancestors(parents: list[int], body: int) -> list[int]:
-    """A body and all that it hangs on, without the world."""
+    """List a body and all that it hangs on, without the world."""
     chain = []
     while body:
         chain.append(body)
@@ -98,7 +98,7 @@ class Loops:
         return passing
 
     def _number_fill_ins(self) -> list[tuple[int, int]]:
-        """Number the fill-in rows: at each body first those of rows that are eliminated there."""
+        """Give fill-in rows their numbers: at each body first those of rows eliminated there."""
         fill_ins = []
         for body, passing in enumerate(self._passing):
             first, count = self.eliminated[body]

@@ -154,6 +154,17 @@ def _integers(rows: np.ndarray) -> np.ndarray:
     return rows.view(np.int64).reshape(-1)
 
 
+def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
+    """Join header, joints and lists to one plan; the header tells where each list starts."""
+    flat = [_integers(rows) for rows in lists.values()]
+    plan = np.concatenate([np.zeros(HEADER.width, np.int64), _integers(joints), *flat])
+    start = HEADER.width + joints.size * BODY_PLAN.width
+    for name, integers in zip(lists, flat, strict=True):
+        header_of(plan)[name] = start
+        start += integers.size
+    return plan
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -172,22 +183,18 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         for joint in tree
         for k in range(joint.dofs if joint.effort else 0)
     ]
-    lists = {
-        "plan_actuators": np.array(actuators, ACTUATOR_PLAN.dtype),
-        "plan_active_joints": np.array([(row,) for row in active], ACTIVE_JOINT_PLAN.dtype),
-        "plan_loop_rows": loops.plan,
-        "plan_fill_ins": loops.fill_in_plan,
-        "plan_contacts": contacts,
-        "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
-    }
-    plan = np.concatenate(
-        [np.zeros(HEADER.width, np.int64), _integers(joints), *map(_integers, lists.values())]
+    plan = _join_lists(
+        joints,
+        {
+            "plan_actuators": np.array(actuators, ACTUATOR_PLAN.dtype),
+            "plan_active_joints": np.array([(row,) for row in active], ACTIVE_JOINT_PLAN.dtype),
+            "plan_loop_rows": loops.plan,
+            "plan_fill_ins": loops.fill_in_plan,
+            "plan_contacts": contacts,
+            "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+        },
     )
     header = header_of(plan)
-    start = HEADER.width + joints.size * BODY_PLAN.width
-    for name, rows_of_list in lists.items():
-        header[name] = start
-        start += _integers(rows_of_list).size
     header["body_count"], header["dof_count"] = len(rows.body), rows.dof_count
     header["position_count"] = len(mechanism.position_names)
     header["velocity_count"] = len(mechanism.velocity_names)

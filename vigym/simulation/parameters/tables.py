@@ -169,9 +169,9 @@ class ScaledTables:
             rows[collision.name] = [*range(start, start + count)]
             start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-        for row, touch in enumerate(self._mechanism.pair_contacts, start):
-            own[touch.own.name].append(row)
-            partner[touch.partner.name].append(row)
+        for row, pair in enumerate(self._mechanism.pair_contacts, start):
+            own[pair.own.name].append(row)
+            partner[pair.partner.name].append(row)
         return [
             *self._product("contacts", "friction", rows, FRICTION),
             *self._product("contacts", "friction", own, FRICTION, 0.5),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset
-from vigym.core.model.context import FULL, PLAIN
+from vigym.core.model.context import EVERYTHING, PLAIN_TREE
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -143,7 +143,7 @@ class LaneGroups:
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         absent = all(header[name] == 0 for name in HEADER.names if HEADER.feature(name) is not None)
-        self.features: int | None = PLAIN if absent else FULL
+        self.features: int | None = PLAIN_TREE if absent else EVERYTHING
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [

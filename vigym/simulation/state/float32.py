@@ -100,8 +100,8 @@ class SinglePrecision(LaneGroups):
 
     def _widen(self, knots: int, pairs: Any = slice(None)) -> None:
         """Have states of the pairs in double precision, with so many of the last knots."""
-        wanted = np.zeros_like(self._known)
-        wanted[pairs] = knots
+        requested = np.zeros_like(self._known)
+        requested[pairs] = knots
         single = self._steps.tables[2]
         kernels.widen(
             self.plan,
@@ -111,7 +111,7 @@ class SinglePrecision(LaneGroups):
             self.groups,
             self._stride,
             self._known,
-            wanted,
+            requested,
         )
 
     def _narrow(self) -> None:
@@ -169,7 +169,7 @@ def check_single(
 
 
 def _hard(mechanism: Mechanism) -> list[str]:
-    """What asks for more digits than single precision has."""
+    """List the elements that need more digits than single precision has."""
     found = [f"joint {joint.name!r}, which closes a loop" for joint in mechanism.closing_joints]
     found += [f"coupling {name!r}" for name in mechanism.couplings]
     found += [f"spring {name!r} between two points" for name in mechanism.springs]

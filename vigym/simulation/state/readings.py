@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.core.kernels import read
-from vigym.core.kernels.step import OUTCOME
+from vigym.core.kernels.step import STATUS_COLUMNS
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
@@ -135,7 +135,7 @@ class Readings:
         self._columns = table_columns(plant.mechanism)
         self._bodies = {name: i for i, name in enumerate(plant.mechanism.bodies)}
         self._table: Array | None = None
-        self.status_rows: Array = np.zeros((plant.count, OUTCOME))
+        self.status_rows: Array = np.zeros((plant.count, STATUS_COLUMNS))
         self.start_energy: Array = np.zeros(plant.count)
 
     def clear(self) -> None:
