@@ -114,8 +114,8 @@ class Plant:
         """Start environments of a mask from coordinates (count, n) and velocities (count, n)."""
         if not np.count_nonzero(mask):
             return
-        chosen = mask[:, None].astype(np.float64)
-        self.groups.call(reset.reset, positions, velocities, chosen, changes=mask)
+        selected = mask[:, None].astype(np.float64)
+        self.groups.call(reset.reset, positions, velocities, selected, changes=mask)
 
     def assemble(
         self, given: tuple[Array, Array], start: tuple[Array, Array], mask: NDArray[np.bool_]
@@ -137,7 +137,7 @@ class Plant:
         gaps = max(1, len(self.mechanism.closing_joints))
         result = np.zeros((len(q), assemble.JOINT_GAPS + gaps))
         arguments = positions, q.copy(), given[0], q, rates, given[1], result
-        self.groups.call(assemble.assemble, *arguments, chosen=mask)
+        self.groups.call(assemble.assemble, *arguments, selected=mask)
         return positions, rates, result
 
     def advance(
@@ -166,7 +166,7 @@ class Plant:
 
     def read(self, table: Array, mask: NDArray[np.bool_] | None = None) -> None:
         """Write the readings of the environments of a mask, or of all, to a table (count, n)."""
-        self.groups.call(read.read, table, chosen=mask, knots=1)
+        self.groups.call(read.read, table, selected=mask, knots=1)
 
     def constraint_forces(self, columns: int) -> Array:
         """Return forces of all joints, then poses of all bodies, as rows (count, columns)."""

@@ -86,7 +86,7 @@ def step_group(d, call, first, lanes):
     saturated = apply_torques(d, call.torques, first)
     apply_targets(d, call.targets, first)
     before = torque_times_coordinate(d)
-    spent, remainder = environment.absolute_work, environment.absolute_work_remainder
+    absolute_work, remainder = environment.absolute_work, environment.absolute_work_remainder
     alive, iterations = lanes, d.full(0.0)
     residual, halvings = d.full(0.0), d.full(0.0)
     # one place that calls: compiled into it once
@@ -105,9 +105,9 @@ def step_group(d, call, first, lanes):
     total, rest = accumulated(environment.work, environment.work_remainder, work, alive)
     environment.work = total
     environment.work_remainder = rest
-    spent = environment.absolute_work - spent
+    absolute_work = environment.absolute_work - absolute_work
     remainder = environment.absolute_work_remainder - remainder
-    power = (spent + remainder) / (call.substeps * call.dt)
+    power = (absolute_work + remainder) / (call.substeps * call.dt)
     write_column(call.status, first, 0, alive)
     write_column(call.status, first, 1, iterations)
     write_column(call.status, first, 2, residual)

@@ -173,7 +173,7 @@ class LaneGroups:
         self,
         kernel: Kernel,
         *arguments: Any,
-        chosen: NDArray[np.bool_] | None = None,
+        selected: NDArray[np.bool_] | None = None,
         knots: int = KNOT_BUFFERS,
         changes: NDArray[np.bool_] | None = None,
         steps: int = 0,
@@ -183,14 +183,14 @@ class LaneGroups:
         Args:
             kernel: function of `vigym.core.kernels`.
             arguments: those behind the four arrays; arrays have a row for each environment.
-            chosen: (count,) environments that it is needed for; others of their groups may be
+            selected: (count,) environments that it is needed for; others of their groups may be
                 worked on too.
             knots: number of the last knots that it reads.
             changes: (count,) environments whose state it changes, beside those that step.
             steps: number of steps, of a kernel that steps.
         """
         everything = [(0, self.groups)]
-        spans = everything if chosen is None or self.single else self._needed(chosen)
+        spans = everything if selected is None or self.single else self._needed(selected)
         if spans != everything:  # little, here and there: for one thread
             for span in spans:
                 self._call_span(kernel, arguments, span, self.work[0], steps)
@@ -276,9 +276,9 @@ class LaneGroups:
         bodies = int(header_of(self.plan)["body_count"])
         return shares(self.groups, min(len(self.work), bodies * self.groups * steps // PAYS))
 
-    def _needed(self, chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
-        """Spans of groups with an environment that is chosen."""
+    def _needed(self, selected: NDArray[np.bool_]) -> list[tuple[int, int]]:
+        """Spans of groups with an environment that is selected."""
         within = np.zeros(self.groups + 2, np.int8)
-        within[1 + np.flatnonzero(chosen) // LANES] = 1
+        within[1 + np.flatnonzero(selected) // LANES] = 1
         turns = np.flatnonzero(np.diff(within)).tolist()
         return list(zip(turns[::2], turns[1::2], strict=True))

@@ -62,7 +62,7 @@ class SinglePrecision(LaneGroups):
         self,
         kernel: Kernel,
         *arguments: Any,
-        chosen: NDArray[np.bool_] | None = None,
+        selected: NDArray[np.bool_] | None = None,
         knots: int = KNOT_BUFFERS,
         changes: NDArray[np.bool_] | None = None,
         steps: int = 0,
@@ -75,7 +75,7 @@ class SinglePrecision(LaneGroups):
             return
         pairs = slice(None) if changes is None else np.flatnonzero(changes) // self._steps.lanes
         self._widen(knots, pairs)
-        super().call(kernel, *arguments, chosen=chosen)
+        super().call(kernel, *arguments, selected=selected)
         self._changed[pairs] |= changes is not None
 
     def set_model(self, environment: int, model: Model) -> None:
