@@ -9,7 +9,13 @@ import numpy as np
 from vigym.envs.arrays import stack
 from vigym.envs.options import require, require_bool, require_positive, require_whole
 from vigym.envs.task import Array, Quantities, Start, Task
-from vigym.envs.tasks.snake_common import add_link_pairs, snake_quantities, straight_start
+from vigym.envs.tasks.snake_common import (
+    Servo,
+    add_link_pairs,
+    add_servo_joint,
+    snake_quantities,
+    straight_start,
+)
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -19,11 +25,8 @@ WIDTH, HEIGHT = 0.05, 0.03  # of a link [m]
 DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snakes [kg/m^3]
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]
-EFFORT = 0.5  # of a joint, as of a small servo [N m]
-STIFFNESS, DAMPING = 3.0, 0.12  # of its motor [N m/rad, N m s/rad]
-ARMATURE = 1e-3  # reflected inertia of a rotor through its gears [kg m^2]
+SERVO = Servo(effort=0.5, stiffness=3.0, damping=0.12, armature=1e-3)  # a small one
 REACH = 1.0  # target angle of an action of 1 [rad]
-LIMIT = np.pi / 2.0  # of a joint [rad]
 DRIVES = ("position", "torque")  # values of the option `drive`
 MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
 MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
@@ -208,19 +211,8 @@ def planar_snake(
         if skates:
             mechanism.add_skate(f"skate{link}", name, (0.0, 0.0, -HEIGHT / 2.0), (0.0, 1.0, 0.0))
         if link > 1:
-            joint = f"joint{link - 1}"
-            mechanism.add_joint(
-                joint,
-                "revolute",
-                parent=f"link{link - 1}",
-                child=name,
-                position=centre + (LENGTH / 2.0, 0.0, 0.0),
-                axis=(0.0, 0.0, 1.0),
-                limits=(-LIMIT, LIMIT),
-                effort=EFFORT,
-                armature=ARMATURE,
-            )
-            mechanism.add_motor(joint, STIFFNESS, DAMPING)
+            hinge = centre + (LENGTH / 2.0, 0.0, 0.0)
+            add_servo_joint(mechanism, link, hinge, (0.0, 0.0, 1.0), SERVO)
     if self_collision:
         add_link_pairs(mechanism)
     return mechanism

@@ -1,8 +1,10 @@
 """Common parts of the snakes: state quantities, initial states, contact of links, checks."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import cost_of_transport, unstack
 from vigym.envs.task import Array, Quantities
@@ -10,6 +12,26 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
 MIN_SPEED = 0.01  # lower bound of the speed in the cost of transport [m/s]
+LIMIT = np.pi / 2.0  # of a joint [rad]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servo:
+    """Servo motor of a joint.
+
+    Attributes:
+        effort: largest torque [N m].
+        stiffness: gain of the angle error [N m/rad].
+        damping: gain of the rate [N m s/rad].
+        armature: reflected inertia of the rotor through its gears [kg m^2].
+        velocity: largest rate [rad/s]; None: unlimited.
+    """
+
+    effort: float
+    stiffness: float
+    damping: float
+    armature: float
+    velocity: float | None = None
 
 
 def snake_quantities(sim: Simulator, weight: float, way: float = 0.0) -> Quantities:
@@ -74,6 +96,34 @@ def straight_start(
     pose = np.array([0.0, 0.0, 0.0, np.cos(half), 0.0, 0.0, np.sin(half)])
     angles, rates = ({f"joint{k + 1}": row[k] for k in range(joints)} for row in noise)
     return {name: pose} | angles, rates
+
+
+def add_servo_joint(
+    mechanism: Mechanism, link: int, position: Array, axis: ArrayLike, servo: Servo
+) -> None:
+    """Add the hinge between a link and the one before it, with a motor.
+
+    Args:
+        mechanism: the snake, with both links.
+        link: number of the link, at least 2.
+        position: of the hinge [m].
+        axis: of the hinge.
+        servo: its motor.
+    """
+    name = f"joint{link - 1}"
+    mechanism.add_joint(
+        name,
+        "revolute",
+        parent=f"link{link - 1}",
+        child=f"link{link}",
+        position=position,
+        axis=axis,
+        limits=(-LIMIT, LIMIT),
+        effort=servo.effort,
+        velocity=servo.velocity,
+        armature=servo.armature,
+    )
+    mechanism.add_motor(name, servo.stiffness, servo.damping)
 
 
 def add_link_pairs(mechanism: Mechanism) -> None:

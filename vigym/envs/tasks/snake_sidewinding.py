@@ -9,7 +9,13 @@ import numpy as np
 from vigym.envs.arrays import stack, world_up_in_body
 from vigym.envs.options import require, require_bool, require_positive, require_whole
 from vigym.envs.task import Array, Quantities, Start, Task
-from vigym.envs.tasks.snake_common import add_link_pairs, snake_quantities, straight_start
+from vigym.envs.tasks.snake_common import (
+    Servo,
+    add_link_pairs,
+    add_servo_joint,
+    snake_quantities,
+    straight_start,
+)
 from vigym.mechanism.elements.shapes import Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -18,11 +24,9 @@ from vigym.simulation.simulator import Simulator
 # robot, IROS 2014.
 LENGTH, DIAMETER = 0.064, 0.051  # [m]
 MASS = 0.205  # [kg]
-EFFORT, RATE = 7.0, 33.0 * 2.0 * np.pi / 60.0  # of a joint [N m, rad/s]
-LIMIT = np.pi / 2.0  # of a joint [rad]
 GRAVITY = 9.81  # [m/s^2]
-STIFFNESS, DAMPING = 10.0, 0.4  # of a motor [N m/rad, N m s/rad]
-ARMATURE = 2e-3  # reflected inertia of a rotor through its gears [kg m^2]
+RATE = 33.0 * 2.0 * np.pi / 60.0  # largest rate of a joint [rad/s]
+SERVO = Servo(effort=7.0, stiffness=10.0, damping=0.4, armature=2e-3, velocity=RATE)
 REACH = 1.0  # target angle of an action of 1 [rad]
 RADIUS = DIAMETER / 2.0  # [m]
 VERTICAL, HORIZONTAL = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)  # axes of the joints, in turn
@@ -193,20 +197,8 @@ def alternating_snake(links: int, friction: float, self_collision: bool = False)
         else:
             mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
         if link > 1:
-            joint = f"joint{link - 1}"
-            mechanism.add_joint(
-                joint,
-                "revolute",
-                parent=f"link{link - 1}",
-                child=name,
-                position=centre + (LENGTH / 2.0, 0.0, 0.0),
-                axis=VERTICAL if link % 2 == 0 else HORIZONTAL,
-                limits=(-LIMIT, LIMIT),
-                effort=EFFORT,
-                velocity=RATE,
-                armature=ARMATURE,
-            )
-            mechanism.add_motor(joint, STIFFNESS, DAMPING)
+            axis = VERTICAL if link % 2 == 0 else HORIZONTAL
+            add_servo_joint(mechanism, link, centre + (LENGTH / 2.0, 0.0, 0.0), axis, SERVO)
     if self_collision:
         add_link_pairs(mechanism)
     return mechanism
