@@ -16,7 +16,10 @@ import vigym
 if TYPE_CHECKING:
     import mujoco
 
-LENGTH, MASS, THICKNESS = 1.0, 1.0, 0.1  # [m], [kg], [m]
+# [m], [kg], [m]
+LENGTH = 1.0
+MASS = 1.0
+THICKNESS = 0.1
 ACROSS = MASS * (LENGTH**2 + THICKNESS**2) / 12
 INERTIA = (MASS * 2 * THICKNESS**2 / 12, ACROSS, ACROSS)
 GRAVITY = 9.81

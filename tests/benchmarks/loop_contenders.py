@@ -88,7 +88,9 @@ def vigym_loops(setting: Setting, loops: str, order: int = 2) -> Contender:
 
     def watch(instants: int, gap: float = APART) -> Record:
         sim.reset()
-        seen, fine, iterations = [_vigym_motion(sim, bars)], True, 0
+        seen = [_vigym_motion(sim, bars)]
+        fine = True
+        iterations = 0
         for n in instants_of(setting.steps, instants):
             status = sim.step(substeps=n)
             fine &= bool(status.converged)

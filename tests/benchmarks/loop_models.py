@@ -82,13 +82,17 @@ def direction(angle: float | np.ndarray) -> np.ndarray:
 def chain(windows: int, shape: str, starts: float | np.ndarray = START) -> list[Bar]:
     """Bars (right, left, bar of each window in turn) of an assembled chain; `starts` (windows,) turns the left rods."""
     bars: list[Bar] = []
-    left, right, base = np.zeros(2), np.array([BASE, 0.0]), -1
+    left = np.zeros(2)
+    right = np.array([BASE, 0.0])
+    base = -1
     for i, start in enumerate(np.broadcast_to(starts, windows)):
         low_left, low_right = _lower_ends(left, right, SHAPES[shape], float(start))
         bars.append(_bar(f"right{i}", right, low_right, base, bars))
         bars.append(_bar(f"left{i}", left, low_left, base, bars))
         bars.append(_bar(f"bar{i}", low_left, low_right, 3 * i + 1, bars))
-        left, right, base = low_left, low_right, 3 * i + 2
+        left = low_left
+        right = low_right
+        base = 3 * i + 2
     return bars
 
 
@@ -128,7 +132,10 @@ def motion(bars: list[Bar], q: np.ndarray, rates: np.ndarray) -> Motion:
     """Of a chain with coordinates q (n,) [rad] and their rates [rad/s]."""
     n, zero = len(bars), np.zeros(2)
     offsets = relative(bars) + q
-    starts, speeds, angles, spins = np.zeros((n, 2)), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
+    starts = np.zeros((n, 2))
+    speeds = np.zeros((n, 2))
+    angles = np.zeros(n)
+    spins = np.zeros(n)
     for i, bar in enumerate(bars):
         j = bar.parent
         angle, spin, start, speed = (angles[j], spins[j], starts[j], speeds[j]) if j >= 0 else (0.0, 0.0, zero, zero)

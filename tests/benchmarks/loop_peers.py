@@ -58,7 +58,9 @@ def pinocchio_loops(setting: Setting, integrator: str = "RK4", solver: str = "Ch
 def pinocchio_calls(setting: Setting, integrator: str = "RK4", solver: str = "Cholesky") -> Job:
     """Only the calls into Pinocchio's compiled code that these steps make, at the assembly pose."""
     n, calls = 3 * setting.windows, setting.steps * {"RK4": 4, "Euler": 1}[integrator]
-    accelerate, q, v = _acceleration(setting.bars, solver, 0.0), np.zeros(n), np.zeros(n)
+    accelerate = _acceleration(setting.bars, solver, 0.0)
+    q = np.zeros(n)
+    v = np.zeros(n)
 
     def run() -> None:
         for _ in range(calls):
@@ -172,7 +174,9 @@ def _exudyn_options(setting: Setting, radius: float | None, period: float) -> An
     options = exu.SimulationSettings()
     steps = options.timeIntegration
     steps.numberOfSteps, steps.endTime = setting.steps, setting.steps * setting.timestep
-    steps.verboseMode, steps.adaptiveStep, steps.newton.useModifiedNewton = 0, False, True
+    steps.verboseMode = 0
+    steps.adaptiveStep = False
+    steps.newton.useModifiedNewton = True
     if radius is None:
         steps.generalizedAlpha.useIndex2Constraints = steps.generalizedAlpha.useNewmark = True
     else:

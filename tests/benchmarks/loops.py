@@ -185,7 +185,9 @@ def _work(shape: str, args: argparse.Namespace, target: Target) -> str:
 def _worked(engine: str, found: Found | None, ours: float) -> list[str]:
     if found is None:
         return [f"{engine}: not reached", *[""] * 7]
-    cost, inner, seen = found.cost, found.compiled, found.record
+    cost = found.cost
+    inner = found.compiled
+    seen = found.record
     alone = ["", ""] if np.isnan(inner) else [f"{inner * 1e3:.3f}", f"{inner / ours:.1f}"]
     time = f"{cost.best * 1e3:.4f} ({cost.median * 1e3:.4f})", f"{cost.best / ours:.1f}"
     return [found.contender.name, f"{found.timestep * 1e3:.3g}", *time, *alone, f"{seen.energy:.0e}", f"{seen.gap:.0e}"]

@@ -84,7 +84,9 @@ def standing(mech: vigym.Mechanism, setting: Setting) -> dict[str, float]:
 
 def vigym_trot(setting: Setting, **options: object) -> Contender:
     """One robot in vigym; `options` of its simulator."""
-    mech, targets, n = robot(), setting.targets, setting.substeps
+    mech = robot()
+    targets = setting.targets
+    n = setting.substeps
     sim = vigym.Simulator(mech, timestep=setting.timestep, **options)
     start = standing(mech, setting)
 
@@ -136,7 +138,9 @@ def mujoco_trot(setting: Setting, softness: Softness = DEFAULT, options: Options
     import mujoco
 
     mujoco.set_mju_user_warning(lambda _: None)  # they are counted; left alone it prints them and writes a file
-    mech, targets, n = robot(), setting.targets, setting.substeps
+    mech = robot()
+    targets = setting.targets
+    n = setting.substeps
     model = mujoco_robot(mech, setting.timestep, softness, options)
     data = mujoco.MjData(model)
     start = coordinates(mech, setting)

@@ -67,7 +67,10 @@ def in_vigym(
     """Targets move with every step, or are held so long [s]."""
     sim = Simulator(mech, timestep=timestep)
     sim.reset(place_on_ground=True)
-    places, power, depth, failures = [], [], 0.0, 0
+    places = []
+    power = []
+    depth = 0.0
+    failures = 0
     for step in range(round(seconds / timestep)):
         failures += not sim.step(targets=gait.angles(_told(step, timestep, hold))).converged
         metrics = sim.metrics()
@@ -84,7 +87,9 @@ def in_mujoco(model: Any, gait: Serpenoid, seconds: float = SECONDS, hold: float
     data, timestep = mujoco.MjData(model), float(model.opt.timestep)
     heavy = np.flatnonzero(model.body_mass > 1e-3)
     turning = [model.jnt_dofadr[joint] for joint in model.actuator_trnid[:, 0]]
-    places, power, depth = [], [], 0.0
+    places = []
+    power = []
+    depth = 0.0
     for step in range(round(seconds / timestep)):
         data.ctrl[:] = gait.angles(_told(step, timestep, hold))
         mujoco.mj_step(model, data)
@@ -164,7 +169,9 @@ def sidewinding_too() -> str:
 
 def about(mech: Mechanism, gait: Serpenoid) -> str:
     """What moved: masses, gains and waves."""
-    body, joint, motor = mech.bodies["link1"], mech.joints["joint1"], mech.motors["joint1"]
+    body = mech.bodies["link1"]
+    joint = mech.joints["joint1"]
+    motor = mech.motors["joint1"]
     waves = f"lateral {gait.lateral}" + (f"\n  dorsal {gait.dorsal}" if gait.dorsal else "")
     return (
         f"{mech.name}: {len(mech.bodies)} links of {body.mass:g} kg, inertia {np.diag(body.inertia)} kg m^2\n"

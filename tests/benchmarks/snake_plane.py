@@ -55,7 +55,10 @@ def crawl(
     spread = places.T @ places
     fore, aft = np.eye(n)[:-1], np.eye(n)[1:]
     rotor = plane.armature * (aft - fore).T @ (aft - fore) + plane.inertia * np.eye(n)
-    angle, rate, centre, velocity = np.zeros(n), np.zeros(n), np.zeros(2), np.zeros(2)
+    angle = np.zeros(n)
+    rate = np.zeros(n)
+    centre = np.zeros(2)
+    velocity = np.zeros(2)
     path, power = [], []
     for step in range(round(seconds / timestep)):
         ahead = np.column_stack((np.cos(angle), np.sin(angle)))

@@ -60,7 +60,9 @@ def upright():
 def test_regulator_minimises_the_cost_it_tells():
     mech = upright()
     balance = lqr(mech, position_cost=2.0, velocity_cost=0.5, control_cost=0.3)
-    sim, start, total = Simulator(mech), 1e-4 * np.array([1.0, -2.0, 3.0]), 0.0
+    sim = Simulator(mech)
+    start = 1e-4 * np.array([1.0, -2.0, 3.0])
+    total = 0.0
     sim.reset(start)
     expected = balance.cost(told(sim.joint_positions, sim.joint_velocities))
     for _ in range(3000):

@@ -26,7 +26,9 @@ def middles(head, angles):
 
 
 def test_at_its_rates_no_link_slips_sideways_and_the_head_has_the_speed_asked_for():
-    rng, gait, tiny = np.random.default_rng(0), Skating(1.0, LINK, 0.04, speed=0.5, turn=0.7, ramp=2.0), 1e-6
+    rng = np.random.default_rng(0)
+    gait = Skating(1.0, LINK, 0.04, speed=0.5, turn=0.7, ramp=2.0)
+    tiny = 1e-6
     for time in (0.5, 1.7, 4.3):
         angles = rng.uniform(-0.6, 0.6, 9)
         rates, part = gait.rates(time, angles), min(time / 2.0, 1.0)

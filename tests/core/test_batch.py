@@ -54,7 +54,9 @@ def test_fourth_order(count):
 
 def test_a_neighbour_whose_steps_are_halved_or_fail_changes_nothing():
     """The struck environments differ in how hard: at rest, moved, halved, beyond what any step can follow."""
-    mech, count, seen = whip(), 9, set()
+    mech = whip()
+    count = 9
+    seen = set()
     strengths = np.array([0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 0.05, 1e6, 0.2])
     given = starts(mech, count, 0.1)
     batch, singles = batch_of(mech, given), alone(mech, given)

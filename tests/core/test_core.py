@@ -210,7 +210,9 @@ def test_free_directions_leave_a_joint_closed_and_all_others_open_it(kind, dampi
 @pytest.mark.parametrize("kind", TYPES)
 def test_free_directions_feel_no_joint_force(kind):
     mech = random_tree(3, [kind], to_world=False)
-    one, twin, names = Step(mech), Twin(mech, H), list(mech.bodies)
+    one = Step(mech)
+    twin = Twin(mech, H)
+    names = list(mech.bodies)
     twin.x[1:] = [one.sim.body_position(name) for name in names]
     twin.q[1:] = [one.sim.body_orientation(name) for name in names]
     child = twin.rows()[0].reshape(-1, 2, 6)[:, 1]

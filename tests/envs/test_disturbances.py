@@ -49,12 +49,16 @@ def test_what_is_off_changes_nothing(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_an_environment_of_many_is_the_single_one(name, mode):
-    count, steps, limit = 3, 12, 5
+    count = 3
+    steps = 12
+    limit = 5
     many = gym.make_vec(f"vigym/{name}-v0", count, max_episode_steps=limit, autoreset_mode=mode, **ALL)
     given = actions(many.action_space.shape, steps)
     observed = [many.reset(seed=7)[0], *(many.step(action)[0] for action in given)]
     for e in range(count):
-        single, found, age = make(name, **ALL), [], 0
+        single = make(name, **ALL)
+        found = []
+        age = 0
         found.append(single.reset(seed=7 + e)[0])
         for action in given[:, e]:
             if age == limit:  # its episode is over

@@ -88,7 +88,9 @@ def test_the_crank_goes_through_the_line_once_in_a_turn_both_ways():
             line = abs(now["crank_angle"]) + 0.5 * abs(step) > np.pi - abs(step)
             flip = (before["transmission_angle"] > 0.0) != (now["transmission_angle"] > 0.0)
             assert line or not flip
-            turned, flips, before = turned + step, flips + flip, now
+            turned = turned + step
+            flips = flips + flip
+            before = now
         assert flips == round(abs(turned) / (2.0 * np.pi)) > 3
         assert np.sign(turned) == push[0]
 

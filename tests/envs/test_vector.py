@@ -189,7 +189,9 @@ def arrays_of(value):
 
 
 def test_a_lane_that_fails_ends_its_episode_and_no_other():
-    name, count, wild = "vigym/PendulumChain-v0", 6, 2
+    name = "vigym/PendulumChain-v0"
+    count = 6
+    wild = 2
     many, alone = native(name, count), native(name, count)
     many.reset(seed=0), alone.reset(seed=0)
     sim = many.unwrapped.sim

@@ -45,7 +45,9 @@ def by_hand(name, controller, seed):
     """Play an episode with a single environment; return its infos and its return."""
     env = gym.make(name)
     observation, info = env.reset(seed=seed)
-    infos, total, done = [info], 0.0, False
+    infos = [info]
+    total = 0.0
+    done = False
     while not done:
         observation, reward, terminated, truncated, info = env.step(
             np.asarray(controller(observation, info))

@@ -32,7 +32,9 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
 
-    sim, many, robot = space["sim"], space["many"], space["robot"]
+    sim = space["sim"]
+    many = space["many"]
+    robot = space["robot"]
     assert isinstance(sim, vigym.Simulator)
     assert isinstance(many, vigym.Simulator)
     assert isinstance(robot, vigym.Mechanism)

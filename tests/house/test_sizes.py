@@ -35,7 +35,10 @@ MANY_PARAMETERS = {
     "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
 }
 # file that serves a single neighbour and is short: why it is not a part of it
-SMALL_PARTS: dict[str, str] = {}
+SMALL_PARTS = {
+    "vigym/control/static_torques.py": "a controller's law that other controllers may use",
+    "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
+}
 
 
 def code_lines(source: Source, function: Function) -> int:

@@ -112,7 +112,9 @@ def test_ball_rolls_down_a_slope():
 
 def test_torsion_stops_a_spinning_ball():
     """A moment of torsion times weight: uniform deceleration, then rest; a point without it slows nothing."""
-    torsion, inertia, spin = 0.01, 0.4 * 0.01, 3.0
+    torsion = 0.01
+    inertia = 0.4 * 0.01
+    spin = 3.0
     slower = torsion * G / inertia
     sim = pushed(scenes.ball(torsion=torsion), spin=(0.0, 0.0, spin), h=0.002)
     for _ in stepped(sim, 50):

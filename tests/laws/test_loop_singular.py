@@ -37,7 +37,9 @@ def uprights(sim, windows):
 def test_bars_in_line_are_passed_both_ways(way, windows, loops):
     """Bars stay parallel from pass to pass, and the motion is that of one freedom, as if there were no such pose."""
     sim = leaning(windows, 0.0, way, loops=loops, tolerance=1e-12)
-    before, found, errors = sim.energy().total, [], []
+    before = sim.energy().total
+    found = []
+    errors = []
     for _ in range(500):
         status = sim.step()
         assert status.converged

@@ -203,7 +203,10 @@ def test_voltage_motor_at_a_knot():
 
     The law is a straight line there, through the rate of the step before: exact where the motor's curve does not bend.
     """
-    inertia, h, motor, off = 0.01, 0.01, MINITAUR_MOTOR, []
+    inertia = 0.01
+    h = 0.01
+    motor = MINITAUR_MOTOR
+    off = []
     sim = Simulator(scenes.dc_drive(kp=1.0, kd=0.02, inertia=inertia), timestep=h)
     for k in range(60):
         before = sim.joint_positions[0]

@@ -11,7 +11,9 @@ from oracle.naive_joints import rotate
 from scenes import touching_scenes as scenes
 from scenes.touching import energies, moving, run, stepped
 
-MASS, MOMENT, OFFSET = 2.0, 0.3, 0.2
+MASS = 2.0
+MOMENT = 0.3
+OFFSET = 0.2
 
 
 def residual(sim):

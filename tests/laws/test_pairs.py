@@ -144,7 +144,9 @@ def test_what_lands_comes_to_rest(name, h):
 
 def test_rod_slides_on_a_moving_body_until_friction_stops_it():
     """Thrown along itself on a free table: both end with the common speed, after the textbook's way."""
-    mech, friction, speed0 = scenes.space(), 0.5, 1.0
+    mech = scenes.space()
+    friction = 0.5
+    speed0 = 1.0
     mech.gravity = (0.0, 0.0, -G)
     scenes.add(mech, "table", scenes.Box(size=(2.0, 0.5, 0.2)), (0.0, 0.0, 0.1), mass=3.0, friction=friction)
     mech.add_joint("rail", "prismatic", "world", "table", (0.0, 0.0, 0.1), (1, 0, 0))

@@ -50,7 +50,9 @@ def flies(sim, steps):
 
     Energies are held against that of the flight before: where bodies touch those of two half steps mix in a reading.
     """
-    before, energy, force = momentum(sim), sim.energy().total, 0.0
+    before = momentum(sim)
+    energy = sim.energy().total
+    force = 0.0
     for k in range(steps):
         assert sim.step().converged, k
         assert sim.contacts.gap.min() >= -DEPTH, k

@@ -76,7 +76,9 @@ def test_a_motor_that_brakes_spends_what_it_takes(h):
 def test_motors_of_a_leg_do_not_help_each_other():
     """Thrown about by both motors: every one pays, by itself, for what it gives and for what it takes."""
     sim = Simulator(scenes.fixed_leg(kp=5.0, kd=0.1, effort=2.0), timestep=0.002)
-    aims, by_hand, work = np.random.default_rng(0).uniform(-0.6, 0.6, (10, 2)), 0.0, 0.0
+    aims = np.random.default_rng(0).uniform(-0.6, 0.6, (10, 2))
+    by_hand = 0.0
+    work = 0.0
     hips = [sim.mechanism.velocity_names.index(name) for name in sim.mechanism.motor_names]
     rates = sim.joint_velocities[hips]
     for k in range(1000):

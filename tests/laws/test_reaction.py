@@ -49,7 +49,9 @@ def test_constraint_forces_are_the_twins_multipliers(seed):
     driven = np.isin(mech.velocity_names, mech.actuator_names)
     u = np.random.default_rng(seed).uniform(-0.3, 0.3, driven.size) * driven
     for _ in range(5):
-        before, sim.kept, orientations = anchors(sim, twin), twin.x[1:].copy(), twin.q[1:].copy()
+        before = anchors(sim, twin)
+        sim.kept = twin.x[1:].copy()
+        orientations = twin.q[1:].copy()
         share = 2.0 / (1.0 + twin.h1 / twin.h)  # the twin's multipliers are impulses over this step alone
         twin.step(u)
         assert sim.step(u[driven]).converged

@@ -9,7 +9,10 @@ from scenes.touching_scenes import turned
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Capsule, Cylinder, Sphere
 
-RADIUS, ACROSS, ALONG = 0.1, 0.01, 0.005  # [m], moments about and along the axis of one kilogram [kg m^2]
+# [m], moments about and along the axis of one kilogram [kg m^2]
+RADIUS = 0.1
+ACROSS = 0.01
+ALONG = 0.005
 PULL = 2.0  # of gravity along the ground [m/s^2]
 SHAPES = {"cylinder": Cylinder(RADIUS, 0.4), "capsule": Capsule(RADIUS, 0.4), "ball": Sphere(RADIUS)}
 

@@ -36,7 +36,10 @@ class Twin:
         self.joints = [TwinJoint(j, index[j.parent], index[j.child], poses[j.parent], poses[j.child]) for j in joints]
         self.tree = self.joints[: len(mech.tree_joints)]
         self.springs = TwinSprings(mech.springs.values(), index)
-        self.n, self.h, self.order, self.gravity = len(bodies), timestep, order, mech.gravity
+        self.n = len(bodies)
+        self.h = timestep
+        self.order = order
+        self.gravity = mech.gravity
         self.mass, self.inertia = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
         freedoms = [j for j in joints for _ in range(j.dofs)]
         parts = [np.append(np.ones(len(j.slides)), np.full(len(j.turns), not j.ball)) for j in self.joints]
@@ -54,7 +57,10 @@ class Twin:
         those of `held` (tree freedoms,) stay. Returns whether the loops are closed.
         """
         closed = self.place(positions)
-        self.h1, self.work, self.dissipated_steps, self.u = 0.0, 0.0, 0.0, np.zeros(len(self.damping))
+        self.h1 = 0.0
+        self.work = 0.0
+        self.dissipated_steps = 0.0
+        self.u = np.zeros(len(self.damping))
         self.start(np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held)
         return closed
 
@@ -70,7 +76,9 @@ class Twin:
             placed.add(joint.b)
         for joint in self.joints[len(self.tree) :]:
             self.angles[joint.name] = None if joint.ball else joint.coordinates(x, q)[1]
-        self.x, self.q, self.lengths = x, q, (self.springs.lengths(x, q),) * 2
+        self.x = x
+        self.q = q
+        self.lengths = (self.springs.lengths(x, q),) * 2
         self.mean_stretch = np.zeros(len(self.stiffness))
         return np.abs(self.constraint(x, q)).max(initial=0.0) < 1e-9
 
@@ -83,7 +91,9 @@ class Twin:
             fixed = J[: self.n_tree][np.zeros(self.n_tree, bool) if held is None else held]
             V = least_motion(self.inertia_matrix(), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
         self.speeds = J @ V, self.springs.rows(self.x, self.q) @ V
-        self.p12, self.lam, V = J @ V, np.zeros(len(G)), V.reshape(self.n, 6)
+        self.p12 = J @ V
+        self.lam = np.zeros(len(G))
+        V = V.reshape(self.n, 6)
         self.v, self.w = V[:, :3], V[:, 3:]
 
     def rows(self, x=None, q=None, joints=None):
@@ -162,7 +172,9 @@ class Twin:
         """Newton's method to rounding level, and one iteration more; returns V (6 n,) and the least multipliers."""
         V, lam = np.hstack([self.v, self.w]).ravel(), self.lam
         probe = 1e-5 / abs(h) * np.eye(6 * self.n)
-        best, met, scale = np.inf, False, 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
+        best = np.inf
+        met = False
+        scale = 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
         scale += 1e-3 * np.max(self.springs.stiffness * self.lengths[1], initial=0.0)  # the rounding of their forces
         M = self.inertia_matrix()
         for _ in range(60):
@@ -203,7 +215,10 @@ class Twin:
         self.mean_stretch = after - 0.5 * self.angular * change
         self.dissipated_steps += 0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
         self.speeds = rate, (self.lengths[1] - self.lengths[0]) / h
-        self.x, self.q, self.h1, self.u = x3, q3 / np.linalg.norm(q3, axis=1, keepdims=True), h, u
+        self.x = x3
+        self.q = q3 / np.linalg.norm(q3, axis=1, keepdims=True)
+        self.h1 = h
+        self.u = u
 
     def inertia_matrix(self, J=None):
         """Mass and inertia of all bodies (6 n, 6 n), with J those of the armatures."""

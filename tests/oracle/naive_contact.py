@@ -55,7 +55,9 @@ class TouchingTwin(Twin):
         closed = super().place(positions)
         self.touching = Touching(self.contacts, self.x, self.q)
         self.forces = np.zeros(self.touching.size + len(self.drives.along))
-        self.approach, self.torques, self.weight = np.zeros(len(self.contacts)), np.zeros(self.freedoms.count), 0.5
+        self.approach = np.zeros(len(self.contacts))
+        self.torques = np.zeros(self.freedoms.count)
+        self.weight = 0.5
         return closed
 
     def start(self, rates, held):
@@ -89,7 +91,9 @@ class TouchingTwin(Twin):
 
     def prepare(self, h, torques):
         """Laws, rows and floors at the knot now."""
-        last, self.weight, self.torques = self.forces / self.weight, 0.5 * (1.0 + self.h1 / h), torques
+        last = self.forces / self.weight
+        self.weight = 0.5 * (1.0 + self.h1 / h)
+        self.torques = torques
         self.face(h, None)
         self.laws = self.touching.laws() + self.drives.laws(self.touching.size, self.weight)
         self.A = self.rolling.rows(self.q, self.n)
@@ -106,7 +110,9 @@ class TouchingTwin(Twin):
 
     def covered(self):
         """Ends of what is over a partner that did not press and are next to the nearest point: one will do."""
-        places, found, nearest = self.touching.places, [], 0
+        places = self.touching.places
+        found = []
+        nearest = 0
         pressed = self.forces[self.touching.starts] > 0.0
         for i, contact in enumerate(self.contacts):
             nearest = i if contact.guards else nearest
@@ -155,7 +161,9 @@ class TouchingTwin(Twin):
 
     def newton(self, u, h, tolerance):
         """The same with the contacts' softness as it is; all multipliers."""
-        V, f, best = np.hstack([self.v, self.w]).ravel(), self.forces, (np.inf,)
+        V = np.hstack([self.v, self.w]).ravel()
+        f = self.forces
+        best = (np.inf,)
         scale = 1.0 + self.mass.max() * (1.0 / h + np.abs(self.gravity).max())
         rows = np.vstack([self.G, self.A])
         for _ in range(60):
@@ -185,7 +193,9 @@ class TouchingTwin(Twin):
         def derivative(function, *rest):
             return (function(V + probe, *rest) - function(V - probe, *rest)).T / (2.0 * probe[0, 0])
 
-        gap, balance, D = self.gaps(V, h), self.balance(V, u, h), derivative(self.balance, u, h)
+        gap = self.gaps(V, h)
+        balance = self.balance(V, u, h)
+        D = derivative(self.balance, u, h)
         sides, gaps = np.column_stack([-h * balance, h * self.B.T]), np.zeros((len(gap), 1 + len(self.B)))
         gaps[:, 0] = -gap
         rows, ahead = np.vstack([self.G, self.A]), self.ahead_rows(V, h, derivative)

@@ -57,14 +57,19 @@ class TwinJoint:
 
     def __init__(self, joint, a, b, pose_a, pose_b):
         (xa, qa), (xb, qb) = pose_a, pose_b
-        self.name, self.type, self.a, self.b = joint.name, joint.type, a, b
+        self.name = joint.name
+        self.type = joint.type
+        self.a = a
+        self.b = b
         self.slides, self.turns = list(joint.joint_type.translations), list(joint.joint_type.rotations)
         self.ball, self.n_free = len(self.turns) == 3, len(self.slides) + len(self.turns)
         self.cut_slides, self.cut_turns = ([i for i in range(3) if i not in free] for free in (self.slides, self.turns))
         self.rest, self.q_rest = np.zeros(self.n_free) if self.ball else np.array(joint.rest), IDENTITY
         self.assembly = np.append(np.zeros(len(self.slides)), IDENTITY if self.ball else np.zeros(len(self.turns)))
         if joint.type == "floating":  # coordinates are the pose of the child's centre of mass in the parent
-            self.pa, self.pb, self.q_off = np.zeros(3), np.zeros(3), IDENTITY
+            self.pa = np.zeros(3)
+            self.pb = np.zeros(3)
+            self.q_off = IDENTITY
             self.frame_a = self.frame_b = np.eye(3)
             self.rest[:3], self.q_rest = rotate(conj(qa), xb - xa), mul(conj(qa), qb)  # slack at assembly
             self.assembly = np.append(self.rest[:3], self.q_rest)
@@ -93,7 +98,9 @@ class TwinJoint:
     def coordinates(self, x, q):
         """(translations (..., t), angles (..., r) modulo 2 pi or None for three rotations, e)."""
         dx, e = self.displacement(x, q)
-        s, (X, Y, Z), w = dx @ self.frame_a[:, self.slides], np.moveaxis(e[..., 1:] @ self.frame_b, -1, 0), e[..., 0]
+        s = dx @ self.frame_a[:, self.slides]
+        (X, Y, Z) = np.moveaxis(e[..., 1:] @ self.frame_b, -1, 0)
+        w = e[..., 0]
         if self.type == "universal":  # e = (about axis by the first) (about axis2 by the second)
             first = np.arctan2(X * Y + w * Z, w * w + X * X - 0.5)
             second = np.arctan2(Y * Z + w * X, w * w + Z * Z - 0.5)
@@ -117,7 +124,9 @@ class TwinJoint:
     def rows(self, x, q):
         """(G, J): constrained rows and free rows, each (rows, 12), over (x, th) of the parent and of the child."""
         dx, e = self.displacement(x, q)
-        ra, rb, r = matrix(q[self.a]), matrix(q[self.b]), self.pa + dx
+        ra = matrix(q[self.a])
+        rb = matrix(q[self.b])
+        r = self.pa + dx
 
         def slide(i):  # a force on the child at its anchor, its reaction on the parent at the same point
             n = self.frame_a[:, i]
@@ -127,7 +136,9 @@ class TwinJoint:
             return np.concatenate([np.zeros(3), -ra.T @ rb @ axis, np.zeros(3), axis])
 
         def tilt(i):  # derivative of 2 vec(e) along column i
-            c, w, vec = self.frame_b[:, i], e[0], e[1:]
+            c = self.frame_b[:, i]
+            w = e[0]
+            vec = e[1:]
             on_a = -matrix(self.q_off) @ (w * c + cross(vec, c))
             return np.concatenate([np.zeros(3), on_a, np.zeros(3), w * c + cross(c, vec)])
 

@@ -44,7 +44,9 @@ class Drag:
     """|f| <= bound, against u: f = -bound sign(u), anything between where u = 0. A bound of f[normal] may be scaled."""
 
     def __init__(self, row, bound, normal=None):
-        self.row, self.bound, self.normal = row, bound, normal
+        self.row = row
+        self.bound = bound
+        self.normal = normal
 
     def most(self, f):
         return self.bound if self.normal is None else self.bound * max(f[self.normal], 0.0)
@@ -78,7 +80,9 @@ class Slip:
     """
 
     def __init__(self, rows, normal, friction):
-        self.rows, self.normal, self.friction = list(rows), normal, np.asarray(friction, float)
+        self.rows = list(rows)
+        self.normal = normal
+        self.friction = np.asarray(friction, float)
 
     def scales(self, sign):
         """(m1, m2) where the force along the first axis has this sign."""
@@ -133,7 +137,10 @@ class Drive:
     """f = clip(u, -bound, bound): a drive whose wish u falls as f grows. Beyond |rate| = speed it brakes as it can."""
 
     def __init__(self, row, bound, rate=None, speed=np.inf):
-        self.row, self.bound, self.rate, self.speed = row, bound, rate, speed
+        self.row = row
+        self.bound = bound
+        self.rate = rate
+        self.speed = speed
 
     def relax(self, f, W, b):
         i, bound = self.row, self.bound
@@ -181,7 +188,9 @@ def miss(laws, f, u, W):
 
 def equations(laws, cases, f, W, b):
     """Residuals of the frozen cases and their derivatives by all forces."""
-    u, residuals, slopes = b + W @ f, [], []
+    u = b + W @ f
+    residuals = []
+    slopes = []
     for law, case in zip(laws, cases, strict=True):
         r, by_force, by_rate = law.equations(case, f, u, W)
         slope = np.zeros((len(r), len(f)))

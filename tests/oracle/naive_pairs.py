@@ -79,9 +79,14 @@ class TwinPair:
     torsion = 0.0
 
     def __init__(self, first, second, body, partner, which):
-        self.body, self.partner, self.which, self.guards = body, partner, which, which == "nearest"
+        self.body = body
+        self.partner = partner
+        self.which = which
+        self.guards = which == "nearest"
         self.of_segment = isinstance(first.shape, Capsule)
-        self.middle, self.half, self.radius = np.asarray(first.shape.position), segment_of(first.shape), 0.0
+        self.middle = np.asarray(first.shape.position)
+        self.half = segment_of(first.shape)
+        self.radius = 0.0
         self.radius, (self.size, self.round) = first.shape.radius, box_of(second.shape)
         self.centre, self.turn = np.asarray(second.shape.position), np.asarray(second.shape.orientation, float)
         mu = np.sqrt(np.mean(first.friction) * np.mean(second.friction))

@@ -42,7 +42,9 @@ class Softness:
 
     def __init__(self, touching, hefts, scale, anchor, prox):
         """Scale: a change of force over mass, times this, is a velocity."""
-        self.starts, self.anchor, self.soft = touching.starts, anchor.copy(), np.zeros(len(anchor))
+        self.starts = touching.starts
+        self.anchor = anchor.copy()
+        self.soft = np.zeros(len(anchor))
         for start, contact, mass in zip(touching.starts, touching.contacts, hefts, strict=True):
             mu = contact.friction
             part = np.append(1.0, mu.max() ** 2 / np.array([mu[0] ** 2 or np.inf, mu[1] ** 2 or np.inf]))

@@ -35,7 +35,10 @@ class TwinContact:
     guards = of_segment = False  # whether it has to be looked for elsewhere on its body; whether on a segment
 
     def __init__(self, collision, touch, body, ground, quarter=None):
-        self.body, self.point, self.radius, self.quarter = body, touch.point, touch.radius, quarter
+        self.body = body
+        self.point = touch.point
+        self.radius = touch.radius
+        self.quarter = quarter
         self.axis = touch.axis if quarter is not None else None
         self.normal, self.height = ground.normal, ground.height
         given = collision.friction if ground.friction is None else ground.friction
@@ -97,7 +100,9 @@ class Touching:
     """Contact points at one knot; forces and quantities in groups of normal, along, across and, with torsion, spin."""
 
     def __init__(self, contacts, x, q, places=None):
-        self.contacts, self.x, self.q = contacts, x, q
+        self.contacts = contacts
+        self.x = x
+        self.q = q
         self.places = [c.place(x, q) for c in contacts] if places is None else places
         held = list(zip(contacts, self.places, strict=True))
         self.frames, self.ends = [c.frame(x, q, s) for c, s in held], [c.ends(x, q, s) for c, s in held]

@@ -84,7 +84,9 @@ def falling_row(windows, h, steps, angle=0.0, rate=1.0, gravity=9.81):
     """
     inertia = (windows + 1) / 3.0 + windows
     weight = gravity * ((windows + 1) / 2.0 + windows)
-    momentum, turn, found = inertia * rate, h * rate, []
+    momentum = inertia * rate
+    turn = h * rate
+    found = []
     start = 0.5 * inertia * rate**2 + weight * np.cos(angle)
     for _ in range(steps):
         right = momentum + 0.5 * h * weight * np.sin(angle)

@@ -33,7 +33,10 @@ def errors(windows, h, order=2, **options):
     """Largest (energy error, gap) over all knots of 10 s, errors of the tip by time, error of its last velocity."""
     sim, every = falling(windows, h, order, **options), max(1, round(0.002 / h))
     assert sim.mechanism.position_names[0] == "ground0"
-    before, energy, gap, tips = sim.energy().total, 0.0, 0.0, []
+    before = sim.energy().total
+    energy = 0.0
+    gap = 0.0
+    tips = []
     for k in range(round(10.0 / (h * every))):
         status = sim.step(substeps=every)
         assert status.converged

@@ -73,7 +73,9 @@ def test_double_pendulum_is_fourth_order_with_order_4():
 )
 def test_solution_is_met_with_the_error_of_the_order(build, start, reference, h, order):
     """Halving the step divides the error by 2^order, and next to nothing is left when that part is taken out."""
-    mech, expected, factor = build(), np.array(list(reference.values())), 2.0**order
+    mech = build()
+    expected = np.array(list(reference.values()))
+    factor = 2.0**order
     (body,), size = mech.bodies, expected.shape[1]
 
     def read(sim):

@@ -53,7 +53,9 @@ def columns(mech):
 
 def differenced(sim, torques, size=SIZE, push=1e-2):
     """A and B of the first step after a reset to the present coordinates, of a mechanism without loops."""
-    mech, q, v = sim.mechanism, sim.joint_positions, sim.joint_velocities
+    mech = sim.mechanism
+    q = sim.joint_positions
+    v = sim.joint_velocities
     other = Simulator(mech, sim.timestep, sim.order, tolerance=1e-13)
 
     def led_to(q, v, u):
@@ -83,7 +85,9 @@ class Neighbours:
     """
 
     def __init__(self, sim, velocities, torques, targets=0.0):
-        self.mech, self.torques, self.targets = sim.mechanism, torques, targets
+        self.mech = sim.mechanism
+        self.torques = torques
+        self.targets = targets
         self.sims = [Simulator(sim.mechanism, sim.timestep, sim.order, tolerance=sim.tolerance) for _ in range(2)]
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):
             other.reset(sim.joint_positions, sim.joint_velocities + sign * velocities)

@@ -97,7 +97,9 @@ def bricard(angle=1.1, floating=False):
     Its two joint angles t and s alternate and meet cos t + cos s + cos t cos s = 0 (Chen, You and Tarnai, 2005).
     """
     angles = (angle, np.arccos(-np.cos(angle) / (1.0 + np.cos(angle)))) * 3
-    x, q, hinges = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), []
+    x = np.zeros(3)
+    q = np.array([1.0, 0.0, 0.0, 0.0])
+    hinges = []
     for i, turn in enumerate(angles):
         q = mul(q, np.array([np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2)]))
         hinges.append((x, rotate(q, np.array([0.0, 0.0, 1.0]))))
@@ -115,7 +117,9 @@ def bricard(angle=1.1, floating=False):
 
 def leg(mech, name, base, hip, knee, foot, spread=0.0, closing="revolute"):
     """A five-bar leg whose hips coincide; its two feet are `spread` apart, for an open loop."""
-    hip, knee, foot = np.array(hip), np.array(knee), np.array(foot)
+    hip = np.array(hip)
+    knee = np.array(knee)
+    foot = np.array(foot)
     feet = {}
     for side, sign in (("l", 1.0), ("r", -1.0)):
         k, feet[side] = hip + knee * (sign, 1.0, 1.0), foot + (sign * spread / 2.0, 0.0, 0.0)

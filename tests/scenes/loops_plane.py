@@ -20,7 +20,9 @@ class Drawing:
     """
 
     def __init__(self, turn=UPRIGHT, wobble=0.0):
-        self.mech, self.turn, self.wobble = Mechanism(gravity=DOWN), turn / np.linalg.norm(turn), wobble
+        self.mech = Mechanism(gravity=DOWN)
+        self.turn = turn / np.linalg.norm(turn)
+        self.wobble = wobble
         self.rng = np.random.default_rng(0)
 
     def place(self, point):

@@ -7,7 +7,9 @@ yawed side chassis; the pin that joins two lower legs bridges the distance of th
 import math
 
 UPPER, LOWER = 0.115, 0.2  # lengths [m]
-HIP, SIDE, YAW = 0.21, 0.10, 0.0872665
+HIP = 0.21
+SIDE = 0.10
+YAW = 0.0872665
 PLANES = (-0.025, 0.04)  # of the right and the left linkage of a leg, beside its hip
 FOLD = math.pi / 2 + math.asin(UPPER / LOWER)  # of the knee in the standing pose
 MASS = 6.0

@@ -12,7 +12,9 @@ from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
 
 LYING = turned(np.pi / 2.0, (0, 1, 0))  # turns the axis of a capsule along x
 ACROSS = turned(np.pi / 2.0, (1, 0, 0))  # along y
-BALL, ROD, BRICK = Sphere(radius=0.1), Capsule(radius=0.05, length=0.4), Box(size=(0.4, 0.3, 0.2))
+BALL = Sphere(radius=0.1)
+ROD = Capsule(radius=0.05, length=0.4)
+BRICK = Box(size=(0.4, 0.3, 0.2))
 SHAPES = {"ball": BALL, "rod": ROD, "brick": BRICK}
 PAIRS = [("ball", "ball"), ("ball", "rod"), ("ball", "brick"), ("rod", "rod"), ("rod", "brick")]
 DEEPEST = 1e-6  # that anything may sink in [m]

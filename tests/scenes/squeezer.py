@@ -8,11 +8,31 @@ from vigym import Mechanism
 
 MASS = (0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498)
 INERTIA = (2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5)
-A, B, C = np.array([-0.06934, -0.00227]), np.array([-0.03635, 0.03273]), np.array([0.014, 0.072])
-D, DA, E, EA, RR, RA, SS = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092, 0.035
-SA, SB, SC, SD, TA, TB, U, UA, UB = 0.01874, 0.01043, 0.018, 0.02, 0.02308, 0.00916, 0.04, 0.01228, 0.00449
-ZF, ZT, FA = 0.02, 0.04, 0.01421
-STIFFNESS, REST, TORQUE = 4530.0, 0.07785, 0.033
+A = np.array([-0.06934, -0.00227])
+B = np.array([-0.03635, 0.03273])
+C = np.array([0.014, 0.072])
+D = 0.028
+DA = 0.0115
+E = 0.02
+EA = 0.01421
+RR = 0.007
+RA = 0.00092
+SS = 0.035
+SA = 0.01874
+SB = 0.01043
+SC = 0.018
+SD = 0.02
+TA = 0.02308
+TB = 0.00916
+U = 0.04
+UA = 0.01228
+UB = 0.00449
+ZF = 0.02
+ZT = 0.04
+FA = 0.01421
+STIFFNESS = 4530.0
+REST = 0.07785
+TORQUE = 0.033
 ANGLES = ("beta", "theta", "gamma", "phi", "delta", "omega", "epsilon")
 # Published, to ten digits of the angles at least; radians and rad/s in the order of ANGLES.
 START = (-0.0617138900142765, 0.0, 0.455279819163070, 0.222668390165886, 0.487364979543843, -0.222668390165886)
@@ -35,7 +55,9 @@ def squeezer():
     The problem is planar: flat bodies get half of their moment about each axis in the plane, and a little thickness.
     """
     beta, theta, gamma, phi, delta, omega, epsilon = START
-    second, fourth, sixth = beta + theta, phi + delta, omega + epsilon
+    second = beta + theta
+    fourth = phi + delta
+    sixth = omega + epsilon
     pin = along(beta, RR, 0.0)
     point = pin + along(second, -D, 0.0)
     knee, elbow = A + along(delta, ZT, 0.0), A + along(epsilon, 0.0, -U)

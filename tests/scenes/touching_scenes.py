@@ -166,7 +166,10 @@ def hopper(kp=50.0, kd=0.5, effort=3.5, clearance=0.0):
 
 def quadruped(kp=60.0, kd=1.0, effort=30.0, clearance=0.0, friction=0.6):
     """A trunk of 8 kg on four legs of two hinges, ball feet; motors at all hinges hold the bent legs."""
-    mech, thigh, shank, foot = Mechanism(ground=True), 0.2, 0.2, 0.02
+    mech = Mechanism(ground=True)
+    thigh = 0.2
+    shank = 0.2
+    foot = 0.02
     hip_angle, knee_angle = 0.6, -1.2
     down = [np.array([-np.sin(a), 0.0, -np.cos(a)]) for a in (hip_angle, hip_angle + knee_angle)]
     height = -(thigh * down[0] + shank * down[1])[2] + foot + clearance

@@ -172,7 +172,9 @@ def test_copies_go_on_with_their_factors(copied):
 
 
 def test_a_state_tells_its_factors():
-    sim, single, plain = Simulator(rod(), batch=3), Simulator(rod()), Simulator(rod(), batch=3)
+    sim = Simulator(rod(), batch=3)
+    single = Simulator(rod())
+    plain = Simulator(rod(), batch=3)
     sim.set_parameters({"mass": [0.5, 1.0, 2.0], "gravity": [1.0, 0.7, 1.0]})
     sim.step(substeps=5)
     single.state = sim.state[2]

@@ -37,7 +37,9 @@ def test_a_copy_continues_bit_for_bit(way, order, batch):
 
 def test_from_one_environment_to_a_batch_and_back():
     mech = tree(damping=0.2)
-    sim, batch, last = moving(mech), Simulator(mech, batch=5), Simulator(mech)
+    sim = moving(mech)
+    batch = Simulator(mech, batch=5)
+    last = Simulator(mech)
     rows = batch.state
     rows[3] = sim.state
     batch.state = rows
@@ -109,7 +111,9 @@ def test_motion_too_fast_for_any_step_is_reported():
 
 def test_a_step_that_is_halved_twice_arrives():
     """Time moves by the whole step, whatever parts it was made of."""
-    sim, rng, halvings = Simulator(whip()), np.random.default_rng(0), []
+    sim = Simulator(whip())
+    rng = np.random.default_rng(0)
+    halvings = []
     for _ in range(25):
         before, status = sim.time, sim.step(rng.normal(size=12))
         assert sim.time - before == pytest.approx(0.01 * status.converged, abs=1e-12)

@@ -119,7 +119,9 @@ def test_named_coordinates_are_held_and_the_others_follow(name, loops):
 
 def tree_positions(sim):
     """Coordinates of the tree joints of a simulator by joint name."""
-    positions, start, values = {}, 0, sim.joint_positions
+    positions = {}
+    start = 0
+    values = sim.joint_positions
     for joint in sim.mechanism.tree_joints:
         count = len(joint.joint_type.positions)
         positions[joint.name] = values[start : start + count]

@@ -50,7 +50,9 @@ def test_reset_meets_constraints_and_reads_back(kind):
 def test_small_steps_obey_newton_and_euler(seed):
     """Mass times dv/dt = f and J dw/dt + w x J w = t along every direction that the joints leave free."""
     mech, twin = start(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.3)
-    u, h, after = random_rates(seed + 1, mech, 3.0), 1e-4, []
+    u = random_rates(seed + 1, mech, 3.0)
+    h = 1e-4
+    after = []
     for twin.h in (h, -h):
         twin.reset(random_positions(seed, mech), random_rates(seed, mech))
         twin.step(u)
@@ -111,7 +113,9 @@ def test_energy_and_momentum_of_a_free_chain():
     mech = random_tree(3, ["spherical", "universal"], gravity=(0.0, 0.0, 0.0), to_world=False)
     twin = Twin(mech, 0.01)
     twin.reset(random_positions(3, mech), random_rates(3, mech))
-    rng, energies, momenta = np.random.default_rng(0), [], []
+    rng = np.random.default_rng(0)
+    energies = []
+    momenta = []
     for k in range(100):
         u = np.append(np.zeros(6), rng.normal(size=5)) if k < 20 else None  # internal: nothing pushes on the root
         twin.step(u)

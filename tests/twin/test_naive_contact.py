@@ -40,7 +40,9 @@ def test_solutions_meet_the_laws(seed):
 
 def test_friction_dissipates_the_most():
     """Against every allowed force of a fan, forward unlike backward."""
-    law, W, angles = Slip((1, 2), 0, (0.5, 0.2, 0.9)), np.eye(3), np.linspace(0.0, 2.0 * np.pi, 721)
+    law = Slip((1, 2), 0, (0.5, 0.2, 0.9))
+    W = np.eye(3)
+    angles = np.linspace(0.0, 2.0 * np.pi, 721)
     fan = np.array([np.cos(angles), np.sin(angles)]).T
     fan[:, 0] *= np.where(fan[:, 0] < 0.0, 0.5, 0.9)
     fan[:, 1] *= 0.2

@@ -44,7 +44,9 @@ def test_rows_of_closing_joints_and_springs_are_derivatives(kind):
 def test_newton_goes_along_the_derivative_of_the_poses(build):
     """The analytic derivative of a step's end, which the Jacobian is made of."""
     twin = moving_twin(build(1) if build is general_four_bars else build())
-    ahead, V, h = twin.ahead(twin.v, twin.w, 0.05), np.hstack([twin.v, twin.w]).ravel(), 0.05
+    ahead = twin.ahead(twin.v, twin.w, 0.05)
+    V = np.hstack([twin.v, twin.w]).ravel()
+    h = 0.05
     exact = twin.rows(*ahead)[0] @ twin.turned(twin.w, h)
     for direction in np.random.default_rng(0).normal(size=(5, len(V))):
         probes = (V + sign * 1e-6 * direction for sign in (1.0, -1.0))
@@ -57,7 +59,10 @@ def test_newton_goes_along_the_derivative_of_the_poses(build):
 def test_small_steps_obey_newton_and_euler(seed):
     """The missing force is one of the constraints, with springs and dampers along their lines."""
     mech = random_loops(seed, ["spherical", "universal", "revolute", "cylindrical"], ["revolute"], damping=0.3)
-    start, u, h, after = closed_state(mech, seed), 2.0 * np.ones(7), 1e-4, []
+    start = closed_state(mech, seed)
+    u = 2.0 * np.ones(7)
+    h = 1e-4
+    after = []
     twin = Twin(mech)
     for twin.h in (h, -h):
         twin.reset(*start)
@@ -65,7 +70,9 @@ def test_small_steps_obey_newton_and_euler(seed):
         after.append(twin.knot_velocities())
     acceleration, joint_acceleration = ((after[0][k] - after[1][k]) / (2.0 * h) for k in range(2))
     twin.reset(*start)
-    (G, J), S, (V, rates) = twin.rows(), twin.springs.rows(twin.x, twin.q), twin.knot_velocities()
+    (G, J) = twin.rows()
+    S = twin.springs.rows(twin.x, twin.q)
+    (V, rates) = twin.knot_velocities()
     balance = twin.mass[:, None] * (acceleration[:, :3] - mech.gravity)
     about = np.einsum("nij,nj->ni", twin.inertia, acceleration[:, 3:])
     about += np.cross(V[:, 3:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))

@@ -11,7 +11,9 @@ from scenes.env_cases import assert_same
 from vigym.wrappers import EnergyReward, PhysicsCost, PhysicsVectorReward, vector
 from vigym.wrappers.terms import QUANTITIES
 
-ID, SNAKE, COUNT = "vigym/InvertedDoublePendulum-v0", "vigym/Snake-v0", 3
+ID = "vigym/InvertedDoublePendulum-v0"
+SNAKE = "vigym/Snake-v0"
+COUNT = 3
 
 each_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 
@@ -31,7 +33,9 @@ def done_of(env, returned):
 
 @pytest.mark.parametrize("kind", QUANTITIES)
 def test_costs(kind):
-    plain, env, over = gym.make(SNAKE), PhysicsCost(gym.make(SNAKE), kind), PhysicsCost(gym.make(SNAKE), kind, 1e-9)
+    plain = gym.make(SNAKE)
+    env = PhysicsCost(gym.make(SNAKE), kind)
+    over = PhysicsCost(gym.make(SNAKE), kind, 1e-9)
     plain.reset(seed=0), over.reset(seed=0)
     assert env.reset(seed=0)[1]["cost"] == 0.0
     for move in moves(20, 8):

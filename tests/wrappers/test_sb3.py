@@ -15,7 +15,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormali
 from scenes.env_cases import CASES, assert_same
 from vigym.wrappers import SB3VecEnv, vector
 
-ID, COUNT, SHORT = "vigym/InvertedDoublePendulum-v0", 3, 9
+ID = "vigym/InvertedDoublePendulum-v0"
+COUNT = 3
+SHORT = 9
 
 every = pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
 

@@ -142,7 +142,9 @@ def body_residuals(d, knot2, knot3, h):
     """
     per_h = 1.0 / h
     for block in range(d.block_count):
-        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        body = d.body(block)
+        pose2 = d.pose(knot2, block)
+        pose3 = d.pose(knot3, block)
         mass = body.mass
         w2 = pose3.angular_velocity
         Jw = mat_vec(inertia_matrix(body), w2)
@@ -181,7 +183,9 @@ def assemble_blocks(d, knot2, knot3, h):
     """
     per_hh = 1.0 / (h * h)
     for block in range(d.block_count):
-        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        body = d.body(block)
+        pose2 = d.pose(knot2, block)
+        pose3 = d.pose(knot3, block)
         J = inertia_matrix(body)
         c = pose3.cosine
         e = scale(0.5 * h, pose3.angular_velocity)
@@ -202,11 +206,15 @@ def apply_increment(d, knot2, knot3, h, step_length, mask):
     length 1, so that no increment leaves the domain.
     """
     for block in range(d.block_count):
-        body, pose2, pose3 = d.body(block), d.pose(knot2, block), d.pose(knot3, block)
+        body = d.body(block)
+        pose2 = d.pose(knot2, block)
+        pose3 = d.pose(knot3, block)
         dphi = scale(step_length, add(body.delta_rotation, body.rotation_correction))
         dy = scale(step_length, add(body.delta_position, body.position_correction))
         dx = sub(dy, cross(dphi, pose3.arm))
-        v, w, c = pose3.velocity, pose3.angular_velocity, pose3.cosine
+        v = pose3.velocity
+        w = pose3.angular_velocity
+        c = pose3.cosine
         v2 = add(v, scale(1.0 / h, dx))
         theta = mat_t_vec(pose3.rotation, dphi)
         e = scale(0.5 * h, w)

@@ -54,7 +54,10 @@ class DataType(types.Type):
     """
 
     def __init__(self, token, vectors, single, features):
-        self.token, self.vectors, self.single, self.features = token, vectors, single, features
+        self.token = token
+        self.vectors = vectors
+        self.single = single
+        self.features = features
         super().__init__(name=f"Data({token}, {vectors}, {single}, {sorted(features)})")
 
     @property
@@ -67,7 +70,9 @@ class RowType(types.Type):
     """Type of a row: its kind, and the type of its fields."""
 
     def __init__(self, kind, data):
-        self.kind, self.token, self.features = kind, data.token, data.features
+        self.kind = kind
+        self.token = data.token
+        self.features = data.features
         self.fields = ROW_KINDS[kind].fields
         super().__init__(name=f"Row({kind}, {data.token}, {sorted(data.features)})")
 

@@ -58,7 +58,9 @@ def see_step(d, i, dof, rate, slope, change, per_h):
 @inline
 def see_knot(d, i, dof, share):
     """Write what the bounded forces see of a knot velocity, at the coordinate of the knot."""
-    start, o, one = dof.start, d.full(0.0), d.full(1.0)
+    start = dof.start
+    o = d.full(0.0)
+    one = d.full(1.0)
     command, rate_stiffness = o, o
     if d.body(i).motor_kind > 0:
         target, rate = dof.last_target, dof.increment_seen
@@ -112,7 +114,9 @@ def apply_laws(d, i, dof, share, per_h, prox, motion, forces):
     anchors = dof.anchor_forces
     rho = per_h * dof.effective_mass
     next_rate = dof.seen_rate + dof.seen_slope * motion
-    motor, limit, friction = (o, o, o), (o, o, o), (o, o, o)
+    motor = (o, o, o)
+    limit = (o, o, o)
+    friction = (o, o, o)
     if body.motor_kind > 0:
         bound = share * dof.force_limit
         motor = motor_law(d, dof, forces[0], anchors[0], next_rate, rho, bound, prox)
@@ -160,7 +164,9 @@ def update_bounded_forces(d, share, per_h, prox):
         if is_bounded(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
-                moved, affine, slopes = dof.increment, dof.affine_forces, dof.force_slopes
+                moved = dof.increment
+                affine = dof.affine_forces
+                slopes = dof.force_slopes
                 forces = (
                     affine[0] - slopes[0] * moved,
                     affine[1] - slopes[1] * moved,
@@ -217,7 +223,9 @@ def reanchor_bounded_forces(d, h, mask):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 softness = PROXIMAL * h / dof.effective_mass  # rate per force
-                f, f0, k = dof.forces, dof.anchor_forces, dof.force_slopes
+                f = dof.forces
+                f0 = dof.anchor_forces
+                k = dof.force_slopes
                 motor = yields(d, f[0], f0[0], k[0], softness, h, mask)
                 limit = yields(d, f[1], f0[1], k[1], softness, h, mask)
                 friction = yields(d, f[2], f0[2], k[2], softness, h, mask)

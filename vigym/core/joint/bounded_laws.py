@@ -56,7 +56,9 @@ def motor_command(d, i, dof, coordinate, rate, slope):
     PD control of the coordinate, or of the rate where there is no position gain; of a DC motor its
     output sets the voltage.
     """
-    target, kp, kd = dof.target, dof.kp, dof.kd
+    target = dof.target
+    kp = dof.kp
+    kd = dof.kd
     torque, o = dof.applied_torque, d.full(0.0)
     rate_target = where(kp, o, target)
     command = kp * (where(kp, target, coordinate) - coordinate) + kd * (rate_target - rate)
@@ -99,7 +101,9 @@ def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
     """
     o, one = d.full(0.0), d.full(1.0)
     rate, slope = dof.seen_rate, dof.seen_slope
-    command, stiffness, fastest = dof.motor_command, dof.motor_stiffness, dof.velocity_limit
+    command = dof.motor_command
+    stiffness = dof.motor_stiffness
+    fastest = dof.velocity_limit
     z = with_anchor(force, anchor, prox)
     scale = rho * slope
     later = command - stiffness * (next_rate - rate) / slope

@@ -48,7 +48,9 @@ def angle_of(d, i, j, orientation):
     if body.rotation_count == 1:
         return e[0], dot(b, v)
     a = mat_t_vec(rotation_matrix(body.joint_orientation), body.parent_axis)
-    p, q, r = dot(a, v), dot(b, v), dot(cross(a, b), v)
+    p = dot(a, v)
+    q = dot(b, v)
+    r = dot(cross(a, b), v)
     if j == 0:
         return e[0] * e[0] + q * q - (p * p + r * r), 2.0 * (e[0] * p + q * r)
     return e[0] * e[0] + p * p - (q * q + r * r), 2.0 * (e[0] * q + p * r)
@@ -111,7 +113,9 @@ def store_coordinates(d, i, knot, mask):
 def store_quaternion(d, p, quaternion, mask):
     """Store the relative quaternion of three free rotations, dof p the first of them."""
     w, x, y, z = quaternion
-    first, second, third = d.dof(p), d.dof(p + 1), d.dof(p + 2)
+    first = d.dof(p)
+    second = d.dof(p + 1)
+    third = d.dof(p + 2)
     first.cosine = where(mask, w, first.cosine)
     first.sine = where(mask, x, first.sine)
     second.sine = where(mask, y, second.sine)
@@ -195,7 +199,9 @@ def rate_of(d, i, j, knot3, h):
     if body.rotation_count == 3:
         stored = stored_quaternion(d, body.first_dof + translations)
         change = quaternion_product(conjugate(stored), e)
-        x, y, z = 2.0 * per_h * change[1], 2.0 * per_h * change[2], 2.0 * per_h * change[3]
+        x = 2.0 * per_h * change[1]
+        y = 2.0 * per_h * change[2]
+        z = 2.0 * per_h * change[3]
         rate = x if j == translations else (y if j == translations + 1 else z)
         return rate, per_h, rate, per_h
     s, c = angle_change(d, i, j - translations, d.dof(p), e)

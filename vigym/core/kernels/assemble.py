@@ -108,7 +108,9 @@ def close_in_stages(d, knot, arrays, first):
     positions, given = arrays.positions, arrays.given
     change = farthest(d, arrays.start, given, first) / STAGE
     stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
-    stage, held, active = 0, one, one
+    stage = 0
+    held = one
+    active = one
     while True:
         stage += 1
         fraction = stage / stages

@@ -91,12 +91,16 @@ def widen(plan, model, single, double, groups, model_stride, known, requested):
     are left out.
     """
     s, d = pointer(single), pointer(double)
-    size, start, knot_size = plan[STATE_SIZE], plan[STATE_KNOTS], plan[KNOT_SIZE]
+    size = plan[STATE_SIZE]
+    start = plan[STATE_KNOTS]
+    knot_size = plan[KNOT_SIZE]
     for g in range(known.size):
         if known[g] >= requested[g]:
             continue
         known[g] = requested[g]
-        at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
+        at = g * size
+        first = 2 * g * size
+        second = (2 * g + 1) * size
         widen_part(s, at, d, first, second, start)
         widen_sums(s, at, d, first, second)
         now = int(load(s, at + PRESENT_KNOT, number_of(s)))
@@ -119,12 +123,16 @@ def narrow(plan, model, double, single, model_stride, changed):
 
     Those that are ``changed``.
     """
-    d, s, size = pointer(double), pointer(single), plan[STATE_SIZE]
+    d = pointer(double)
+    s = pointer(single)
+    size = plan[STATE_SIZE]
     for g in range(changed.size):
         if not changed[g]:
             continue
         changed[g] = False
-        at, first, second = g * size, 2 * g * size, (2 * g + 1) * size
+        at = g * size
+        first = 2 * g * size
+        second = (2 * g + 1) * size
         narrow_part(d, first, second, s, at, size)
         narrow_sums(d, first, second, s, at)
         group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN_TREE, BATCH)

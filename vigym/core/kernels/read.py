@@ -40,7 +40,11 @@ from vigym.core.model.fields import NO_MOTOR, SKATE
 from vigym.core.solver.knot_velocity import solve_knot_velocities
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal
-CONTACT_GAP, CONTACT_FORCE, CONTACT_POINT, CONTACT_SLIP, CONTACT_NORMAL = 0, 1, 4, 7, 8
+CONTACT_GAP = 0
+CONTACT_FORCE = 1
+CONTACT_POINT = 4
+CONTACT_SLIP = 7
+CONTACT_NORMAL = 8
 READ_CONTACT = 11
 # columns of an environment besides poses and coordinates
 (
@@ -104,7 +108,9 @@ def read_bodies(d, knot, out, first):
     g = d.environment.gravity
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
-        x, q, mass = pose.position, pose.orientation, body.mass
+        x = pose.position
+        q = pose.orientation
+        mass = body.mass
         omega = body.delta_rotation
         v = sub(body.delta_position, cross(omega, pose.arm))
         w = mat_t_vec(pose.rotation, omega)
@@ -262,7 +268,9 @@ def read_contacts(d, knot, out, first, column):
     Returns (deepest penetration [m], fastest slip of one that has a force [m/s], what contacts take
     in the half step up to the knot [J], and at it [W]).
     """
-    o, depth, sliding = d.full(0.0), d.full(0.0), d.full(0.0)
+    o = d.full(0.0)
+    depth = d.full(0.0)
+    sliding = d.full(0.0)
     lost, power = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)

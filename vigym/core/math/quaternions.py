@@ -40,10 +40,18 @@ def renormalised(q):
 @inline
 def rotation_matrix(q):
     """Compute the rotation matrix of q, row-major."""
-    x, y, z = q[1] + q[1], q[2] + q[2], q[3] + q[3]
-    wx, wy, wz = q[0] * x, q[0] * y, q[0] * z
-    xx, xy, xz = q[1] * x, q[1] * y, q[1] * z
-    yy, yz, zz = q[2] * y, q[2] * z, q[3] * z
+    x = q[1] + q[1]
+    y = q[2] + q[2]
+    z = q[3] + q[3]
+    wx = q[0] * x
+    wy = q[0] * y
+    wz = q[0] * z
+    xx = q[1] * x
+    xy = q[1] * y
+    xz = q[1] * z
+    yy = q[2] * y
+    yz = q[2] * z
+    zz = q[3] * z
     return (
         1.0 - (yy + zz),
         xy - wz,

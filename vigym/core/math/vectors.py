@@ -184,7 +184,9 @@ def mat_sub_outer(A, a, b):
 def inverse3(A):
     """Invert a matrix by cofactors."""
     a, b, c = matrix_rows(A)
-    p, q, r = cross(b, c), cross(c, a), cross(a, b)
+    p = cross(b, c)
+    q = cross(c, a)
+    r = cross(a, b)
     s = 1.0 / dot(a, p)
     return s * p[0], s * q[0], s * r[0], s * p[1], s * q[1], s * r[1], s * p[2], s * q[2], s * r[2]
 

@@ -505,7 +505,9 @@ class RowKind:
     """
 
     def __init__(self, alone: bool = False, buffered: bool = False, **parts: Part) -> None:
-        self.alone, self.buffered, self.tables = alone, buffered, parts
+        self.alone = alone
+        self.buffered = buffered
+        self.tables = parts
         self.fields = {
             field.name: (array, field, part.table.offset(field.name))
             for array, part in parts.items()

@@ -281,7 +281,9 @@ def evaluate(d, step, active, stale, constrained, iteration):
     Lanes with ``stale`` factors are factorised anew, and those that are ``constrained``: contacts,
     limits and the like change their slopes.
     """
-    o, weight, has_loops = d.full(0.0), 0.5 + 0.5 * step.rho, d.loop_row_count > 0
+    o = d.full(0.0)
+    weight = 0.5 + 0.5 * step.rho
+    has_loops = d.loop_row_count > 0
     gap, now_constrained = assemble_forces(d, step, iteration)
     constrained = maximum(constrained, both(now_constrained, active))
     stale = maximum(stale, both(constrained, active))

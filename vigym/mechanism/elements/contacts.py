@@ -20,7 +20,10 @@ from vigym.spatial import batch_rotation_matrix
 
 RIM_CONTACTS = 4  # the deepest point of a rim, and those 90, 180 and 270 degrees on
 SAME = 1e-9  # [m] distance of points that count as one
-NEAREST, BALL, HEAD, TAIL = "nearest", "ball", "head", "tail"
+NEAREST = "nearest"
+BALL = "ball"
+HEAD = "head"
+TAIL = "tail"
 
 
 @dataclass(frozen=True, eq=False)

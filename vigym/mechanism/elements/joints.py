@@ -76,11 +76,9 @@ class JointType:
 _XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 _LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
 _ANGLE, _DISTANCE = ("angle",), ("distance",)
-_SLIDE_AND_TURN, _PLANE, _TWO_ANGLES = (
-    ("distance", "angle"),
-    ("x", "y", "angle"),
-    ("angle1", "angle2"),
-)
+_SLIDE_AND_TURN = ("distance", "angle")
+_PLANE = ("x", "y", "angle")
+_TWO_ANGLES = ("angle1", "angle2")
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row

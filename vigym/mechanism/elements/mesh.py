@@ -181,7 +181,9 @@ def _simplex(points: Array) -> Indices:
 
 def _planes(points: Array, faces: Indices) -> tuple[Array, Array]:
     """Return outward unit normals (m, 3) of faces and their distances from the origin (m,)."""
-    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
+    a = points[faces[:, 0]]
+    b = points[faces[:, 1]]
+    c = points[faces[:, 2]]
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     return normals, np.sum(normals * a, axis=1)

@@ -137,7 +137,9 @@ class _Loops:
     ) -> None:
         self.frames = frames
         self.system = LoopSystem(tree, frames, rows, sizes)
-        self._tree, self._rows, self._sizes = tree, rows, sizes
+        self._tree = tree
+        self._rows = rows
+        self._sizes = sizes
 
     def independent_parts(self) -> list["_Loops"]:
         """Return groups of loops that share degrees of freedom; the ranks of groups add up."""

@@ -54,7 +54,9 @@ class Mobility:
             masses: of the bodies (n,) [kg].
             inertias: of the bodies (n, 3, 3) [kg m^2].
         """
-        v, w, n = self._linear, self._angular, self._tree.dofs
+        v = self._linear
+        w = self._angular
+        n = self._tree.dofs
         M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
         M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
         T = self._motions

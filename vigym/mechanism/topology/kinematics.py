@@ -234,7 +234,9 @@ def _relations(mechanism: Elements) -> dict[str, tuple[str, float, float]]:
     couplings = {coupling.joint: coupling for coupling in mechanism.couplings.values()}
     relations = {}
     for follower in couplings:
-        leader, ratio, offset = follower, 1.0, 0.0
+        leader = follower
+        ratio = 1.0
+        offset = 0.0
         while leader in couplings:
             step = couplings[leader]
             offset += ratio * step.offset

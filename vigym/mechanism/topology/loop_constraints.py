@@ -123,7 +123,9 @@ class LoopSystem:
 
     def evaluate(self, poses: Poses) -> tuple[Array, Array]:
         """Return dimensionless values (S, rows) and derivatives (S, rows, dofs) of the rows."""
-        n, a, b = self._n_translations, self._a, self._b
+        n = self._n_translations
+        a = self._a
+        b = self._b
         R_a, R_b = poses.R[:, a], poses.R[:, b]
         t = rotate(R_a[:, :n], self._t)
         from_a = poses.x[:, a[:n]] + rotate(R_a[:, :n], self._anchors[:, 0])

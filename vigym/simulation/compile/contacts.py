@@ -112,7 +112,9 @@ def pair_extremes(row: np.void) -> tuple[Array, Array]:
 
 def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     """Constants of a contact of two bodies."""
-    row, own, partner = CONTACT_MODEL.rows(1)[0], pair.own, pair.partner
+    row = CONTACT_MODEL.rows(1)[0]
+    own = pair.own
+    partner = pair.partner
     row["point"], row["segment"], row["radius"] = middle_segment(own)
     row["box_centre"], axes, row["box_half_sizes"], row["box_radius"] = rounded_box(partner)
     row["box_axes"] = axes.ravel()

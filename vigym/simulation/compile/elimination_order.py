@@ -135,7 +135,9 @@ class Loops:
         start = 0
         for r, (row, top) in enumerate(zip(self.rows, self._closing, strict=True)):
             entry = table[r]
-            entry["kind"], entry["owner"], entry["dof"] = row.kind, row.owner, row.dof
+            entry["kind"] = row.kind
+            entry["owner"] = row.owner
+            entry["dof"] = row.dof
             entry["endpoint_a"] = self._index.get((row.a, r), -1)
             entry["endpoint_b"] = self._index.get((row.b, r), -1)
             entry["other_body"], entry["other_dof"] = row.b, row.other_dof
