@@ -8,7 +8,9 @@ from sources import SCRIPTS, SOURCES, Function, Source, imported
 MODULES = 12  # in a folder, beside its __init__
 FILE_LINES = 400
 FUNCTION_LINES = 40  # of code: blank lines, comments and the docstring are not counted
+FUNCTION_LINES_OF_TESTS = 50  # scenes are lists of elements
 COLUMNS = 100
+COLUMNS_OF_TESTS = 120  # their code is formatted to 100; texts and docstrings may be longer
 PARAMETERS = 8
 NAMESAKES = 3  # modules with one basename
 SHORT_FILE = 100  # lines; a shorter one that serves a single neighbour could be a part of it
@@ -32,6 +34,7 @@ MANY_PARAMETERS = {
     "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/assemble.py assemble": "entry kernel: Python passes flat arrays",
+    "tests/scenes/touching_scenes.py add_five_bar": "a robot's leg: body, hips, knees, rods",
     "vigym/core/compiler/rows.py group_data": "the flat arrays of a lane group and their starts",
 }
 # file that serves a single neighbour and is short: why it is not a part of it
@@ -85,7 +88,11 @@ def test_a_function_is_small_enough_to_see_whole():
     found = {
         f"{s.at(f)} {f.name}": code_lines(s, f) for s in [*SOURCES, *SCRIPTS] for f in s.functions()
     }
-    assert {name: lines for name, lines in found.items() if lines > FUNCTION_LINES} == {}
+    assert {
+        name: lines
+        for name, lines in found.items()
+        if lines > (FUNCTION_LINES_OF_TESTS if name.startswith("tests/") else FUNCTION_LINES)
+    } == {}
 
 
 def test_a_function_has_few_parameters():
@@ -98,8 +105,11 @@ def test_a_function_has_few_parameters():
 
 
 def test_a_line_fits_beside_another():
-    wide = {s.name: sum(len(line) > COLUMNS for line in s.lines) for s in [*SOURCES, *SCRIPTS]}
-    assert {name: lines for name, lines in wide.items() if lines} == {}
+    found = {}
+    for source in [*SOURCES, *SCRIPTS]:
+        columns = COLUMNS_OF_TESTS if source.name.startswith("tests/") else COLUMNS
+        found[source.name] = sum(len(line) > columns for line in source.lines)
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
 def test_a_line_assigns_one_thing_or_a_pair():

@@ -58,7 +58,8 @@ def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
             raise ValueError(f"initial: found {found} for one environment, expected {expected}")
         named.append(start)
     numbers = [name for name, value in first.items() if isinstance(value, float)]
-    table = _take_rows([[start[name] for name in numbers] for start in named], rows)  # type: ignore[misc]
+    values: Any = [[start[name] for name in numbers] for start in named]
+    table = _take_rows(values, rows)
     others = first.keys() - set(numbers)
     arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
     return {**dict(zip(numbers, table.T, strict=True)), **arrays}

@@ -42,7 +42,8 @@ def require(valid: bool, option: str, found: object, expected: str) -> None:
 
 def require_positive(option: str, found: object, unit: str) -> None:
     """Raise ValueError unless an option is a finite number above zero."""
-    require(is_number(found) and found > 0.0, option, found, f"{unit} > 0")  # type: ignore[operator]
+    valid = is_number(found) and found > 0.0  # type: ignore[operator]
+    require(valid, option, found, f"{unit} > 0")
 
 
 def require_whole(option: str, found: object, least: int) -> None:
