@@ -57,7 +57,9 @@ class Tally:
         ]  # fmt: skip
 
 
-def run(mech: Mechanism, h: float, solver: str, start: dict[str, Any], targets: Targets | None) -> Tally:
+def run(
+    mech: Mechanism, h: float, solver: str, start: dict[str, Any], targets: Targets | None
+) -> Tally:
     """Step for a second, a knot at a time."""
     sim, tally = Simulator(mech, timestep=h, contact_solver=solver), Tally()
     sim.step()  # compiles
@@ -101,10 +103,21 @@ def cases() -> dict[str, tuple[Mechanism, dict[str, Any], Targets | None]]:
 
 def main() -> None:
     """Print a table: iterations mean / 95th percentile / largest, time of a step, gaps, failed steps."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--timesteps", type=float, nargs="+", default=[0.01, 0.002], help="[s]")
     options = parser.parse_args()
-    head = ["mechanism", "h", "solver", "iterations", "us", "lowest gap", "gap at the end", "failed / halved"]
+    head = [
+        "mechanism",
+        "h",
+        "solver",
+        "iterations",
+        "us",
+        "lowest gap",
+        "gap at the end",
+        "failed / halved",
+    ]
     rows = []
     for name, (mech, start, targets) in cases().items():
         for h in options.timesteps:

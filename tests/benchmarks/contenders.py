@@ -12,7 +12,10 @@ from chain_models import mujoco_chain, vigym_chain
 import vigym
 from vigym.evaluation.speed.timing import Job
 
-GAP = {"float64": 1e-9, "float32": 1e-5}  # [m, rad] joints that are further apart at the end were not solved
+GAP = {
+    "float64": 1e-9,
+    "float32": 1e-5,
+}  # [m, rad] joints that are further apart at the end were not solved
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ def vigym_single(setting: Setting) -> Contender:
 def vigym_batch(setting: Setting, start: np.ndarray, precision: str = "float64") -> Contender:
     """A batch in vigym on one thread, started from the joint positions `start` (batch, n_positions)."""
     mech = vigym_chain(setting.links, setting.joint)
-    sim = vigym.Simulator(mech, timestep=setting.timestep, batch=len(start), threads=1, precision=precision)
+    sim = vigym.Simulator(
+        mech, timestep=setting.timestep, batch=len(start), threads=1, precision=precision
+    )
     return _vigym(sim, setting.steps, setting.steps * len(start), start)
 
 
@@ -64,7 +69,8 @@ def _vigym(sim: vigym.Simulator, substeps: int, steps: int, start: np.ndarray | 
     return Contender(
         Job(lambda: sim.reset(positions=start), run, steps),
         lambda: (
-            bool(np.all(last["status"].converged)) and float(np.max(sim.constraint_residual())) <= GAP[sim.precision]
+            bool(np.all(last["status"].converged))
+            and float(np.max(sim.constraint_residual())) <= GAP[sim.precision]
         ),
         lambda: float(np.max(np.abs(sim.energy().total))),
         lambda: float(np.mean(last["status"].iterations)) / substeps,
@@ -117,7 +123,10 @@ def mujoco_rollout(setting: Setting, start: np.ndarray) -> Contender:
 
     return Contender(
         Job(lambda: None, run, setting.steps * len(start)),
-        lambda: bool(np.all(np.isfinite(states))) and not any(warning.number for warning in data.warning),
+        lambda: (
+            bool(np.all(np.isfinite(states)))
+            and not any(warning.number for warning in data.warning)
+        ),
         lambda: float("nan"),
         lambda: 0.0,
     )

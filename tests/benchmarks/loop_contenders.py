@@ -15,7 +15,17 @@ from vigym.evaluation.speed.timing import Job
 SOLVED = 1e-9  # [m] gap of a loop that was solved, for an engine that closes loops exactly
 APART = 0.05  # [m] loops further open came apart
 LOST = 0.25  # of the largest kinetic energy; a run that gains or loses more is not a simulation of this chain
-FACTORS = (0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # time constants of MuJoCo's constraints tried, in steps
+FACTORS = (
+    0.5,
+    1.0,
+    1.25,
+    1.5,
+    2.0,
+    3.0,
+    4.0,
+    6.0,
+    10.0,
+)  # time constants of MuJoCo's constraints tried, in steps
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,8 @@ class Contender:
     Attributes:
         name: engine and setting.
         job: what to time.
-        watch: repeats the run, looks that many times, and stops where a loop is further open than the gap given [m].
+        watch: repeats the run, looks that many times, and stops where a loop is further open than
+            the gap given [m].
     """
 
     name: str
@@ -66,7 +77,9 @@ class Contender:
     watch: Callable[[int, float], Record]
 
 
-def record(seen: Sequence[Motion], apart: float = APART, failed: bool = False, note: str = "") -> Record:
+def record(
+    seen: Sequence[Motion], apart: float = APART, failed: bool = False, note: str = ""
+) -> Record:
     """Judge a run by its first state and those after it."""
     gap = max(m.gap for m in seen)
     kinetic = max(m.kinetic for m in seen)
@@ -101,7 +114,9 @@ def vigym_loops(setting: Setting, loops: str, order: int = 2) -> Contender:
         return record(seen, SOLVED, not fine, f"{iterations / setting.steps:.2f} iterations")
 
     name = f"vigym {loops}" + (f", order {order}" if order != 2 else "")
-    return Contender(name, Job(sim.reset, lambda: sim.step(substeps=setting.steps), setting.steps), watch)
+    return Contender(
+        name, Job(sim.reset, lambda: sim.step(substeps=setting.steps), setting.steps), watch
+    )
 
 
 def _vigym_motion(sim: vigym.Simulator, bars: list[Bar]) -> Motion:
@@ -130,7 +145,10 @@ def vigym_batch(setting: Setting, loops: str, start: np.ndarray) -> tuple[Job, C
         last["status"] = sim.step(substeps=setting.steps)
 
     def healthy() -> bool:
-        return bool(np.all(last["status"].converged)) and float(np.max(sim.constraint_residual())) <= SOLVED
+        return (
+            bool(np.all(last["status"].converged))
+            and float(np.max(sim.constraint_residual())) <= SOLVED
+        )
 
     return Job(prepare, run, setting.steps * len(start)), healthy
 
@@ -141,9 +159,13 @@ def mujoco_loops(
     """One chain in MuJoCo; `factor` is the time constant of its constraints in steps, None its defaults."""
     import mujoco
 
-    mujoco.set_mju_user_warning(lambda _: None)  # they are counted; left alone it prints them and writes a file
+    mujoco.set_mju_user_warning(
+        lambda _: None
+    )  # they are counted; left alone it prints them and writes a file
     bars = setting.bars
-    model = mujoco_chain(bars, setting.timestep, integrator, stiffness(factor, setting.timestep), tuned)
+    model = mujoco_chain(
+        bars, setting.timestep, integrator, stiffness(factor, setting.timestep), tuned
+    )
     data = mujoco.MjData(model)
 
     def watch(instants: int, gap: float = APART) -> Record:
@@ -158,7 +180,9 @@ def mujoco_loops(
 
     name = f"MuJoCo {integrator}, " + ("defaults" if factor is None else f"solref {factor:g}h")
     reset, step = mujoco.mj_resetData, mujoco.mj_step
-    job = Job(lambda: reset(model, data), lambda: step(model, data, nstep=setting.steps), setting.steps)
+    job = Job(
+        lambda: reset(model, data), lambda: step(model, data, nstep=setting.steps), setting.steps
+    )
     return Contender(name + (", tuned" if tuned else ""), job, watch)
 
 
@@ -185,7 +209,9 @@ def mujoco_rollout(
     from mujoco.rollout import Rollout
 
     mujoco.set_mju_user_warning(lambda _: None)
-    model = mujoco_chain(setting.bars, setting.timestep, "Euler", stiffness(factor, setting.timestep), tuned)
+    model = mujoco_chain(
+        setting.bars, setting.timestep, "Euler", stiffness(factor, setting.timestep), tuned
+    )
     data = mujoco.MjData(model)
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     initial = np.zeros((len(start), mujoco.mj_stateSize(model, full)))

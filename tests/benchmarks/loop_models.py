@@ -1,10 +1,11 @@
 """Chains of four-bar windows: their geometry, what their motion is measured by, and the model for vigym and MuJoCo.
 
-A window hangs on a base, the first on the world, every other on the bar of the window before. Its left and its right
-rod hang on the ends of the base, its bar joins their lower ends. All joints are hinges about y; the one between bar
-and right rod closes the loop. Bars are uniform boxes of 1 kg, 0.1 m thick, moving in the x-z plane; gravity 9.81 m/s^2
-along -z. Coordinates of the tree are (right, left, bar) of each window in turn, zero at the assembly pose, with the
-same order and sign in all engines.
+A window hangs on a base, the first on the world, every other on the bar of the window before. Its
+left and its right rod hang on the ends of the base, its bar joins their lower ends. All joints are
+hinges about y; the one between bar and right rod closes the loop. Bars are uniform boxes of 1 kg,
+0.1 m thick, moving in the x-z plane; gravity 9.81 m/s^2 along -z. Coordinates of the tree are
+(right, left, bar) of each window in turn, zero at the assembly pose, with the same order and sign
+in all engines.
 """
 
 from __future__ import annotations
@@ -26,9 +27,19 @@ SHAPES = {"parallelogram": (1.0, 1.0, 1.0), "general": (1.0, 0.9, 1.1), "wild": 
 START = 0.7  # [rad] left rods at the assembly pose, from the perpendicular of their base
 
 # Stages of MuJoCo that such a chain does not use.
-UNUSED = ("contact", "limit", "frictionloss", "spring", "damper", "actuation", "clampctrl", "sensor")
+UNUSED = (
+    "contact",
+    "limit",
+    "frictionloss",
+    "spring",
+    "damper",
+    "actuation",
+    "clampctrl",
+    "sensor",
+)
 UNUSED += ("midphase", "eulerdamp", "refsafe")
-# Fastest settings found for these chains: the problem is quadratic, one Newton iteration solves it from anywhere.
+# Fastest settings found for these chains: the problem is quadratic, one Newton iteration solves it
+# from anywhere.
 TUNED = ("warmstart", "island")
 
 
@@ -96,7 +107,9 @@ def chain(windows: int, shape: str, starts: float | np.ndarray = START) -> list[
     return bars
 
 
-def _lower_ends(left: np.ndarray, right: np.ndarray, lengths: tuple[float, ...], start: float) -> list[np.ndarray]:
+def _lower_ends(
+    left: np.ndarray, right: np.ndarray, lengths: tuple[float, ...], start: float
+) -> list[np.ndarray]:
     """Where the two rods of a window end: the left one is turned, the right one closes the triangle outwards."""
     rod, bar, other = lengths
     along = (right - left) / np.linalg.norm(right - left)
@@ -113,13 +126,25 @@ def _bar(name: str, start: np.ndarray, end: np.ndarray, parent: int, bars: list[
     way = end - start
     arm = start
     if parent >= 0:  # at the parent's start or at its end
-        arm = np.array([0.0 if np.allclose(start, bars[parent].start) else bars[parent].length, 0.0])
-    return Bar(name, parent, start, end, arm, float(np.linalg.norm(way)), float(np.arctan2(-way[1], way[0])))
+        arm = np.array(
+            [0.0 if np.allclose(start, bars[parent].start) else bars[parent].length, 0.0]
+        )
+    return Bar(
+        name,
+        parent,
+        start,
+        end,
+        arm,
+        float(np.linalg.norm(way)),
+        float(np.arctan2(-way[1], way[0])),
+    )
 
 
 def relative(bars: list[Bar]) -> np.ndarray:
     """Angle of each bar from its parent's (n,) [rad]."""
-    return np.array([bar.angle - (bars[bar.parent].angle if bar.parent >= 0 else 0.0) for bar in bars])
+    return np.array(
+        [bar.angle - (bars[bar.parent].angle if bar.parent >= 0 else 0.0) for bar in bars]
+    )
 
 
 def turned(windows: int, shape: str, starts: np.ndarray) -> np.ndarray:
@@ -138,23 +163,31 @@ def motion(bars: list[Bar], q: np.ndarray, rates: np.ndarray) -> Motion:
     spins = np.zeros(n)
     for i, bar in enumerate(bars):
         j = bar.parent
-        angle, spin, start, speed = (angles[j], spins[j], starts[j], speeds[j]) if j >= 0 else (0.0, 0.0, zero, zero)
+        angle, spin, start, speed = (
+            (angles[j], spins[j], starts[j], speeds[j]) if j >= 0 else (0.0, 0.0, zero, zero)
+        )
         x, z = direction(angle), direction(angle - np.pi / 2)
         starts[i] = start + bar.arm[0] * x + bar.arm[1] * z
         speeds[i] = speed - spin * (bar.arm[0] * z - bar.arm[1] * x)
         angles[i], spins[i] = angle + offsets[i], spin + rates[i]
     half = np.array([bar.length for bar in bars])[:, None] / 2
     sideways = -direction(angles - np.pi / 2) * spins[:, None]
-    return absolute(bars, starts + half * direction(angles), angles, speeds + half * sideways, spins)
+    return absolute(
+        bars, starts + half * direction(angles), angles, speeds + half * sideways, spins
+    )
 
 
-def absolute(bars: list[Bar], centres: np.ndarray, angles: np.ndarray, speeds: np.ndarray, spins: np.ndarray) -> Motion:
+def absolute(
+    bars: list[Bar], centres: np.ndarray, angles: np.ndarray, speeds: np.ndarray, spins: np.ndarray
+) -> Motion:
     """Of bars with centres (n, 2) [m], angles (n,) [rad], their rates [m/s, rad/s]."""
     inertia = np.array([bar.inertia[1] for bar in bars])
     kinetic = float(MASS * np.sum(speeds**2) + np.sum(inertia * spins**2)) / 2
     ends = centres + direction(angles) * np.array([bar.length for bar in bars])[:, None] / 2
     gap = float(np.max(np.linalg.norm(ends[2::3] - ends[::3], axis=1)))
-    return Motion(kinetic, kinetic + MASS * GRAVITY * float(np.sum(centres[:, 1])), gap, centres[-1])
+    return Motion(
+        kinetic, kinetic + MASS * GRAVITY * float(np.sum(centres[:, 1])), gap, centres[-1]
+    )
 
 
 def vigym_chain(bars: list[Bar]) -> vigym.Mechanism:
@@ -165,9 +198,23 @@ def vigym_chain(bars: list[Bar]) -> vigym.Mechanism:
         turn = (np.cos(half), 0.0, np.sin(half), 0.0)
         mech.add_body(bar.name, MASS, bar.inertia, position=(x, 0.0, z), orientation=turn)
         carrier = bars[bar.parent].name if bar.parent >= 0 else "world"
-        mech.add_joint(f"hinge_{bar.name}", "revolute", carrier, bar.name, _spatial(bar.start), axis=(0.0, 1.0, 0.0))
+        mech.add_joint(
+            f"hinge_{bar.name}",
+            "revolute",
+            carrier,
+            bar.name,
+            _spatial(bar.start),
+            axis=(0.0, 1.0, 0.0),
+        )
     for right, bar in zip(bars[::3], bars[2::3], strict=True):
-        mech.add_joint(f"close_{bar.name}", "revolute", bar.name, right.name, _spatial(bar.end), axis=(0.0, 1.0, 0.0))
+        mech.add_joint(
+            f"close_{bar.name}",
+            "revolute",
+            bar.name,
+            right.name,
+            _spatial(bar.end),
+            axis=(0.0, 1.0, 0.0),
+        )
     return mech
 
 
@@ -191,7 +238,9 @@ def mujoco_chain(
         for right, bar in zip(bars[::3], bars[2::3], strict=True)
     )
     flags = " ".join(f'{name}="disable"' for name in (*UNUSED, *(TUNED if tuned else ())))
-    options = f'integrator="{integrator}" gravity="0 0 {-GRAVITY}"' + (' jacobian="dense"' if tuned else "")
+    options = f'integrator="{integrator}" gravity="0 0 {-GRAVITY}"' + (
+        ' jacobian="dense"' if tuned else ""
+    )
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="{timestep!r}" {options}><flag {flags}/></option>'
         f"<worldbody>{inside}</worldbody><equality>{loops}</equality></mujoco>"

@@ -1,7 +1,7 @@
 """Pinocchio and Exudyn with a chain of four-bar windows each (pip install 'vigym[bench]').
 
-Pinocchio has no integrator and no loop over steps: both are written here, in Python on numpy arrays. What its own
-compiled code needs is therefore shown beside it (`pinocchio_calls`).
+Pinocchio has no integrator and no loop over steps: both are written here, in Python on numpy
+arrays. What its own compiled code needs is therefore shown beside it (`pinocchio_calls`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,15 @@ from vigym.evaluation.speed.timing import Job
 
 Acceleration = Callable[[np.ndarray, np.ndarray], np.ndarray]
 ACCURACY, ITERATIONS = 1e-12, 20  # of Pinocchio's proximal solver
-PROXIMAL = {"Cholesky": 1e-10, "LCABA": 1e-6}  # its regularisation: one row of three is redundant in each loop
+PROXIMAL = {
+    "Cholesky": 1e-10,
+    "LCABA": 1e-6,
+}  # its regularisation: one row of three is redundant in each loop
 
 
-def pinocchio_loops(setting: Setting, integrator: str = "RK4", solver: str = "Cholesky", corrector: float = 0.25):
+def pinocchio_loops(
+    setting: Setting, integrator: str = "RK4", solver: str = "Cholesky", corrector: float = 0.25
+):
     """One chain in Pinocchio.
 
     Args:
@@ -50,8 +55,12 @@ def pinocchio_loops(setting: Setting, integrator: str = "RK4", solver: str = "Ch
                 return record(seen, failed=True)
         return record(seen)
 
-    name = f"Pinocchio {integrator}, {solver}" + (f", corrector {corrector:g}/h" if solver == "Cholesky" else "")
-    job = Job(prepare, lambda: advance(accelerate, q, v, setting.timestep, setting.steps), setting.steps)
+    name = f"Pinocchio {integrator}, {solver}" + (
+        f", corrector {corrector:g}/h" if solver == "Cholesky" else ""
+    )
+    job = Job(
+        prepare, lambda: advance(accelerate, q, v, setting.timestep, setting.steps), setting.steps
+    )
     return Contender(name, job, watch)
 
 
@@ -77,7 +86,13 @@ def _acceleration(bars: list[Bar], solver: str, frequency: float) -> Acceleratio
     for right, bar in zip(range(0, len(bars), 3), range(2, len(bars), 3), strict=True):
         ends = [pin.SE3(np.eye(3), np.array([bars[i].length, 0.0, 0.0])) for i in (bar, right)]
         loop = pin.RigidConstraintModel(
-            pin.ContactType.CONTACT_3D, model, joints[bar], ends[0], joints[right], ends[1], pin.ReferenceFrame.LOCAL
+            pin.ContactType.CONTACT_3D,
+            model,
+            joints[bar],
+            ends[0],
+            joints[right],
+            ends[1],
+            pin.ReferenceFrame.LOCAL,
         )
         loop.m_baumgarte_parameters.Kp, loop.m_baumgarte_parameters.Kd = frequency**2, 2 * frequency
         loops.append(loop)
@@ -88,7 +103,9 @@ def _acceleration(bars: list[Bar], solver: str, frequency: float) -> Acceleratio
         pin.computeJointMinimalOrdering(model, data, loops)
         return lambda q, v: pin.lcaba(model, data, q, v, nothing, loops, loop_data, proximal)
     pin.initConstraintDynamics(model, data, loops, loop_data)
-    return lambda q, v: pin.constraintDynamics(model, data, q, v, nothing, loops, loop_data, proximal)
+    return lambda q, v: pin.constraintDynamics(
+        model, data, q, v, nothing, loops, loop_data, proximal
+    )
 
 
 def _pinocchio_tree(bars: list[Bar]) -> tuple[Any, list[int]]:
@@ -99,7 +116,12 @@ def _pinocchio_tree(bars: list[Bar]) -> tuple[Any, list[int]]:
     for bar, angle in zip(bars, relative(bars), strict=True):
         place = pin.SE3(pin.utils.rotate("y", angle), np.array([bar.arm[0], 0.0, bar.arm[1]]))
         joints.append(
-            model.addJoint(joints[bar.parent] if bar.parent >= 0 else 0, pin.JointModelRY(), place, f"hinge_{bar.name}")
+            model.addJoint(
+                joints[bar.parent] if bar.parent >= 0 else 0,
+                pin.JointModelRY(),
+                place,
+                f"hinge_{bar.name}",
+            )
         )
         inertia = pin.Inertia(MASS, np.array([bar.length / 2, 0.0, 0.0]), np.diag(bar.inertia))
         model.appendBodyToJoint(joints[-1], inertia, pin.SE3.Identity())
@@ -131,8 +153,8 @@ def exudyn_loops(setting: Setting, planar: bool = False, radius: float | None = 
     Args:
         setting: what to simulate.
         planar: bodies of three coordinates in the plane instead of rigid bodies in space.
-        radius: spectral radius of the generalised alpha method on position constraints; None: the trapezoidal rule
-            on velocity constraints ("index 2").
+        radius: spectral radius of the generalised alpha method on position constraints; None: the
+            trapezoidal rule on velocity constraints ("index 2").
     """
     bars = setting.bars
     made: dict[str, Any] = {}
@@ -154,9 +176,14 @@ def exudyn_loops(setting: Setting, planar: bool = False, radius: float | None = 
             return Record(np.inf, np.inf, False, np.full(2, np.nan))
         mbs, first = made["system"][1], [motion(bars, np.zeros(len(bars)), np.zeros(len(bars)))]
         stored = [mbs.GetSensorStoredData(sensor)[:, 1:] for sensor in made["seen"]]
-        return record(first + [_exudyn_motion(bars, [rows[i] for rows in stored]) for i in range(len(stored[0]))])
+        return record(
+            first
+            + [_exudyn_motion(bars, [rows[i] for rows in stored]) for i in range(len(stored[0]))]
+        )
 
-    name = f"Exudyn {'2D' if planar else '3D'}, " + ("index 2" if radius is None else f"generalised alpha {radius:g}")
+    name = f"Exudyn {'2D' if planar else '3D'}, " + (
+        "index 2" if radius is None else f"generalised alpha {radius:g}"
+    )
     return Contender(name, Job(prepare, run, setting.steps), watch)
 
 
@@ -207,11 +234,15 @@ def _exudyn_system(bars: list[Bar], planar: bool, sensors: bool) -> tuple[Any, l
     def join(bar: Bar, a: int, at: np.ndarray, b: int, where: float, closes: bool) -> None:
         kind = items.MarkerBodyPosition if planar or closes else items.MarkerBodyRigid
         ends = (a, [*map(float, at), 0.0]), (b, [where * bar.length / 2, 0.0, 0.0])
-        markers = [mbs.AddMarker(kind(bodyNumber=body, localPosition=place)) for body, place in ends]
+        markers = [
+            mbs.AddMarker(kind(bodyNumber=body, localPosition=place)) for body, place in ends
+        ]
         if planar:
             mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=markers))
         elif closes:  # two rows: the other three of a hinge are redundant here
-            mbs.AddObject(items.ObjectJointSpherical(markerNumbers=markers, constrainedAxes=[1, 1, 0]))
+            mbs.AddObject(
+                items.ObjectJointSpherical(markerNumbers=markers, constrainedAxes=[1, 1, 0])
+            )
         else:
             mbs.AddObject(items.ObjectJointRevoluteZ(markerNumbers=markers))
 
@@ -221,9 +252,17 @@ def _exudyn_system(bars: list[Bar], planar: bool, sensors: bool) -> tuple[Any, l
         join(bar, bodies[parent] if parent >= 0 else ground, at, body, -1.0, False)
     for i in range(0, len(bars), 3):
         join(bars[i], bodies[i + 2], np.array([bars[i + 2].length / 2, 0.0]), bodies[i], 1.0, True)
-    kinds = (exu.OutputVariableType.Coordinates, exu.OutputVariableType.Coordinates_t) if sensors else ()
+    kinds = (
+        (exu.OutputVariableType.Coordinates, exu.OutputVariableType.Coordinates_t)
+        if sensors
+        else ()
+    )
     seen = [
-        mbs.AddSensor(items.SensorNode(nodeNumber=node, outputVariableType=k, writeToFile=False, storeInternal=True))
+        mbs.AddSensor(
+            items.SensorNode(
+                nodeNumber=node, outputVariableType=k, writeToFile=False, storeInternal=True
+            )
+        )
         for k in kinds
         for node in nodes
     ]
@@ -237,9 +276,13 @@ def _exudyn_body(mbs: Any, bar: Bar, planar: bool) -> tuple[Any, Any]:
     (x, y), turn = map(float, bar.centre), -bar.angle
     if planar:
         node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[x, y, turn]))
-        body = mbs.AddObject(items.ObjectRigidBody2D(mass=MASS, inertia=bar.inertia[1], nodeNumber=node))
+        body = mbs.AddObject(
+            items.ObjectRigidBody2D(mass=MASS, inertia=bar.inertia[1], nodeNumber=node)
+        )
     else:  # Tait-Bryan angles, the fastest of its rigid bodies here
-        node = mbs.AddNode(items.NodeRigidBodyRxyz(referenceCoordinates=[x, y, 0.0, 0.0, 0.0, turn]))
+        node = mbs.AddNode(
+            items.NodeRigidBodyRxyz(referenceCoordinates=[x, y, 0.0, 0.0, 0.0, turn])
+        )
         inertia = [*bar.inertia, 0.0, 0.0, 0.0]
         body = mbs.AddObject(items.ObjectRigidBody(mass=MASS, inertia=inertia, nodeNumber=node))
     marker = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=body))

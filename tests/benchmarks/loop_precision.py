@@ -14,7 +14,9 @@ from vigym.evaluation.speed.timing import Cost, interleaved
 LOOKS = 100  # states looked at, per simulated second, where the steps are shorter
 COARSEST, FINEST = 4, 5000  # steps per simulated second tried
 BEHIND = 5  # variants that need this many times the steps of another are not pursued
-GRID = 2 ** (1 / 3)  # between neighbouring numbers of steps, after doubling found one that is enough
+GRID = 2 ** (
+    1 / 3
+)  # between neighbouring numbers of steps, after doubling found one that is enough
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ def engines() -> dict[str, list[Make]]:
     found = {"vigym": [_vigym(loops, order) for loops in ("tail", "local") for order in (2, 4)]}
     if importlib.util.find_spec("mujoco"):
         found["MuJoCo"] = [
-            _mujoco(name, factor) for name in ("RK4", "implicitfast") for factor in (0.5, 1.0, 1.5, 2.0, 3.0)
+            _mujoco(name, factor)
+            for name in ("RK4", "implicitfast")
+            for factor in (0.5, 1.0, 1.5, 2.0, 3.0)
         ]
     if importlib.util.find_spec("pinocchio"):
         found["Pinocchio"] = [
@@ -61,7 +65,9 @@ def engines() -> dict[str, list[Make]]:
         ]
     if importlib.util.find_spec("exudyn"):
         for planar in (False, True):
-            found[f"Exudyn {'2D' if planar else '3D'}"] = [_exudyn(planar, radius) for radius in (0.6, 0.8, 0.9, None)]
+            found[f"Exudyn {'2D' if planar else '3D'}"] = [
+                _exudyn(planar, radius) for radius in (0.6, 0.8, 0.9, None)
+            ]
     return found
 
 
@@ -81,7 +87,9 @@ def _exudyn(planar: bool, radius: float | None) -> Make:
     return lambda setting: exudyn_loops(setting, planar, radius)
 
 
-def cheapest(variants: list[Make], windows: int, shape: str, seconds: float, target: Target) -> Found | None:
+def cheapest(
+    variants: list[Make], windows: int, shape: str, seconds: float, target: Target
+) -> Found | None:
     """The variant that reaches the target in the least time, or None."""
     found = []
     finest = FINEST
@@ -90,7 +98,9 @@ def cheapest(variants: list[Make], windows: int, shape: str, seconds: float, tar
             lambda n, make=make: make(_setting(windows, shape, seconds, n)), finest, seconds, target
         )
         if reached is not None:
-            found.append((reached[0], make(_setting(windows, shape, seconds, reached[0])), reached[1]))
+            found.append(
+                (reached[0], make(_setting(windows, shape, seconds, reached[0])), reached[1])
+            )
             finest = min(finest, BEHIND * reached[0])
     if not found:
         return None

@@ -3,14 +3,16 @@
     python tests/benchmarks/loops.py              # all tables; needs `pip install 'vigym[bench]'`
     python tests/benchmarks/loops.py --tables single --windows 1 5 --shapes general
 
-Fair play as in chains.py: same chain, step and duration, all from the same start each time, in turn within each repeat,
-one call for all steps of a round, CPU time of the one thread that works. vigym closes every loop to its tolerance.
-MuJoCo closes it by one `connect`, softly: by default, and with the stiffest constraints that keep the chain together
-(impedance 0.9999, the shortest time constant of a few tried), with its own options and with the fastest ones found
-("tuned": dense Jacobian, no islands, no warm start). Pinocchio integrates in Python; the calls into its compiled code
-alone are shown too. The tables "precision" and "order" give each engine the cheapest of several settings and its
-largest step that reaches the accuracy (loop_precision.py); "Exudyn 2D" is a model in the plane, all others are in
-space. `!` marks runs that did not converge, came apart, lost their energy, or where MuJoCo warned.
+Fair play as in chains.py: same chain, step and duration, all from the same start each time, in turn
+within each repeat, one call for all steps of a round, CPU time of the one thread that works. vigym
+closes every loop to its tolerance. MuJoCo closes it by one `connect`, softly: by default, and with
+the stiffest constraints that keep the chain together (impedance 0.9999, the shortest time constant
+of a few tried), with its own options and with the fastest ones found ("tuned": dense Jacobian, no
+islands, no warm start). Pinocchio integrates in Python; the calls into its compiled code alone are
+shown too. The tables "precision" and "order" give each engine the cheapest of several settings and
+its largest step that reaches the accuracy (loop_precision.py); "Exudyn 2D" is a model in the plane,
+all others are in space. `!` marks runs that did not converge, came apart, lost their energy, or
+where MuJoCo warned.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def main() -> None:
     """Print the tables asked for."""
     args = _arguments()
     print(machine("pin", "exudyn"))
-    print(f"float64 throughout; step {args.timestep} s, {args.seconds} s from rest per round, {args.repeats} repeats")
+    print(
+        f"float64 throughout; step {args.timestep} s, {args.seconds} s from rest per round, {args.repeats} repeats"
+    )
     for module, package in PEERS.items():
         if not _installed(module):
             print(f"{package} is not installed: left out (pip install 'vigym[bench]')")
@@ -55,14 +59,20 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["parallelogram", "general"])
     parser.add_argument("--windows", nargs="+", type=int, default=[1, 2, 5, 10, 20])
     parser.add_argument("--batch", type=int, default=256, help="mechanisms of the batch")
     parser.add_argument("--timestep", type=float, default=0.01, help="[s]")
-    parser.add_argument("--seconds", type=float, default=1.0, help="simulated time of one round [s]")
-    parser.add_argument("--long", type=float, default=10.0, help="simulated time of the precision tables [s]")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="simulated time of one round [s]"
+    )
+    parser.add_argument(
+        "--long", type=float, default=10.0, help="simulated time of the precision tables [s]"
+    )
     parser.add_argument("--repeats", type=int, default=7)
     return parser.parse_args()
 
@@ -75,7 +85,10 @@ def _check(shape: str, args: argparse.Namespace) -> str:
     """Every engine's last bar approaches the same place as its step shrinks: they simulate the same chain."""
     if not _installed("pinocchio"):
         return "check: the reference is Pinocchio's (pip install 'vigym[bench]')"
-    makers: list[Callable[[Setting], Contender]] = [lambda s: vigym_loops(s, "tail"), lambda s: vigym_loops(s, "local")]
+    makers: list[Callable[[Setting], Contender]] = [
+        lambda s: vigym_loops(s, "tail"),
+        lambda s: vigym_loops(s, "local"),
+    ]
     makers += [lambda s: vigym_loops(s, "local", order=4), lambda s: pinocchio_loops(s, "Euler")]
     if _installed("mujoco"):
         makers += [lambda s: mujoco_loops(s, "Euler", 1.5), lambda s: mujoco_loops(s, "RK4", 1.5)]
@@ -83,7 +96,11 @@ def _check(shape: str, args: argparse.Namespace) -> str:
         makers += [exudyn_loops, lambda s: exudyn_loops(s, planar=True)]
     rows = []
     for windows in [w for w in args.windows if w <= 5]:
-        truth = pinocchio_loops(Setting(windows, shape, 0.00025, 2000), "RK4", "LCABA").watch(1, APART).tip
+        truth = (
+            pinocchio_loops(Setting(windows, shape, 0.00025, 2000), "RK4", "LCABA")
+            .watch(1, APART)
+            .tip
+        )
         for make in makers:
             runs = [make(Setting(windows, shape, 0.5 / n, n)) for n in (50, 100, 200, 400)]
             far = [float(np.linalg.norm(run.watch(1, APART).tip - truth)) for run in runs]
@@ -98,11 +115,21 @@ def _single(shape: str, args: argparse.Namespace) -> str:
     for windows in args.windows:
         setting = Setting(windows, shape, args.timestep, round(args.seconds / args.timestep))
         runs = _singles(setting)
-        calls = {"Pinocchio": pinocchio_calls(setting, "Euler", _solver(windows))} if _installed("pinocchio") else {}
+        calls = (
+            {"Pinocchio": pinocchio_calls(setting, "Euler", _solver(windows))}
+            if _installed("pinocchio")
+            else {}
+        )
         costs = interleaved([run.job for run in runs] + list(calls.values()), args.repeats)
-        best = min(cost.best for run, cost in zip(runs, costs, strict=False) if run.name.startswith("vigym"))
+        best = min(
+            cost.best
+            for run, cost in zip(runs, costs, strict=False)
+            if run.name.startswith("vigym")
+        )
         for run, cost in zip(runs, costs, strict=False):
-            rows.append([str(windows), run.name, *_timed(cost, best, run.watch(setting.steps, APART))])
+            rows.append(
+                [str(windows), run.name, *_timed(cost, best, run.watch(setting.steps, APART))]
+            )
         if calls:
             name = f"Pinocchio {_solver(windows)}, compiled calls of Euler only"
             rows.append([str(windows), name, *_timed(costs[-1], best, None)])
@@ -121,7 +148,9 @@ def _singles(setting: Setting) -> list[Contender]:
         if factor is not None:
             runs += [mujoco_loops(setting, "Euler", factor, tuned) for tuned in (False, True)]
     if _installed("pinocchio"):
-        runs += [pinocchio_loops(setting, name, _solver(setting.windows)) for name in ("Euler", "RK4")]
+        runs += [
+            pinocchio_loops(setting, name, _solver(setting.windows)) for name in ("Euler", "RK4")
+        ]
     return runs
 
 
@@ -133,7 +162,11 @@ def _solver(windows: int) -> str:
 def _timed(cost: Cost, best: float, record: Record | None) -> list[str]:
     mark = "" if record is None or record.healthy else "!"
     time = f"{cost.best * 1e6:.2f} ({cost.median * 1e6:.2f}){mark}"
-    quality = ["", "", ""] if record is None else [f"{record.gap:.0e}", f"{record.energy:.0e}", record.note]
+    quality = (
+        ["", "", ""]
+        if record is None
+        else [f"{record.gap:.0e}", f"{record.energy:.0e}", record.note]
+    )
     return [time, f"{cost.best / best:.2f}", *quality]
 
 
@@ -143,11 +176,18 @@ def _batch(shape: str, args: argparse.Namespace) -> str:
         setting = Setting(windows, shape, args.timestep, round(args.seconds / args.timestep))
         starts = START + np.random.default_rng(0).uniform(-SPREAD, SPREAD, (args.batch, windows))
         coordinates = np.array([turned(windows, shape, row) for row in starts])
-        runs = {f"vigym {loops}": vigym_batch(setting, loops, coordinates[:, 1::3]) for loops in ("tail", "local")}
+        runs = {
+            f"vigym {loops}": vigym_batch(setting, loops, coordinates[:, 1::3])
+            for loops in ("tail", "local")
+        }
         factor = stiffest(setting) if _installed("mujoco") else None
         if factor is not None:
-            runs["mujoco.rollout, defaults"] = mujoco_rollout(setting, None, coordinates, tuned=False)
-            runs[f"mujoco.rollout, solref {factor:g}h, tuned"] = mujoco_rollout(setting, factor, coordinates)
+            runs["mujoco.rollout, defaults"] = mujoco_rollout(
+                setting, None, coordinates, tuned=False
+            )
+            runs[f"mujoco.rollout, solref {factor:g}h, tuned"] = mujoco_rollout(
+                setting, factor, coordinates
+            )
         costs = interleaved([job for job, _ in runs.values()], args.repeats)
         best = min(costs[0].best, costs[1].best)
         for (name, (_, healthy)), cost in zip(runs.items(), costs, strict=True):
@@ -171,14 +211,27 @@ def _order(shape: str, args: argparse.Namespace) -> str:
 def _work(shape: str, args: argparse.Namespace, target: Target) -> str:
     rows = []
     for windows in [w for w in args.windows if w <= 5]:
-        found = {name: cheapest(makes, windows, shape, args.long, target) for name, makes in engines().items()}
+        found = {
+            name: cheapest(makes, windows, shape, args.long, target)
+            for name, makes in engines().items()
+        }
         ours = found["vigym"].cost.best if found["vigym"] else float("nan")
         rows += [[str(windows), *_worked(name, one, ours)] for name, one in found.items()]
     title = (
         f"{shape} windows, milliseconds of CPU per simulated second, over {args.long:g} s, for an energy error of at "
         f"most {target.energy:g} of the largest kinetic energy and a gap of at most {target.gap:g} m: min (median)"
     )
-    head = "windows", "cheapest setting", "step [ms]", "ms/s", "of vigym", "compiled", "of vigym", "energy", "gap"
+    head = (
+        "windows",
+        "cheapest setting",
+        "step [ms]",
+        "ms/s",
+        "of vigym",
+        "compiled",
+        "of vigym",
+        "energy",
+        "gap",
+    )
     return table(title, head, rows)
 
 
@@ -190,10 +243,23 @@ def _worked(engine: str, found: Found | None, ours: float) -> list[str]:
     seen = found.record
     alone = ["", ""] if np.isnan(inner) else [f"{inner * 1e3:.3f}", f"{inner / ours:.1f}"]
     time = f"{cost.best * 1e3:.4f} ({cost.median * 1e3:.4f})", f"{cost.best / ours:.1f}"
-    return [found.contender.name, f"{found.timestep * 1e3:.3g}", *time, *alone, f"{seen.energy:.0e}", f"{seen.gap:.0e}"]
+    return [
+        found.contender.name,
+        f"{found.timestep * 1e3:.3g}",
+        *time,
+        *alone,
+        f"{seen.energy:.0e}",
+        f"{seen.gap:.0e}",
+    ]
 
 
-TABLES = {"check": _check, "single": _single, "batch": _batch, "precision": _precision, "order": _order}
+TABLES = {
+    "check": _check,
+    "single": _single,
+    "batch": _batch,
+    "precision": _precision,
+    "order": _order,
+}
 
 if __name__ == "__main__":
     main()

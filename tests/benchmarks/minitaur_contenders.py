@@ -21,7 +21,11 @@ PUBLISHED = 0.35  # [rad] amplitude of the extension in the published gait
 BATCH = 32
 DEFAULT, PLAIN = Softness(), Options()
 CONES = ("elliptic", "pyramidal")  # of MuJoCo
-FASTER = [(integrator, jacobian) for integrator in ("Euler", "implicitfast") for jacobian in ("dense", "sparse")]
+FASTER = [
+    (integrator, jacobian)
+    for integrator in ("Euler", "implicitfast")
+    for jacobian in ("dense", "sparse")
+]
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,9 @@ def vigym_batch(setting: Setting) -> Batch:
     """A batch in vigym on one thread."""
     mech, n = robot(), setting.substeps
     sim = vigym.Simulator(mech, timestep=setting.timestep, batch=BATCH, threads=1)
-    rows = np.stack([targets_of(setting.gait, setting.seconds, late) for late in lateness()], axis=1)
+    rows = np.stack(
+        [targets_of(setting.gait, setting.seconds, late) for late in lateness()], axis=1
+    )
     start = {name: np.full(BATCH, angle) for name, angle in standing(mech, setting).items()}
     fine: list[bool] = []
 
@@ -133,11 +139,15 @@ def lateness() -> np.ndarray:
     return np.linspace(0.0, 0.5, BATCH, endpoint=False)
 
 
-def mujoco_trot(setting: Setting, softness: Softness = DEFAULT, options: Options = PLAIN) -> Contender:
+def mujoco_trot(
+    setting: Setting, softness: Softness = DEFAULT, options: Options = PLAIN
+) -> Contender:
     """One robot in MuJoCo, all steps of a run in its C loop on the calling thread; its own defaults by default."""
     import mujoco
 
-    mujoco.set_mju_user_warning(lambda _: None)  # they are counted; left alone it prints them and writes a file
+    mujoco.set_mju_user_warning(
+        lambda _: None
+    )  # they are counted; left alone it prints them and writes a file
     mech = robot()
     targets = setting.targets
     n = setting.substeps
@@ -157,18 +167,26 @@ def mujoco_trot(setting: Setting, softness: Softness = DEFAULT, options: Options
             work = int(data.solver_niter[: max(1, data.nisland)].sum())
             mujoco.mj_kinematics(model, data)
             notes.append((np.hstack([data.xpos[1:], data.xquat[1:]]), power, work))
-        return judge(mech, notes, setting.timestep, not any(warning.number for warning in data.warning))
+        return judge(
+            mech, notes, setting.timestep, not any(warning.number for warning in data.warning)
+        )
 
-    softly = "defaults" if softness.solref is None else f"solref {softness.solref / setting.timestep:g}h"
+    softly = (
+        "defaults" if softness.solref is None else f"solref {softness.solref / setting.timestep:g}h"
+    )
     name = f"MuJoCo {options.integrator}, {options.cone}, {softly}"
-    return Contender(name, Job(lambda: None, run, len(targets) * n), watch, setting, softness, options)
+    return Contender(
+        name, Job(lambda: None, run, len(targets) * n), watch, setting, softness, options
+    )
 
 
 def stiffest(setting: Setting, cone: str) -> Contender:
     """MuJoCo with the shortest time constant with which it walks, and of the other options the fastest then."""
     h = setting.timestep
     for softness in (Softness(h, safe=False), *(Softness(k * h) for k in (2.0, 3.0, 5.0, 10.0))):
-        runs = [mujoco_trot(setting, softness, Options(cone, *others, ("island",))) for others in FASTER]
+        runs = [
+            mujoco_trot(setting, softness, Options(cone, *others, ("island",))) for others in FASTER
+        ]
         able = [run for run in runs if run.watch().healthy]
         if able:
             costs = interleaved([run.job for run in able], 2)
@@ -203,10 +221,21 @@ def rollout(model, data, positions: np.ndarray, controls: np.ndarray) -> Callabl
         mujoco.mj_getState(model, data, row, full)
     states = np.zeros((*controls.shape[:2], initial.shape[1]))
     nothing = np.zeros((*controls.shape[:2], model.nsensordata))
-    loop, controls = Rollout(nthread=0), np.ascontiguousarray(controls)  # no pool: the calling thread works
+    loop, controls = (
+        Rollout(nthread=0),
+        np.ascontiguousarray(controls),
+    )  # no pool: the calling thread works
 
     def run() -> None:
-        loop.rollout(model, [data], initial, controls, nstep=controls.shape[1], state=states, sensordata=nothing)
+        loop.rollout(
+            model,
+            [data],
+            initial,
+            controls,
+            nstep=controls.shape[1],
+            state=states,
+            sensordata=nothing,
+        )
 
     return run
 

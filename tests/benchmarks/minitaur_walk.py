@@ -12,7 +12,9 @@ import vigym
 
 SETTLED = 0.2  # of the run is over before speed and power are measured
 
-Note = tuple[np.ndarray, float, int]  # after a step: poses of the bodies (bodies, 7), power [W], work
+Note = tuple[
+    np.ndarray, float, int
+]  # after a step: poses of the bodies (bodies, 7), power [W], work
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,15 @@ class Options:
     iterations: int = 100
 
 
-def mujoco_robot(mech: Mechanism, timestep: float, softness: Softness, options: Options) -> mujoco.MjModel:
+def mujoco_robot(
+    mech: Mechanism, timestep: float, softness: Softness, options: Options
+) -> mujoco.MjModel:
     """The same bodies, hinges, motors (position, clipped) and collisions; every loop is closed by one `connect`."""
     import mujoco
 
-    inside = "".join(_mjcf(mech, joint, softness) for joint in mech.tree_joints if joint.parent == "world")
+    inside = "".join(
+        _mjcf(mech, joint, softness) for joint in mech.tree_joints if joint.parent == "world"
+    )
     loops = "".join(_connect(mech, joint, softness) for joint in mech.closing_joints)
     motors = "".join(
         f'<general joint="{m.joint}" gainprm="{m.kp!r}" biastype="affine" biasprm="0 {-m.kp!r} {-m.kd!r}" '
@@ -69,14 +73,21 @@ def mujoco_robot(mech: Mechanism, timestep: float, softness: Softness, options: 
 
 def _mjcf(mech: Mechanism, joint: Joint, softness: Softness) -> str:
     body = mech.bodies[joint.child]
-    pose, turn = relative_pose(mech, joint.parent, joint.child), batch_rotation_matrix(body.orientation)
+    pose, turn = (
+        relative_pose(mech, joint.parent, joint.child),
+        batch_rotation_matrix(body.orientation),
+    )
     i = body.inertia
     moments = i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]
     place, axis = turn.T @ (joint.position - body.position), turn.T @ joint.axis
     kind = "slide" if joint.type == "prismatic" else "hinge"
     hinge = f'<joint name="{joint.name}" type="{kind}" pos="{_text(place)}" axis="{_text(axis)}"/>'
-    inside = "".join(_mjcf(mech, each, softness) for each in mech.tree_joints if each.parent == body.name)
-    geoms = "".join(_geom(one, softness) for one in mech.collisions.values() if one.body == body.name)
+    inside = "".join(
+        _mjcf(mech, each, softness) for each in mech.tree_joints if each.parent == body.name
+    )
+    geoms = "".join(
+        _geom(one, softness) for one in mech.collisions.values() if one.body == body.name
+    )
     return (
         f'<body name="{body.name}" pos="{_text(pose[:3])}" quat="{_text(pose[3:])}">'
         f"{'<freejoint/>' if joint.type == 'floating' else hinge}"
@@ -104,7 +115,9 @@ def anchors(mech: Mechanism, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Anchor of a joint in the frames of its two bodies (3,) [m]."""
     parent, child = mech.bodies[joint.parent], mech.bodies[joint.child]
     near, far = joint.position - parent.position, joint.child_position - child.position
-    return batch_rotation_matrix(parent.orientation).T @ near, batch_rotation_matrix(child.orientation).T @ far
+    return batch_rotation_matrix(parent.orientation).T @ near, batch_rotation_matrix(
+        child.orientation
+    ).T @ far
 
 
 class Ruler:
@@ -112,17 +125,28 @@ class Ruler:
 
     def __init__(self, mech: Mechanism) -> None:
         index = {name: i for i, name in enumerate(mech.bodies)}
-        self._loops = [(index[j.parent], index[j.child], *anchors(mech, j)) for j in mech.closing_joints]
-        parts = [(index[one.body], part) for one in mech.collisions.values() for part in contact_features(one)]
+        self._loops = [
+            (index[j.parent], index[j.child], *anchors(mech, j)) for j in mech.closing_joints
+        ]
+        parts = [
+            (index[one.body], part)
+            for one in mech.collisions.values()
+            for part in contact_features(one)
+        ]
         self._points = [(body, part.point, part.radius) for body, part in parts]
 
     def gap(self, poses: np.ndarray) -> float:
         """Widest distance of two anchors that should be one [m]; `poses` (bodies, 7), quaternions (w, x, y, z)."""
-        return max(float(np.linalg.norm(_at(poses[a], p) - _at(poses[b], q))) for a, b, p, q in self._loops)
+        return max(
+            float(np.linalg.norm(_at(poses[a], p) - _at(poses[b], q))) for a, b, p, q in self._loops
+        )
 
     def depth(self, poses: np.ndarray) -> float:
         """How deep the deepest point is in the ground z = 0 [m]."""
-        return max(0.0, max(radius - float(_at(poses[body], point)[2]) for body, point, radius in self._points))
+        return max(
+            0.0,
+            max(radius - float(_at(poses[body], point)[2]) for body, point, radius in self._points),
+        )
 
 
 def _at(pose: np.ndarray, point: np.ndarray) -> np.ndarray:

@@ -22,8 +22,13 @@ from vigym.evaluation.speed.timing import machine, table
 LINKS, MODULES = 9, 16
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))  # along and across
 TIMESTEP = 0.002  # [s]
-FINE = TIMESTEP / 4  # for MuJoCo with equal loads, whose contacts are the stiffer the shorter the step is
-STIFF, STIFFER = f"{2 * TIMESTEP} 1", f"{2 * FINE} 1"  # the shortest time constant that MuJoCo takes at these steps
+FINE = (
+    TIMESTEP / 4
+)  # for MuJoCo with equal loads, whose contacts are the stiffer the shorter the step is
+STIFF, STIFFER = (
+    f"{2 * TIMESTEP} 1",
+    f"{2 * FINE} 1",
+)  # the shortest time constant that MuJoCo takes at these steps
 SECONDS, SETTLED = 8.0, 2.0  # length of a run and of its beginning, which is left out [s]
 GRAVITY = 9.81  # [m/s^2]
 
@@ -62,7 +67,11 @@ def undulation() -> Serpenoid:
 
 
 def in_vigym(
-    mech: Mechanism, gait: Serpenoid, timestep: float = TIMESTEP, seconds: float = SECONDS, hold: float = 0.0
+    mech: Mechanism,
+    gait: Serpenoid,
+    timestep: float = TIMESTEP,
+    seconds: float = SECONDS,
+    hold: float = 0.0,
 ) -> Crawl:
     """Targets move with every step, or are held so long [s]."""
     sim = Simulator(mech, timestep=timestep)
@@ -105,7 +114,9 @@ def _told(step: int, timestep: float, hold: float) -> float:
     return step // every * every * timestep
 
 
-def in_the_plane(mech: Mechanism, gait: Serpenoid, timestep: float = 2e-4, seconds: float = SECONDS) -> Crawl:
+def in_the_plane(
+    mech: Mechanism, gait: Serpenoid, timestep: float = 2e-4, seconds: float = SECONDS
+) -> Crawl:
     """The equations of the plane for a planar snake; creep as slow as the explicit step allows."""
     path, power = crawl(plane_of(mech), gait.angles, seconds, timestep, creep=5.0 * timestep)
     return _judge(path, power, timestep)
@@ -123,7 +134,9 @@ def plane_of(mech: Mechanism) -> Plane:
     )  # fmt: skip
 
 
-def _judge(path: np.ndarray, power: np.ndarray, timestep: float, depth: float = 0.0, failures: int = 0) -> Crawl:
+def _judge(
+    path: np.ndarray, power: np.ndarray, timestep: float, depth: float = 0.0, failures: int = 0
+) -> Crawl:
     start = round(SETTLED / timestep)
     velocity = (path[-1] - path[start]) / ((len(path) - 1 - start) * timestep)
     return Crawl(velocity, float(power[start:].mean()), depth, failures)
@@ -132,7 +145,9 @@ def _judge(path: np.ndarray, power: np.ndarray, timestep: float, depth: float = 
 ENGINES: dict[str, Callable[[Mechanism], Crawl]] = {
     "vigym": lambda mech: in_vigym(mech, undulation()),
     "equations": lambda mech: in_the_plane(mech, undulation()),
-    "MuJoCo, equal loads": lambda mech: in_mujoco(mujoco_suspended(mech, FINE, STIFFER), undulation()),
+    "MuJoCo, equal loads": lambda mech: in_mujoco(
+        mujoco_suspended(mech, FINE, STIFFER), undulation()
+    ),
     "MuJoCo, stiff": lambda mech: in_mujoco(mujoco_snake(mech, TIMESTEP, STIFF), undulation()),
     "MuJoCo, defaults": lambda mech: in_mujoco(mujoco_snake(mech, TIMESTEP, SOFT), undulation()),
 }
@@ -145,10 +160,19 @@ def undulating() -> str:
         mech = planar(friction)
         crawls = [engine(mech) for engine in ENGINES.values()]
         ours = crawls[0]
-        figures = [f"{ours.power:.2f}", f"{ours.cost_of_transport(mech):.2f}", f"{ours.depth:.0e}", f"{ours.failures}"]
-        rows.append(["{} / {}".format(*friction), *[f"{found.speed:.4f}" for found in crawls], *figures])
+        figures = [
+            f"{ours.power:.2f}",
+            f"{ours.cost_of_transport(mech):.2f}",
+            f"{ours.depth:.0e}",
+            f"{ours.failures}",
+        ]
+        rows.append(
+            ["{} / {}".format(*friction), *[f"{found.speed:.4f}" for found in crawls], *figures]
+        )
     head = ["along / across", *ENGINES, "power", "CoT", "depth", "failed"]
-    return table("speed [m/s]; power [W], cost of transport and penetration [m] of vigym", head, rows)
+    return table(
+        "speed [m/s]; power [W], cost of transport and penetration [m] of vigym", head, rows
+    )
 
 
 def sidewinding_too() -> str:
@@ -162,7 +186,11 @@ def sidewinding_too() -> str:
         ("MuJoCo, defaults", in_mujoco(mujoco_snake(mech, TIMESTEP, SOFT), gait)),
     ):
         way = np.degrees(np.arctan2(found.velocity[1], found.velocity[0]))
-        figures = [f"{found.power:.2f}", f"{found.cost_of_transport(mech):.2f}", f"{found.depth:.0e}"]
+        figures = [
+            f"{found.power:.2f}",
+            f"{found.cost_of_transport(mech):.2f}",
+            f"{found.depth:.0e}",
+        ]
         rows.append([name, f"{found.speed:.4f}", f"{way:.0f}", *figures, f"{found.failures}"])
     return table("", ["sidewinding", "speed", "way [deg]", "power", "CoT", "depth", "failed"], rows)
 
@@ -181,7 +209,9 @@ def about(mech: Mechanism, gait: Serpenoid) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.parse_args()
     print(machine())
     print(f"{SECONDS:g} s in steps of {TIMESTEP:g} s; means from {SETTLED:g} s on\n")

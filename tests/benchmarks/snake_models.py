@@ -14,25 +14,31 @@ from vigym.mechanism.elements.shapes import Capsule
 
 SOFT = "0.02 1"  # MuJoCo's own time constant [s] and damping ratio of contacts
 SIDES = {"left": 1.0, "right": -1.0}
-NOTHING = 1e-6  # a mass [kg], inertia [kg m^2] or length [m] that changes nothing, where MuJoCo wants one
+NOTHING = (
+    1e-6  # a mass [kg], inertia [kg m^2] or length [m] that changes nothing, where MuJoCo wants one
+)
 
 
 def mujoco_snake(mech: Mechanism, timestep: float, solref: str = SOFT) -> Any:
     """MuJoCo's model of a floating chain of hinges on the plane z = 0, its bodies upright at assembly.
 
-    Contact pairs carry the friction: a geom's own has one coefficient for all directions. The first tangent of a
-    contact between plane and capsule is the capsule's axis, the second is across; elliptic cones tell them apart.
+    Contact pairs carry the friction: a geom's own has one coefficient for all directions. The first
+        tangent of a contact between plane and capsule is the capsule's axis, the second is across;
+        elliptic cones tell them apart.
     """
-    pairs = "".join(_pair(collision, collision.name, solref) for collision in mech.collisions.values())
+    pairs = "".join(
+        _pair(collision, collision.name, solref) for collision in mech.collisions.values()
+    )
     return _model(mech, timestep, _chain(mech, _solid), pairs)
 
 
 def mujoco_suspended(mech: Mechanism, timestep: float, solref: str) -> Any:
     """MuJoCo's model of a planar snake that stands on all its points with the same load, whatever the engine.
 
-    In the plane it is the same snake. Half the mass of a link slides up and down above each of its two points, and the
-    link's inertia about the vertical is less by what that mass adds; the links themselves stay level. A flat rigid
-    snake's loads are undetermined: there MuJoCo, whose contacts lift what slides, takes them from the links that do.
+    In the plane it is the same snake. Half the mass of a link slides up and down above each of its
+    two points, and the link's inertia about the vertical is less by what that mass adds; the links
+    themselves stay level. A flat rigid snake's loads are undetermined: there MuJoCo, whose contacts
+    lift what slides, takes them from the links that do.
     """
     names = [f"{name}:{side}" for name in mech.collisions for side in SIDES]
     pairs = "".join(_pair(mech.collisions[name.partition(":")[0]], name, solref) for name in names)
@@ -75,7 +81,11 @@ def _solid(mech: Mechanism, body: Body) -> str:
     text += f'<inertial pos="0 0 0" mass="{body.mass!r}" diaginertia="{_numbers(np.diag(body.inertia))}"/>'
     for collision in mech.collisions.values():
         if collision.body == body.name:
-            text += _ball(collision) if collision.shape is None else _capsule(collision.name, collision.shape)
+            text += (
+                _ball(collision)
+                if collision.shape is None
+                else _capsule(collision.name, collision.shape)
+            )
     return text
 
 
@@ -89,7 +99,9 @@ def _suspended(mech: Mechanism, body: Body) -> str:
         text += '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><joint type="hinge" axis="0 0 1"/>'
     text += f'<inertial pos="0 0 0" mass="{NOTHING}" diaginertia="{left!r} {left!r} {left!r}"/>'
     for side, sign in SIDES.items():
-        ball = _capsule(f"{collision.name}:{side}", collision.shape, NOTHING)  # a ball has no axis to tell along by
+        ball = _capsule(
+            f"{collision.name}:{side}", collision.shape, NOTHING
+        )  # a ball has no axis to tell along by
         text += (
             f'<body pos="0 {sign * half!r} 0"><joint type="slide" axis="0 0 1"/><inertial pos="0 0 0" '
             f'mass="{body.mass / 2!r}" diaginertia="{NOTHING} {NOTHING} {NOTHING}"/>{ball}</body>'
@@ -116,8 +128,9 @@ def _capsule(name: str, shape: Capsule, half: float | None = None) -> str:
 def _pair(collision: Collision, geom: str, solref: str) -> str:
     """What touches the floor: capsules that lie across the direction of their friction, or whose friction has none."""
     along, across, _ = collision.friction
+    friction = f"{across:.17g} {along:.17g} 0 0 0"
     return (
-        f'<pair geom1="floor" geom2="{geom}" condim="3" friction="{across:.17g} {along:.17g} 0 0 0" solref="{solref}"/>'
+        f'<pair geom1="floor" geom2="{geom}" condim="3" friction="{friction}" solref="{solref}"/>'
     )
 
 

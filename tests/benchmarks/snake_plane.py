@@ -1,7 +1,7 @@
 """The planar snake as textbook equations: angles of the links and the centre of mass, Coulomb friction, explicit steps.
 
-No code of the package, no contact solver: every touching point carries the same load and slips against a force of the
-ellipse of friction, which falls to zero only below a creep of `creep` m/s.
+No code of the package, no contact solver: every touching point carries the same load and slips
+against a force of the ellipse of friction, which falls to zero only below a creep of `creep` m/s.
 """
 
 from __future__ import annotations
@@ -68,9 +68,16 @@ def crawl(
         force, moment = np.zeros((n, 2)), np.zeros(n)
         for side in (-plane.half, plane.half):
             slip = slip_along - side * rate
-            size = np.sqrt((plane.along * slip) ** 2 + (plane.across * slip_across) ** 2 + (plane.across * creep) ** 2)
+            size = np.sqrt(
+                (plane.along * slip) ** 2
+                + (plane.across * slip_across) ** 2
+                + (plane.across * creep) ** 2
+            )
             push = -load * plane.along**2 * slip / size
-            force += push[:, None] * ahead - (load * plane.across**2 * slip_across / size)[:, None] * left
+            force += (
+                push[:, None] * ahead
+                - (load * plane.across**2 * slip_across / size)[:, None] * left
+            )
             moment -= side * push
         bend, turn = angle[1:] - angle[:-1], rate[1:] - rate[:-1]
         wanted = plane.kp * (targets(step * timestep) - bend) - plane.kd * turn

@@ -3,8 +3,8 @@
     python tests/benchmarks/start.py                     # the cold start compiles into a folder of its own
     python tests/benchmarks/start.py --skip-cold
 
-Starts are wall time of new processes, calls are CPU time of this thread. `vigym bench` and environments.py time
-environments.
+Starts are wall time of new processes, calls are CPU time of this thread. `vigym bench` and
+environments.py time environments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from vigym.evaluation.speed.timing import Cost, Job, interleaved, machine, table
 
 def main() -> None:
     """Print the tables asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--skip-cold", action="store_true", help="do not compile from nothing")
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
@@ -31,8 +33,15 @@ def main() -> None:
 
 def _starts(repeats: int, skip_cold: bool) -> str:
     keys = ["seconds"] if skip_cold else ["compiling_seconds", "seconds"]
-    rows = [[row["stage"], *(f"{row[key]:.2f}" for key in keys)] for row in time_startup(repeats, not skip_cold)]
-    return table("new process, wall time [s]", ["", *(["compiling"] if not skip_cold else []), "cached: median"], rows)
+    rows = [
+        [row["stage"], *(f"{row[key]:.2f}" for key in keys)]
+        for row in time_startup(repeats, not skip_cold)
+    ]
+    return table(
+        "new process, wall time [s]",
+        ["", *(["compiling"] if not skip_cold else []), "cached: median"],
+        rows,
+    )
 
 
 def _simulator(repeats: int) -> str:
@@ -45,9 +54,14 @@ def _simulator(repeats: int) -> str:
             "step and energy": lambda s=sim: (s.step(), s.energy()),
             "step and metrics": lambda s=sim: (s.step(), s.metrics()),
         }
-        jobs = [Job(sim.reset, lambda call=call: [call() for _ in range(100)], 100) for call in calls.values()]
+        jobs = [
+            Job(sim.reset, lambda call=call: [call() for _ in range(100)], 100)
+            for call in calls.values()
+        ]
         costs = interleaved(jobs, repeats)
-        rows += [[name, str(links), _microseconds(cost)] for name, cost in zip(calls, costs, strict=True)]
+        rows += [
+            [name, str(links), _microseconds(cost)] for name, cost in zip(calls, costs, strict=True)
+        ]
     return table("one Simulator, called from Python", ["call", "hinges", "us: min (median)"], rows)
 
 

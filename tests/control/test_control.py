@@ -22,13 +22,22 @@ from vigym.simulation.linearization.deviation import deviation
 
 def told(positions, velocities, energy=0.0):
     arrays = np.asarray(positions, float), np.asarray(velocities, float)
-    return {"joint_positions": arrays[0], "joint_velocities": arrays[1], "energy_total": np.asarray(energy, float)}
+    return {
+        "joint_positions": arrays[0],
+        "joint_velocities": arrays[1],
+        "energy_total": np.asarray(energy, float),
+    }
 
 
 def random_system(seed, n=6, m=2):
     rng = np.random.default_rng(seed)
     Q = rng.normal(size=(n, n))
-    return 1.5 * rng.normal(size=(n, n)), rng.normal(size=(n, m)), Q @ Q.T, np.diag(rng.uniform(0.5, 2.0, m))
+    return (
+        1.5 * rng.normal(size=(n, n)),
+        rng.normal(size=(n, m)),
+        Q @ Q.T,
+        np.diag(rng.uniform(0.5, 2.0, m)),
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -115,10 +124,14 @@ def test_deviation_of_angles_and_orientations():
     turn = np.array([np.cos(0.2), 0.0, np.sin(0.2), 0.0])
     start = unit(np.array([0.3, 0.5, -0.1, 0.8]))
     reference = np.append(0.1, start)
-    found = deviation(mech, [np.append(2.0 * np.pi, sign * mul(start, turn)) for sign in (1, -1)], reference)
+    found = deviation(
+        mech, [np.append(2.0 * np.pi, sign * mul(start, turn)) for sign in (1, -1)], reference
+    )
     np.testing.assert_allclose(found, [[-0.1, 0.0, 0.4, 0.0]] * 2, atol=1e-12)
     tiny = np.append(0.1, mul(start, unit(np.array([1.0, 1e-7, 0.0, -2e-7]))))
-    np.testing.assert_allclose(deviation(mech, tiny, reference), difference(mech, tiny, reference), rtol=1e-9)
+    np.testing.assert_allclose(
+        deviation(mech, tiny, reference), difference(mech, tiny, reference), rtol=1e-9
+    )
 
 
 def test_torques_that_hold_a_closed_leg():
@@ -147,7 +160,13 @@ def test_poses_that_nothing_holds():
 def test_energy_is_pumped_in_and_out():
     mech = load_urdf(assets.path("pendulum"))
     pump = energy_swing_up(mech, energy=1.0, pump=2.0, push=1.5)
-    cases = (1.0, -9.0, 1.5), (-1.0, -9.0, -1.5), (0.0, -9.0, 1.5), (1.0, 9.0, -1.5), (1.0, 0.75, 0.75)
+    cases = (
+        (1.0, -9.0, 1.5),
+        (-1.0, -9.0, -1.5),
+        (0.0, -9.0, 1.5),
+        (1.0, 9.0, -1.5),
+        (1.0, 0.75, 0.75),
+    )
     for rate, energy, torque in cases:
         assert pump.torque(told([0.1], [rate], energy)) == pytest.approx(torque)
 
@@ -162,9 +181,13 @@ def test_wrong_arguments():
         pd(mech, kp=[1.0, 2.0])
     with pytest.raises(ValueError, match="kd: found 'fast', expected numbers"):
         pd(mech, kd="fast")
-    with pytest.raises(ValueError, match="control_cost: found 0, expected finite numbers of at least 1e-09"):
+    with pytest.raises(
+        ValueError, match="control_cost: found 0, expected finite numbers of at least 1e-09"
+    ):
         lqr(mech, control_cost=0)
-    with pytest.raises(ValueError, match=r"position_cost: found shape \(2,\), expected one number or \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"position_cost: found shape \(2,\), expected one number or \(3,\)"
+    ):
         lqr(mech, position_cost=[1.0, 2.0])
     with pytest.raises(MechanismError, match="found a motor"):
         pd(scenes.fixed_leg())

@@ -39,7 +39,9 @@ def test_at_its_rates_no_link_slips_sideways_and_the_head_has_the_speed_asked_fo
         velocity = (after - before) / (2.0 * tiny)
         sideways = -velocity[:, 0] * np.sin(headings) + velocity[:, 1] * np.cos(headings)
         np.testing.assert_allclose(sideways, 0.0, atol=1e-8)
-        assert velocity[0] @ [np.cos(headings[0]), np.sin(headings[0])] == pytest.approx(speed, abs=1e-8)
+        assert velocity[0] @ [np.cos(headings[0]), np.sin(headings[0])] == pytest.approx(
+            speed, abs=1e-8
+        )
 
 
 def test_on_skates_it_goes_by_the_speed_in_closed_form_and_prescribed_waves_jam():
@@ -54,7 +56,9 @@ def test_on_skates_it_goes_by_the_speed_in_closed_form_and_prescribed_waves_jam(
 
 
 def test_it_drives_snakes_with_friction_too_with_less_power_than_waves():
-    skating, waves = (evaluate("vigym/Snake-v0", name, episodes=2) for name in ("skating", "lateral_undulation"))
+    skating, waves = (
+        evaluate("vigym/Snake-v0", name, episodes=2) for name in ("skating", "lateral_undulation")
+    )
     assert skating.column("speed").min() > 0.9 * waves.column("speed").mean()
     assert skating.column("power").max() < 0.7 * waves.column("power").mean()
 

@@ -117,7 +117,9 @@ def test_reset_of_some_environments(count):
         step_both(batch, singles, torques)
     assert_same_rows(batch, singles)
     assert batch.energy().total.tolist() == [single.energy().total for single in singles]
-    assert batch.metrics()["energy_balance"].tolist() == [single.metrics()["energy_balance"] for single in singles]
+    assert batch.metrics()["energy_balance"].tolist() == [
+        single.metrics()["energy_balance"] for single in singles
+    ]
 
 
 @pytest.mark.parametrize("count", SIZES)
@@ -153,7 +155,11 @@ def test_environments_far_round_count_their_turns_alone():
     for _ in range(20):
         step_both(batch, singles, np.zeros((5, len(mech.actuator_names))), substeps=3)
         assert_same_rows(batch, singles)
-    assert np.abs(batch.joint_positions[1]).max() > 4.0 * np.pi > 2.0 * np.abs(batch.joint_positions[0]).max()
+    assert (
+        np.abs(batch.joint_positions[1]).max()
+        > 4.0 * np.pi
+        > 2.0 * np.abs(batch.joint_positions[0]).max()
+    )
 
 
 def test_torques_are_clipped_in_their_own_environment_only():

@@ -17,7 +17,14 @@ from vigym.core.compiler.simd import LANES
 from vigym.core.joint.forces import assemble_rate_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
 from vigym.core.model.context import EVERYTHING, knot_buffer
-from vigym.core.model.fields import BODY_PLAN, BODY_WORK, DOF_WORK, ENVIRONMENT_STATE, HEADER, POSE_STATE
+from vigym.core.model.fields import (
+    BODY_PLAN,
+    BODY_WORK,
+    DOF_WORK,
+    ENVIRONMENT_STATE,
+    HEADER,
+    POSE_STATE,
+)
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
 from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
 
@@ -77,7 +84,8 @@ class Step:
         for _ in range(4):
             kept = self.sim._plant.groups.state[coordinates].copy()
             assert self.sim.step().converged
-        # Coordinates as they are while Newton looks for the last knot: still those of the knot before.
+        # Coordinates as they are while Newton looks for the last knot: still those of the knot
+        # before.
         self.sim._plant.groups.state[coordinates] = kept
         self.tables = self.sim._plant.groups.tables
         self.state = self.sim._plant.groups.state.copy()
@@ -91,7 +99,9 @@ class Step:
         """Blocks (blocks, fields, LANES) of the rows of a table of the work: a view."""
         blocks = -(-count // LANES)
         work = self.sim._plant.groups.work[0]
-        return work[start : start + blocks * table.width * LANES].reshape(blocks, table.width, LANES)
+        return work[start : start + blocks * table.width * LANES].reshape(
+            blocks, table.width, LANES
+        )
 
     def field(self, name):
         """Field (bodies, width) of the bodies' work, row 0 the world."""
@@ -100,7 +110,9 @@ class Step:
 
     def dof_field(self, name):
         """Field (dofs,) of the work of the degrees of freedom."""
-        blocks = self.rows(DOF_WORK, int(self.header["work_dofs"]), self.dofs)[:, DOF_WORK.offset(name)]
+        blocks = self.rows(DOF_WORK, int(self.header["work_dofs"]), self.dofs)[
+            :, DOF_WORK.offset(name)
+        ]
         return np.array([blocks[i // LANES, i % LANES] for i in range(self.dofs)])
 
     def put(self, name, values):
@@ -133,7 +145,9 @@ class Step:
 
     def anchors(self, back):
         """(bodies, 3) joint anchors at the knot ``back`` steps behind."""
-        knots = self.state[self.header["state_knots"] :].reshape(KNOT_BUFFERS, -1, POSE_STATE.width, LANES)
+        knots = self.state[self.header["state_knots"] :].reshape(
+            KNOT_BUFFERS, -1, POSE_STATE.width, LANES
+        )
         present = int(self.state[ENVIRONMENT_STATE.offset("present_knot") * LANES])
         table = knots[(present - back) % KNOT_BUFFERS, :, POSE_STATE.columns("anchor")]
         return table.transpose(0, 2, 1).reshape(-1, 3)[: self.bodies]
@@ -145,7 +159,9 @@ class Step:
         for i in range(1, self.bodies):
             up = self.parents[i]
             columns[i] = columns[up]
-            columns[i, :3] += np.cross(columns[up, 3:], anchors[i] - anchors[up], axisa=0, axisb=0, axisc=0)
+            columns[i, :3] += np.cross(
+                columns[up, 3:], anchors[i] - anchors[up], axisa=0, axisb=0, axisc=0
+            )
             own = slice(self.firsts[i], self.firsts[i] + self.counts[i])
             columns[i, :, own] += axes[own].T
         return columns
@@ -154,11 +170,15 @@ class Step:
 def passive_tree():
     """Balls and hinges without springs, dampers or actuators: they have eliminations of their own."""
     rng, mech = np.random.default_rng(3), Mechanism()
-    for i, kind in enumerate(["spherical", "revolute", "spherical", "spherical", "revolute", "spherical"]):
+    for i, kind in enumerate(
+        ["spherical", "revolute", "spherical", "spherical", "revolute", "spherical"]
+    ):
         mech.add_body(f"b{i}", rng.uniform(0.5, 2.0), np.diag([0.2, 0.3, 0.4]), rng.normal(size=3))
         parent = "world" if i == 0 else f"b{rng.integers(i)}"
         axis = rng.normal(size=3)
-        mech.add_joint(f"j{i}", kind, parent, f"b{i}", rng.normal(size=3), axis=axis / np.linalg.norm(axis))
+        mech.add_joint(
+            f"j{i}", kind, parent, f"b{i}", rng.normal(size=3), axis=axis / np.linalg.norm(axis)
+        )
     return mech
 
 
@@ -184,7 +204,9 @@ def test_wrenches_foresee_the_motion_that_closes_the_joints():
     one.put("rotation_correction", repairs[:, 3:])
     moved(*one.tables, H, 0.0)
     expected = np.einsum("bij,bj->bi", one.blocks(), repairs[1:])
-    np.testing.assert_allclose(one.wrenches() - before, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        one.wrenches() - before, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max()
+    )
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.5], ids=["undamped", "damped"])
@@ -197,7 +219,10 @@ def test_free_directions_leave_a_joint_closed_and_all_others_open_it(kind, dampi
     lever = one.anchors(0)[2] - one.anchors(0)[1]
 
     def gap(own, size):
-        increments[1], increments[2] = root, root + own  # the root's own motion carries the child along
+        increments[1], increments[2] = (
+            root,
+            root + own,
+        )  # the root's own motion carries the child along
         increments[2, :3] += np.cross(root[3:], lever)
         return one.move(increments, size)
 
@@ -262,7 +287,9 @@ def test_elimination_along_the_tree_is_the_dense_solve(mech):
     motion, rows = one.spanned(0, True)[1:], one.spanned(1, False)[1:]
     pushed = np.einsum("bij,bjp->bip", blocks, motion)
     dense = np.einsum("bip,biq->pq", rows, pushed) + np.diag(slopes)
-    expected = motion @ np.linalg.solve(dense, -(np.einsum("bip,bi->p", rows, wrenches[1:]) + loads))
+    expected = motion @ np.linalg.solve(
+        dense, -(np.einsum("bip,bi->p", rows, wrenches[1:]) + loads)
+    )
     solved(*one.tables)
     found = np.hstack([one.field("delta_position"), one.field("delta_rotation")])[1:]
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())

@@ -24,7 +24,9 @@ def driven():
     """Every joint type, damped; a motor, a limit and dry friction of its own."""
     mech = random_tree(3, TYPES, damping=0.3)
     mech.add_body("arm", 1.0, (0.2, 0.3, 0.25), (0.5, 0, 0))
-    mech.add_joint("elbow", "revolute", "b1", "arm", (0, 0, 0), (0, 1, 0), limits=(-0.1, 0.1), friction=0.2)
+    mech.add_joint(
+        "elbow", "revolute", "b1", "arm", (0, 0, 0), (0, 1, 0), limits=(-0.1, 0.1), friction=0.2
+    )
     mech.add_body("hand", 0.5, (0.2, 0.3, 0.25), (1, 0, 0))
     mech.add_joint("wrist", "revolute", "arm", "hand", (0.8, 0, 0), (0, 0, 1))
     mech.add_motor("wrist", kp=20.0, kd=1.0, effort=3.0)
@@ -68,13 +70,20 @@ def hanging(closed=False, contact=False, spring=False):
     if contact:
         mech.add_contact("tip", "b", (0.5, 0, 0))
     if spring:
-        mech.add_spring("spring", "world", "b", (0, 0, 0), (0, 0, 0), stiffness=10.0, rest_length=1.0)
+        mech.add_spring(
+            "spring", "world", "b", (0, 0, 0), (0, 0, 0), stiffness=10.0, rest_length=1.0
+        )
     return mech
 
 
 @pytest.mark.parametrize(
     ("has", "features"),
-    [({}, PLAIN_TREE), ({"closed": True}, EVERYTHING), ({"contact": True}, EVERYTHING), ({"spring": True}, EVERYTHING)],
+    [
+        ({}, PLAIN_TREE),
+        ({"closed": True}, EVERYTHING),
+        ({"contact": True}, EVERYTHING),
+        ({"spring": True}, EVERYTHING),
+    ],
 )
 @pytest.mark.parametrize("batch", [None, 9])
 def test_who_gets_them(has, features, batch):
@@ -82,7 +91,10 @@ def test_who_gets_them(has, features, batch):
 
 
 def test_robots_get_the_full_ones():
-    assert Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.features is EVERYTHING
+    assert (
+        Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.features
+        is EVERYTHING
+    )
 
 
 @phase(needs="contacts")

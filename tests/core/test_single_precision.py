@@ -31,13 +31,17 @@ def chain(links, joint="revolute", **values):
     for k in range(links):
         mech.add_body(f"link{k}", 1.0, (0.085, 0.085, 0.003), (0.0, 0.0, -0.5 - k))
         parent = f"link{k - 1}" if k else "world"
-        mech.add_joint(f"joint{k}", joint, parent, f"link{k}", (0.0, 0.0, -k), axis=(0, 1, 0), **values)
+        mech.add_joint(
+            f"joint{k}", joint, parent, f"link{k}", (0.0, 0.0, -k), axis=(0, 1, 0), **values
+        )
     return mech
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_joint_types_move_as_in_double_precision(seed):
-    mech = random_tree(seed, np.random.default_rng(seed).permutation(TYPES), damping=0.2, to_world=bool(seed % 2))
+    mech = random_tree(
+        seed, np.random.default_rng(seed).permutation(TYPES), damping=0.2, to_world=bool(seed % 2)
+    )
     double, single = pair(mech, 17)
     for torques in signals(mech, 100, 17):
         for sim in (double, single):
@@ -154,7 +158,9 @@ def restored(sim):
     return other
 
 
-@pytest.mark.parametrize("again", [restored, copy.deepcopy, lambda sim: pickle.loads(pickle.dumps(sim))])
+@pytest.mark.parametrize(
+    "again", [restored, copy.deepcopy, lambda sim: pickle.loads(pickle.dumps(sim))]
+)
 def test_a_saved_state_continues_bit_for_bit(again):
     mech = random_tree(2, TYPES, damping=0.2)
     sim, torques = batch_of(mech, starts(mech, 5), **SINGLE), signals(mech, 40, 5)
@@ -199,13 +205,17 @@ def test_what_a_simulator_tells():
     assert (sim.precision, sim.tolerance) == ("float32", 1e-5)
     assert (Simulator(pendulum()).precision, Simulator(pendulum()).tolerance) == ("float64", 1e-10)
     sim.step(substeps=3)
-    assert {sim.state.dtype, sim.joint_positions.dtype, sim.body_states.dtype} == {np.dtype(np.float64)}
+    assert {sim.state.dtype, sim.joint_positions.dtype, sim.body_states.dtype} == {
+        np.dtype(np.float64)
+    }
     np.testing.assert_array_equal(motion(sim)[0], motion(sim)[1])
 
 
 def sprung():
     mech = pendulum()
-    mech.add_spring("string", "world", "arm", (0.0, 0.0, 0.0), (0.0, 0.0, -0.1), stiffness=5.0, rest_length=0.1)
+    mech.add_spring(
+        "string", "world", "arm", (0.0, 0.0, 0.0), (0.0, 0.0, -0.1), stiffness=5.0, rest_length=0.1
+    )
     return mech
 
 

@@ -91,13 +91,17 @@ def test_resets_close_the_loops_of_those_that_are_reset(eager):
         before = sim.state
         sim.reset({name: np.linspace(0.0, 0.5, count)}, mask=mask)
         np.testing.assert_array_equal(sim.state[~mask], before[~mask])
-        np.testing.assert_allclose(sim.joint_positions[mask, 0], np.linspace(0.0, 0.5, count)[mask], rtol=1e-15)
+        np.testing.assert_allclose(
+            sim.joint_positions[mask, 0], np.linspace(0.0, 0.5, count)[mask], rtol=1e-15
+        )
         assert sim.constraint_residual().max() < 1e-9
     assert_same(one, many)
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(batch, "run_parallel", lambda work, count: pytest.fail("shared among threads"))
+    monkeypatch.setattr(
+        batch, "run_parallel", lambda work, count: pytest.fail("shared among threads")
+    )
     sim = Simulator(random_tree(1, TYPES), batch=9, threads=2)
     sim.step()
     sim.step()
@@ -142,7 +146,9 @@ VECTORS = ["SyncVectorEnv", "AsyncVectorEnv", "SubprocVecEnv"]
 
 @pytest.mark.parametrize("kind", [*KINDS, *VECTORS])
 def test_no_process_hangs_or_dies(kind):
-    done = subprocess.run([sys.executable, str(SCRIPT), kind], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), kind], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     digests = done.stdout.split()
     assert len(digests) == {"at_exit": 2, "python_threads": 9, "fork_while_stepping": 21}.get(

@@ -1,7 +1,8 @@
 """Threaded batches in every kind of process and thread, to be run as a script with a KIND: a digest of each result.
 
-Every job, wherever it runs, is the same batch stepped with two threads; the parent has stepped one with its own threads
-before it starts any process. So all digests are the same, those of one thread too.
+Every job, wherever it runs, is the same batch stepped with two threads; the parent has stepped one
+with its own threads before it starts any process. So all digests are the same, those of one thread
+too.
 """
 
 from __future__ import annotations
@@ -96,7 +97,10 @@ def vector(envs):
     for _ in range(10):
         seen.append(envs.step(np.zeros((4, 1), np.float32))[0])
     envs.close()
-    return [hashlib.sha256(rows.tobytes()).hexdigest()[:16] for rows in np.array(seen).swapaxes(0, 1).copy()]
+    return [
+        hashlib.sha256(rows.tobytes()).hexdigest()[:16]
+        for rows in np.array(seen).swapaxes(0, 1).copy()
+    ]
 
 
 def subprocesses():
@@ -123,4 +127,8 @@ KINDS = {
 if __name__ == "__main__":
     mine = digest()
     found = KINDS[sys.argv[1]]()
-    print(*([mine] if "VecEnv" not in sys.argv[1] and "VectorEnv" not in sys.argv[1] else []), *found, sep="\n")
+    print(
+        *([mine] if "VecEnv" not in sys.argv[1] and "VectorEnv" not in sys.argv[1] else []),
+        *found,
+        sep="\n",
+    )

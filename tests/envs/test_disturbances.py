@@ -52,7 +52,9 @@ def test_an_environment_of_many_is_the_single_one(name, mode):
     count = 3
     steps = 12
     limit = 5
-    many = gym.make_vec(f"vigym/{name}-v0", count, max_episode_steps=limit, autoreset_mode=mode, **ALL)
+    many = gym.make_vec(
+        f"vigym/{name}-v0", count, max_episode_steps=limit, autoreset_mode=mode, **ALL
+    )
     given = actions(many.action_space.shape, steps)
     observed = [many.reset(seed=7)[0], *(many.step(action)[0] for action in given)]
     for e in range(count):
@@ -68,7 +70,9 @@ def test_an_environment_of_many_is_the_single_one(name, mode):
                     continue
             age += 1
             seen = single.step(action)[0]
-            found.append(single.reset()[0] if mode == AutoresetMode.SAME_STEP and age == limit else seen)
+            found.append(
+                single.reset()[0] if mode == AutoresetMode.SAME_STEP and age == limit else seen
+            )
             age = 0 if mode == AutoresetMode.SAME_STEP and age == limit else age
         np.testing.assert_array_equal(np.array(observed)[:, e], np.array(found))
         np.testing.assert_array_equal(many.unwrapped.sim.state[e], single.sim.state)
@@ -83,7 +87,14 @@ def test_observations_of_others_stay_when_some_are_reset():
 
 
 def test_factors_lie_within_their_ranges_and_change_with_every_episode():
-    env = make("FourBar", randomization={"mass": (0.8, 1.2), "length": {"crank": (0.97, 1.03)}, "damping": (2.0, 2.0)})
+    env = make(
+        "FourBar",
+        randomization={
+            "mass": (0.8, 1.2),
+            "length": {"crank": (0.97, 1.03)},
+            "damping": (2.0, 2.0),
+        },
+    )
     seen = []
     for seed in (0, 0, 1, None):
         env.reset(seed=seed)
@@ -133,8 +144,17 @@ def test_late_actions_are_forgotten_by_the_info_of_a_start():
     many = gym.make_vec("vigym/Pendulum-v0", 2, max_episode_steps=4, action_latency=1)
     many.reset(seed=0)
     infos = [many.step(np.ones((2, 1), np.float32))[4] for _ in range(6)]
-    assert [bool(info["torque_squared"].all()) for info in infos] == [False, True, True, True, False, False]
-    assert not infos[4]["torque_squared"].any()  # a reset, with an action of the last episode still waiting
+    assert [bool(info["torque_squared"].all()) for info in infos] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert not infos[4][
+        "torque_squared"
+    ].any()  # a reset, with an action of the last episode still waiting
 
 
 def test_noise_is_on_observations_alone():
@@ -151,7 +171,9 @@ def test_noise_is_on_observations_alone():
 
 def test_noise_by_name():
     name = make().observation_names[2]
-    seen = run(make(observation_noise={name: 0.1}), actions((1,), 20)) - run(make(), actions((1,), 20))
+    seen = run(make(observation_noise={name: 0.1}), actions((1,), 20)) - run(
+        make(), actions((1,), 20)
+    )
     assert (seen[:, 2] != 0.0).all()
     assert not seen[:, :2].any()
 
@@ -211,8 +233,14 @@ def test_gymnasium_finds_nothing_wrong():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"observation_noise": -1.0}, "option observation_noise: found -1.0, expected a number >= 0"),
-        ({"observation_noise": {"height": 0.1}}, "option observation_noise: found ['height'], expected names among"),
+        (
+            {"observation_noise": -1.0},
+            "option observation_noise: found -1.0, expected a number >= 0",
+        ),
+        (
+            {"observation_noise": {"height": 0.1}},
+            "option observation_noise: found ['height'], expected names among",
+        ),
         ({"action_latency": 1.5}, "option action_latency: found 1.5, expected a whole number"),
         ({"action_latency": True}, "option action_latency: found True, expected a whole number"),
         ({"action_latency": -1}, "option action_latency: found -1, expected a whole number"),
@@ -223,11 +251,23 @@ def test_gymnasium_finds_nothing_wrong():
         ({"pushes": 3.0}, "option pushes: found 3.0, expected None or (impulse"),
         ({"pushes": (1.0, 0.0)}, "option pushes: found (1.0, 0.0), expected"),
         ({"randomization": 0.2}, "option randomization: found 0.2, expected None or {quantity"),
-        ({"randomization": {"mass": (1.2, 0.8)}}, "option randomization of mass: found (1.2, 0.8), expected factors"),
-        ({"randomization": {"mass": (0.0, 0.8)}}, "option randomization of mass: found (0.0, 0.8), expected factors"),
-        ({"randomization": {"mass": {"rod": 1.2}}}, "option randomization of mass: found 1.2, expected factors"),
+        (
+            {"randomization": {"mass": (1.2, 0.8)}},
+            "option randomization of mass: found (1.2, 0.8), expected factors",
+        ),
+        (
+            {"randomization": {"mass": (0.0, 0.8)}},
+            "option randomization of mass: found (0.0, 0.8), expected factors",
+        ),
+        (
+            {"randomization": {"mass": {"rod": 1.2}}},
+            "option randomization of mass: found 1.2, expected factors",
+        ),
         ({"randomization": {"weight": (0.8, 1.2)}}, "parameters: found 'weight', expected gravity"),
-        ({"randomization": {"friction": (0.8, 1.2)}}, "parameters: found 'friction', of which the mechanism has none"),
+        (
+            {"randomization": {"friction": (0.8, 1.2)}},
+            "parameters: found 'friction', of which the mechanism has none",
+        ),
     ],
 )
 @pytest.mark.parametrize("count", [None, 3])

@@ -16,7 +16,9 @@ HEADINGS = [
     "Description", "Notes", "Action Space", "Observation Space", "Rewards", "Starting State", "Episode End",
     "Arguments", "Version History",
 ]  # fmt: skip
-NUMBERED = [entry for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"]  # that one depends on the file
+NUMBERED = [
+    entry for entry in ENVIRONMENTS if entry.id != "vigym/Urdf-v0"
+]  # that one depends on the file
 
 every = pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
 numbered = pytest.mark.parametrize("entry", NUMBERED, ids=lambda entry: entry.id)
@@ -24,7 +26,9 @@ numbered = pytest.mark.parametrize("entry", NUMBERED, ids=lambda entry: entry.id
 
 def section(entry, heading):
     text = task_class(entry.task).__doc__
-    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL).group(1)
+    return re.search(
+        rf"^## {heading}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL
+    ).group(1)
 
 
 def rows(entry, heading):
@@ -38,7 +42,9 @@ def numbers(cell):
 
 
 def make(entry):
-    return gym.make(entry.id, **({"urdf": str(assets.path("acrobot"))} if entry.id == "vigym/Urdf-v0" else {}))
+    return gym.make(
+        entry.id, **({"urdf": str(assets.path("acrobot"))} if entry.id == "vigym/Urdf-v0" else {})
+    )
 
 
 @every
@@ -50,7 +56,10 @@ def test_headings(entry):
 @numbered
 def test_space_tables(entry):
     env = make(entry)
-    for heading, space in (("Action Space", env.action_space), ("Observation Space", env.observation_space)):
+    for heading, space in (
+        ("Action Space", env.action_space),
+        ("Observation Space", env.observation_space),
+    ):
         listed = [(number, row) for row in rows(entry, heading) for number in numbers(row[0])]
         assert [number for number, _ in listed] == list(range(space.shape[0]))
         assert np.array_equal([float(row[2]) for _, row in listed], space.low)
@@ -67,11 +76,23 @@ def test_joints_of_the_action_table(entry):
 
 @every
 def test_arguments(entry):
-    shared = {"render_mode": "None", "width": "640", "height": "480", "overlay": "()", "shadow": "True"}
+    shared = {
+        "render_mode": "None",
+        "width": "640",
+        "height": "480",
+        "overlay": "()",
+        "shadow": "True",
+    }
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):
-        listed |= dict(zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True))
-    options = {field.name: field.default for owner in (task_class(entry.task), Perturbations) for field in fields(owner)}
+        listed |= dict(
+            zip(name.replace("`", "").split(", "), default.strip('"').split(", "), strict=True)
+        )
+    options = {
+        field.name: field.default
+        for owner in (task_class(entry.task), Perturbations)
+        for field in fields(owner)
+    }
     expected = {name: str(value) for name, value in options.items()} | shared
     if "urdf" in expected:
         expected["urdf"] = "required"
@@ -86,7 +107,9 @@ def test_rewards_and_episode_end(entry):
         assert f"reward_{term}" in text
         assert f"`{term}_weight`" in text
     steps = entry.max_episode_steps
-    assert f"after {steps} control steps, {steps * env.unwrapped.dt:g} s" in section(entry, "Episode End")
+    assert f"after {steps} control steps, {steps * env.unwrapped.dt:g} s" in section(
+        entry, "Episode End"
+    )
 
 
 @numbered

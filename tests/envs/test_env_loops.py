@@ -11,7 +11,8 @@ PUSH = np.ones(1, dtype=np.float32)
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("four_bar", ["drive"]), ("minitaur_leg", ["slide", "hip_front", "hip_rear"])]
+    ("name", "expected"),
+    [("four_bar", ["drive"]), ("minitaur_leg", ["slide", "hip_front", "hip_rear"])],
 )
 def test_independent_joints(name, expected):
     mech = load_urdf(assets.path(name))
@@ -49,10 +50,14 @@ def test_a_start_about_a_file_that_is_open_at_zero(tmp_path):
 def test_more_motors_than_freedoms_start_without_noise(tmp_path):
     text = assets.path("four_bar").read_text()
     pivot = text.index('<joint name="pivot"')
-    both = text[:pivot] + text[pivot:].replace("</joint>", '<limit effort="1" velocity="1"/></joint>', 1)
+    both = text[:pivot] + text[pivot:].replace(
+        "</joint>", '<limit effort="1" velocity="1"/></joint>', 1
+    )
     (tmp_path / "both.urdf").write_text(both)
     env = gym.make("vigym/Urdf-v0", urdf=str(tmp_path / "both.urdf"))
-    with pytest.raises(MechanismError, match=r"'four_bar': found 2 freedoms .*\(drive, pivot\), expected at most 1"):
+    with pytest.raises(
+        MechanismError, match=r"'four_bar': found 2 freedoms .*\(drive, pivot\), expected at most 1"
+    ):
         env.reset(seed=0)
     calm = gym.make(env.spec, reset_noise_scale=0.0)
     assert calm.reset()[1]["constraint_residual_max"] <= 1e-10
@@ -84,7 +89,10 @@ def test_the_crank_goes_through_the_line_once_in_a_turn_both_ways():
         for _ in range(100):
             _, _, _, _, now = env.step(push)
             assert now["constraint_residual_max"] <= 1e-10
-            step = np.remainder(now["crank_angle"] - before["crank_angle"] + np.pi, 2.0 * np.pi) - np.pi
+            step = (
+                np.remainder(now["crank_angle"] - before["crank_angle"] + np.pi, 2.0 * np.pi)
+                - np.pi
+            )
             line = abs(now["crank_angle"]) + 0.5 * abs(step) > np.pi - abs(step)
             flip = (before["transmission_angle"] > 0.0) != (now["transmission_angle"] > 0.0)
             assert line or not flip

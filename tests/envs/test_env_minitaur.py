@@ -35,7 +35,9 @@ def test_masses_and_freedoms_are_the_published_ones():
     assert masses[0] == pytest.approx(3.0 + 0.2 + 8 * 0.25)
     assert masses[1:] == pytest.approx([0.05] * 16)
     assert mech.degrees_of_freedom == 14
-    assert [name.rpartition("_hip_")[0] for name in mech.actuator_names] == [leg for leg in LEGS for _ in range(2)]
+    assert [name.rpartition("_hip_")[0] for name in mech.actuator_names] == [
+        leg for leg in LEGS for _ in range(2)
+    ]
     assert {joint.effort for joint in mech.joints.values() if joint.actuated} == {3.5}
 
 
@@ -77,7 +79,9 @@ def test_positive_swing_brings_the_foot_forwards(swing, extension):
     env.sim.reset(dict(zip(env.mechanism.motor_names, hips, strict=True)), place_on_ground=True)
     far = float(reach(np.array(extension)))
     for leg in LEGS:
-        hip = 0.5 * (env.sim.body_position(f"{leg}_motor_front") + env.sim.body_position(f"{leg}_motor_rear"))
+        hip = 0.5 * (
+            env.sim.body_position(f"{leg}_motor_front") + env.sim.body_position(f"{leg}_motor_rear")
+        )
         ahead, _, up = env.sim.body_position(f"{leg}_foot") - hip
         assert ahead == pytest.approx(far * np.sin(swing), abs=1e-9)
         assert up == pytest.approx(-far * np.cos(swing) * np.cos(0.0872665), abs=1e-9)
@@ -115,7 +119,9 @@ def test_terms_of_the_reward():
 def test_power_is_what_the_motors_do():
     """In short steps the mean over one is half the sum of what torques and rates are at its ends."""
     infos = walk(gym.make("vigym/Minitaur-v0", timestep=0.001, frame_skip=1), trot(), 1000)
-    powers = np.array([np.abs(info["motor_torques"] * info["joint_velocities"][6:22:2]).sum() for info in infos])
+    powers = np.array(
+        [np.abs(info["motor_torques"] * info["joint_velocities"][6:22:2]).sum() for info in infos]
+    )
     told = np.array([info["power"] for info in infos])
     assert told[0] == 0.0
     assert told[1:].sum() == pytest.approx(0.5 * (powers[1:] + powers[:-1]).sum(), rel=0.02)
@@ -170,8 +176,16 @@ def test_the_bound_goes_from_its_front_feet_to_its_back_feet_and_flies_between()
         observation, _, terminated, _, info = env.step(gait(observation, info))
         assert not terminated
         if info["time"] > 1.0:
-            down = {name for name, force in zip(names, sim.contacts.force, strict=True) if np.abs(force).max() > 1e-6}
-            standing.add(" ".join(end for end in ("front", "back") if any(foot.startswith(end) for foot in down)))
+            down = {
+                name
+                for name, force in zip(names, sim.contacts.force, strict=True)
+                if np.abs(force).max() > 1e-6
+            }
+            standing.add(
+                " ".join(
+                    end for end in ("front", "back") if any(foot.startswith(end) for foot in down)
+                )
+            )
             assert not any(name.startswith("base") for name in down)
     assert {"", "front", "back"} <= standing
 
@@ -200,7 +214,9 @@ def test_voltage_motors_walk_too():
 def test_the_leg_hops_to_the_height_it_is_asked(seed):
     env = gym.make("vigym/MinitaurLeg-v0")
     infos = walk(env, Hop(), 400, seed=seed)
-    heights, feet = (np.array([info[key] for info in infos]) for key in ("hip_height", "foot_height"))
+    heights, feet = (
+        np.array([info[key] for info in infos]) for key in ("hip_height", "foot_height")
+    )
     tops = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
     tops = heights[[k for k in tops if feet[k] > 0.01]]
     assert len(tops) > 10
@@ -213,21 +229,32 @@ def test_the_apex_is_that_of_free_flight():
     """From a drop: it is the height of the start until the foot lands."""
     env = gym.make("vigym/MinitaurLeg-v0")
     still = action_of(np.zeros(1), np.full(1, 2.0)).astype(np.float32)
-    flight = list(takewhile(lambda info: info["foot_height"] > 1e-3, walk(env, lambda *_: still, 30, seed=3)))
+    flight = list(
+        takewhile(lambda info: info["foot_height"] > 1e-3, walk(env, lambda *_: still, 30, seed=3))
+    )
     assert len(flight) > 3
-    assert [info["apex"] for info in flight] == pytest.approx([flight[0]["hip_height"]] * len(flight), abs=0.01)
+    assert [info["apex"] for info in flight] == pytest.approx(
+        [flight[0]["hip_height"]] * len(flight), abs=0.01
+    )
 
 
 @pytest.mark.parametrize("name", ["Minitaur", "MinitaurLeg"])
 def test_random_actions_go_nowhere_near_through_the_ground(name):
     env = gym.make(f"vigym/{name}-v0")
-    moves = np.random.default_rng(0).uniform(-1.0, 1.0, (10_000, *env.action_space.shape)).astype(np.float32)
+    moves = (
+        np.random.default_rng(0)
+        .uniform(-1.0, 1.0, (10_000, *env.action_space.shape))
+        .astype(np.float32)
+    )
     env.reset(seed=0)
     deepest, widest = 0.0, 0.0
     for move in moves:
         _, _, terminated, truncated, info = env.step(move)
         assert info["solver_converged"]
-        deepest, widest = max(deepest, info["penetration"]), max(widest, info["constraint_residual_max"])
+        deepest, widest = (
+            max(deepest, info["penetration"]),
+            max(widest, info["constraint_residual_max"]),
+        )
         if terminated or truncated:
             env.reset()
     assert deepest <= 1e-6

@@ -17,11 +17,18 @@ def overlap(env):
     shapes = [c for c in sim.mechanism.collisions.values() if c.shape is not None]
     x, q = sim.body_states[:, :3], sim.body_states[:, 3:7]
     middles = [x[i] + rotate(q[i], np.asarray(c.shape.position)) for i, c in enumerate(shapes)]
-    halves = [rotate(q[i], np.array([0.5 * getattr(c.shape, "length", 0.0), 0.0, 0.0])) for i, c in enumerate(shapes)]
+    halves = [
+        rotate(q[i], np.array([0.5 * getattr(c.shape, "length", 0.0), 0.0, 0.0]))
+        for i, c in enumerate(shapes)
+    ]
     for i in range(len(shapes)):
         for j in range(i + 2, len(shapes)):
-            apart = lsq_linear(np.column_stack([halves[i], -halves[j]]) + 0.0, middles[j] - middles[i], (-1.0, 1.0))
-            deepest = max(deepest, shapes[i].shape.radius + shapes[j].shape.radius - np.sqrt(2.0 * apart.cost))
+            apart = lsq_linear(
+                np.column_stack([halves[i], -halves[j]]) + 0.0, middles[j] - middles[i], (-1.0, 1.0)
+            )
+            deepest = max(
+                deepest, shapes[i].shape.radius + shapes[j].shape.radius - np.sqrt(2.0 * apart.cost)
+            )
     return deepest
 
 
@@ -66,7 +73,8 @@ def test_all_links_are_paired_that_no_joint_holds_together(name):
 def test_a_snake_that_stays_apart_moves_as_ever(name):
     """Contacts that sleep take no part: the ground's are the same.
 
-    But a step with loop rows is asked for more, and where Newton is tried again the sidewinding snake rounds apart.
+    But a step with loop rows is asked for more, and where Newton is tried again the sidewinding
+    snake rounds apart.
     """
     ends = []
     for options in ({}, {"self_collision": True}):

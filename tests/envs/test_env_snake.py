@@ -6,7 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym.control.serpenoid import Serpenoid, Wave, lateral_undulation, linear_progression, rolling, sidewinding
+from vigym.control.serpenoid import (
+    Serpenoid,
+    Wave,
+    lateral_undulation,
+    linear_progression,
+    rolling,
+    sidewinding,
+)
 from vigym.envs.tasks import snake, snake_sidewinding
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -40,7 +47,9 @@ def test_links_are_solid_boxes_as_dense_as_water(links):
     assert len(mech.bodies) == links
     for body in mech.bodies.values():
         assert body.mass == pytest.approx(0.15)
-        assert np.diag(body.inertia) == pytest.approx(np.array([0.0034, 0.0109, 0.0125]) * 0.15 / 12.0)
+        assert np.diag(body.inertia) == pytest.approx(
+            np.array([0.0034, 0.0109, 0.0125]) * 0.15 / 12.0
+        )
     assert mech.degrees_of_freedom == 6 + links - 1
     assert len(mech.contact_names) == 2 * links
     assert mech.motor_names == [f"joint{k}" for k in range(1, links)]
@@ -96,7 +105,9 @@ def test_actions_are_angles():
 def test_actions_are_torques_where_asked():
     env = gym.make("vigym/Snake-v0", drive="torque")
     info = play(env, lambda *_: 0.5 * np.ones(8, dtype=np.float32), 50)[-1]
-    assert info["joint_positions"][7:] == pytest.approx(snake.LIMIT, abs=0.05)  # at the end stops, and not beyond
+    assert info["joint_positions"][7:] == pytest.approx(
+        snake.LIMIT, abs=0.05
+    )  # at the end stops, and not beyond
     assert info["joint_positions"][7:].max() <= snake.LIMIT + 1e-8
     assert info["torque_squared"] == pytest.approx(8 * (0.5 * snake.EFFORT) ** 2)
 
@@ -106,12 +117,16 @@ def test_what_info_says_of_the_way():
     for info in play(env, lateral_undulation(8, snake.REACH), 100)[50:]:
         states, mech = env.unwrapped.sim.body_states, env.unwrapped.mechanism
         weight = GRAVITY * sum(body.mass for body in mech.bodies.values())
-        assert info["cost_of_transport"] == pytest.approx(info["power"] / (weight * abs(info["speed"])))
+        assert info["cost_of_transport"] == pytest.approx(
+            info["power"] / (weight * abs(info["speed"]))
+        )
         assert info["power"] == info["power_mech"]
         assert info["speed"] == info["x_velocity"]
     assert info["x_position"] == pytest.approx(states[:, 0].mean(), abs=1e-12)
     assert info["y_velocity"] == pytest.approx(states[:, 8].mean(), abs=1e-12)
-    ahead = np.array([1.0 - 2.0 * states[:, 6] ** 2, 2.0 * states[:, 3] * states[:, 6]]).mean(axis=1)  # yaw alone
+    ahead = np.array([1.0 - 2.0 * states[:, 6] ** 2, 2.0 * states[:, 3] * states[:, 6]]).mean(
+        axis=1
+    )  # yaw alone
     assert info["heading"] == pytest.approx(np.arctan2(ahead[1], ahead[0]), abs=1e-6)
 
 
@@ -127,7 +142,9 @@ def test_a_link_on_a_skate_does_not_slip_sideways():
         after = sim.body_states
         moved = after[:, :2] - before[:, :2]
         turn = np.arctan2(before[:, 6], before[:, 3]) + np.arctan2(after[:, 6], after[:, 3])
-        sideways = max(sideways, np.abs(moved[:, 1] * np.cos(turn) - moved[:, 0] * np.sin(turn)).max())
+        sideways = max(
+            sideways, np.abs(moved[:, 1] * np.cos(turn) - moved[:, 0] * np.sin(turn)).max()
+        )
         farthest = max(farthest, np.abs(moved).max())
     assert farthest > 1e-3
     assert sideways < 1e-7
@@ -140,7 +157,8 @@ def test_friction_that_tells_along_from_across_moves_a_snake(bench):
         mech = bench.planar(friction)
         ours = bench.in_vigym(mech, bench.undulation(), seconds=5.0)
         exact = bench.in_the_plane(mech, bench.undulation(), timestep=5e-4, seconds=5.0)
-        # The equations share the weight evenly; a rigid snake on 18 points leaves open how it is shared.
+        # The equations share the weight evenly; a rigid snake on 18 points leaves open how it is
+        # shared.
         assert ours.speed == pytest.approx(exact.speed, abs=0.01 * exact.speed + 2e-3)
         assert ours.power == pytest.approx(exact.power, rel=0.2)
         assert ours.failures == 0
@@ -168,7 +186,9 @@ def test_sidewinding_goes_to_the_left(bench):
     y, x = end["y_position"] - start["y_position"], end["x_position"] - start["x_position"]
     assert np.hypot(x, y) / 8.0 == pytest.approx(0.24, rel=0.1)
     assert abs(np.arctan2(y, x) - np.pi / 2.0) < 0.3
-    assert end["speed"] == pytest.approx(np.cos(1.5) * end["x_velocity"] + np.sin(1.5) * end["y_velocity"])
+    assert end["speed"] == pytest.approx(
+        np.cos(1.5) * end["x_velocity"] + np.sin(1.5) * end["y_velocity"]
+    )
 
 
 def test_mujoco_s_sidewinding_snake_is_as_fast(bench):
@@ -210,7 +230,11 @@ def test_linear_progression_goes_where_its_wave_goes(step):
 def test_random_actions_press_nothing_into_the_ground(name):
     env = gym.make(f"vigym/{name}-v0")
     env.reset(seed=0)
-    moves = np.random.default_rng(0).uniform(-1.0, 1.0, (10_000, *env.action_space.shape)).astype(np.float32)
+    moves = (
+        np.random.default_rng(0)
+        .uniform(-1.0, 1.0, (10_000, *env.action_space.shape))
+        .astype(np.float32)
+    )
     deepest = 0.0
     for move in moves:
         _, _, terminated, truncated, info = env.step(move)
@@ -224,7 +248,9 @@ def test_random_actions_press_nothing_into_the_ground(name):
 def test_the_serpenoid_s_waves():
     wave = Wave(amplitude=0.5, frequency=2.0, step=0.3, phase=0.1, offset=0.05)
     time = np.linspace(0.0, 1.0, 7)
-    assert wave(time, np.arange(3.0))[:, 2] == pytest.approx(0.05 + 0.5 * np.sin(4.0 * np.pi * time - 0.6 + 0.1))
+    assert wave(time, np.arange(3.0))[:, 2] == pytest.approx(
+        0.05 + 0.5 * np.sin(4.0 * np.pi * time - 0.6 + 0.1)
+    )
     gait = Serpenoid(joints=4, reach=2.0, lateral=wave, dorsal=Wave(offset=3.0), ramp=0.5)
     assert gait.angles(time).shape == (7, 4)
     assert gait.angles(1.0)[[1, 3]] == pytest.approx(3.0)

@@ -16,7 +16,9 @@ PUSH = np.ones(1, dtype=np.float32)
 
 
 def test_a_failed_solve_ends_the_episode_with_the_state_before():
-    env = gym.make("vigym/Pendulum-v0", timestep=100.0, reset_noise_scale=0.0)  # no step of this size can be made
+    env = gym.make(
+        "vigym/Pendulum-v0", timestep=100.0, reset_noise_scale=0.0
+    )  # no step of this size can be made
     observation, info = env.reset(seed=0)
     after, reward, terminated, truncated, failed = env.step(PUSH)
     assert (terminated, truncated, failed["solver_converged"]) == (True, False, False)
@@ -66,7 +68,9 @@ def test_chains_have_the_asked_joints(joint, per_joint, links):
     env = gym.make("vigym/PendulumChain-v0", links=links, joint=joint)
     assert env.action_space.shape == (links * per_joint,)
     assert len(env.unwrapped.mechanism.bodies) == links
-    _, info = gym.make("vigym/PendulumChain-v0", links=links, joint=joint, reset_noise_scale=0.0).reset()
+    _, info = gym.make(
+        "vigym/PendulumChain-v0", links=links, joint=joint, reset_noise_scale=0.0
+    ).reset()
     assert info["tip_height"] == pytest.approx(-1.0)
 
 
@@ -83,7 +87,9 @@ def constant_reward(now, action):
 def test_urdf_rewards():
     direct = gym.make("vigym/Urdf-v0", **URDF, reward=constant_reward, task_weight=0.5)
     named = gym.make("vigym/Urdf-v0", **URDF, reward=f"{__name__}:constant_reward", task_weight=0.5)
-    again = gym.make(gym.envs.registration.EnvSpec.from_json(json.dumps(json.loads(named.spec.to_json()))))
+    again = gym.make(
+        gym.envs.registration.EnvSpec.from_json(json.dumps(json.loads(named.spec.to_json())))
+    )
     for env in (direct, named, again):
         env.reset(seed=0)
         assert env.step(PUSH)[1] == 1.0
@@ -109,16 +115,23 @@ def test_a_floating_robot_starts_where_the_file_puts_it(tmp_path):
 def passive(effort):
     mech = Mechanism(name="swing")
     mech.add_body("rod", 1.0, (0.1, 0.1, 0.1), position=(0, 0, -0.5))
-    mech.add_joint("hinge", "revolute", "world", "rod", position=(0, 0, 0), axis=(0, 1, 0), effort=effort)
+    mech.add_joint(
+        "hinge", "revolute", "world", "rod", position=(0, 0, 0), axis=(0, 1, 0), effort=effort
+    )
     return mech
 
 
 @pytest.mark.parametrize(
     ("effort", "error"),
-    [(None, "'swing': found no actuated joint"), (np.inf, "joint 'hinge' effort: found inf, expected a finite one")],
+    [
+        (None, "'swing': found no actuated joint"),
+        (np.inf, "joint 'hinge' effort: found inf, expected a finite one"),
+    ],
 )
 def test_a_mechanism_that_cannot_be_driven_is_refused(monkeypatch, effort, error):
-    monkeypatch.setattr("vigym.envs.tasks.pendulum.Pendulum.mechanism", lambda self: passive(effort))
+    monkeypatch.setattr(
+        "vigym.envs.tasks.pendulum.Pendulum.mechanism", lambda self: passive(effort)
+    )
     with pytest.raises(MechanismError, match=error):
         gym.make("vigym/Pendulum-v0")
 

@@ -19,11 +19,17 @@ METRICS = {
     "constraint_residual_max", "velocity_residual_max", "solver_iterations", "solver_residual", "solver_converged",
 }  # fmt: skip
 
-every = pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+every = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else ""
+)
 
 
 def actions(env, count, seed=0):
-    return np.random.default_rng(seed).uniform(-1, 1, (count, *env.action_space.shape)).astype(np.float32)
+    return (
+        np.random.default_rng(seed)
+        .uniform(-1, 1, (count, *env.action_space.shape))
+        .astype(np.float32)
+    )
 
 
 def play(env, moves):
@@ -46,7 +52,9 @@ def test_checkers_have_nothing_to_say(name, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = gym.make(name, render_mode="rgb_array", width=64, height=48, **options)
-        check_env(env.unwrapped, skip_render_check=not os.environ.get("DISPLAY"))  # it opens a window too
+        check_env(
+            env.unwrapped, skip_render_check=not os.environ.get("DISPLAY")
+        )  # it opens a window too
         check_env_sb3(env.unwrapped)
         env.reset(seed=1)  # through PassiveEnvChecker and OrderEnforcing
         env.render()
@@ -81,7 +89,10 @@ def test_restored_state_continues_bit_for_bit(name, options):
     now = play(env, actions(env, 10))[-1]
     observation, info = other.reset(seed=9, options={"state": env.unwrapped.sim.state})
     assert np.array_equal(observation, now[0])
-    assert all(same(info[key], now[4][key]) for key in ("joint_positions", "joint_velocities", "energy_balance"))
+    assert all(
+        same(info[key], now[4][key])
+        for key in ("joint_positions", "joint_velocities", "energy_balance")
+    )
     assert same(play(env, actions(env, 20, seed=1)), play(other, actions(env, 20, seed=1)))
 
 
@@ -134,7 +145,9 @@ def test_bad_actions_are_refused_and_nothing_moves(name, options, bad):
     twin = gym.make(name, **options)
     env.reset(seed=0), twin.reset(seed=0)
     good = actions(env, 1)[0]
-    move = {"nan": good * np.nan, "inf": good + np.inf, "shape": np.zeros(99), "text": ["push"]}[bad]
+    move = {"nan": good * np.nan, "inf": good + np.inf, "shape": np.zeros(99), "text": ["push"]}[
+        bad
+    ]
     with pytest.raises(ValueError, match="action: found"):
         env.step(move)
     assert same(play(env, [good] * 5), play(twin, [good] * 5))
@@ -144,7 +157,10 @@ def test_bad_actions_are_refused_and_nothing_moves(name, options, bad):
 def test_actions_beyond_one_are_clipped_and_flagged(name, options):
     env, twin = gym.make(name, **options), gym.make(name, **options)
     env.reset(seed=0), twin.reset(seed=0)
-    beyond, most = env.step(np.full(env.action_space.shape, 7.0)), twin.step(np.ones(env.action_space.shape))
+    beyond, most = (
+        env.step(np.full(env.action_space.shape, 7.0)),
+        twin.step(np.ones(env.action_space.shape)),
+    )
     assert beyond[4].pop("action_clipped") is True
     assert most[4].pop("action_clipped") is False
     assert same(beyond, most)

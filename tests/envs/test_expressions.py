@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vigym.envs.arrays import stack, rotate_to_body, unstack, world_up_in_body, wrap_angle
+from vigym.envs.arrays import rotate_to_body, stack, unstack, world_up_in_body, wrap_angle
 
 ROWS = np.random.default_rng(0).uniform(-20.0, 20.0, (6, 4))
 
@@ -35,9 +35,15 @@ def test_vectors_in_the_axes_of_bodies(count):
     orientation, vector = turns(count), np.random.default_rng(2).normal(size=(count, 3))
     found, up = rotate_to_body(orientation, vector), world_up_in_body(orientation)
     np.testing.assert_allclose(np.linalg.norm(found, axis=-1), np.linalg.norm(vector, axis=-1))
-    np.testing.assert_allclose(up, rotate_to_body(orientation, np.tile([0.0, 0.0, 1.0], (count, 1))), atol=1e-15)
+    np.testing.assert_allclose(
+        up, rotate_to_body(orientation, np.tile([0.0, 0.0, 1.0], (count, 1))), atol=1e-15
+    )
     for k in range(count):
         np.testing.assert_array_equal(rotate_to_body(orientation[k], vector[k]), found[k])
         np.testing.assert_array_equal(world_up_in_body(orientation[k]), up[k])
-    quarter = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])  # turned left: what lies ahead in the world is right
-    np.testing.assert_allclose(rotate_to_body(quarter, np.array([1.0, 0.0, 0.0])), [0.0, -1.0, 0.0], atol=1e-15)
+    quarter = np.array(
+        [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
+    )  # turned left: what lies ahead in the world is right
+    np.testing.assert_allclose(
+        rotate_to_body(quarter, np.array([1.0, 0.0, 0.0])), [0.0, -1.0, 0.0], atol=1e-15
+    )

@@ -15,7 +15,9 @@ ID = "vigym/InvertedDoublePendulum-v0"
 SHORT = 12  # control steps of an episode, so that many end
 MODES = list(AutoresetMode)
 
-every = pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+every = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else ""
+)
 each_mode = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
 
 
@@ -25,11 +27,17 @@ def native(name, count, mode=AutoresetMode.NEXT_STEP, limit=SHORT, **options):
 
 def copies(name, count, mode=AutoresetMode.NEXT_STEP, limit=SHORT, **options):
     """The reference: single environments side by side."""
-    return SyncVectorEnv([lambda: gym.make(name, max_episode_steps=limit, **options)] * count, autoreset_mode=mode)
+    return SyncVectorEnv(
+        [lambda: gym.make(name, max_episode_steps=limit, **options)] * count, autoreset_mode=mode
+    )
 
 
 def moves(env, count, seed=0):
-    return np.random.default_rng(seed).uniform(-1.2, 1.2, (count, *env.action_space.shape)).astype(np.float32)
+    return (
+        np.random.default_rng(seed)
+        .uniform(-1.2, 1.2, (count, *env.action_space.shape))
+        .astype(np.float32)
+    )
 
 
 def play(env, actions):
@@ -47,7 +55,10 @@ def play(env, actions):
 @each_mode
 @pytest.mark.parametrize(("count", "threads"), [(1, 1), (5, 1), (11, 2)])
 def test_each_environment_is_the_single_one(name, options, mode, count, threads):
-    many, alone = native(name, count, mode, threads=threads, **options), copies(name, count, mode, **options)
+    many, alone = (
+        native(name, count, mode, threads=threads, **options),
+        copies(name, count, mode, **options),
+    )
     assert_same(many.reset(seed=3), alone.reset(seed=3))
     actions = moves(many, 2 * SHORT + 6)
     actions[:, 0] = 0.0  # one of them falls later than the others
@@ -74,7 +85,9 @@ def test_seeds(seed):
     many, alone = native(ID, 3), copies(ID, 3)
     assert_same(many.reset(seed=0), alone.reset(seed=0))
     assert_same(many.reset(seed=seed), alone.reset(seed=seed))
-    assert [stream.random() for stream in many.np_random] == [stream.random() for stream in alone.np_random]
+    assert [stream.random() for stream in many.np_random] == [
+        stream.random() for stream in alone.np_random
+    ]
     assert many.np_random_seed == alone.np_random_seed
 
 
@@ -97,8 +110,13 @@ def test_parts_can_be_reset_at_any_time(mode):
         if chosen.any():
             seed = 100 + k if k % 2 else None
             options = {"reset_mask": chosen}
-            assert_same(many.reset(seed=seed, options=options), alone.reset(seed=seed, options=dict(options)))
-            assert np.array_equal(options["reset_mask"], chosen)  # still there: wrappers look at it too
+            assert_same(
+                many.reset(seed=seed, options=options),
+                alone.reset(seed=seed, options=dict(options)),
+            )
+            assert np.array_equal(
+                options["reset_mask"], chosen
+            )  # still there: wrappers look at it too
 
 
 @every
@@ -111,7 +129,9 @@ def test_restored_states_continue_bit_for_bit(name, options):
     again.reset(seed=9, options={"state": states})
     single.reset(seed=1, options={"state": states[1]})
     actions = moves(many, 5, seed=1)
-    for expected, found, action in zip(play(many, actions), play(again, actions), actions, strict=True):
+    for expected, found, action in zip(
+        play(many, actions), play(again, actions), actions, strict=True
+    ):
         assert_same(found, expected)
         observation, reward, *_ = single.step(action[1])
         assert np.array_equal(observation, found[0][1])
@@ -175,7 +195,9 @@ def test_what_is_returned_is_fresh(name, options, mode):
     for k, later in enumerate(arrays):
         for array in later:
             assert array.flags.writeable
-            assert not any(np.shares_memory(array, other) for earlier in arrays[:k] for other in earlier)
+            assert not any(
+                np.shares_memory(array, other) for earlier in arrays[:k] for other in earlier
+            )
 
 
 def arrays_of(value):
@@ -201,7 +223,9 @@ def test_a_lane_that_fails_ends_its_episode_and_no_other():
     found, expected = play(many, actions), play(alone, actions)
     assert found[0][2].tolist() == (~others).tolist()
     assert found[0][4]["solver_converged"].tolist() == others.tolist()
-    np.testing.assert_array_equal(found[0][4]["joint_positions"][wild], state_positions(many, state)[wild])
+    np.testing.assert_array_equal(
+        found[0][4]["joint_positions"][wild], state_positions(many, state)[wild]
+    )
     for step, other in zip(found, expected, strict=True):
         assert np.isfinite(step[0]).all()
         assert not step[2][others].any()

@@ -15,7 +15,9 @@ from vigym.envs.vector import TaskVectorEnv
 
 ID = "vigym/CartPole-v0"
 
-every = pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+every = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else ""
+)
 
 
 @pytest.fixture
@@ -34,9 +36,15 @@ def many():
         ({"num_envs": 2.0}, "num_envs: found 2.0"),
         ({"max_episode_steps": 0}, "max_episode_steps: found 0"),
         ({"max_episode_steps": 1.5}, "max_episode_steps: found 1.5"),
-        ({"autoreset_mode": "never"}, "option autoreset_mode: found 'never', expected one of .'NextStep'"),
+        (
+            {"autoreset_mode": "never"},
+            "option autoreset_mode: found 'never', expected one of .'NextStep'",
+        ),
         ({"threads": 0}, "threads: found 0"),
-        ({"render_mode": "human"}, "option render_mode: found 'human', expected one of .None, 'rgb_array'"),
+        (
+            {"render_mode": "human"},
+            "option render_mode: found 'human', expected one of .None, 'rgb_array'",
+        ),
         ({"frame_skip": 0}, "option frame_skip: found 0"),
     ],
 )
@@ -46,7 +54,10 @@ def test_options(options, error):
 
 
 def test_more_environments_than_there_is_memory_for():
-    with pytest.raises(MemoryError, match=f"found {10**12} environments, whose states alone take .* GB, expected at"):
+    with pytest.raises(
+        MemoryError,
+        match=f"found {10**12} environments, whose states alone take .* GB, expected at",
+    ):
         gym.make_vec(ID, 10**12)
 
 
@@ -84,7 +95,10 @@ def test_actions(name, options, bad):
     wrong, error = good.copy(), "action of environment 2: found .*, expected finite numbers"
     wrong[2, -1] = {"nan": np.nan, "inf": -np.inf}.get(bad, 0.0)
     if bad in ("one", "shape"):
-        wrong, error = (good[0] if bad == "one" else good[:2]), r"action: found shape .*, expected \(3, "
+        wrong, error = (
+            (good[0] if bad == "one" else good[:2]),
+            r"action: found shape .*, expected \(3, ",
+        )
     if bad == "text":
         wrong, error = ["push"] * 3, "action: found .*, expected numbers"
     with pytest.raises(ValueError, match=error):
@@ -126,7 +140,10 @@ def test_without_autoreset_an_ended_episode_is_not_stepped():
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"reset_mask": [True] * 4}, r"reset_mask: found \[True.*expected a bool array of shape \(4,\)"),
+        (
+            {"reset_mask": [True] * 4},
+            r"reset_mask: found \[True.*expected a bool array of shape \(4,\)",
+        ),
         ({"reset_mask": np.ones(4)}, r"reset_mask: found float64 of shape \(4,\)"),
         ({"reset_mask": np.ones(3, dtype=bool)}, r"reset_mask: found bool of shape \(3,\)"),
         ({"reset_mask": np.zeros(4, dtype=bool)}, "reset_mask: found no environment"),

@@ -122,7 +122,9 @@ SCENES = {
     "lying can": lambda: scenes.cylinder(0.3, scenes.turned(np.pi / 2.0, (1, 1, 0))),
     "capsule": lambda: scenes.capsule(0.5, orientation=unit(np.array([1.0, 0.4, 0.2, 0.1]))),
     "puck": lambda: scenes.puck((0.2, 0.5, 0.4), torsion=0.01),
-    "slope": lambda: scenes.box(0.7, 0.3, scenes.tilted(0.5), unit(np.array([1.0, 0.3, -0.5, 0.2]))),
+    "slope": lambda: scenes.box(
+        0.7, 0.3, scenes.tilted(0.5), unit(np.array([1.0, 0.3, -0.5, 0.2]))
+    ),
 }
 
 
@@ -141,7 +143,9 @@ def test_contacts_obey_their_law_at_every_step(name, h):
         assert force.min() >= 0.0
         assert contacts.gap.min() >= -DEEPEST
         assert np.abs(force * contacts.gap).max() * h <= 2e-6
-        assert (np.linalg.norm(tangential, axis=-1) <= coefficients.max() * force * (1.0 + 1e-6) + 1e-6).all()
+        assert (
+            np.linalg.norm(tangential, axis=-1) <= coefficients.max() * force * (1.0 + 1e-6) + 1e-6
+        ).all()
         assert sim.metrics()["penetration"] == pytest.approx(max(0.0, -lowest(sim)), abs=1e-9)
 
 
@@ -158,7 +162,9 @@ def octahedron(path):
 def test_mesh_comes_to_rest_on_a_face(h, tmp_path):
     corners = octahedron(tmp_path / "stone.obj")
     mech = Mechanism(ground=True)
-    mech.add_body("stone", 1.0, (0.02, 0.018, 0.012), (0.0, 0.0, 0.6), unit(np.array([1.0, 0.3, -0.2, 0.1])))
+    mech.add_body(
+        "stone", 1.0, (0.02, 0.018, 0.012), (0.0, 0.0, 0.6), unit(np.array([1.0, 0.3, -0.2, 0.1]))
+    )
     mech.add_collision("stone", "stone", Mesh(path=tmp_path / "stone.obj"))
     sim = run(moving(mech, h), round(4.0 / h))
     heights = (sim.body_position("stone") + rotate(sim.body_orientation("stone"), corners))[:, 2]
@@ -180,7 +186,10 @@ def test_redundant_forces_are_shared_alike():
 @pytest.mark.parametrize("h", [0.05, 0.01])
 def test_forces_are_what_changes_the_momentum(h):
     """From rest in the air to rest on the ground: impulses of the knots between are the weight's over that time."""
-    sim, total = moving(scenes.box(0.6, 0.3, orientation=unit(np.array([1.0, 0.2, 0.1, 0.0]))), h), np.zeros(3)
+    sim, total = (
+        moving(scenes.box(0.6, 0.3, orientation=unit(np.array([1.0, 0.2, 0.1, 0.0]))), h),
+        np.zeros(3),
+    )
     steps = round(2.0 / h)
     sim.step()
     for _ in stepped(sim, steps - 1):
@@ -202,7 +211,9 @@ def test_work_balance_through_impacts(name):
             assert now >= lost - 1e-8
             lost = now
         metrics = sim.metrics()
-        assert metrics["energy_balance"] == pytest.approx(sim.energy().total - start + lost, abs=1e-9)
+        assert metrics["energy_balance"] == pytest.approx(
+            sim.energy().total - start + lost, abs=1e-9
+        )
         found.append(abs(metrics["energy_balance"]) / start)
     assert found[1] < max(0.5 * found[0], 1e-6)
     assert found[0] < 0.02

@@ -18,7 +18,9 @@ def test_gear_ties_angles_and_rates(ratio):
     for k, _ in enumerate(stepped(sim, 100, torques=lambda k: [np.sin(0.1 * k), 0.3])):
         first, second = sim.joint_positions
         assert second == pytest.approx(ratio * first, abs=1e-9 * (1.0 + abs(ratio)))
-        assert sim.joint_velocities[1] == pytest.approx(ratio * sim.joint_velocities[0], abs=1e-8), k
+        assert sim.joint_velocities[1] == pytest.approx(
+            ratio * sim.joint_velocities[0], abs=1e-8
+        ), k
 
 
 def test_geared_discs_have_the_moment_of_both():
@@ -58,7 +60,16 @@ def test_chain_of_mimics_moves_as_one_freedom():
     mech = Mechanism()
     for i in range(4):
         mech.add_body(f"finger{i}", 0.1, (1e-3, 2e-3, 2e-3), (0.1, 0.1 * i, 0.0))
-        mech.add_joint(f"slide{i}", "prismatic", "world", f"finger{i}", (0, 0, 0), (1, 0, 0), effort=5.0, damping=0.1)
+        mech.add_joint(
+            f"slide{i}",
+            "prismatic",
+            "world",
+            f"finger{i}",
+            (0, 0, 0),
+            (1, 0, 0),
+            effort=5.0,
+            damping=0.1,
+        )
     mech.add_coupling("a", "mimic", "slide1", "slide0", -1.0)
     mech.add_coupling("b", "mimic", "slide2", "slide0", 0.5)
     mech.add_coupling("c", "mimic", "slide3", "slide2", 2.0)

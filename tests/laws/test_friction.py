@@ -32,7 +32,9 @@ def test_friction_by_direction(friction, velocity, slower):
     sim = pushed(scenes.puck(friction), (*velocity, 0.0))
     for _ in stepped(sim, 10):
         np.testing.assert_allclose(
-            sim.body_velocity("puck")[:2], np.array(velocity) * (1.0 - slower * G * sim.time), atol=1e-7
+            sim.body_velocity("puck")[:2],
+            np.array(velocity) * (1.0 - slower * G * sim.time),
+            atol=1e-7,
         )
 
 
@@ -64,16 +66,22 @@ def test_isotropic_friction_is_against_the_slip(angle):
     way = np.array([np.cos(angle), np.sin(angle)])
     sim = pushed(scenes.puck(0.5), (*way, 0.0))
     run(sim, 10)
-    np.testing.assert_allclose(sim.body_velocity("puck")[:2], way * (1.0 - 0.5 * G * 0.1), atol=1e-7)
+    np.testing.assert_allclose(
+        sim.body_velocity("puck")[:2], way * (1.0 - 0.5 * G * 0.1), atol=1e-7
+    )
 
 
-@pytest.mark.parametrize(("angle", "corner"), [(0.3, (-1, 0)), (1.2, (0, -1)), (2.8, (1, 0)), (4.5, (0, 1))])
+@pytest.mark.parametrize(
+    ("angle", "corner"), [(0.3, (-1, 0)), (1.2, (0, -1)), (2.8, (1, 0)), (4.5, (0, 1))]
+)
 def test_pyramid_has_four_corners(angle, corner):
     """Its most dissipating force is a corner, unless the slip is exactly between two."""
     mech, way = scenes.puck(0.5), np.array([np.cos(angle), np.sin(angle)])
     sim = pushed(mech, (*way, 0.0), friction_cone="pyramid")
     run(sim, 3)
-    np.testing.assert_allclose(sim.body_velocity("puck")[:2], way + 0.5 * G * 0.03 * np.array(corner), atol=1e-6)
+    np.testing.assert_allclose(
+        sim.body_velocity("puck")[:2], way + 0.5 * G * 0.03 * np.array(corner), atol=1e-6
+    )
 
 
 def test_pyramid_and_cone_agree_along_an_axis():
@@ -107,7 +115,9 @@ def test_ball_rolls_down_a_slope():
     """5/7 of the acceleration without friction."""
     angle = 0.3
     sim = run(pushed(scenes.ball(friction=0.8, ground=scenes.tilted(angle))), 50)
-    assert np.linalg.norm(sim.body_velocity("ball")) == pytest.approx(5.0 / 7.0 * G * np.sin(angle) * 0.5, rel=2e-3)
+    assert np.linalg.norm(sim.body_velocity("ball")) == pytest.approx(
+        5.0 / 7.0 * G * np.sin(angle) * 0.5, rel=2e-3
+    )
 
 
 def test_torsion_stops_a_spinning_ball():
@@ -118,7 +128,9 @@ def test_torsion_stops_a_spinning_ball():
     slower = torsion * G / inertia
     sim = pushed(scenes.ball(torsion=torsion), spin=(0.0, 0.0, spin), h=0.002)
     for _ in stepped(sim, 50):
-        assert sim.body_angular_velocity("ball")[2] == pytest.approx(spin - slower * sim.time, abs=1e-4)
+        assert sim.body_angular_velocity("ball")[2] == pytest.approx(
+            spin - slower * sim.time, abs=1e-4
+        )
     run(sim, 100)
     assert speeds(sim) <= 1e-8
     free = run(pushed(scenes.ball(), spin=(0.0, 0.0, spin)), 50)
@@ -128,7 +140,9 @@ def test_torsion_stops_a_spinning_ball():
 def tops(sim, seconds):
     """Heights at which a fall turns, from the knots."""
     name = next(iter(sim.mechanism.bodies))
-    heights = np.array([sim.body_position(name)[2] for _ in stepped(sim, round(seconds / sim.timestep))])
+    heights = np.array(
+        [sim.body_position(name)[2] for _ in stepped(sim, round(seconds / sim.timestep))]
+    )
     inner = heights[1:-1]
     return inner[(inner > heights[:-2] + 1e-9) & (inner >= heights[2:]) & (inner > 1e-6)]
 
@@ -152,7 +166,9 @@ def test_without_restitution_nothing_bounces():
 
 @pytest.mark.parametrize("h", [0.05, 0.01, 0.002])
 def test_restitution_never_adds_energy(h):
-    sim = moving(scenes.box(0.6, 0.3, restitution=0.9), h, {"box:floating": (0.5, 0.0, 0.0, 1.0, 2.0, 0.0)})
+    sim = moving(
+        scenes.box(0.6, 0.3, restitution=0.9), h, {"box:floating": (0.5, 0.0, 0.0, 1.0, 2.0, 0.0)}
+    )
     start = sim.energy().total
     for _ in stepped(sim, round(1.5 / h)):
         assert sim.energy().total <= start * (1.0 + 30.0 * h**2)

@@ -66,13 +66,17 @@ def assert_falls_by(factor, coarse, fine, what):
 
 
 @pytest.mark.parametrize(
-    ("order", "damping", "h"), [(2, 0.0, 0.01), (4, 0.0, 0.02), (2, 1.0, 0.0025)], ids=["second", "fourth", "damped"]
+    ("order", "damping", "h"),
+    [(2, 0.0, 0.01), (4, 0.0, 0.02), (2, 1.0, 0.0025)],
+    ids=["second", "fourth", "damped"],
 )
 @pytest.mark.parametrize("kind", TYPES)
 def test_order_of_motion_and_work_balance(kind, order, damping, h):
     """Undamped: the order of the step. Damped motion: order one, the implicit damper's; the balance keeps order two."""
     mech = random_tree(7, [kind, "universal"], damping=damping)
-    states, balances, knots = zip(*(held(7, mech, step, order) for step in (h, h / 2.0, h / 4.0)), strict=True)
+    states, balances, knots = zip(
+        *(held(7, mech, step, order) for step in (h, h / 2.0, h / 4.0)), strict=True
+    )
     factor = 2.0 if damping else 2.0**order
     assert_falls_by(factor, states[0] - states[1], states[1] - states[2], "state")
     assert_falls_by(2.0**order, balances[1], balances[2], "balance")

@@ -83,7 +83,9 @@ def test_limits_of_several_freedoms(type):
     count = 3 if type == "planar" else 2
     bounds = np.array([[-0.1, 0.2], [-0.3, 0.1], [-0.2, 0.3]])[:count]
     axes = {"axis2": (0, 1, 0)} if type == "universal" else {}
-    mech.add_joint("joint", type, "world", "part", (0, 0, 0), (1, 0, 0), limits=bounds, effort=np.inf, **axes)
+    mech.add_joint(
+        "joint", type, "world", "part", (0, 0, 0), (1, 0, 0), limits=bounds, effort=np.inf, **axes
+    )
     sim, pushes = Simulator(mech), 8.0 * np.random.default_rng(0).normal(size=(200, count))
     seen = []
     for _ in stepped(sim, 200, torques=lambda k: pushes[k // 10 * 10]):
@@ -132,7 +134,9 @@ def test_energy_of_a_pendulum_that_never_meets_its_limits_is_kept():
 @pytest.mark.parametrize("h", [0.01, 0.005, 0.002, 0.001])
 def test_limits_on_both_hips_of_a_closed_leg(h, effort):
     """Strong motors drive all that moves against its limits: nothing is left to give way to rounding."""
-    sim = Simulator(scenes.fixed_leg(kp=50.0, kd=0.1, effort=effort, limits=(-0.3, 0.3)), timestep=h)
+    sim = Simulator(
+        scenes.fixed_leg(kp=50.0, kd=0.1, effort=effort, limits=(-0.3, 0.3)), timestep=h
+    )
     hips = [sim.mechanism.position_names.index(name) for name in sim.mechanism.motor_names]
     for k in range(round(0.6 / h)):
         status = sim.step(targets=(0.5, 0.5) if k * h < 0.3 else (-0.6, 0.2))

@@ -15,7 +15,14 @@ from scenes.loops_plane import (
     scissor,
     slider_crank,
 )
-from scenes.loops_space import bricard, closed_by, hanging_rope, minitaur, random_loops, spatial_four_bar
+from scenes.loops_space import (
+    bricard,
+    closed_by,
+    hanging_rope,
+    minitaur,
+    random_loops,
+    spatial_four_bar,
+)
 from scenes.moving import momentum, motion, oscillation
 from scenes.trees import TYPES, by_joint
 from vigym import Simulator
@@ -70,18 +77,24 @@ def held(mech, h, order):
     metrics = sim.metrics()
     gained = sim.energy().total - before + metrics["dissipated"]
     assert metrics["energy_balance"] == pytest.approx(gained - metrics["work_actuator"], abs=1e-12)
-    return np.concatenate([sim.joint_velocities, sim.body_states.ravel()]), metrics["energy_balance"]
+    return np.concatenate([sim.joint_velocities, sim.body_states.ravel()]), metrics[
+        "energy_balance"
+    ]
 
 
 def assert_order(mech, order, h, factor):
-    states, balances = zip(*(held(mech, size, order) for size in (h, h / 2.0, h / 4.0)), strict=True)
+    states, balances = zip(
+        *(held(mech, size, order) for size in (h, h / 2.0, h / 4.0)), strict=True
+    )
     coarse, fine = np.abs(np.diff(states, axis=0)).max(axis=1)
     assert coarse / fine == pytest.approx(factor, rel=0.15)
     assert abs(balances[1] / balances[2]) == pytest.approx(2.0**order, rel=0.15)
 
 
 @pytest.mark.parametrize(
-    ("order", "damping", "h"), [(2, 0.0, 0.01), (4, 0.0, 0.01), (2, 1.0, 0.0025)], ids=["second", "fourth", "damped"]
+    ("order", "damping", "h"),
+    [(2, 0.0, 0.01), (4, 0.0, 0.01), (2, 1.0, 0.0025)],
+    ids=["second", "fourth", "damped"],
 )
 @pytest.mark.parametrize("kind", CLOSING)
 def test_order_of_motion_and_work_balance(kind, order, damping, h):
@@ -138,13 +151,17 @@ def test_axes_that_are_slightly_off_still_move(wobble):
         sim.reset({"ground0": 0.1}, {"ground0": 0.5})
         for _ in range(300):
             step(sim)
-            assert sim.constraint_residual() <= 1e-10 + 3.0 * size  # rows that are not imposed are measured, too
+            assert (
+                sim.constraint_residual() <= 1e-10 + 3.0 * size
+            )  # rows that are not imposed are measured, too
         found.append(sim.joint_positions)
     assert 0.0 < np.abs(found[1] - found[0]).max() < 1e3 * wobble
 
 
 @pytest.mark.parametrize("loops", ["tail", "local"])
-@pytest.mark.parametrize("build", [general_four_bars, lambda n, seed: double_four_bar(n)], ids=["general", "equal"])
+@pytest.mark.parametrize(
+    "build", [general_four_bars, lambda n, seed: double_four_bar(n)], ids=["general", "equal"]
+)
 @pytest.mark.parametrize("seed", range(2))
 def test_twenty_windows_converge_or_say_so(build, seed, loops):
     """Wild motion; what its energy does next to change points at this step is the scheme's, see the next test."""
@@ -162,7 +179,9 @@ def test_twenty_windows_converge_or_say_so(build, seed, loops):
         assert sim.constraint_residual() <= 1e-10
 
 
-@pytest.mark.parametrize(("windows", "seed", "rate"), [(2, 0, 6.0), (1, 0, -2.0), (5, 2, 1.0), (2, 3, 1.0)])
+@pytest.mark.parametrize(
+    ("windows", "seed", "rate"), [(2, 0, 6.0), (1, 0, -2.0), (5, 2, 1.0), (2, 3, 1.0)]
+)
 def test_steps_that_were_halved_leave_no_gap(windows, seed, rate):
     """Next to change points some halves need the careful attempt; what is accepted is what converged."""
     sim, halvings = Simulator(general_four_bars(windows, seed)), 0
@@ -178,7 +197,10 @@ def test_steps_that_were_halved_leave_no_gap(windows, seed, rate):
 
 def test_newton_takes_the_root_of_the_motion():
     """A crank that is driven hard round its dead point: fine steps and the twin go on, other roots are elsewhere."""
-    mech, start = crank_and_rockers(2), ({"ground0": 4.847132587175906}, {"ground0": 8.158539262095797})
+    mech, start = (
+        crank_and_rockers(2),
+        ({"ground0": 4.847132587175906}, {"ground0": 8.158539262095797}),
+    )
     coarse, fine = Simulator(mech, timestep=0.01), Simulator(mech, timestep=0.0005)
     for sim in (coarse, fine):
         sim.reset(*start)

@@ -10,12 +10,14 @@ from scenes.loops_plane import UPRIGHT, double_four_bar, parallel_motion
 from vigym import Simulator
 
 IN_LINE = 0.5 * np.pi  # angle of the uprights from the vertical
-# On the pose itself the force that keeps the uprights together is undetermined for one step: alone, they would gain
-# 11.1 and 11.8 rad/s^2, so it decides about 7e-3 rad/s. [rad, J]
+# On the pose itself the force that keeps the uprights together is undetermined for one step: alone,
+# they would gain 11.1 and 11.8 rad/s^2, so it decides about 7e-3 rad/s. [rad, J]
 SHOVE = 7e-3
 
 
-YAWED = np.array([np.cos(0.35), 0.0, np.sin(0.35), 0.0])  # about the vertical: the same motion in another plane
+YAWED = np.array(
+    [np.cos(0.35), 0.0, np.sin(0.35), 0.0]
+)  # about the vertical: the same motion in another plane
 
 
 def leaning(windows, angle, rate, turn=YAWED, **options):
@@ -60,7 +62,10 @@ def test_bars_in_line_are_passed_both_ways(way, windows, loops):
 def test_started_at_the_pose_or_next_to_it(turn, way, off, windows, loops):
     """A knot there: the bars' forces are infinite; in a plane off the axes rounding hides what is left of the rows."""
     sim = leaning(windows, IN_LINE + off, way, turn, loops=loops)
-    before, (expected, known) = sim.energy().total, falling_row(windows, 0.01, 100, IN_LINE + off, way)
+    before, (expected, known) = (
+        sim.energy().total,
+        falling_row(windows, 0.01, 100, IN_LINE + off, way),
+    )
     for _ in range(100):
         assert sim.step().converged
         assert sim.constraint_residual() <= 1e-10

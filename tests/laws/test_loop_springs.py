@@ -52,7 +52,13 @@ def test_a_stiff_spring_across_a_loop_is_stable(stiffness):
     ends = [mech.bodies[f"{side}_lower"].position for side in ("left", "right")]
     still = (0.0, 0.0, 0.0)
     mech.add_spring(
-        "stay", "left_lower", "right_lower", still, still, stiffness, float(np.linalg.norm(ends[1] - ends[0]))
+        "stay",
+        "left_lower",
+        "right_lower",
+        still,
+        still,
+        stiffness,
+        float(np.linalg.norm(ends[1] - ends[0])),
     )
     sim = Simulator(mech, timestep=0.01)
     sim.reset(velocities={"left_hip": 1.0})

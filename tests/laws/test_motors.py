@@ -26,8 +26,11 @@ def test_position_motor_solves_its_own_law(kp, kd):
     for k in range(20):
         sim.step(targets=[0.5])
         weight = 0.5 if k == 0 else 1.0
-        # MOMENT (r - rate)/h = weight (kp (0.5 - angle - h r) - kd r), small turns: sin is its argument to third order
-        new = (MOMENT / h * rate + weight * kp * (0.5 - angle)) / (MOMENT / h + weight * (kp * h + kd))
+        # MOMENT (r - rate)/h = weight (kp (0.5 - angle - h r) - kd r), small turns: sin is its
+        # argument to third order
+        new = (MOMENT / h * rate + weight * kp * (0.5 - angle)) / (
+            MOMENT / h + weight * (kp * h + kd)
+        )
         angle, rate = angle + h * new, new
     assert sim.joint_positions[0] == pytest.approx(angle, abs=2e-3)
     assert sim.status.converged
@@ -47,7 +50,9 @@ def test_effort_is_the_most_a_motor_gives(model):
     sim = Simulator(mech)
     for _ in stepped(sim, 20, targets=[1e3]):
         t = float(sim.time)
-        assert sim.joint_velocities[0] == pytest.approx(2.0 / MOMENT * t, rel=2e-3)  # sin(h w / 2) for h w / 2
+        assert sim.joint_velocities[0] == pytest.approx(
+            2.0 / MOMENT * t, rel=2e-3
+        )  # sin(h w / 2) for h w / 2
     assert sim.metrics()["work_actuator"] == pytest.approx(2.0 * sim.joint_positions[0], rel=2e-3)
     assert abs(sim.metrics()["energy_balance"]) <= 2e-3 * sim.energy().total
 
@@ -59,7 +64,10 @@ def test_velocity_motor_holds_its_rate():
 
 def test_idle_motors_do_nothing():
     mech = motor(100.0, 10.0, 5.0)
-    sim, bare = moving(mech, 0.01, {"axle": 2.0}), moving(scenes.wheel_drive(effort=5.0), 0.01, {"axle": 2.0})
+    sim, bare = (
+        moving(mech, 0.01, {"axle": 2.0}),
+        moving(scenes.wheel_drive(effort=5.0), 0.01, {"axle": 2.0}),
+    )
     for _ in range(20):
         sim.step()
         bare.step()
@@ -108,7 +116,11 @@ def test_motor_at_its_limit_on_a_closed_leg(h):
 def test_work_balance_of_motors_falls_with_the_step():
     found = []
     for h in (0.01, 0.005, 0.0025):
-        sim = run(Simulator(scenes.fixed_leg(kp=5.0, kd=0.1, effort=10.0), timestep=h), round(0.5 / h), [0.4, -0.2])
+        sim = run(
+            Simulator(scenes.fixed_leg(kp=5.0, kd=0.1, effort=10.0), timestep=h),
+            round(0.5 / h),
+            [0.4, -0.2],
+        )
         found.append(abs(sim.metrics()["energy_balance"]))
     assert found[2] < 0.35 * found[0]
 
@@ -116,7 +128,11 @@ def test_work_balance_of_motors_falls_with_the_step():
 def test_dc_motor_stalls_at_its_table():
     """Held at rest, 16 V over 0.186 Ohm are beyond the table: 3.5 N m; a tenth of the duty is 8.6 A, 0.86 N m."""
     mech = scenes.dc_drive(kp=1.0, inertia=1e9)
-    for target, torque in ((10.0, 3.5), (0.1, 0.1 * 16.0 / 0.186 / 10.0), (-0.1, -0.1 * 16.0 / 0.186 / 10.0)):
+    for target, torque in (
+        (10.0, 3.5),
+        (0.1, 0.1 * 16.0 / 0.186 / 10.0),
+        (-0.1, -0.1 * 16.0 / 0.186 / 10.0),
+    ):
         sim = run(Simulator(mech), 10, targets=[target])
         assert sim.joint_velocities[0] * 1e9 == pytest.approx(torque * 0.1, rel=1e-6)
 
@@ -169,7 +185,9 @@ def test_dry_friction_of_a_joint():
     run(sim, 60)
     assert abs(sim.joint_velocities[0]) <= 1e-9
     place = sim.joint_positions[0]
-    assert place == pytest.approx(0.125 + 0.5**2 / 4.0, abs=6e-3)  # 0.005 of it: the torque held reaches half a step on
+    assert place == pytest.approx(
+        0.125 + 0.5**2 / 4.0, abs=6e-3
+    )  # 0.005 of it: the torque held reaches half a step on
     run(sim, 50)
     assert sim.joint_positions[0] == pytest.approx(place, abs=1e-10)
     assert sim.metrics()["dissipated"] == pytest.approx(2.0 * place, rel=1e-3)
@@ -201,7 +219,8 @@ def test_motor_pushes_into_a_stop_with_its_effort():
 def test_voltage_motor_at_a_knot():
     """The read-out solves the motor's law at the knot, I rate = I sin(change)/h + h/2 torque(angle, rate).
 
-    The law is a straight line there, through the rate of the step before: exact where the motor's curve does not bend.
+    The law is a straight line there, through the rate of the step before: exact where the motor's
+        curve does not bend.
     """
     inertia = 0.01
     h = 0.01
@@ -213,7 +232,9 @@ def test_voltage_motor_at_a_knot():
         assert sim.step(targets=[2.0 * np.cos(0.1 * k)]).converged
         angle, rate = sim.joint_positions[0], sim.joint_velocities[0]
         pulse = np.clip(2.0 * np.cos(0.1 * k) - angle - 0.02 * rate, -1.0, 1.0)
-        current = (motor.voltage * pulse - (motor.torque_constant + motor.viscous) * rate) / motor.resistance
+        current = (
+            motor.voltage * pulse - (motor.torque_constant + motor.viscous) * rate
+        ) / motor.resistance
         torque = np.sign(current) * np.interp(abs(current), motor.currents, motor.torques)
         momentum = inertia * np.sin(angle - before) / h
         off.append(abs(inertia * rate - momentum - 0.5 * h * torque))

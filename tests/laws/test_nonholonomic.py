@@ -39,7 +39,9 @@ def sleigh_start(u, w):
 
 @pytest.mark.parametrize("start", [(1.0, 1.0), (-1.0, 2.0), (0.0, 3.0)])
 def test_chaplygin_sleigh_moves_by_its_equations(start):
-    exact = solve_ivp(sleigh_rates, (0.0, 2.0), [*start, 0.0, 0.0, 0.0], rtol=1e-11, atol=1e-12).y[:, -1]
+    exact = solve_ivp(sleigh_rates, (0.0, 2.0), [*start, 0.0, 0.0, 0.0], rtol=1e-11, atol=1e-12).y[
+        :, -1
+    ]
     errors = []
     for h in (0.02, 0.01, 0.005):
         sim = run(moving(scenes.sleigh(OFFSET), h, sleigh_start(*start)), round(2.0 / h))
@@ -57,7 +59,9 @@ def test_energy_of_the_sleigh_is_kept_and_it_turns_round():
     assert np.abs(found - found[0]).max() <= 2e-3 * found[0]
     assert found[-200:].mean() == pytest.approx(found[:1].mean(), rel=1e-3)
     heading = rotate(sim.body_orientation("sleigh"), np.array([1.0, 0.0, 0.0]))
-    assert sim.body_velocity("sleigh") @ heading == pytest.approx(np.sqrt(2.0 * found[0] / MASS), rel=1e-2)
+    assert sim.body_velocity("sleigh") @ heading == pytest.approx(
+        np.sqrt(2.0 * found[0] / MASS), rel=1e-2
+    )
     assert abs(sim.body_angular_velocity("sleigh")[2]) < 0.05
 
 
@@ -72,7 +76,9 @@ def test_a_blade_changes_momentum_across_itself_alone():
     # It runs round a circle of v / w.
     angle = 2.0 * sim.time
     np.testing.assert_allclose(
-        sim.body_position("sleigh")[:2], 0.5 * np.array([np.sin(angle), 1.0 - np.cos(angle)]), atol=1e-3
+        sim.body_position("sleigh")[:2],
+        0.5 * np.array([np.sin(angle), 1.0 - np.cos(angle)]),
+        atol=1e-3,
     )
 
 

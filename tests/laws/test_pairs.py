@@ -69,12 +69,18 @@ def test_impacts_gain_no_energy(kinds, seed, h):
 @pytest.mark.parametrize("bounce", [0.0, 0.4, 1.0])
 def test_head_on_impact(bounce, masses, h):
     """Newton's law of restitution, to rounding."""
-    sim = started(scenes.row(2, restitution=bounce, masses=masses), h, {"ball0:floating": (2.0, 0, 0, 0, 0, 0)})
+    sim = started(
+        scenes.row(2, restitution=bounce, masses=masses),
+        h,
+        {"ball0:floating": (2.0, 0, 0, 0, 0, 0)},
+    )
     run(sim, 0.5)
     total = sum(masses)
     common, apart = 2.0 * masses[0] / total, 2.0 * bounce
     expected = (common - masses[1] / total * apart, common + masses[0] / total * apart)
-    np.testing.assert_allclose([sim.body_velocity(f"ball{i}")[0] for i in range(2)], expected, atol=1e-8)
+    np.testing.assert_allclose(
+        [sim.body_velocity(f"ball{i}")[0] for i in range(2)], expected, atol=1e-8
+    )
 
 
 def test_restitution_of_two_surfaces_is_their_geometric_mean():
@@ -89,8 +95,12 @@ def test_restitution_of_two_surfaces_is_their_geometric_mean():
 
 def test_cradle_passes_the_blow_on():
     """Through balls that are a little apart: the last one flies off with all of it."""
-    sim = run(started(scenes.row(5, restitution=1.0), rates={"ball0:floating": (1.0, 0, 0, 0, 0, 0)}), 1.0)
-    np.testing.assert_allclose([sim.body_velocity(f"ball{i}")[0] for i in range(5)], [0, 0, 0, 0, 1.0], atol=1e-8)
+    sim = run(
+        started(scenes.row(5, restitution=1.0), rates={"ball0:floating": (1.0, 0, 0, 0, 0, 0)}), 1.0
+    )
+    np.testing.assert_allclose(
+        [sim.body_velocity(f"ball{i}")[0] for i in range(5)], [0, 0, 0, 0, 1.0], atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("h", [0.02, 0.005])
@@ -148,12 +158,21 @@ def test_rod_slides_on_a_moving_body_until_friction_stops_it():
     friction = 0.5
     speed0 = 1.0
     mech.gravity = (0.0, 0.0, -G)
-    scenes.add(mech, "table", scenes.Box(size=(2.0, 0.5, 0.2)), (0.0, 0.0, 0.1), mass=3.0, friction=friction)
+    scenes.add(
+        mech,
+        "table",
+        scenes.Box(size=(2.0, 0.5, 0.2)),
+        (0.0, 0.0, 0.1),
+        mass=3.0,
+        friction=friction,
+    )
     mech.add_joint("rail", "prismatic", "world", "table", (0.0, 0.0, 0.1), (1, 0, 0))
     scenes.add(mech, "rod", scenes.ROD, (-0.5, 0.0, 0.25), scenes.LYING, friction=friction)
     mech.add_pair("table", "rod")
     sim = run(started(mech, 0.005, {"rod:floating": (speed0, 0, 0, 0, 0, 0)}), 1.0)
-    np.testing.assert_allclose([sim.body_velocity(n)[0] for n in ("table", "rod")], speed0 / 4.0, atol=1e-6)
+    np.testing.assert_allclose(
+        [sim.body_velocity(n)[0] for n in ("table", "rod")], speed0 / 4.0, atol=1e-6
+    )
     travelled = sim.body_position("rod")[0] + 0.5 - sim.body_position("table")[0]
     slower = friction * G * (1.0 + 1.0 / 3.0)
     assert travelled == pytest.approx(speed0**2 / (2.0 * slower), abs=2e-4)
@@ -180,7 +199,10 @@ def test_contacts_obey_their_law_at_every_step(name, h):
     """No pull, no force at a distance, friction in the cone of both surfaces."""
     sim = started(AT_REST[name](0.03), h)
     mech = sim.mechanism
-    first, slopes = len(mech.ground_contact_names), {k: v.friction.mean() for k, v in mech.collisions.items()}
+    first, slopes = (
+        len(mech.ground_contact_names),
+        {k: v.friction.mean() for k, v in mech.collisions.items()},
+    )
     touching = [name.split(":")[0].split("/") for name in mech.contact_names[first:]]
     friction = np.array([np.sqrt(slopes[a] * slopes[b]) for a, b in touching])
     for _ in stepped(sim, round(0.5 / h)):

@@ -18,16 +18,29 @@ DEPTH = 1e-6  # [m]
 def thrown(seed):
     """Poses and velocities of two rods, the first on its way to the other; every other time that one turns as well."""
     rng = np.random.default_rng(seed)
-    first = {"position": np.zeros(3), "orientation": unit(rng.normal(size=4)), "velocity": (2.0, 0.0, 0.0)}
+    first = {
+        "position": np.zeros(3),
+        "orientation": unit(rng.normal(size=4)),
+        "velocity": (2.0, 0.0, 0.0),
+    }
     first["angular_velocity"] = 4.0 * rng.normal(size=3)
-    second = {"position": (0.8, 0.0, 0.0) + rng.uniform(-0.15, 0.15, 3), "orientation": unit(rng.normal(size=4))}
-    second |= {"velocity": 0.3 * rng.normal(size=3), "angular_velocity": 4.0 * rng.normal(size=3) * (seed % 2)}
+    second = {
+        "position": (0.8, 0.0, 0.0) + rng.uniform(-0.15, 0.15, 3),
+        "orientation": unit(rng.normal(size=4)),
+    }
+    second |= {
+        "velocity": 0.3 * rng.normal(size=3),
+        "angular_velocity": 4.0 * rng.normal(size=3) * (seed % 2),
+    }
     return {"a": first, "b": second}
 
 
 def nearly_parallel():
     """Two rods that meet within a step of 0.1 s, nearly parallel: their nearest points run from end to end."""
-    first = {"position": np.zeros(3), "orientation": unit(np.array([-0.11061, 0.4337, -0.87904, 0.16418]))}
+    first = {
+        "position": np.zeros(3),
+        "orientation": unit(np.array([-0.11061, 0.4337, -0.87904, 0.16418])),
+    }
     first |= {"velocity": (2.0, 0.0, 0.0), "angular_velocity": (-4.51884, -2.93177, 4.15752)}
     second = {"position": (0.79103, -0.02008, -0.04351), "velocity": (-0.56814, -0.1181, -0.00927)}
     second["orientation"] = unit(np.array([-0.57642, 0.55746, -0.57758, -0.15293]))
@@ -48,7 +61,8 @@ def simulator(start, h, friction=0.5):
 def flies(sim, steps):
     """Let them fly; what has to hold at every step does. Returns the largest force.
 
-    Energies are held against that of the flight before: where bodies touch those of two half steps mix in a reading.
+    Energies are held against that of the flight before: where bodies touch those of two half steps
+        mix in a reading.
     """
     before = momentum(sim)
     energy = sim.energy().total

@@ -33,7 +33,14 @@ def cart():
 
 THROWN = [
     (scenes.wheel_drive(effort=5.0), "axle", -2.0, [0.5], MOMENT, 2),
-    (scenes.wheel_drive(effort=5.0, damping=0.0, armature=0.05), "axle", -2.0, [0.75], MOMENT + 0.05, 2),
+    (
+        scenes.wheel_drive(effort=5.0, damping=0.0, armature=0.05),
+        "axle",
+        -2.0,
+        [0.75],
+        MOMENT + 0.05,
+        2,
+    ),
     (scenes.wheel_drive(effort=5.0), "axle", -2.0, [0.5], MOMENT, 4),
     (cart(), "rail", -2.0, [10.0], MASS, 2),
     (ball(), "socket", (0.0, -2.0, 0.0), [0.0, 0.5, 0.0], MOMENT, 2),
@@ -42,7 +49,9 @@ THROWN = [
 
 @pytest.mark.parametrize(("mech", "joint", "rate", "torques", "inertia", "order"), THROWN)
 @pytest.mark.parametrize("substeps", [1, 5, 100])
-def test_a_force_pays_for_braking_and_for_driving(mech, joint, rate, torques, inertia, order, substeps):
+def test_a_force_pays_for_braking_and_for_driving(
+    mech, joint, rate, torques, inertia, order, substeps
+):
     """Brought to rest in 0.4 s and driven back: E joules are taken, then 2.25 E given: 3.25 E, not 1.25 E."""
     sim = moving(mech, 0.01, {joint: rate}, order=order)
     effort, start = max(torques), 0.5 * inertia * 2.0**2
@@ -52,7 +61,9 @@ def test_a_force_pays_for_braking_and_for_driving(mech, joint, rate, torques, in
     assert effort / inertia * 0.4 == pytest.approx(2.0)
     assert metrics["work_absolute"] == pytest.approx(3.25 * start, rel=1e-3)
     assert metrics["work_actuator"] == pytest.approx(1.25 * start, rel=1e-3)
-    assert metrics["power_mech"] == pytest.approx(mean_power(effort, inertia, 1.0 - 0.01 * substeps), rel=2e-3)
+    assert metrics["power_mech"] == pytest.approx(
+        mean_power(effort, inertia, 1.0 - 0.01 * substeps), rel=2e-3
+    )
 
 
 def mean_power(effort, inertia, begin, end=1.0):
@@ -83,7 +94,9 @@ def test_motors_of_a_leg_do_not_help_each_other():
     rates = sim.joint_velocities[hips]
     for k in range(1000):
         sim.step(targets=aims[k // 100])
-        by_hand += 0.002 * np.abs(sim.actuator_torques * rates).sum()  # at the knot where the step began
+        by_hand += (
+            0.002 * np.abs(sim.actuator_torques * rates).sum()
+        )  # at the knot where the step began
         rates = sim.joint_velocities[hips]
         work = max(work, abs(sim.metrics()["work_actuator"]))
     assert sim.metrics()["work_absolute"] == pytest.approx(by_hand, rel=0.02)
@@ -120,11 +133,18 @@ def test_states_and_lanes_carry_the_books():
         third = Simulator(mech)
         third.state = one.state
         for name in BOOKS:
-            assert one.metrics()[name] == many.metrics()[name][lane] == other.metrics()[name] == third.metrics()[name]
+            assert (
+                one.metrics()[name]
+                == many.metrics()[name][lane]
+                == other.metrics()[name]
+                == third.metrics()[name]
+            )
             assert one.metrics()[name] > 0.0
 
 
-@pytest.mark.parametrize("name", ["Minitaur", "MinitaurLeg", "Snake", "SnakeSidewinding", "Pendulum"])
+@pytest.mark.parametrize(
+    "name", ["Minitaur", "MinitaurLeg", "Snake", "SnakeSidewinding", "Pendulum"]
+)
 def test_environments_tell_the_mean_over_the_control_step(name):
     env = gym.make(f"vigym/{name}-v0")
     _, info = env.reset(seed=0)

@@ -1,7 +1,7 @@
 """Random actions for a long time: nothing becomes NaN, and everything stays in its space.
 
-A million steps of each environment take minutes where contact is solved: those do fewer, unless VIGYM_RANDOM_STEPS
-tells how many all are to do.
+A million steps of each environment take minutes where contact is solved: those do fewer, unless
+VIGYM_RANDOM_STEPS tells how many all are to do.
 """
 
 from __future__ import annotations
@@ -25,16 +25,24 @@ STEPS = {"vigym/MinitaurLeg-v0": 200_000} | dict.fromkeys(
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
 def test_random_steps(entry):
     options = {"urdf": str(assets.path("acrobot"))} if entry.id == "vigym/Urdf-v0" else {}
-    envs = gym.make_vec(entry.id, COUNT, autoreset_mode=AutoresetMode.SAME_STEP, threads=2, **options)
+    envs = gym.make_vec(
+        entry.id, COUNT, autoreset_mode=AutoresetMode.SAME_STEP, threads=2, **options
+    )
     low, high = envs.observation_space.low, envs.observation_space.high
     draw, shape = np.random.default_rng(0), envs.action_space.shape
     envs.reset(seed=0)
     failed, steps = 0, int(os.environ.get("VIGYM_RANDOM_STEPS", STEPS.get(entry.id, 1_000_000)))
     for k in range(steps // COUNT):
-        observed, reward, terminated, _, infos = envs.step(draw.uniform(-1.0, 1.0, shape).astype(np.float32))
+        observed, reward, terminated, _, infos = envs.step(
+            draw.uniform(-1.0, 1.0, shape).astype(np.float32)
+        )
         assert ((low <= observed) & (observed <= high)).all(), k  # what is NaN is not
         assert np.isfinite(reward).all(), k
-        numbers = [value for value in infos.values() if isinstance(value, np.ndarray) and value.dtype == np.float64]
+        numbers = [
+            value
+            for value in infos.values()
+            if isinstance(value, np.ndarray) and value.dtype == np.float64
+        ]
         assert all(np.isfinite(value).all() for value in numbers), k
         last = infos.get("final_info")
         if last is not None:

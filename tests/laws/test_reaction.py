@@ -13,12 +13,16 @@ def net_wrenches(sim, before, forces):
     """Force and moment about the centre of mass (n, 6), world axes, that all its joints exert on each body."""
     bodies = list(sim.mechanism.bodies)
     net = np.zeros((len(bodies), 6))
-    for joint, (position, wrench) in zip(sim.mechanism.tree_joints, zip(before, forces, strict=True), strict=True):
+    for joint, (position, wrench) in zip(
+        sim.mechanism.tree_joints, zip(before, forces, strict=True), strict=True
+    ):
         for name, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
             if name != "world":
                 i = bodies.index(name)
                 arm = position - before_position(sim, i)
-                net[i] += sign * np.concatenate([wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])
+                net[i] += sign * np.concatenate(
+                    [wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])]
+                )
     return net
 
 
@@ -52,11 +56,15 @@ def test_constraint_forces_are_the_twins_multipliers(seed):
         before = anchors(sim, twin)
         sim.kept = twin.x[1:].copy()
         orientations = twin.q[1:].copy()
-        share = 2.0 / (1.0 + twin.h1 / twin.h)  # the twin's multipliers are impulses over this step alone
+        share = 2.0 / (
+            1.0 + twin.h1 / twin.h
+        )  # the twin's multipliers are impulses over this step alone
         twin.step(u)
         assert sim.step(u[driven]).converged
         expected = share * (twin.lam @ twin.G).reshape(-1, 6)
-        expected[:, 3:] = [rotate(q, moment) for q, moment in zip(orientations, expected[:, 3:], strict=True)]
+        expected[:, 3:] = [
+            rotate(q, moment) for q, moment in zip(orientations, expected[:, 3:], strict=True)
+        ]
         found = net_wrenches(sim, before, sim.joint_forces())
         np.testing.assert_allclose(found, expected, atol=1e-7 * max(1.0, np.abs(expected).max()))
 
@@ -75,4 +83,6 @@ def test_a_hanging_chain_carries_its_weight(batch, order):
     expected[:, 2] = [3 * 2.0 * 9.81, 2 * 2.0 * 9.81, 2.0 * 9.81]
     for _ in range(3):  # the first step too, which has only half a step behind its knot
         sim.step()
-        np.testing.assert_allclose(sim.joint_forces(), np.broadcast_to(expected, sim.joint_forces().shape), atol=1e-9)
+        np.testing.assert_allclose(
+            sim.joint_forces(), np.broadcast_to(expected, sim.joint_forces().shape), atol=1e-9
+        )

@@ -14,13 +14,19 @@ RADIUS = 0.1
 ACROSS = 0.01
 ALONG = 0.005
 PULL = 2.0  # of gravity along the ground [m/s^2]
-SHAPES = {"cylinder": Cylinder(RADIUS, 0.4), "capsule": Capsule(RADIUS, 0.4), "ball": Sphere(RADIUS)}
+SHAPES = {
+    "cylinder": Cylinder(RADIUS, 0.4),
+    "capsule": Capsule(RADIUS, 0.4),
+    "ball": Sphere(RADIUS),
+}
 
 
 def roller(shape, pull=PULL):
     """One kilogram, its axis along y, on a ground along which gravity pulls to x."""
     mech = Mechanism(gravity=(pull, 0.0, -9.81), ground=True)
-    mech.add_body("roller", 1.0, (ACROSS, ACROSS, ALONG), (0.0, 0.0, RADIUS), turned(-np.pi / 2.0, (1, 0, 0)))
+    mech.add_body(
+        "roller", 1.0, (ACROSS, ACROSS, ALONG), (0.0, 0.0, RADIUS), turned(-np.pi / 2.0, (1, 0, 0))
+    )
     mech.add_collision("roller", "roller", SHAPES[shape], friction=0.8)
     return mech
 
@@ -33,9 +39,13 @@ def test_rolls_down_a_slope_as_the_law_says(shape, h):
     for _ in range(round(t / h)):
         assert sim.step().converged
     a = PULL / (1.0 + ALONG / RADIUS**2)
-    np.testing.assert_allclose(sim.body_position("roller"), (0.5 * a * t * t, 0.0, RADIUS), atol=1e-7)
+    np.testing.assert_allclose(
+        sim.body_position("roller"), (0.5 * a * t * t, 0.0, RADIUS), atol=1e-7
+    )
     np.testing.assert_allclose(sim.body_velocity("roller"), (a * t, 0.0, 0.0), atol=1e-7)
-    np.testing.assert_allclose(sim.body_angular_velocity("roller"), (0.0, 0.0, a * t / RADIUS), atol=1e-6)
+    np.testing.assert_allclose(
+        sim.body_angular_velocity("roller"), (0.0, 0.0, a * t / RADIUS), atol=1e-6
+    )
 
 
 def test_a_tilted_cylinder_that_spins_stays_on_its_rim():

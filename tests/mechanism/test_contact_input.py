@@ -29,12 +29,24 @@ def test_friction_is_stored_along_across_and_backward(friction, stored):
 
 def test_contacts_and_collisions_are_stored_in_normal_form():
     mech = arm()
-    ball = mech.add_contact("foot", "b", (0, 0, -1), 0.1, restitution=1, torsion=0.01, direction=(0, 0, 2))
+    ball = mech.add_contact(
+        "foot", "b", (0, 0, -1), 0.1, restitution=1, torsion=0.01, direction=(0, 0, 2)
+    )
     box = mech.add_collision("trunk", "a", Box((1, 2, 3), position=(0.1, 0.2, 0.3)))
     assert dict(mech.collisions) == {"foot": ball, "trunk": box}
-    assert (ball.body, ball.shape, ball.radius, ball.restitution, ball.torsion) == ("b", None, 0.1, 1.0, 0.01)
+    assert (ball.body, ball.shape, ball.radius, ball.restitution, ball.torsion) == (
+        "b",
+        None,
+        0.1,
+        1.0,
+        0.01,
+    )
     assert (ball.position.tolist(), ball.direction.tolist()) == ([0.0, 0.0, -1.0], [0.0, 0.0, 1.0])
-    assert (box.position.tolist(), box.radius, box.friction.tolist()) == ([0.1, 0.2, 0.3], 0.0, [0.8] * 3)
+    assert (box.position.tolist(), box.radius, box.friction.tolist()) == (
+        [0.1, 0.2, 0.3],
+        0.0,
+        [0.8] * 3,
+    )
     assert (box.restitution, box.torsion, box.direction.tolist()) == (0.0, 0.0, [1.0, 0.0, 0.0])
     assert mech.bodies["a"].shapes == ()
 
@@ -66,7 +78,9 @@ def test_without_ground_what_touches_is_kept_and_wheels_are_errors():
     assert mech.ground_contact_names == []
     assert mech.contact_names == ["ball/rod"]
     assert mech.pairs == (("b", "c"),)
-    with pytest.raises(vigym.MechanismError, match="wheel 'w': found a mechanism made without ground"):
+    with pytest.raises(
+        vigym.MechanismError, match="wheel 'w': found a mechanism made without ground"
+    ):
         mech.add_wheel("w", "b", (0, 0, 0), (0, 1, 0), 0.1)
     assert not mech.wheels
     mech.ground = vigym.Ground()
@@ -82,10 +96,16 @@ SURFACES = {
     "four frictions": ({"friction": (1, 1, 1, 1)}, "along, across, backward"),
     "no friction": ({"friction": ()}, "along, across, backward"),
     "friction as text": ({"friction": "rubber"}, "friction.*>= 0"),
-    "friction as a number in text": ({"friction": "0.5"}, "friction: found '0.5', expected a number"),
+    "friction as a number in text": (
+        {"friction": "0.5"},
+        "friction: found '0.5', expected a number",
+    ),
     "friction as truth": ({"friction": True}, "friction: found True, expected a number"),
     "one friction as truth": ({"friction": (1.0, np.True_)}, "friction.*expected a number"),
-    "restitution as truth": ({"restitution": True}, "restitution: found True, expected a finite number"),
+    "restitution as truth": (
+        {"restitution": True},
+        "restitution: found True, expected a finite number",
+    ),
     "torsion as truth": ({"torsion": np.array(False)}, "torsion.*expected a finite number"),
     "negative restitution": ({"restitution": -0.1}, "restitution.*>= 0"),
     "large restitution": ({"restitution": 1.1}, r"restitution.*\[0, 1\]"),
@@ -95,7 +115,10 @@ SURFACES = {
     "no direction": ({"direction": (0, 0, 0)}, "direction.*not zero"),
     "unknown body": ({"body": "z"}, "'z', expected one of: a, b, c, d, e"),
     "the world": ({"body": "world"}, "'world', expected one of: a"),
-    "massless frame": ({"body": "toe"}, "'toe', a massless frame fixed in 'b', expected a body with mass"),
+    "massless frame": (
+        {"body": "toe"},
+        "'toe', a massless frame fixed in 'b', expected a body with mass",
+    ),
     "taken name": ({"name": "old"}, "unique"),
     "name of a point": ({"name": "box:3"}, "unique"),
     "empty name": ({"name": ""}, "non-empty"),
@@ -168,7 +191,9 @@ def test_impossible_pairs_are_refused():
     ):
         with pytest.raises(vigym.MechanismError, match=message):
             mech.add_pair(a, b)
-    with pytest.raises(vigym.MechanismError, match="collision 'more' of body 'c': found a cylinder"):
+    with pytest.raises(
+        vigym.MechanismError, match="collision 'more' of body 'c': found a cylinder"
+    ):
         mech.add_collision("more", "c", Cylinder(0.1, 1))
     assert mech.pairs == (("a", "c"),)
     assert list(mech.collisions) == ["ball", "tip", "rod", "drum"]
@@ -186,7 +211,9 @@ def test_paired_rods_whose_ends_meet_in_their_hinge_are_refused(apart):
     if apart:
         assert vigym.Simulator(mech).contacts.gap.min() > 0.0
         return
-    with pytest.raises(vigym.MechanismError, match="'upper' and 'lower' both through joint 'elbow'"):
+    with pytest.raises(
+        vigym.MechanismError, match="'upper' and 'lower' both through joint 'elbow'"
+    ):
         vigym.Simulator(mech)
 
 
@@ -202,10 +229,18 @@ def test_pickles_and_copies_keep_everything():
     mech.add_wheel("w", "b", (0, 1, 0), (0, 1, 0), 0.1)
     for twin in (pickle.loads(pickle.dumps(mech)), copy.deepcopy(mech)):
         assert twin.summary() == mech.summary()
-        assert (twin.contact_names, twin.motor_names, twin.pairs) == (mech.contact_names, ["hinge"], (("a", "c"),))
+        assert (twin.contact_names, twin.motor_names, twin.pairs) == (
+            mech.contact_names,
+            ["hinge"],
+            (("a", "c"),),
+        )
         assert twin.motors == mech.motors
         assert twin.couplings == mech.couplings
-        arrays = (twin.collisions["foot"].friction, twin.skates["s"].position, twin.wheels["w"].axis)
+        arrays = (
+            twin.collisions["foot"].friction,
+            twin.skates["s"].position,
+            twin.wheels["w"].axis,
+        )
         assert not any(array.flags.writeable for array in arrays)
         np.testing.assert_array_equal(arrays[0], [1.0, 0.5, 1.0])
         twin.add_contact("other", "b", (0, 0, 0))

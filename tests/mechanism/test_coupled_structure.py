@@ -29,7 +29,9 @@ def at(mech: Mechanism) -> dict[str, float]:
 def test_followers_are_no_freedoms_and_start_where_their_leaders_put_them():
     mech = row(4)
     assert mech.degrees_of_freedom == 6 + 3 + 4
-    mech.add_coupling("a", "mimic", "s0", "s3", ratio=2.0, offset=0.1)  # a chain, not in the order of its links
+    mech.add_coupling(
+        "a", "mimic", "s0", "s3", ratio=2.0, offset=0.1
+    )  # a chain, not in the order of its links
     mech.add_coupling("b", "mimic", "s3", "s1", ratio=-0.5, offset=0.2)
     assert mech.degrees_of_freedom == 6 + 3 + 2
     assert mech.redundant_constraints == 0
@@ -40,7 +42,11 @@ def test_followers_are_no_freedoms_and_start_where_their_leaders_put_them():
     names = mech.velocity_names
     column = [names[i] for i in tree.independent].index("s1")
     rates = dict(zip(names, tree.velocity_map[:, column].tolist(), strict=True))
-    assert {name: rate for name, rate in rates.items() if rate} == {"s1": 1.0, "s3": -0.5, "s0": -1.0}
+    assert {name: rate for name, rate in rates.items() if rate} == {
+        "s1": 1.0,
+        "s3": -0.5,
+        "s0": -1.0,
+    }
     with pytest.raises(ValueError, match="read-only"):
         mech.structure.assembly[0] = 1.0
 
@@ -83,12 +89,17 @@ def test_legs_that_share_a_freedom_through_a_gear_are_one_system():
     mech = quadruped()
     for i in range(3):
         mech.add_coupling(f"g{i}", "gear", f"leg{i}_hip_l", f"leg{i + 1}_hip_l")
-    assert (mech.degrees_of_freedom, mech.redundant_constraints) == (14 - 3, quadruped().redundant_constraints)
+    assert (mech.degrees_of_freedom, mech.redundant_constraints) == (
+        14 - 3,
+        quadruped().redundant_constraints,
+    )
 
 
 def test_a_coupling_that_no_pose_of_the_loop_allows_is_an_error():
     mech = four_bar()
-    mech.add_coupling("far", "gear", "j2", "j0", ratio=1e-6, offset=1.65)  # folds two bars on each other
+    mech.add_coupling(
+        "far", "gear", "j2", "j0", ratio=1e-6, offset=1.65
+    )  # folds two bars on each other
     with pytest.raises(AssemblyError, match="joint 'close'.*expected a loop that can be closed"):
         _ = mech.degrees_of_freedom
 

@@ -10,19 +10,32 @@ NAN, INF = float("nan"), float("inf")
 
 def test_motors_have_the_effort_of_their_joint_unless_they_bring_their_own():
     mech = arm()
-    assert mech.add_motor("slide", kd=3.0, effort=INF) == vigym.mechanism.elements.motors.Motor("slide", 0.0, 3.0, INF)
+    assert mech.add_motor("slide", kd=3.0, effort=INF) == vigym.mechanism.elements.motors.Motor(
+        "slide", 0.0, 3.0, INF
+    )
     motor = mech.add_motor("hinge", 10.0, 1.0)
     assert (motor.kp, motor.kd, motor.effort, motor.model) == (10.0, 1.0, 2.0, None)
-    assert mech.motor_names == list(mech.motors) == ["hinge", "slide"]  # the tree's order, not that of adding
+    assert (
+        mech.motor_names == list(mech.motors) == ["hinge", "slide"]
+    )  # the tree's order, not that of adding
     assert mech.actuator_names == ["hinge"]
 
 
 MOTORS = {
     "unknown joint": ({"joint": "knee"}, "'knee', expected one of: hinge"),
     "implicit joint": ({"joint": "a:floating"}, "expected one of: hinge"),
-    "fixed joint": ({"joint": "mast"}, "fixed joint of 0 degrees of freedom, expected one degree of freedom"),
-    "two freedoms": ({"joint": "bolt"}, "cylindrical joint of 2 degrees of freedom, expected one degree"),
-    "three freedoms": ({"joint": "ball"}, "spherical joint of 3 degrees of freedom, expected one degree"),
+    "fixed joint": (
+        {"joint": "mast"},
+        "fixed joint of 0 degrees of freedom, expected one degree of freedom",
+    ),
+    "two freedoms": (
+        {"joint": "bolt"},
+        "cylindrical joint of 2 degrees of freedom, expected one degree",
+    ),
+    "three freedoms": (
+        {"joint": "ball"},
+        "spherical joint of 3 degrees of freedom, expected one degree",
+    ),
     "closing joint": ({"joint": "closing"}, "closes a loop"),
     "second motor": ({"joint": "driven"}, "second motor"),
     "negative kp": ({"kp": -1}, "kp.*>= 0"),
@@ -35,7 +48,10 @@ MOTORS = {
     "nan effort": ({"effort": NAN}, "effort.*>= 0"),
     "no effort": ({"effort": None}, "None here and at the joint"),
     "not a model": ({"model": 16.0}, "expected None or a DCMotor"),
-    "a model without position": ({"kp": 0, "kd": 1, "model": vigym.MINITAUR_MOTOR}, "kp 0 with a model"),
+    "a model without position": (
+        {"kp": 0, "kd": 1, "model": vigym.MINITAUR_MOTOR},
+        "kp 0 with a model",
+    ),
 }
 
 
@@ -57,7 +73,12 @@ def test_impossible_motors_are_refused_and_change_nothing(change, message):
 def test_the_minitaur_motor_is_data():
     motor = vigym.MINITAUR_MOTOR
     assert isinstance(motor, vigym.DCMotor)
-    assert (motor.voltage, motor.resistance, motor.torque_constant, motor.viscous) == (16.0, 0.186, 0.0954, 0.0)
+    assert (motor.voltage, motor.resistance, motor.torque_constant, motor.viscous) == (
+        16.0,
+        0.186,
+        0.0954,
+        0.0,
+    )
     assert motor.currents == (0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0)
     assert motor.torques == (0.0, 1.0, 1.9, 2.45, 3.0, 3.25, 3.5)
 
@@ -80,7 +101,13 @@ def test_the_minitaur_motor_is_data():
     ],
 )
 def test_impossible_motor_models_are_refused(change, message):
-    good = {"voltage": 12, "resistance": 1, "torque_constant": 0.1, "currents": (0, 1, 2), "torques": (0, 1, 1)}
+    good = {
+        "voltage": 12,
+        "resistance": 1,
+        "torque_constant": 0.1,
+        "currents": (0, 1, 2),
+        "torques": (0, 1, 1),
+    }
     assert vigym.DCMotor(**good).torques == (0.0, 1.0, 1.0)
     with pytest.raises(vigym.MechanismError, match=f"motor model.*{message}"):
         vigym.DCMotor(**good | change)
@@ -91,7 +118,13 @@ def test_couplings_are_stored():
     gear = mech.add_coupling("g", "gear", "slide", "hinge", ratio=-0.5, offset=0.1)
     screw = mech.add_coupling("s", "screw", "bolt.distance", "bolt.angle", ratio=0.01)
     assert dict(mech.couplings) == {"g": gear, "s": screw}
-    assert (gear.type, gear.joint, gear.other, gear.ratio, gear.offset) == ("gear", "slide", "hinge", -0.5, 0.1)
+    assert (gear.type, gear.joint, gear.other, gear.ratio, gear.offset) == (
+        "gear",
+        "slide",
+        "hinge",
+        -0.5,
+        0.1,
+    )
 
 
 COUPLINGS = {
@@ -101,7 +134,10 @@ COUPLINGS = {
     "unknown other": ({"other": "knee"}, "'knee', expected one of: hinge"),
     "several numbers": ({"joint": "bolt"}, "'bolt', expected one of"),
     "closing": ({"joint": "closing"}, "'closing', a coordinate of a joint that closes a loop"),
-    "other closing": ({"other": "closing"}, "'closing', a coordinate of a joint that closes a loop"),
+    "other closing": (
+        {"other": "closing"},
+        "'closing', a coordinate of a joint that closes a loop",
+    ),
     "quaternion": ({"joint": "ball.qw"}, "'ball.qw', a coordinate of a spherical joint"),
     "floating": ({"other": "a:floating.x"}, "'a:floating.x', a coordinate of a floating joint"),
     "itself": ({"other": "slide"}, "'slide' following itself"),
@@ -111,7 +147,10 @@ COUPLINGS = {
     "nan ratio": ({"ratio": NAN}, "ratio.*finite"),
     "infinite offset": ({"offset": INF}, "offset.*finite"),
     "screw of two joints": ({"type": "screw"}, "distance and angle of one cylindrical joint"),
-    "screw upside down": ({"type": "screw", "joint": "bolt.angle", "other": "bolt.distance"}, "distance and angle"),
+    "screw upside down": (
+        {"type": "screw", "joint": "bolt.angle", "other": "bolt.distance"},
+        "distance and angle",
+    ),
 }
 
 
@@ -134,7 +173,11 @@ def test_skates_and_wheels_are_stored_and_checked():
     wheel = mech.add_wheel("w", "b", (0, 1, 0), (0, -3, 0), 0.1)
     assert (dict(mech.skates), dict(mech.wheels)) == ({"s": skate}, {"w": wheel})
     assert (skate.position.tolist(), skate.direction.tolist()) == ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    assert (wheel.position.tolist(), wheel.axis.tolist(), wheel.radius) == ([0.0, 1.0, 0.0], [0.0, -1.0, 0.0], 0.1)
+    assert (wheel.position.tolist(), wheel.axis.tolist(), wheel.radius) == (
+        [0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0],
+        0.1,
+    )
     before = mech.summary()
     skates = {"name": "t", "body": "a", "position": (0, 0, 0), "direction": (0, 1, 0)}
     wheels = {"name": "t", "body": "a", "position": (0, 0, 0), "axis": (0, 1, 0), "radius": 0.1}

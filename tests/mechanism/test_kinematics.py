@@ -4,12 +4,25 @@ import numpy as np
 import pytest
 
 from oracle.naive_joints import TwinJoint, conj, mul, rotate
-from scenes.linkages import add_slider_crank, bricard, five_bar, four_bar, ladder, quadruped, spatial_chain
+from scenes.linkages import (
+    add_slider_crank,
+    bricard,
+    five_bar,
+    four_bar,
+    ladder,
+    quadruped,
+    spatial_chain,
+)
 from scenes.trees import TYPES, random_positions, random_tree
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
-from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian, joint_gaps, type_constraints
+from vigym.mechanism.topology.loop_constraints import (
+    LoopSystem,
+    constraint_jacobian,
+    joint_gaps,
+    type_constraints,
+)
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
 STEP = 1e-6
@@ -17,13 +30,17 @@ STEP = 1e-6
 
 def shuffled_tree(seed):
     """One joint of each type in random order, on the world or on a floating root."""
-    return random_tree(seed, list(np.random.default_rng(seed).permutation(TYPES)), to_world=bool(seed % 2))
+    return random_tree(
+        seed, list(np.random.default_rng(seed).permutation(TYPES)), to_world=bool(seed % 2)
+    )
 
 
 def coordinates(mech, seed):
     """Random tree coordinates (1, n_q)."""
     values = random_positions(seed, mech)
-    return np.concatenate([np.atleast_1d(values.get(joint.name, ())) for joint in mech.tree_joints])[None]
+    return np.concatenate(
+        [np.atleast_1d(values.get(joint.name, ())) for joint in mech.tree_joints]
+    )[None]
 
 
 def named(mech, poses):
@@ -38,7 +55,10 @@ def test_products_and_matrices_are_those_of_the_twin():
     p, q, r = np.random.default_rng(0).normal(size=(3, 5, 4))
     p /= np.linalg.norm(p, axis=1, keepdims=True)
     assert np.abs(batch_quaternion_product(p, q) - mul(p, q)).max() < 1e-14
-    assert np.abs((batch_rotation_matrix(p) @ r[:, 1:, None])[..., 0] - rotate(p, r[:, 1:])).max() < 1e-14
+    assert (
+        np.abs((batch_rotation_matrix(p) @ r[:, 1:, None])[..., 0] - rotate(p, r[:, 1:])).max()
+        < 1e-14
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -63,8 +83,12 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
     mech = shuffled_tree(seed)
     tree, start = TreeKinematics(mech), coordinates(mech, seed)
     steps = STEP * np.eye(tree.dofs)
-    ahead, back = (tree.poses(tree.move(np.repeat(start, tree.dofs, axis=0), sign * steps)) for sign in (1, -1))
-    screws = tree.poses(start).screws[0][:, None] * tree.support.T[:, :, None]  # (freedoms, bodies, 6)
+    ahead, back = (
+        tree.poses(tree.move(np.repeat(start, tree.dofs, axis=0), sign * steps)) for sign in (1, -1)
+    )
+    screws = (
+        tree.poses(start).screws[0][:, None] * tree.support.T[:, :, None]
+    )  # (freedoms, bodies, 6)
     velocity = screws[..., :3] + cross(screws[..., 3:], tree.poses(start).x)
     assert np.abs((ahead.x - back.x) / (2 * STEP) - velocity).max() < 1e-8
     turn = mul(ahead.q, conj(back.q))[..., 1:] / STEP
@@ -92,7 +116,9 @@ def test_rows_of_loops_have_their_derivatives(closing, coupled):
     start = np.random.default_rng(2).uniform(-2.0, 2.0, (1, tree.dofs))
     derivatives = system.evaluate(tree.poses(start))[1][0]
     rates, starts = STEP * np.eye(system.dofs), np.repeat(start, system.dofs, axis=0)
-    ahead, back = (system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1))
+    ahead, back = (
+        system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1)
+    )
     assert system.dofs == tree.dofs - 2 * coupled
     assert derivatives.shape == (6 - half.joint_type.dofs, system.dofs)
     assert np.abs((ahead - back).T / (2 * STEP) - derivatives).max() < 1e-8
@@ -122,7 +148,9 @@ def test_loops_are_measured_by_their_own_size():
 
 def test_halves_turned_over_are_not_closed():
     for closing in ("revolute", "fixed"):
-        mech = four_bar(closing=closing, child_rotation=(0.0, 1.0, 0.0, 0.0))  # all rows are zero there
+        mech = four_bar(
+            closing=closing, child_rotation=(0.0, 1.0, 0.0, 0.0)
+        )  # all rows are zero there
         poses = TreeKinematics(mech).poses(np.zeros((1, 3)))
         distance, angle = joint_gaps(joint_frames(mech, mech.joints["close"]), poses)
         assert distance[0] < 1e-14
@@ -156,13 +184,17 @@ def test_wrenches_are_unit_forces_and_moments_that_cancel():
         assert np.allclose(child[forces:, :3], 0.0, atol=0.0)
         assert np.allclose(np.linalg.norm(child[forces:, 3:], axis=1), 1.0, atol=1e-14)
         if joint.parent != "world":
-            total = np.hstack([block[..., :3].sum(1), (block[..., 3:] + cross(centres, block[..., :3])).sum(1)])
+            total = np.hstack(
+                [block[..., :3].sum(1), (block[..., 3:] + cross(centres, block[..., :3])).sum(1)]
+            )
             assert np.abs(total).max(initial=0.0) < 1e-14
         else:
             assert np.count_nonzero(np.abs(block).sum(axis=(0, 2))) == (1 if len(block) else 0)
 
 
-@pytest.mark.parametrize("mech", [four_bar(), five_bar(), five_bar(spread=0.1), ladder(3), bricard(), quadruped(0.05)])
+@pytest.mark.parametrize(
+    "mech", [four_bar(), five_bar(), five_bar(spread=0.1), ladder(3), bricard(), quadruped(0.05)]
+)
 def test_the_wrenches_of_all_joints_leave_the_mechanisms_freedoms(mech):
     poses = TreeKinematics(mech).poses(mech.structure.assembly[None])
     rows, _ = constraint_jacobian(mech, named(mech, poses))

@@ -26,7 +26,9 @@ def two_bodies() -> Mechanism:
 
 def test_bodies_are_stored_in_normal_form():
     mech = Mechanism()
-    body = mech.add_body("a", 2, (1, 2, 3), position=(1, 2, 3), orientation=(2, 0, 0, 0), shapes=[Sphere(0.1)])
+    body = mech.add_body(
+        "a", 2, (1, 2, 3), position=(1, 2, 3), orientation=(2, 0, 0, 0), shapes=[Sphere(0.1)]
+    )
     assert mech.bodies["a"] is body
     assert body.mass == 2.0
     np.testing.assert_array_equal(body.inertia, np.diag([1.0, 2.0, 3.0]))
@@ -49,7 +51,9 @@ def test_a_joint_whose_child_is_carried_closes_a_loop():
     mech.add_body("c", 1.0, ONE)
     mech.add_joint("ab", "revolute", "a", "b", (0, 0, 0))
     mech.add_joint("bc", "revolute", "b", "c", (0, 0, 0))
-    mech.add_joint("ca", "revolute", "c", "a", (0, 0, 0))  # a carries c: nothing else carries a, which floats
+    mech.add_joint(
+        "ca", "revolute", "c", "a", (0, 0, 0)
+    )  # a carries c: nothing else carries a, which floats
     mech.add_joint("ac", "spherical", "a", "c", (0, 0, 0))
     assert [joint.name for joint in mech.tree_joints] == ["a:floating", "ab", "bc"]
     assert [joint.name for joint in mech.closing_joints] == ["ca", "ac"]
@@ -72,7 +76,9 @@ def test_coordinates_of_every_type():
         mech.add_body("a", 1.0, ONE)
         extra = {"axis2": (1, 0, 0)} if type == "universal" else {}
         mech.add_joint("j", type, "world", "a", (0, 0, 0), effort=2.0 if count else None, **extra)
-        assert mech.degrees_of_freedom == len(mech.velocity_names) == len(mech.actuator_names) == count
+        assert (
+            mech.degrees_of_freedom == len(mech.velocity_names) == len(mech.actuator_names) == count
+        )
         joint_type = JOINT_TYPES[type]
         assert len(joint_type.translations) + len(joint_type.rotations) == count
         assert len(mech.position_names) == count + joint_type.has_quaternion
@@ -115,7 +121,9 @@ def test_joint_frames_are_rotations_with_the_axis_last():
 
 def test_limits_are_hard_and_rates_are_kept_by_motors():
     mech = two_bodies()
-    joint = mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), limits=(-1, 2), velocity=3, rest=0.5, stiffness=1)
+    joint = mech.add_joint(
+        "j", "revolute", "a", "b", (0, 0, 0), limits=(-1, 2), velocity=3, rest=0.5, stiffness=1
+    )
     assert (joint.limits.tolist(), joint.velocity, joint.rest) == ([[-1.0, 2.0]], 3.0, (0.5,))
     (entry,) = mech.notes
     assert (entry.action, entry.element) == ("not enforced", "joint 'j' velocity")
@@ -123,7 +131,9 @@ def test_limits_are_hard_and_rates_are_kept_by_motors():
     mech.add_motor("j", kd=1.0, effort=2.0)
     assert mech.notes == []
     mech = two_bodies()
-    mech.add_joint("j", "revolute", "a", "b", (0, 0, 0), velocity=3, effort=1.0)  # torques do not keep it
+    mech.add_joint(
+        "j", "revolute", "a", "b", (0, 0, 0), velocity=3, effort=1.0
+    )  # torques do not keep it
     assert [entry.element for entry in mech.notes] == ["joint 'j' velocity"]
 
 
@@ -157,7 +167,12 @@ def test_pickles_and_copies_are_the_same_mechanism_and_stay_read_only():
     mech.add_world_shape(Box((1, 2, 3)))
     for twin in (pickle.loads(pickle.dumps(mech)), copy.deepcopy(mech)):
         assert twin.summary() == mech.summary()
-        arrays = (twin.gravity, twin.bodies["a"].inertia, twin.joints["j"].limits, twin.world_shapes[0].size)
+        arrays = (
+            twin.gravity,
+            twin.bodies["a"].inertia,
+            twin.joints["j"].limits,
+            twin.world_shapes[0].size,
+        )
         assert not any(array.flags.writeable for array in arrays)
         twin.add_body("c", 1.0, ONE)
     assert "c" not in mech.bodies
@@ -168,5 +183,14 @@ def test_summary_names_everything():
     mech.add_joint("knee", "revolute", "a", "b", (0, 0, 0), damping=0.1, effort=5)
     mech.add_frame("tip", "b")
     text = mech.summary()
-    for piece in ("2 bodies", "3 kg", "degrees of freedom: 7", "knee", "damping 0.1", "effort 5", "a -> b", "on b"):
+    for piece in (
+        "2 bodies",
+        "3 kg",
+        "degrees of freedom: 7",
+        "knee",
+        "damping 0.1",
+        "effort 5",
+        "a -> b",
+        "on b",
+    ):
         assert piece in text

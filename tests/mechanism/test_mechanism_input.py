@@ -75,7 +75,10 @@ BAD_JOINTS = {
     "universal without axis2": ({"type": "universal"}, "axis2"),
     "universal, skew axes": ({"type": "universal", "axis2": (1, 0, 1)}, "perpendicular"),
     "limits swapped": ({"limits": (1, -1)}, "lower <= upper"),
-    "a limit as truth": ({"limits": (False, 1.0)}, "limits: found .False, 1.0., expected .lower, upper."),
+    "a limit as truth": (
+        {"limits": (False, 1.0)},
+        "limits: found .False, 1.0., expected .lower, upper.",
+    ),
     "limits out of reach": ({"limits": (INF, INF)}, "lower one < inf"),
     "limits out of reach below": ({"limits": (-INF, -INF)}, "lower one < inf"),
     "nan limits": ({"limits": (NAN, 1)}, "lower <= upper"),
@@ -92,7 +95,10 @@ BAD_JOINTS = {
     "armature of a ball": ({"type": "spherical", "armature": 1}, "expected 0 for a spherical"),
     "negative friction": ({"friction": -0.1}, ">= 0"),
     "nan friction": ({"friction": NAN}, ">= 0"),
-    "friction of two freedoms": ({"type": "cylindrical", "friction": 0.1}, "of one degree of freedom"),
+    "friction of two freedoms": (
+        {"type": "cylindrical", "friction": 0.1},
+        "of one degree of freedom",
+    ),
     "effort of a fixed joint": ({"type": "fixed", "effort": 1}, "none for a fixed joint"),
     "damping of a fixed joint": ({"type": "fixed", "damping": 1}, "none for a fixed joint"),
 }

@@ -10,7 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenes.linkages import TRAPEZE, Y, bricard, five_bar, folded, four_bar, ladder, quadruped, sarrus, spatial_chain
+from scenes.linkages import (
+    TRAPEZE,
+    Y,
+    bricard,
+    five_bar,
+    folded,
+    four_bar,
+    ladder,
+    quadruped,
+    sarrus,
+    spatial_chain,
+)
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import joint_frames
@@ -18,7 +29,16 @@ from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import joint_gaps
 
 IN_LINE = ((0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 0, 0))  # a parallelogram folded flat
-CLOSING = ("fixed", "revolute", "continuous", "prismatic", "cylindrical", "spherical", "planar", "universal")
+CLOSING = (
+    "fixed",
+    "revolute",
+    "continuous",
+    "prismatic",
+    "cylindrical",
+    "spherical",
+    "planar",
+    "universal",
+)
 
 
 def pair(second="revolute", offset=(0.0, 0.0, 0.0), **values):
@@ -27,7 +47,16 @@ def pair(second="revolute", offset=(0.0, 0.0, 0.0), **values):
     mech.add_body("a", 1.0, (1, 1, 1))
     mech.add_body("b", 1.0, (1, 1, 1), (1, 0, 0))
     mech.add_joint("h1", "revolute", "a", "b", (0.5, 0, 0), Y)
-    mech.add_joint("h2", second, "a", "b", (0.5, 0.3, 0), Y, child_position=np.array((0.5, 0.3, 0)) + offset, **values)
+    mech.add_joint(
+        "h2",
+        second,
+        "a",
+        "b",
+        (0.5, 0.3, 0),
+        Y,
+        child_position=np.array((0.5, 0.3, 0)) + offset,
+        **values,
+    )
     return mech
 
 
@@ -51,7 +80,9 @@ def imposed(mech):
 def gap(mech):
     """Largest gap of a closing joint, implied rows included, at the assembly [m or rad]."""
     poses = TreeKinematics(mech).poses(mech.structure.assembly[None])
-    return max(np.max(joint_gaps(joint_frames(mech, joint), poses)) for joint in mech.closing_joints)
+    return max(
+        np.max(joint_gaps(joint_frames(mech, joint), poses)) for joint in mech.closing_joints
+    )
 
 
 def tilted(size):
@@ -137,7 +168,11 @@ def test_a_tree_has_its_assembly_and_nothing_else():
     mech = Mechanism()
     mech.add_body("a", 1.0, (1, 1, 1), (1, 2, 3))
     assert np.array_equal(mech.structure.assembly, [1, 2, 3, 1, 0, 0, 0])
-    assert (mech.structure.loop_constraints, mech.degrees_of_freedom, mech.redundant_constraints) == ({}, 6, 0)
+    assert (
+        mech.structure.loop_constraints,
+        mech.degrees_of_freedom,
+        mech.redundant_constraints,
+    ) == ({}, 6, 0)
 
 
 def test_an_open_four_bar_is_closed_next_to_zero():
@@ -186,12 +221,30 @@ def test_bars_in_line_that_must_fold_do():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: pair(offset=(0, 1e-3, 0)), r"'h2': found its two joint frames 0.001 m and 0 rad.*no motion"),
-        (lambda: pair(offset=(1e-3, 0, 0)), r"'h2': found its two joint frames 0.001 m and 0 rad.*no nearer"),
-        (lambda: pair(child_rotation=(1, 1e-3, 0, 0)), r"'h2': found its two joint frames 0 m and 0.002 rad.*no nearer"),
-        (lambda: four_bar(ground=(2.2, 1e-3, 0)), r"'close': found its two joint frames 0.001 m .*no motion"),
-        (lambda: four_bar(ground=(8.0, 0, 0)), r"'close': found its two joint frames 3.36 m .*comes no nearer"),
-        (lambda: four_bar(closing="fixed", ground=(6, 0, 0)), r"'close': found its two joint frames .*comes no nearer"),
+        (
+            lambda: pair(offset=(0, 1e-3, 0)),
+            r"'h2': found its two joint frames 0.001 m and 0 rad.*no motion",
+        ),
+        (
+            lambda: pair(offset=(1e-3, 0, 0)),
+            r"'h2': found its two joint frames 0.001 m and 0 rad.*no nearer",
+        ),
+        (
+            lambda: pair(child_rotation=(1, 1e-3, 0, 0)),
+            r"'h2': found its two joint frames 0 m and 0.002 rad.*no nearer",
+        ),
+        (
+            lambda: four_bar(ground=(2.2, 1e-3, 0)),
+            r"'close': found its two joint frames 0.001 m .*no motion",
+        ),
+        (
+            lambda: four_bar(ground=(8.0, 0, 0)),
+            r"'close': found its two joint frames 3.36 m .*comes no nearer",
+        ),
+        (
+            lambda: four_bar(closing="fixed", ground=(6, 0, 0)),
+            r"'close': found its two joint frames .*comes no nearer",
+        ),
         (
             lambda: four_bar(((0, 0, 0), (0, 0, 1), (1, 0, 1), (2, 0, 1)), ground=(3 + 1e-6, 0, 0)),
             r"'close': .*e-0\d m",
@@ -209,7 +262,9 @@ def test_a_loop_that_cannot_close_names_its_joint_and_gap(build, message):
 def test_angles_of_four_decimals_still_close():
     mech = pair(child_rotation=(1.0, 0.0, 0.0, (np.pi - 3.1416) / 2))
     assert mech.degrees_of_freedom == 7
-    assert mech.structure.loop_constraints["h2"].misfit[1] == pytest.approx(3.1416 - np.pi, rel=1e-3)
+    assert mech.structure.loop_constraints["h2"].misfit[1] == pytest.approx(
+        3.1416 - np.pi, rel=1e-3
+    )
 
 
 def test_the_structure_is_found_once_and_grows_with_the_mechanism():
@@ -243,4 +298,9 @@ from scenes import linkages
 assert linkages.quadruped().degrees_of_freedom == 14
 assert "numba" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[1], timeout=60)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        cwd=Path(__file__).resolve().parents[1],
+        timeout=60,
+    )

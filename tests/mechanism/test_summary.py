@@ -12,7 +12,10 @@ def lines(mech, title):
     """The lines of one table."""
     rows = mech.summary().splitlines()
     rows = rows[rows.index(f"{title}:") + 1 :]
-    return [row.strip() for row in rows[: next((i for i, row in enumerate(rows) if row[0] != " "), len(rows))]]
+    return [
+        row.strip()
+        for row in rows[: next((i for i, row in enumerate(rows) if row[0] != " "), len(rows))]
+    ]
 
 
 def test_freedoms_and_loops_are_told():
@@ -20,7 +23,9 @@ def test_freedoms_and_loops_are_told():
     assert "3 bodies, 4 joints" in text
     assert "degrees of freedom: 1\nredundant constraints: 3" in text
     assert lines(four_bar(), "joints")[-1].startswith("close  revolute  world -> c")
-    assert lines(four_bar(), "loops") == ["close closes a loop  3 of 5 rows implied by the tree and not imposed"]
+    assert lines(four_bar(), "loops") == [
+        "close closes a loop  3 of 5 rows implied by the tree and not imposed"
+    ]
 
 
 def test_open_loops_are_marked():
@@ -33,7 +38,9 @@ def test_what_implied_rows_hide_is_told():
     rng = np.random.default_rng(3)
     mech = four_bar(axes=[np.add(Y, 1e-6 * rng.uniform(-1.0, 1.0, 3)) for _ in range(4)])
     distance, angle = mech.structure.loop_constraints["close"].misfit
-    assert lines(mech, "loops")[0].endswith(f"they are off by up to {distance:.1e} m and {angle:.1e} rad")
+    assert lines(mech, "loops")[0].endswith(
+        f"they are off by up to {distance:.1e} m and {angle:.1e} rad"
+    )
 
 
 def test_a_mechanism_that_cannot_be_assembled_has_a_summary():
@@ -47,7 +54,10 @@ def test_springs_are_listed():
     mech.add_spring("pull", "a", "world", (0, 0, 0.1), (1, 0, 0), 100.0, 0.3, damping=2.0)
     mech.add_spring("rope", "b", "c", (0, 0, 0), (0.5, 0, 0), 2500.0, 0.0)
     first, second = lines(mech, "springs")
-    assert first == "pull  a (0, 0, 0.1) - world (1, 0, 0)  stiffness 100 N/m   rest length 0.3 m  damping 2 N s/m"
+    assert (
+        first
+        == "pull  a (0, 0, 0.1) - world (1, 0, 0)  stiffness 100 N/m   rest length 0.3 m  damping 2 N s/m"
+    )
     assert second == "rope  b (0, 0, 0) - c (0.5, 0, 0)      stiffness 2500 N/m  rest length 0 m"
 
 
@@ -55,9 +65,21 @@ def test_what_touches_drives_and_couples_is_listed():
     mech = Mechanism(ground=Ground(0.1, friction=(0.5, 0.2)), name="cart")
     for name in "abc":
         mech.add_body(name, 0.5, (1, 1, 1))
-    mech.add_joint("hinge", "revolute", "a", "b", (0, 0, 0), (0, 1, 0), limits=(-1, 2), friction=0.3, velocity=4)
+    mech.add_joint(
+        "hinge",
+        "revolute",
+        "a",
+        "b",
+        (0, 0, 0),
+        (0, 1, 0),
+        limits=(-1, 2),
+        friction=0.3,
+        velocity=4,
+    )
     mech.add_joint("slide", "prismatic", "a", "c", (0, 0, 0), effort=2.0)
-    mech.add_contact("foot", "b", (0, 0, -1), 0.1, friction=(1, 0.5), torsion=0.01, direction=(0, 1, 0))
+    mech.add_contact(
+        "foot", "b", (0, 0, -1), 0.1, friction=(1, 0.5), torsion=0.01, direction=(0, 1, 0)
+    )
     mech.add_contact("tip", "b", (0, 0, 1), restitution=0.3)
     mech.add_collision("trunk", "a", Box((1, 2, 3), position=(0, 0, 0.5)))
     mech.add_collision("ball", "c", Sphere(0.1))

@@ -35,7 +35,9 @@ def support(parts, d: np.ndarray) -> np.ndarray:
     reach = []
     for part in parts:
         if part.kind == "rim":  # deepest point of a circle
-            reach.append(d @ part.point + part.radius * np.linalg.norm(np.cross(d, part.axis), axis=1))
+            reach.append(
+                d @ part.point + part.radius * np.linalg.norm(np.cross(d, part.axis), axis=1)
+            )
         else:
             reach.append(d @ part.point + part.radius)
     return np.max(reach, axis=0)
@@ -68,7 +70,9 @@ def exact(shape, d: np.ndarray) -> np.ndarray:
 def test_parts_reach_as_far_as_the_shape_in_every_direction(shape, kinds):
     parts = contact_features(one_body().add_collision("c", "a", shape))
     assert [part.kind for part in parts] == kinds
-    np.testing.assert_allclose(support(parts, directions()), exact(shape, directions()), atol=1e-15, rtol=1e-14)
+    np.testing.assert_allclose(
+        support(parts, directions()), exact(shape, directions()), atol=1e-15, rtol=1e-14
+    )
     axes = [np.linalg.norm(part.axis) for part in parts]
     np.testing.assert_allclose(axes, [kind == "rim" for kind in kinds], atol=1e-15)
 
@@ -84,7 +88,13 @@ def test_names_of_contact_points():
     mech.add_collision("rod", "a", Capsule(0.1, 0.5))
     mech.add_contact("foot", "a", (0, 0, 0))
     mech.add_collision("drum", "a", Cylinder(0.1, 0.5))
-    assert mech.contact_names == ["ball", "rod:0", "rod:1", "foot", *(f"drum:{i}" for i in range(8))]
+    assert mech.contact_names == [
+        "ball",
+        "rod:0",
+        "rod:1",
+        "foot",
+        *(f"drum:{i}" for i in range(8)),
+    ]
     mech.ground = None
     assert mech.contact_names == []
 
@@ -92,7 +102,9 @@ def test_names_of_contact_points():
 CLOUDS = {
     "normal": lambda rng: rng.normal(size=(300, 3)) * (1.0, 0.1, 3.0),
     "cube": lambda rng: rng.uniform(-1, 1, (200, 3)),
-    "ball": lambda rng: (lambda x: x / np.linalg.norm(x, axis=1)[:, None])(rng.normal(size=(90, 3))),
+    "ball": lambda rng: (lambda x: x / np.linalg.norm(x, axis=1)[:, None])(
+        rng.normal(size=(90, 3))
+    ),
     "few": lambda rng: rng.normal(size=(5, 3)),
     "small and far": lambda rng: 1e-3 * rng.normal(size=(50, 3)) + 0.7,
     "flat": lambda rng: rng.normal(size=(60, 2)) @ rng.normal(size=(2, 3)),
@@ -117,7 +129,9 @@ def test_points_on_faces_and_edges_are_no_corners():
     for seed in range(10):
         turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
         corners, _ = hull_corners(grid @ turn, 10**6)
-        np.testing.assert_allclose(np.unique(np.round(corners @ turn.T, 9), axis=0), np.unique(CUBE, axis=0), atol=1e-9)
+        np.testing.assert_allclose(
+            np.unique(np.round(corners @ turn.T, 9), axis=0), np.unique(CUBE, axis=0), atol=1e-9
+        )
 
 
 def test_a_line_has_two_ends_and_a_point_is_itself():
@@ -159,7 +173,9 @@ def write_text_stl(path):
     path.write_text("solid box\n" + "".join(facets) + "endsolid box\n")
 
 
-@pytest.mark.parametrize(("name", "write"), [("a.obj", write_obj), ("b.STL", write_stl), ("c.stl", write_text_stl)])
+@pytest.mark.parametrize(
+    ("name", "write"), [("a.obj", write_obj), ("b.STL", write_stl), ("c.stl", write_text_stl)]
+)
 def test_meshes_touch_by_the_corners_of_their_hull(tmp_path, name, write):
     path, mech = tmp_path / name, one_body()
     write(path)
@@ -169,7 +185,9 @@ def test_meshes_touch_by_the_corners_of_their_hull(tmp_path, name, write):
     parts = contact_features(collision)
     assert len(parts) == 8
     assert len(mech.contact_names) == 8
-    np.testing.assert_allclose(support(parts, directions()), exact(box, directions()), atol=1e-15, rtol=1e-14)
+    np.testing.assert_allclose(
+        support(parts, directions()), exact(box, directions()), atol=1e-15, rtol=1e-14
+    )
     assert mech.notes == []
 
 
@@ -192,8 +210,16 @@ BAD_MESHES = {
     "words": ("a.obj", b"v 1 2 x\n", "numbers"),
     "two numbers": ("a.obj", b"v 1 2\n", "numbers"),
     "not finite": ("a.obj", b"v 1 2 nan\nv 1 1 1\n", "not finite"),
-    "face of nothing": ("a.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", "other vertices than the 3"),
-    "face before the mesh": ("a.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "other vertices than the 3"),
+    "face of nothing": (
+        "a.obj",
+        b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n",
+        "other vertices than the 3",
+    ),
+    "face before the mesh": (
+        "a.obj",
+        b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n",
+        "other vertices than the 3",
+    ),
     "half an STL": ("a.stl", b" " * 80 + struct.pack("<I", 3) + b" " * 50, "134 bytes"),
     "short STL": ("a.stl", b"abc", "3 bytes"),
     "text STL without vertices": ("a.stl", b"solid a\nfacet normal 0 0 1\n", "no vertices"),

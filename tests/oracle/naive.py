@@ -1,12 +1,15 @@
 """A slow twin of the variational step: dense, plain numpy, written from the equations alone.
 
-Every body has six unknown velocities, every joint six rows: the constrained ones (G, with multipliers) and the free
-ones (J, along which springs, dampers, armature and actuators act). A joint that closes a loop brings all its rows like
-any other, dependent or not: linear systems are consistent, and solved by least squares. One step is Newton's method on
-the full system, the Jacobian of the forces by central differences. Nothing here knows of trees, elimination or lanes.
+Every body has six unknown velocities, every joint six rows: the constrained ones (G, with
+multipliers) and the free ones (J, along which springs, dampers, armature and actuators act). A
+joint that closes a loop brings all its rows like
+any other, dependent or not: linear systems are consistent, and solved by least squares. One step is
+Newton's method on the full system, the Jacobian of the forces by central differences. Nothing here
+knows of trees, elimination or lanes.
 
-Notation: knots 1 (last), 2 (now), 3 (next); a step has half-step velocities v [m/s, world] and w [rad/s, body];
-h1, h are the sizes of the last and of this step; e is a joint's relative orientation, the unit quaternion at zero.
+Notation: knots 1 (last), 2 (now), 3 (next); a step has half-step velocities v [m/s, world] and w
+[rad/s, body]; h1, h are the sizes of the last and of this step; e is a joint's relative
+orientation, the unit quaternion at zero.
 """
 
 from __future__ import annotations
@@ -31,37 +34,52 @@ class Twin:
     def __init__(self, mech, timestep=0.01, order=2):
         bodies = list(mech.bodies.values())
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
-        poses = {"world": (np.zeros(3), IDENTITY)} | {body.name: (body.position, body.orientation) for body in bodies}
+        poses = {"world": (np.zeros(3), IDENTITY)} | {
+            body.name: (body.position, body.orientation) for body in bodies
+        }
         joints = mech.ordered_joints
-        self.joints = [TwinJoint(j, index[j.parent], index[j.child], poses[j.parent], poses[j.child]) for j in joints]
+        self.joints = [
+            TwinJoint(j, index[j.parent], index[j.child], poses[j.parent], poses[j.child])
+            for j in joints
+        ]
         self.tree = self.joints[: len(mech.tree_joints)]
         self.springs = TwinSprings(mech.springs.values(), index)
         self.n = len(bodies)
         self.h = timestep
         self.order = order
         self.gravity = mech.gravity
-        self.mass, self.inertia = np.array([b.mass for b in bodies]), np.array([b.inertia for b in bodies])
+        self.mass, self.inertia = (
+            np.array([b.mass for b in bodies]),
+            np.array([b.inertia for b in bodies]),
+        )
         freedoms = [j for j in joints for _ in range(j.dofs)]
-        parts = [np.append(np.ones(len(j.slides)), np.full(len(j.turns), not j.ball)) for j in self.joints]
+        parts = [
+            np.append(np.ones(len(j.slides)), np.full(len(j.turns), not j.ball))
+            for j in self.joints
+        ]
         self.angular = np.concatenate(parts)  # 1 where a freedom has a coordinate of its own
         self.n_tree = sum(joint.n_free for joint in self.tree)
         self.damping, self.stiffness, self.armature = (
-            np.array([getattr(j, name) for j in freedoms]) for name in ("damping", "stiffness", "armature")
+            np.array([getattr(j, name) for j in freedoms])
+            for name in ("damping", "stiffness", "armature")
         )
         self.reset()
 
     def reset(self, positions=None, velocities=None, held=None):
         """Coordinates of tree joints by name (assembly where absent), which have to close all loops; knot rates.
 
-        Velocities (tree freedoms,) move as little as the loops ask, in the metric of the bodies' masses and inertias;
-        those of `held` (tree freedoms,) stay. Returns whether the loops are closed.
+        Velocities (tree freedoms,) move as little as the loops ask, in the metric of the bodies'
+        masses and inertias; those of `held` (tree freedoms,) stay. Returns whether the loops are
+        closed.
         """
         closed = self.place(positions)
         self.h1 = 0.0
         self.work = 0.0
         self.dissipated_steps = 0.0
         self.u = np.zeros(len(self.damping))
-        self.start(np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held)
+        self.start(
+            np.zeros(self.n_tree) if velocities is None else np.asarray(velocities, float), held
+        )
         return closed
 
     def place(self, positions):
@@ -70,7 +88,9 @@ class Twin:
         placed, self.angles = {0}, {}
         while len(placed) <= self.n:
             joint = next(j for j in self.tree if j.a in placed and j.b not in placed)
-            value = np.atleast_1d(np.asarray((positions or {}).get(joint.name, joint.assembly), float))
+            value = np.atleast_1d(
+                np.asarray((positions or {}).get(joint.name, joint.assembly), float)
+            )
             x[joint.b], q[joint.b] = joint.pose(x[joint.a], q[joint.a], value)
             self.angles[joint.name] = value[len(joint.slides) :]
             placed.add(joint.b)
@@ -89,7 +109,12 @@ class Twin:
         V = np.linalg.solve(np.vstack(tree), np.append(np.zeros(len(tree[0])), rates))
         if len(self.tree) < len(self.joints):
             fixed = J[: self.n_tree][np.zeros(self.n_tree, bool) if held is None else held]
-            V = least_motion(self.inertia_matrix(), V, np.vstack([G, fixed]), np.append(np.zeros(len(G)), fixed @ V))
+            V = least_motion(
+                self.inertia_matrix(),
+                V,
+                np.vstack([G, fixed]),
+                np.append(np.zeros(len(G)), fixed @ V),
+            )
         self.speeds = J @ V, self.springs.rows(self.x, self.q) @ V
         self.p12 = J @ V
         self.lam = np.zeros(len(G))
@@ -124,15 +149,23 @@ class Twin:
         """(rate, armature momentum rate, change of coordinate) over the step of every freedom, (..., n_free)."""
         parts = []
         for joint in self.joints:
-            (s2, _, e2), (s3, th3, e3) = joint.coordinates(self.x, self.q), joint.coordinates(x3, q3)
+            (s2, _, e2), (s3, th3, e3) = (
+                joint.coordinates(self.x, self.q),
+                joint.coordinates(x3, q3),
+            )
             slide = (s3 - s2) / h
             if joint.ball:
                 turn = 2.0 / h * mul(conj(e2), e3)[..., 1:]
                 parts.append((slide, turn, slide, turn, s3 - s2, h * turn))  # no armature here
             else:
                 turn = wrapped(th3 - self.angles[joint.name])
-                parts.append((slide, 2.0 / h * np.sin(0.5 * turn), slide, np.sin(turn) / h, s3 - s2, turn))
-        return tuple(np.concatenate([a for part in parts for a in part[k : k + 2]], axis=-1) for k in (0, 2, 4))
+                parts.append(
+                    (slide, 2.0 / h * np.sin(0.5 * turn), slide, np.sin(turn) / h, s3 - s2, turn)
+                )
+        return tuple(
+            np.concatenate([a for part in parts for a in part[k : k + 2]], axis=-1)
+            for k in (0, 2, 4)
+        )
 
     def spin(self, w, h, sign):
         """Angular momentum c J w + sign h/2 w x J w at an end of the step (+1 its first knot, -1 its second)."""
@@ -149,22 +182,35 @@ class Twin:
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
-        balance = np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n) + force @ self.J
-        return balance + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
+        balance = (
+            np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n)
+            + force @ self.J
+        )
+        return (
+            balance
+            + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
+        )
 
     def pull(self, change, rho):
         """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot.
 
-        Springs of three free rotations, which have no coordinate to take the mean of, act at the knot.
+        Springs of three free rotations, which have no coordinate to take the mean of, act at the
+        knot.
         """
-        return 0.5 * self.stiffness * (rho * self.mean_stretch + self.stretch() + 0.5 * self.angular * change)
+        return (
+            0.5
+            * self.stiffness
+            * (rho * self.mean_stretch + self.stretch() + 0.5 * self.angular * change)
+        )
 
     def turned(self, w, h):
         """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
         blocks = np.zeros((self.n, 6, self.n, 6))
         for i, back in enumerate(conj(increment(w, h))):
             half = 0.5 * h * w[i]
-            change = np.vstack([-half / back[0], np.eye(3)]).T  # of the step's quaternion, along each of w
+            change = np.vstack(
+                [-half / back[0], np.eye(3)]
+            ).T  # of the step's quaternion, along each of w
             blocks[i, :3, i, :3], blocks[i, 3:, i, 3:] = np.eye(3), mul(back, change)[:, 1:].T
         return blocks.reshape(6 * self.n, 6 * self.n)
 
@@ -175,7 +221,9 @@ class Twin:
         best = np.inf
         met = False
         scale = 1.0 + self.mass.max() * (1.0 / abs(h) + np.abs(self.gravity).max())
-        scale += 1e-3 * np.max(self.springs.stiffness * self.lengths[1], initial=0.0)  # the rounding of their forces
+        scale += 1e-3 * np.max(
+            self.springs.stiffness * self.lengths[1], initial=0.0
+        )  # the rounding of their forces
         M = self.inertia_matrix()
         for _ in range(60):
             x3, q3 = self.ahead(*np.split(V.reshape(self.n, 6), 2, axis=1), h)
@@ -183,9 +231,13 @@ class Twin:
             error = np.abs(np.append(balance - lam @ self.G, gap)).max()
             if met and error <= 1e3 * tolerance * scale:
                 return V, np.linalg.lstsq(self.G.T, balance, rcond=1e-9)[0]
-            met = error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale
+            met = (
+                error <= tolerance * scale or 0.5 * best <= error <= best <= 1e3 * tolerance * scale
+            )
             best = min(best, error)
-            D = (self.balance(V + probe, u, h) - self.balance(V - probe, u, h)).T / (2.0 * probe[0, 0])
+            D = (self.balance(V + probe, u, h) - self.balance(V - probe, u, h)).T / (
+                2.0 * probe[0, 0]
+            )
             ahead = self.rows(x3, q3)[0] @ self.turned(V.reshape(self.n, 6)[:, 3:], h)
             dV, lam = newton_direction(M, h * D, self.G, ahead, -h * balance, -gap, h)
             while np.linalg.norm((V + dV).reshape(-1, 6)[:, 3:], axis=1).max() * abs(h) > 1.98:
@@ -213,7 +265,9 @@ class Twin:
         self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
         after = joined(j.stretch(x3, q3, self.angles[j.name]) for j in self.joints)
         self.mean_stretch = after - 0.5 * self.angular * change
-        self.dissipated_steps += 0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
+        self.dissipated_steps += (
+            0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
+        )
         self.speeds = rate, (self.lengths[1] - self.lengths[0]) / h
         self.x = x3
         self.q = q3 / np.linalg.norm(q3, axis=1, keepdims=True)
@@ -231,9 +285,18 @@ class Twin:
     def knot_velocities(self):
         """(V (n, 6), joint rates (n_free,)): the left discrete momentum, projected on the velocity constraints."""
         (G, J), S = self.rows(), self.springs.rows(self.x, self.q)
-        p = np.hstack([self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity), self.spin(self.w, self.h1, -1.0)])
-        M = self.inertia_matrix(J) + 0.5 * self.h1 * (J.T * self.damping @ J + S.T * self.springs.damping @ S)
-        given = 0.5 * self.h1 * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
+        p = np.hstack(
+            [
+                self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity),
+                self.spin(self.w, self.h1, -1.0),
+            ]
+        )
+        M = self.inertia_matrix(J) + 0.5 * self.h1 * (
+            J.T * self.damping @ J + S.T * self.springs.damping @ S
+        )
+        given = (
+            0.5 * self.h1 * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
+        )
         p = p.ravel() + given @ J - 0.5 * self.h1 * self.springs.pull(*self.lengths) @ S
         V = least_motion(M, np.linalg.solve(M, p), G, np.zeros(len(G)))
         return V.reshape(self.n, 6), J @ V
@@ -241,9 +304,15 @@ class Twin:
     def energy(self):
         """(kinetic, potential) [J] at the knot; armature is kinetic, springs are potential."""
         V, rates = self.knot_velocities()
-        kinetic = self.mass @ dot(V[:, :3], V[:, :3]) + np.einsum("ni,nij,nj", V[:, 3:], self.inertia, V[:, 3:])
-        potential = 0.5 * self.stiffness @ self.stretch() ** 2 - self.mass @ (self.x[1:] @ self.gravity)
-        return 0.5 * (kinetic + self.armature @ rates**2), potential + self.springs.energy(self.x, self.q)
+        kinetic = self.mass @ dot(V[:, :3], V[:, :3]) + np.einsum(
+            "ni,nij,nj", V[:, 3:], self.inertia, V[:, 3:]
+        )
+        potential = 0.5 * self.stiffness @ self.stretch() ** 2 - self.mass @ (
+            self.x[1:] @ self.gravity
+        )
+        return 0.5 * (kinetic + self.armature @ rates**2), potential + self.springs.energy(
+            self.x, self.q
+        )
 
     def dissipated(self):
         """Energy taken by dampers up to the knot now [J]."""
@@ -255,5 +324,6 @@ class Twin:
         """Power of dampers at these rates [W], at the mean of them and of those of the last step."""
         before, pulled = self.speeds
         return 0.5 * (
-            self.damping * rates @ (rates + before) + self.springs.damping * stretching @ (stretching + pulled)
+            self.damping * rates @ (rates + before)
+            + self.springs.damping * stretching @ (stretching + pulled)
         )

@@ -1,9 +1,10 @@
 """The slow twin with contact, limits, dry friction, motors, couplings, skates and wheels.
 
-Forces of the laws of `naive_laws` are unknowns of their own, next to those of the joints: the step's equations are
-linearised with dense differences, all constraints are eliminated by least squares, and the laws are solved in what is
-left (Josephy's Newton method). A step is accepted when the equations as they stand and the laws by their definitions
-are met. With `prox` 0 contacts are rigid, else a little soft, as in the compiled stepper (see `naive_soft`).
+Forces of the laws of `naive_laws` are unknowns of their own, next to those of the joints: the
+step's equations are linearised with dense differences, all constraints are eliminated by least
+squares, and the laws are solved in what is left (Josephy's Newton method). A step is accepted when
+the equations as they stand and the laws by their definitions are met. With `prox` 0 contacts are
+rigid, else a little soft, as in the compiled stepper (see `naive_soft`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def contacts_of(mech, index):
     for collision in mech.collisions.values() if mech.ground is not None else ():
         for touch in contact_features(collision):
             for quarter in QUARTERS if touch.kind == "rim" else [None]:
-                found.append(TwinContact(collision, touch, index[collision.body], mech.ground, quarter))
+                found.append(
+                    TwinContact(collision, touch, index[collision.body], mech.ground, quarter)
+                )
     return found + pair_contacts(mech, index)
 
 
@@ -65,12 +68,21 @@ class TouchingTwin(Twin):
         A = self.rolling.rows(self.q, self.n)
         if len(A):
             rows = np.vstack([self.rows()[0], A])
-            V = least_motion(self.inertia_matrix(), np.hstack([self.v, self.w]).ravel(), rows, np.zeros(len(rows)))
+            V = least_motion(
+                self.inertia_matrix(),
+                np.hstack([self.v, self.w]).ravel(),
+                rows,
+                np.zeros(len(rows)),
+            )
             self.v, self.w = np.split(V.reshape(self.n, 6), 2, axis=1)
 
     def rows(self, x=None, q=None, joints=None):
         G, J = super().rows(x, q, joints)
-        tied = [J[a] - ratio * J[b] for a, b, ratio, _ in self.freedoms.couplings] if joints is None else []
+        tied = (
+            [J[a] - ratio * J[b] for a, b, ratio, _ in self.freedoms.couplings]
+            if joints is None
+            else []
+        )
         return np.vstack([G, *tied]), J
 
     def constraint(self, x, q):
@@ -78,7 +90,10 @@ class TouchingTwin(Twin):
         if not self.freedoms.couplings:
             return gap
         s = self.now + self.rates(x, q, 1.0)[2]
-        tied = [s[..., a] - ratio * s[..., b] - offset for a, b, ratio, offset in self.freedoms.couplings]
+        tied = [
+            s[..., a] - ratio * s[..., b] - offset
+            for a, b, ratio, offset in self.freedoms.couplings
+        ]
         return np.concatenate([gap, np.stack(tied, axis=-1)], axis=-1)
 
     @property
@@ -86,7 +101,10 @@ class TouchingTwin(Twin):
         """Coordinates at the knot now (n_free,); zero for three rotations."""
         parts = []
         for joint in self.joints:
-            parts += [joint.coordinates(self.x, self.q)[0], np.zeros(3) if joint.ball else self.angles[joint.name]]
+            parts += [
+                joint.coordinates(self.x, self.q)[0],
+                np.zeros(3) if joint.ball else self.angles[joint.name],
+            ]
         return np.concatenate(parts)
 
     def prepare(self, h, torques):
@@ -98,7 +116,9 @@ class TouchingTwin(Twin):
         self.laws = self.touching.laws() + self.drives.laws(self.touching.size, self.weight)
         self.A = self.rolling.rows(self.q, self.n)
         self.stop_floors = np.minimum(0.0, self.drives.stops(self.now) + PUSH)
-        self.soft = Softness(self.touching, self.hefts, h / self.weight, self.weight * last, self.prox)
+        self.soft = Softness(
+            self.touching, self.hefts, h / self.weight, self.weight * last, self.prox
+        )
 
     def face(self, h, places):
         """Contacts at the knot now, of two bodies at these places of their segments or where they are nearest."""
@@ -129,7 +149,9 @@ class TouchingTwin(Twin):
         off = [c.guards and abs(new - old) > SLIDES and c.gap(x3, q3) < -SINKS
                for c, new, old in zip(self.contacts, there, held, strict=True)]  # fmt: skip
         if any(off):
-            self.face(h, [new if away else old for new, old, away in zip(there, held, off, strict=True)])
+            self.face(
+                h, [new if away else old for new, old, away in zip(there, held, off, strict=True)]
+            )
         return any(off)
 
     def quantities(self, V, h):
@@ -172,7 +194,9 @@ class TouchingTwin(Twin):
             self.soft.add_to(W, b)
             U[: len(f)] += self.soft.yielding(f)
             lam = np.linalg.lstsq(rows.T, balance - f @ self.B, rcond=1e-9)[0]
-            error = np.abs(np.append(balance - lam @ rows - f @ self.B, gap)).max(initial=0.0) / scale
+            error = (
+                np.abs(np.append(balance - lam @ rows - f @ self.B, gap)).max(initial=0.0) / scale
+            )
             error += miss(self.laws, f, U, W) / (1.0 + np.abs(f).max(initial=0.0))
             if error >= 0.5 * best[0] and best[0] <= 1e2 * tolerance:
                 _, V, lam, f = best
@@ -196,7 +220,10 @@ class TouchingTwin(Twin):
         gap = self.gaps(V, h)
         balance = self.balance(V, u, h)
         D = derivative(self.balance, u, h)
-        sides, gaps = np.column_stack([-h * balance, h * self.B.T]), np.zeros((len(gap), 1 + len(self.B)))
+        sides, gaps = (
+            np.column_stack([-h * balance, h * self.B.T]),
+            np.zeros((len(gap), 1 + len(self.B))),
+        )
         gaps[:, 0] = -gap
         rows, ahead = np.vstack([self.G, self.A]), self.ahead_rows(V, h, derivative)
         along = newton_directions(self.inertia_matrix(), h * D, rows, ahead, sides, gaps)

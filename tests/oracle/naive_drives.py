@@ -25,13 +25,18 @@ class Freedoms:
                     at = first[joint.name] + k
                     self.limits += [(at, 1.0, lower)] if np.isfinite(lower) else []
                     self.limits += [(at, -1.0, upper)] if np.isfinite(upper) else []
-        self.motors = [(first[name], motor, owners[first[name]].velocity) for name, motor in mech.motors.items()]
+        self.motors = [
+            (first[name], motor, owners[first[name]].velocity)
+            for name, motor in mech.motors.items()
+        ]
         place = {name: at for at, name in enumerate(names)}
         for joint in joints:  # coordinates are named like rates or on their own
             if not joint.joint_type.has_quaternion:
                 own = joint.position_names
                 place |= {name: first[joint.name] + k for k, name in enumerate(own)}
-        self.couplings = [(place[c.joint], place[c.other], c.ratio, c.offset) for c in mech.couplings.values()]
+        self.couplings = [
+            (place[c.joint], place[c.other], c.ratio, c.offset) for c in mech.couplings.values()
+        ]
 
 
 def motor_torque(motor, torque, target, s, rate):
@@ -42,7 +47,9 @@ def motor_torque(motor, torque, target, s, rate):
         return torque + motor.kp * (target - s) - motor.kd * rate
     model = motor.model
     pwm = np.clip(motor.kp * (target - s) - motor.kd * rate, -1.0, 1.0)
-    current = (pwm * model.voltage - (model.torque_constant + model.viscous) * rate) / model.resistance
+    current = (
+        pwm * model.voltage - (model.torque_constant + model.viscous) * rate
+    ) / model.resistance
     return torque + np.sign(current) * np.interp(np.abs(current), model.currents, model.torques)
 
 
@@ -66,7 +73,11 @@ class Drives:
         laws += [Drag(start + k, weight * self.friction[at]) for k, at in enumerate(self.rubbing)]
         start += len(self.rubbing)
         for k, (_, motor, speed) in enumerate(self.motors):
-            laws.append(Drive(start + k, weight * motor.effort, behind + k, np.inf if speed is None else speed))
+            laws.append(
+                Drive(
+                    start + k, weight * motor.effort, behind + k, np.inf if speed is None else speed
+                )
+            )
         return laws
 
     def stops(self, s):
@@ -85,7 +96,8 @@ class Drives:
 class Rolling:
     """Skates and wheels: a point of a body does not move along directions that turn with it.
 
-    Over a step its way is at right angles to the mean of a direction at both ends; forces act along it at the first.
+    Over a step its way is at right angles to the mean of a direction at both ends; forces act along
+    it at the first.
     """
 
     def __init__(self, mech, index):
@@ -95,12 +107,18 @@ class Rolling:
 
     def directions(self, q):
         """[(body, arm (3,) in it, direction (..., 3))] at orientations of all bodies (..., n + 1, 4)."""
-        found = [(body, point, rotate(q[..., body, :], direction)) for body, point, direction in self.skates]
+        found = [
+            (body, point, rotate(q[..., body, :], direction))
+            for body, point, direction in self.skates
+        ]
         for body, centre, axis, radius in self.wheels:
             axle, n = rotate(q[..., body, :], axis), self.normal
             spoke = -unit(n - axle * dot(n, axle)[..., None])
             arm = centre + radius * rotate(conj(q[..., body, :]), spoke)
-            found += [(body, arm, axle), (body, arm, unit(cross(axle, np.broadcast_to(n, axle.shape))))]
+            found += [
+                (body, arm, axle),
+                (body, arm, unit(cross(axle, np.broadcast_to(n, axle.shape)))),
+            ]
         return found
 
     def rows(self, q, n):
@@ -115,7 +133,9 @@ class Rolling:
     def slips(self, x, q, x3, q3, h):
         """Velocities (..., slips) over a step of size h of the points that touch at its first knot."""
         found = [np.zeros((*x3.shape[:-2], 0))]
-        for (body, arm, first), (_, _, last) in zip(self.directions(q), self.directions(q3), strict=True):
+        for (body, arm, first), (_, _, last) in zip(
+            self.directions(q), self.directions(q3), strict=True
+        ):
             way = x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
             found.append(dot(0.5 * (first + last), way)[..., None] / h)
         return np.concatenate(found, axis=-1)

@@ -39,7 +39,11 @@ def matrix(q):
 def rotation_vector(q):
     q = np.where(q[..., :1] >= 0.0, q, -q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
-    return 2.0 * np.where(sine < 1e-12, 1.0, np.arctan2(sine, q[..., :1]) / np.maximum(sine, 1e-12)) * q[..., 1:]
+    return (
+        2.0
+        * np.where(sine < 1e-12, 1.0, np.arctan2(sine, q[..., :1]) / np.maximum(sine, 1e-12))
+        * q[..., 1:]
+    )
 
 
 def increment(w, h):
@@ -61,21 +65,39 @@ class TwinJoint:
         self.type = joint.type
         self.a = a
         self.b = b
-        self.slides, self.turns = list(joint.joint_type.translations), list(joint.joint_type.rotations)
+        self.slides, self.turns = (
+            list(joint.joint_type.translations),
+            list(joint.joint_type.rotations),
+        )
         self.ball, self.n_free = len(self.turns) == 3, len(self.slides) + len(self.turns)
-        self.cut_slides, self.cut_turns = ([i for i in range(3) if i not in free] for free in (self.slides, self.turns))
-        self.rest, self.q_rest = np.zeros(self.n_free) if self.ball else np.array(joint.rest), IDENTITY
-        self.assembly = np.append(np.zeros(len(self.slides)), IDENTITY if self.ball else np.zeros(len(self.turns)))
-        if joint.type == "floating":  # coordinates are the pose of the child's centre of mass in the parent
+        self.cut_slides, self.cut_turns = (
+            [i for i in range(3) if i not in free] for free in (self.slides, self.turns)
+        )
+        self.rest, self.q_rest = (
+            np.zeros(self.n_free) if self.ball else np.array(joint.rest),
+            IDENTITY,
+        )
+        self.assembly = np.append(
+            np.zeros(len(self.slides)), IDENTITY if self.ball else np.zeros(len(self.turns))
+        )
+        if (
+            joint.type == "floating"
+        ):  # coordinates are the pose of the child's centre of mass in the parent
             self.pa = np.zeros(3)
             self.pb = np.zeros(3)
             self.q_off = IDENTITY
             self.frame_a = self.frame_b = np.eye(3)
-            self.rest[:3], self.q_rest = rotate(conj(qa), xb - xa), mul(conj(qa), qb)  # slack at assembly
+            self.rest[:3], self.q_rest = (
+                rotate(conj(qa), xb - xa),
+                mul(conj(qa), qb),
+            )  # slack at assembly
             self.assembly = np.append(self.rest[:3], self.q_rest)
         else:
             other = joint.child_rotation  # takes the parent's half of the frame to the child's
-            self.pa, self.pb = rotate(conj(qa), joint.position - xa), rotate(conj(qb), joint.child_position - xb)
+            self.pa, self.pb = (
+                rotate(conj(qa), joint.position - xa),
+                rotate(conj(qb), joint.child_position - xb),
+            )
             self.q_off = mul(conj(qa), mul(conj(other), qb))
             ball = joint.type == "spherical"
             frame = matrix(mul(conj(other), qb)) if ball else axis_frame(joint.axis, joint.axis2)
@@ -93,7 +115,9 @@ class TwinJoint:
         phi = 2.0 * e[..., 1:] @ self.frame_b
         if self.type == "universal":  # the two axes stay perpendicular
             phi[..., 1] = e[..., 0] * phi[..., 1] - 0.5 * phi[..., 0] * phi[..., 2]
-        return np.concatenate([(dx @ self.frame_a)[..., self.cut_slides], phi[..., self.cut_turns]], axis=-1)
+        return np.concatenate(
+            [(dx @ self.frame_a)[..., self.cut_slides], phi[..., self.cut_turns]], axis=-1
+        )
 
     def coordinates(self, x, q):
         """(translations (..., t), angles (..., r) modulo 2 pi or None for three rotations, e)."""
@@ -105,12 +129,19 @@ class TwinJoint:
             first = np.arctan2(X * Y + w * Z, w * w + X * X - 0.5)
             second = np.arctan2(Y * Z + w * X, w * w + Z * Z - 0.5)
             return s, np.stack([first, second], axis=-1), e
-        return s, None if self.ball else 2.0 * np.arctan2(Z, w)[..., None][..., : len(self.turns)], e
+        return (
+            s,
+            None if self.ball else 2.0 * np.arctan2(Z, w)[..., None][..., : len(self.turns)],
+            e,
+        )
 
     def stretch(self, x, q, angles):
         """Coordinates minus rest at one pose, (n_free,), from the unwrapped angles; three rotations as a vector."""
         s, _, e = self.coordinates(x, q)
-        return np.append(s, rotation_vector(mul(conj(self.q_rest), e)) if self.ball else angles) - self.rest
+        return (
+            np.append(s, rotation_vector(mul(conj(self.q_rest), e)) if self.ball else angles)
+            - self.rest
+        )
 
     def pose(self, xa, qa, value):
         """Pose of the child from the parent's pose and the joint coordinates."""
@@ -128,7 +159,9 @@ class TwinJoint:
         rb = matrix(q[self.b])
         r = self.pa + dx
 
-        def slide(i):  # a force on the child at its anchor, its reaction on the parent at the same point
+        def slide(
+            i,
+        ):  # a force on the child at its anchor, its reaction on the parent at the same point
             n = self.frame_a[:, i]
             return np.concatenate([-ra @ n, -cross(r, n), ra @ n, cross(self.pb, rb.T @ ra @ n)])
 

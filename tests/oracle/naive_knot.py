@@ -10,12 +10,17 @@ from oracle.naive_linear import least_motion
 from oracle.naive_soft import Softness
 from oracle.naive_touching import Touching
 
-SHUT, STOPPED = 1e-6, 1e-7  # gap [m] and distance from a limit [m, rad] below which they hold the velocity of a knot
+SHUT, STOPPED = (
+    1e-6,
+    1e-7,
+)  # gap [m] and distance from a limit [m, rad] below which they hold the velocity of a knot
 
 
 def momentum(twin, J, S, half):
     """(momentum from the left of the knot, its inertia) with what dampers, springs and torques do in half a step."""
-    p = np.hstack([twin.mass[:, None] * (twin.v + half * twin.gravity), twin.spin(twin.w, twin.h1, -1.0)]).ravel()
+    p = np.hstack(
+        [twin.mass[:, None] * (twin.v + half * twin.gravity), twin.spin(twin.w, twin.h1, -1.0)]
+    ).ravel()
     M = twin.inertia_matrix(J) + half * (J.T * twin.damping @ J + S.T * twin.springs.damping @ S)
     p = p + (half * (twin.u - twin.stiffness * twin.mean_stretch) + twin.armature * twin.p12) @ J
     return p - half * twin.springs.pull(*twin.lengths) @ S, M
@@ -33,10 +38,17 @@ def knot_velocities(twin):
     (G, J), half = twin.rows(), 0.5 * twin.h1
     p, M = momentum(twin, J, twin.springs.rows(twin.x, twin.q), half)
     shut = closed(twin)
-    touching = Touching([c for c, on in zip(twin.contacts, shut, strict=True) if on], twin.x, twin.q)
+    touching = Touching(
+        [c for c, on in zip(twin.contacts, shut, strict=True) if on], twin.x, twin.q
+    )
     met = twin.drives.stops(twin.now) < (STOPPED if twin.h1 > 0.0 else -np.inf)
-    drives = Drives(twin.freedoms, [stop for stop, on in zip(twin.drives.limits, met, strict=True) if on])
-    laws, B = touching.laws() + drives.laws(touching.size, half), np.vstack([touching.rows(), drives.rows(J)])
+    drives = Drives(
+        twin.freedoms, [stop for stop, on in zip(twin.drives.limits, met, strict=True) if on]
+    )
+    laws, B = (
+        touching.laws() + drives.laws(touching.size, half),
+        np.vstack([touching.rows(), drives.rows(J)]),
+    )
 
     def quantities(V):
         stops, rate = B[touching.size : touching.size + len(drives.limits)] @ V, J @ V

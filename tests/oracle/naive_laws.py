@@ -1,8 +1,9 @@
 """Laws between forces and rates that are not functions: unilateral contact, dry friction, clipped drives.
 
-A law relates some forces f to quantities u, which are affine in all forces: u = b + W f. Each law knows how to update
-its own forces while the others stay (a sweep), which case it is in, the equations of that case, and how far it is from
-being met, by its definition. `solve` sweeps until the cases stand, solves their equations, and checks the definitions.
+A law relates some forces f to quantities u, which are affine in all forces: u = b + W f. Each law
+knows how to update its own forces while the others stay (a sweep), which case it is in, the
+equations of that case, and how far it is from being met, by its definition. `solve` sweeps until
+the cases stand, solves their equations, and checks the definitions.
 Nothing here is a Newton method on the laws: cases are frozen while equations are solved.
 """
 
@@ -56,7 +57,11 @@ class Drag:
         f[i] = np.clip(f[i] - (b[i] + W[i] @ f) / max(W[i, i], SMALL), -most, most)
 
     def case(self, f, u, W):
-        return "sticks" if abs(f[self.row]) < self.most(f) else ("forward" if f[self.row] < 0.0 else "backward")
+        return (
+            "sticks"
+            if abs(f[self.row]) < self.most(f)
+            else ("forward" if f[self.row] < 0.0 else "backward")
+        )
 
     def equations(self, case, f, u, W):
         i, per = self.row, 1.0 / max(W[self.row, self.row], SMALL)
@@ -76,7 +81,8 @@ class Drag:
 class Slip:
     """Dry friction in a plane: most dissipation among forces with |(F1 / m1, F2 / m2)| <= bound of f[normal].
 
-    m1 is `friction[0]` against slip along the first axis, `friction[2]` against slip the other way, m2 `friction[1]`.
+    m1 is `friction[0]` against slip along the first axis, `friction[2]` against slip the other way,
+    m2 `friction[1]`.
     """
 
     def __init__(self, rows, normal, friction):
@@ -147,7 +153,9 @@ class Drive:
         f[i] = np.clip((b[i] + W[i] @ f - W[i, i] * f[i]) / (1.0 - W[i, i]), -bound, bound)
         if np.isfinite(self.speed):
             rate, per = b[self.rate] + W[self.rate] @ f, 1.0 / max(W[self.rate, i], SMALL)
-            f[i] = np.clip(f[i] - per * (rate - np.clip(rate, -self.speed, self.speed)), -bound, bound)
+            f[i] = np.clip(
+                f[i] - per * (rate - np.clip(rate, -self.speed, self.speed)), -bound, bound
+            )
 
     def wish(self, f, u, W):
         """What the law makes of the present rates and forces."""
@@ -160,9 +168,15 @@ class Drive:
 
     def case(self, f, u, W):
         force, wish = f[self.row], np.clip(u[self.row], -self.bound, self.bound)
-        if np.isfinite(self.speed) and abs(u[self.rate]) > 0.5 * self.speed and abs(force) < self.bound:
+        if (
+            np.isfinite(self.speed)
+            and abs(u[self.rate]) > 0.5 * self.speed
+            and abs(force) < self.bound
+        ):
             slack = 1e-9 * (1.0 + abs(wish))
-            if (u[self.rate] > 0.0 and force < wish - slack) or (u[self.rate] < 0.0 and force > wish + slack):
+            if (u[self.rate] > 0.0 and force < wish - slack) or (
+                u[self.rate] < 0.0 and force > wish + slack
+            ):
                 return "brakes forward" if u[self.rate] > 0.0 else "brakes backward"
         if abs(force) >= self.bound:
             return "most" if force > 0.0 else "least"
@@ -174,7 +188,10 @@ class Drive:
             return [f[i] - (self.bound if case == "most" else -self.bound)], [(0, i, 1.0)], []
         if case == "free":
             return [f[i] - u[i]], [(0, i, 1.0)], [(0, i, -1.0)]
-        speed, per = (self.speed if case == "brakes forward" else -self.speed), 1.0 / max(W[self.rate, i], SMALL)
+        speed, per = (
+            (self.speed if case == "brakes forward" else -self.speed),
+            1.0 / max(W[self.rate, i], SMALL),
+        )
         return [per * (u[self.rate] - speed)], [], [(0, self.rate, per)]
 
     def miss(self, f, u, W):
@@ -222,7 +239,9 @@ def followed(laws, W, b, f, tolerance, slow):
         u = b + W @ f
         best = min(best, (miss(laws, f, u, W), f), key=lambda pair: pair[0])
         cases = [law.case(f, u, W) for law in laws]
-        for i, law in enumerate(laws):  # where forces of redundant contacts still settle, slips are none
+        for i, law in enumerate(
+            laws
+        ):  # where forces of redundant contacts still settle, slips are none
             if cases[i] == "slips" and np.abs(u[law.rows]).max() < slow:
                 cases[i] = "sticks"
         if best[0] <= tolerance * (1.0 + np.abs(best[1]).max()) or cases == last:

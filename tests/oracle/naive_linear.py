@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-DEPENDENT = 1e-9  # directions of constraint rows this much weaker than the strongest count as dependent
+DEPENDENT = (
+    1e-9  # directions of constraint rows this much weaker than the strongest count as dependent
+)
 
 
 def scaled(M, G):
@@ -35,8 +37,9 @@ def newton_directions(M, D, G, ahead, balances, gaps):
 def _direction(M, D, G, ahead, balance, gap):
     """Velocities and scaled multipliers, and the lengths of the constraints' rows.
 
-    Velocities are scaled by the root of the mass M and every constraint to length one. Exact dependence leaves
-    singular values at rounding; a true one of 1e-6, which enters the system squared, stays.
+    Velocities are scaled by the root of the mass M and every constraint to length one. Exact
+    dependence leaves singular values at rounding; a true one of 1e-6, which enters the system
+    squared, stays.
     """
     n = len(D)
     back, rows, lengths = scaled(M, ahead)

@@ -1,7 +1,8 @@
 """Contacts of two bodies in the slow twin: a segment against a box by its pieces, one pose at a time.
 
-What is outside of a box grows along a segment in straight pieces, between the places where it passes the planes of the
-box's faces. In each piece the nearest point is a root of a line, so it is found exactly.
+What is outside of a box grows along a segment in straight pieces, between the places where it
+passes the planes of the box's faces. In each piece the nearest point is a root of a line, so it is
+found exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from oracle.naive_joints import conj, cross, dot, matrix, rotate
 from oracle.naive_touching import End, unit
 from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
 
-LEVEL = 1e-5  # part of its length squared that pulls the nearest point of a level segment to its middle
+LEVEL = (
+    1e-5  # part of its length squared that pulls the nearest point of a level segment to its middle
+)
 STEEP = 1e-9  # of a box's half size: a segment no steeper than that does not leave a slab
 INSIDE = 1e-12  # [m]
 STANDS = 1e-9  # squared length along a surface of an axis that stands on it, far above rounding
@@ -70,7 +73,9 @@ def box_of(shape):
     """(half sizes, radius) of what a shape is a rounded box of."""
     if isinstance(shape, Box):
         return 0.5 * np.asarray(shape.size), 0.0
-    return np.array([0.0, 0.0, 0.5 * shape.length if isinstance(shape, Capsule) else 0.0]), shape.radius
+    return np.array(
+        [0.0, 0.0, 0.5 * shape.length if isinstance(shape, Capsule) else 0.0]
+    ), shape.radius
 
 
 class TwinPair:
@@ -88,9 +93,15 @@ class TwinPair:
         self.half = segment_of(first.shape)
         self.radius = 0.0
         self.radius, (self.size, self.round) = first.shape.radius, box_of(second.shape)
-        self.centre, self.turn = np.asarray(second.shape.position), np.asarray(second.shape.orientation, float)
+        self.centre, self.turn = (
+            np.asarray(second.shape.position),
+            np.asarray(second.shape.orientation, float),
+        )
         mu = np.sqrt(np.mean(first.friction) * np.mean(second.friction))
-        self.friction, self.restitution = np.full(3, mu), np.sqrt(first.restitution * second.restitution)
+        self.friction, self.restitution = (
+            np.full(3, mu),
+            np.sqrt(first.restitution * second.restitution),
+        )
 
     def in_box_axes(self, x, q):
         """(axes of the partner's box, middle and half of the own segment in them) at one pose."""
@@ -111,16 +122,28 @@ class TwinPair:
         """(gap, normal from the partner to the own body, points of both surfaces) at one pose and place, world."""
         axes, p, d = self.in_box_axes(x, q)
         distance, n = towards(p + s * d, self.size)
-        n, own = axes @ n, x[self.partner] + rotate(q[self.partner], self.centre) + axes @ (p + s * d)
-        return distance - self.radius - self.round, n, own - self.radius * n, own - (distance - self.round) * n
+        n, own = (
+            axes @ n,
+            x[self.partner] + rotate(q[self.partner], self.centre) + axes @ (p + s * d),
+        )
+        return (
+            distance - self.radius - self.round,
+            n,
+            own - self.radius * n,
+            own - (distance - self.round) * n,
+        )
 
     def gap(self, x, q, near=None):
         """Distance of both (...,) [m], negative where they overlap.
 
-        Near a place of the segment if there is one, and there where it is an end of what is over the partner.
+        Near a place of the segment if there is one, and there where it is an end of what is over
+        the partner.
         """
         shape = np.broadcast_shapes(x.shape[:-2], q.shape[:-2])
-        x, q = np.broadcast_to(x, (*shape, *x.shape[-2:])), np.broadcast_to(q, (*shape, *q.shape[-2:]))
+        x, q = (
+            np.broadcast_to(x, (*shape, *x.shape[-2:])),
+            np.broadcast_to(q, (*shape, *q.shape[-2:])),
+        )
         found = np.zeros(shape)
         for i in np.ndindex(shape):
             s = near if near is not None and not self.guards else self.place(x[i], q[i])
@@ -159,10 +182,19 @@ def pair_contacts(mech, index):
     """All contacts of two bodies, pair by pair."""
     found = []
     for a, b in mech.pairs:
-        shapes = [[c for c in mech.collisions.values() if c.body == body and c.shape is not None] for body in (a, b)]
+        shapes = [
+            [c for c in mech.collisions.values() if c.body == body and c.shape is not None]
+            for body in (a, b)
+        ]
         for first in shapes[0]:
             for second in shapes[1]:
-                own, other = sorted((first, second), key=lambda c: (Sphere, Capsule, Box).index(type(c.shape)))
-                kinds = ["nearest"] if isinstance(own.shape, Sphere) else ["nearest", "head", "tail"]
-                found += [TwinPair(own, other, index[own.body], index[other.body], kind) for kind in kinds]
+                own, other = sorted(
+                    (first, second), key=lambda c: (Sphere, Capsule, Box).index(type(c.shape))
+                )
+                kinds = (
+                    ["nearest"] if isinstance(own.shape, Sphere) else ["nearest", "head", "tail"]
+                )
+                found += [
+                    TwinPair(own, other, index[own.body], index[other.body], kind) for kind in kinds
+                ]
     return found

@@ -1,7 +1,8 @@
 """The softness of contacts for changes of force: redundant contacts then have one solution, and keep it at rest.
 
-Rows of a contact yield by a part PROX of what a change of force since the last step does to the mass it moves. Where
-that would let a body sink by more than SINKS the force counts anew, from what it has become.
+Rows of a contact yield by a part PROX of what a change of force since the last step does to the
+mass it moves. Where that would let a body sink by more than SINKS the force counts anew, from what
+it has become.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Softness:
         self.soft = np.zeros(len(anchor))
         for start, contact, mass in zip(touching.starts, touching.contacts, hefts, strict=True):
             mu = contact.friction
-            part = np.append(1.0, mu.max() ** 2 / np.array([mu[0] ** 2 or np.inf, mu[1] ** 2 or np.inf]))
+            part = np.append(
+                1.0, mu.max() ** 2 / np.array([mu[0] ** 2 or np.inf, mu[1] ** 2 or np.inf])
+            )
             self.soft[start : start + 3] = prox * scale / mass * part
 
     def add_to(self, W, b):

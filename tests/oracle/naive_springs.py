@@ -1,6 +1,7 @@
 """Springs between points in the slow twin: lengths, their gradients, the forces along them.
 
-The discrete potential of a step is V((l2 + l3)/2), l the distance of a spring's ends at a knot: implicit, symplectic.
+The discrete potential of a step is V((l2 + l3)/2), l the distance of a spring's ends at a knot:
+implicit, symplectic.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ class TwinSprings:
         self.ends = np.array([[index[s.a], index[s.b]] for s in springs], int).reshape(-1, 2)
         self.points = np.array([[s.point_a, s.point_b] for s in springs]).reshape(-1, 2, 3)
         self.stiffness, self.rest, self.damping = (
-            np.array([getattr(s, name) for s in springs]) for name in ("stiffness", "rest_length", "damping")
+            np.array([getattr(s, name) for s in springs])
+            for name in ("stiffness", "rest_length", "damping")
         )
 
     def line(self, x, q):

@@ -1,7 +1,8 @@
 """Contact points in the slow twin: gaps, slips, the directions in which forces act; points of bodies on the ground.
 
-At the knot now every point has a frame: the ground's normal n, t1 along the body-fixed `direction` on the ground,
-t2 = n x t1, and an arm from the centre of mass to where it touches; both stay with the body over the step.
+At the knot now every point has a frame: the ground's normal n, t1 along the body-fixed `direction`
+on the ground, t2 = n x t1, and an arm from the centre of mass to where it touches; both stay with
+the body over the step.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ import numpy as np
 from oracle.naive_joints import conj, cross, dot, rotate
 from oracle.naive_laws import Drag, Slip, Stop
 
-QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))  # (cosine, sine) of the points of a rim
+QUARTERS = (
+    (1.0, 0.0),
+    (0.0, 1.0),
+    (-1.0, 0.0),
+    (0.0, -1.0),
+)  # (cosine, sine) of the points of a rim
 
 
 class End(NamedTuple):
@@ -32,7 +38,9 @@ def unit(a):
 class TwinContact:
     """One point of a collision: a ball of `radius` about `point`, or one of four points of a circle (`quarter`)."""
 
-    guards = of_segment = False  # whether it has to be looked for elsewhere on its body; whether on a segment
+    guards = of_segment = (
+        False  # whether it has to be looked for elsewhere on its body; whether on a segment
+    )
 
     def __init__(self, collision, touch, body, ground, quarter=None):
         self.body = body
@@ -105,7 +113,10 @@ class Touching:
         self.q = q
         self.places = [c.place(x, q) for c in contacts] if places is None else places
         held = list(zip(contacts, self.places, strict=True))
-        self.frames, self.ends = [c.frame(x, q, s) for c, s in held], [c.ends(x, q, s) for c, s in held]
+        self.frames, self.ends = (
+            [c.frame(x, q, s) for c, s in held],
+            [c.ends(x, q, s) for c, s in held],
+        )
         self.gaps = np.array([c.gap(x, q, s) for c, s in held])
         sizes = [3 + (c.torsion > 0.0) for c in contacts]
         self.starts, self.size = np.cumsum([0, *sizes])[:-1], sum(sizes)
@@ -137,13 +148,20 @@ class Touching:
             moved = sum(end.sign * self.moved(x3, q3, end) for end in ends)
             found += [(c.gap(x3, q3, place) - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
-                found.append(w[..., c.body - 1, :] @ rotate(conj(self.q[c.body]), frame[0])[:, None])
+                found.append(
+                    w[..., c.body - 1, :] @ rotate(conj(self.q[c.body]), frame[0])[:, None]
+                )
         return np.concatenate(found, axis=-1)
 
     def moved(self, x3, q3, end):
         """Motion of a body-fixed point that slips, world (..., 3)."""
         b = end.body
-        return x3[..., b, :] + rotate(q3[..., b, :], end.slip) - self.x[b] - rotate(self.q[b], end.slip)
+        return (
+            x3[..., b, :]
+            + rotate(q3[..., b, :], end.slip)
+            - self.x[b]
+            - rotate(self.q[b], end.slip)
+        )
 
     def forces(self, f):
         """World forces (contacts, 3) from those of all rows, on the first body of two."""

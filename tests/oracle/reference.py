@@ -68,10 +68,19 @@ def heavy_top():
 HEAVY_TOP_START = ({}, {"tip": (0.0, 150.0, -4.61538)})
 
 
-# IFToMM A02 (Gonzalez, Bayo), double four-bar: (x, y) of the tip of the first upright [m] by windows and time [s].
+# IFToMM A02 (Gonzalez, Bayo), double four-bar: (x, y) of the tip of the first upright [m] by
+# windows and time [s].
 DOUBLE_FOUR_BAR = {
-    1: {1.0: (-0.260712675, -0.965416439), 4.0: (0.158955504, 0.987285748), 10.0: (0.478385058, 0.878150179)},
-    2: {1.0: (-0.195020302, -0.980799206), 4.0: (0.117616102, 0.993059138), 10.0: (0.328458112, 0.944518538)},
+    1: {
+        1.0: (-0.260712675, -0.965416439),
+        4.0: (0.158955504, 0.987285748),
+        10.0: (0.478385058, 0.878150179),
+    },
+    2: {
+        1.0: (-0.195020302, -0.980799206),
+        4.0: (0.117616102, 0.993059138),
+        10.0: (0.328458112, 0.944518538),
+    },
 }
 # The same for its velocity [m/s], at 10 s.
 DOUBLE_FOUR_BAR_RATES = {1: (1.72726408, -0.94095218), 2: (1.42305147, -0.49486885)}
@@ -80,7 +89,8 @@ DOUBLE_FOUR_BAR_RATES = {1: (1.72726408, -0.94095218), 2: (1.42305147, -0.494868
 def falling_row(windows, h, steps, angle=0.0, rate=1.0, gravity=9.81):
     """The second-order scheme on the double four-bar as one freedom: angles of its uprights and errors of energy [J].
 
-    Translations and rotations enter by the sine of the angle's change alike, so it is a pendulum with the row's moment.
+    Translations and rotations enter by the sine of the angle's change alike, so it is a pendulum
+    with the row's moment.
     """
     inertia = (windows + 1) / 3.0 + windows
     weight = gravity * ((windows + 1) / 2.0 + windows)

@@ -11,8 +11,9 @@ from scenes.moving import oscillation
 from scenes.squeezer import FINAL, FINAL_RATES, TIME, TORQUE, changes, rates, squeezer
 from vigym import Simulator
 
-# Largest error of the energy [J] at a knot: what the scheme makes of one freedom (reference.falling_row), rounded up.
-# Bars whose own rotation is stepped by its angle, not by a quaternion, would have 0.0388 J with two windows.
+# Largest error of the energy [J] at a knot: what the scheme makes of one freedom
+# (reference.falling_row), rounded up. Bars whose own rotation is stepped by its angle, not by a
+# quaternion, would have 0.0388 J with two windows.
 ENERGY = {(1, 0.01): 0.0241, (2, 0.01): 0.0411, (1, 0.001): 2.41e-4, (2, 0.001): 4.11e-4}
 TIP = {(1, 0.01): 2.5e-3, (2, 0.01): 2e-3, (1, 0.001): 2.5e-5, (2, 0.001): 2e-5}  # [m]
 
@@ -26,7 +27,9 @@ def falling(windows, h, order=2, **options):
 def tip(sim):
     """Position (x, y) of the upper end of the first upright and its velocity."""
     angle, rate = -sim.joint_positions[0], -sim.joint_velocities[0]
-    return np.array([np.sin(angle), np.cos(angle)]), rate * np.array([np.cos(angle), -np.sin(angle)])
+    return np.array([np.sin(angle), np.cos(angle)]), rate * np.array(
+        [np.cos(angle), -np.sin(angle)]
+    )
 
 
 def errors(windows, h, order=2, **options):
@@ -95,7 +98,10 @@ def squeeze(h, order=2):
     assert status.converged
     assert status.halvings == 0
     assert sim.constraint_residual() <= 1e-10
-    found = changes(sim.joint_positions, mech) - FINAL, rates(sim.joint_velocities, mech) - FINAL_RATES
+    found = (
+        changes(sim.joint_positions, mech) - FINAL,
+        rates(sim.joint_velocities, mech) - FINAL_RATES,
+    )
     return *(np.abs(error).max() for error in found), abs(sim.metrics()["energy_balance"])
 
 

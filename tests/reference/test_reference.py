@@ -81,6 +81,8 @@ def test_solution_is_met_with_the_error_of_the_order(build, start, reference, h,
     def read(sim):
         return sim.body_position(body)[:size]
 
-    coarse, fine = (run(mech, start, step, reference, read, order) - expected for step in (h, h / 2.0))
+    coarse, fine = (
+        run(mech, start, step, reference, read, order) - expected for step in (h, h / 2.0)
+    )
     assert np.abs(coarse).max() / np.abs(fine).max() == pytest.approx(factor, rel=0.1)
     assert np.abs(factor * fine - coarse).max() / (factor - 1.0) < 0.05 * np.abs(fine).max()

@@ -23,7 +23,10 @@ def stacked(dicts):
 
 def batch_of(mech, given, **options):
     sim = Simulator(mech, batch=len(given), **options)
-    sim.reset(stacked([positions for positions, _ in given]), stacked([velocities for _, velocities in given]))
+    sim.reset(
+        stacked([positions for positions, _ in given]),
+        stacked([velocities for _, velocities in given]),
+    )
     return sim
 
 
@@ -43,7 +46,9 @@ def assert_same_rows(batch, singles, chosen=None):
     rows = batch.state
     for e, single in enumerate(singles):
         if chosen is None or chosen[e]:
-            np.testing.assert_array_equal(rows[e], single.state, err_msg=f"environment {e} of {len(singles)}")
+            np.testing.assert_array_equal(
+                rows[e], single.state, err_msg=f"environment {e} of {len(singles)}"
+            )
             assert [field[e] for field in batch.status] == list(single.status)
 
 

@@ -26,7 +26,11 @@ def moved(twin, positions, rates):
     for joint in (joint for joint in twin.tree if joint.n_free):
         rate, value = rates[start : start + joint.n_free], positions[joint.name]
         slides = len(joint.slides)
-        turned = mul(value[slides:], unit_increment(rate[slides:])) if joint.ball else value[slides:] + rate[slides:]
+        turned = (
+            mul(value[slides:], unit_increment(rate[slides:]))
+            if joint.ball
+            else value[slides:] + rate[slides:]
+        )
         found[joint.name] = np.append(value[:slides] + rate[:slides], turned)
         start += joint.n_free
     return found

@@ -46,7 +46,10 @@ def poses(sim, twin):
 def velocities(sim, twin):
     """Largest difference of the velocities at the knot [m/s, rad/s]."""
     V, _ = twin.knot_velocities()
-    found = [np.append(sim.body_velocity(name), sim.body_angular_velocity(name)) for name in sim.mechanism.bodies]
+    found = [
+        np.append(sim.body_velocity(name), sim.body_angular_velocity(name))
+        for name in sim.mechanism.bodies
+    ]
     return np.abs(np.array(found) - V).max()
 
 

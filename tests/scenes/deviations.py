@@ -36,7 +36,9 @@ def displaced(mech, positions, displacement):
         if kind.has_quaternion:
             slides = len(kind.translations)
             result[q][:slides] += displacement[v][:slides]
-            result[q][slides:] = mul(positions[q][slides:], unit(np.append(1.0, 0.5 * displacement[v][slides:])))
+            result[q][slides:] = mul(
+                positions[q][slides:], unit(np.append(1.0, 0.5 * displacement[v][slides:]))
+            )
         else:
             result[q] += displacement[v]
     return result
@@ -68,7 +70,10 @@ def differenced(sim, torques, size=SIZE, push=1e-2):
         return np.append(difference(mech, q3, q2), v3 - v2) / (2.0 * size)
 
     ways, pushes = np.eye(len(v)), np.eye(len(torques))
-    by_q = [slope([led_to(displaced(mech, q, s * size * d), v, torques) for s in (1, -1)], size) for d in ways]
+    by_q = [
+        slope([led_to(displaced(mech, q, s * size * d), v, torques) for s in (1, -1)], size)
+        for d in ways
+    ]
     by_v = [slope([led_to(q, v + s * size * d, torques) for s in (1, -1)], size) for d in ways]
     by_u = [slope([led_to(q, v, torques + s * push * d) for s in (1, -1)], push) for d in pushes]
     return np.array(by_q + by_v).T, np.array(by_u).reshape(-1, 2 * len(v)).T
@@ -88,7 +93,10 @@ class Neighbours:
         self.mech = sim.mechanism
         self.torques = torques
         self.targets = targets
-        self.sims = [Simulator(sim.mechanism, sim.timestep, sim.order, tolerance=sim.tolerance) for _ in range(2)]
+        self.sims = [
+            Simulator(sim.mechanism, sim.timestep, sim.order, tolerance=sim.tolerance)
+            for _ in range(2)
+        ]
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):
             other.reset(sim.joint_positions, sim.joint_velocities + sign * velocities)
 

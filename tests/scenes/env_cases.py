@@ -18,7 +18,9 @@ def assert_same(found, expected, where=""):
         for key in expected:
             assert_same(found[key], expected[key], f"{where} {key}")
         return
-    if isinstance(expected, tuple | list) or (isinstance(expected, np.ndarray) and expected.dtype == object):
+    if isinstance(expected, tuple | list) or (
+        isinstance(expected, np.ndarray) and expected.dtype == object
+    ):
         assert len(found) == len(expected), where
         for k, (one, other) in enumerate(zip(found, expected, strict=True)):
             assert_same(one, other, f"{where} {k}")

@@ -9,7 +9,12 @@ from scenes.trees import inertia, unit
 from vigym.mechanism.mechanism import Mechanism
 
 Y = (0.0, 1.0, 0.0)
-TRAPEZE = ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (2.0, 0.0, 1.5), (2.5, 0.0, 0.0))  # hinges of a four-bar
+TRAPEZE = (
+    (0.0, 0.0, 0.0),
+    (0.0, 0.0, 1.0),
+    (2.0, 0.0, 1.5),
+    (2.5, 0.0, 0.0),
+)  # hinges of a four-bar
 
 
 def add_rod(mech, name, a, b):
@@ -27,7 +32,9 @@ def four_bar(points=TRAPEZE, closing="revolute", axes=(Y, Y, Y, Y), ground=None,
         mech.add_joint(f"j{i}", "revolute", parent, child, points[i], axes[i])
     if ground is not None:
         values["child_position"] = points[3]
-    mech.add_joint("close", closing, "world", "c", points[3] if ground is None else ground, axes[3], **values)
+    mech.add_joint(
+        "close", closing, "world", "c", points[3] if ground is None else ground, axes[3], **values
+    )
     return mech
 
 
@@ -74,7 +81,9 @@ def add_slider_crank(mech, tag, origin, size, apart=0.0):
     mech.add_joint(f"turn{tag}", "revolute", "world", f"crank{tag}", a, Y)
     mech.add_joint(f"pin{tag}", "revolute", f"crank{tag}", f"rod{tag}", b, Y)
     wrist = c + (apart * size, 0, 0)
-    mech.add_joint(f"wrist{tag}", "revolute", f"slider{tag}", f"rod{tag}", wrist, Y, child_position=c)
+    mech.add_joint(
+        f"wrist{tag}", "revolute", f"slider{tag}", f"rod{tag}", wrist, Y, child_position=c
+    )
 
 
 def folded(count):
@@ -94,7 +103,8 @@ def folded(count):
 def bricard(angle=1.1, floating=False):
     """Bricard's ring of six hinges with threefold symmetry: unit links, twisted by a right angle to and fro.
 
-    Its two joint angles t and s alternate and meet cos t + cos s + cos t cos s = 0 (Chen, You and Tarnai, 2005).
+    Its two joint angles t and s alternate and meet cos t + cos s + cos t cos s = 0 (Chen, You and
+    Tarnai, 2005).
     """
     angles = (angle, np.arccos(-np.cos(angle) / (1.0 + np.cos(angle)))) * 3
     x = np.zeros(3)
@@ -110,7 +120,9 @@ def bricard(angle=1.1, floating=False):
         add_rod(mech, f"l{i}", hinges[i][0], hinges[(i + 1) % 6][0])
     bodies = [ground, *(f"l{i}" for i in range(5)), ground]
     for i, (point, axis) in enumerate(hinges):
-        ends = bodies[i : i + 2] if i < 5 else bodies[:4:-1]  # the last the other way: the world cannot be a child
+        ends = (
+            bodies[i : i + 2] if i < 5 else bodies[:4:-1]
+        )  # the last the other way: the world cannot be a child
         mech.add_joint(f"j{i}", "revolute", *ends, point, axis)
     return mech
 
@@ -126,7 +138,9 @@ def leg(mech, name, base, hip, knee, foot, spread=0.0, closing="revolute"):
         add_rod(mech, f"{name}_thigh_{side}", hip, k)
         add_rod(mech, f"{name}_shin_{side}", k, feet[side])
         mech.add_joint(f"{name}_hip_{side}", "revolute", base, f"{name}_thigh_{side}", hip, Y)
-        mech.add_joint(f"{name}_knee_{side}", "revolute", f"{name}_thigh_{side}", f"{name}_shin_{side}", k, Y)
+        mech.add_joint(
+            f"{name}_knee_{side}", "revolute", f"{name}_thigh_{side}", f"{name}_shin_{side}", k, Y
+        )
     shins = f"{name}_shin_l", f"{name}_shin_r"
     mech.add_joint(f"{name}_foot", closing, *shins, feet["l"], Y, child_position=feet["r"])
 
@@ -141,7 +155,9 @@ def five_bar(spread=0.0, closing="revolute"):
 def quadruped(spread=0.0, closing="revolute"):
     """A floating base on four five-bar legs: 17 bodies, 16 hinges of the tree, 4 closing joints, 14 freedoms."""
     mech = Mechanism()
-    mech.add_body("base", 3.0, (0.02, 0.08, 0.09), (0.1, 0.2, 0.3), unit(np.array([1.0, 0.0, 0.2, 0.0])))
+    mech.add_body(
+        "base", 3.0, (0.02, 0.08, 0.09), (0.1, 0.2, 0.3), unit(np.array([1.0, 0.0, 0.2, 0.0]))
+    )
     for i, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1))):
         leg(mech, f"leg{i}", "base", (x, y, 0.2), (0.08, 0, -0.08), (x, y, -0.03), spread, closing)
     return mech
@@ -153,11 +169,18 @@ def spatial_chain(seed, closing, far=0.3, count=7):
     Returns the mechanism and the angles at which its loop is closed.
     """
     rng = np.random.default_rng(seed)
-    points, axes = rng.normal(size=(count + 1, 3)), [unit(axis) for axis in rng.normal(size=(count, 3))]
+    points, axes = (
+        rng.normal(size=(count + 1, 3)),
+        [unit(axis) for axis in rng.normal(size=(count, 3))],
+    )
     mech = Mechanism()
     for i in range(count):
-        mech.add_body(f"l{i}", 1.0, inertia(rng), (points[i] + points[i + 1]) / 2, unit(rng.normal(size=4)))
-        mech.add_joint(f"j{i}", "revolute", f"l{i - 1}" if i else "world", f"l{i}", points[i], axes[i])
+        mech.add_body(
+            f"l{i}", 1.0, inertia(rng), (points[i] + points[i + 1]) / 2, unit(rng.normal(size=4))
+        )
+        mech.add_joint(
+            f"j{i}", "revolute", f"l{i - 1}" if i else "world", f"l{i}", points[i], axes[i]
+        )
     angles = rng.uniform(-far, far, count)
     q, x = np.array([1.0, 0.0, 0.0, 0.0]), points[-1]
     for angle, point, axis in zip(angles[::-1], points[-2::-1], axes[::-1], strict=True):

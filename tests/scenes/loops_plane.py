@@ -73,7 +73,9 @@ def general_four_bars(windows, seed=0, turn=UPRIGHT, spread=0.15, wobble=0.0, **
 def crank_and_rockers(windows):
     """A crank that can go round and the rockers it swings: nowhere near a pose where the freedoms jump."""
     feet = np.column_stack([np.arange(windows + 1.0), np.zeros(windows + 1)])
-    tops = [(0.0, 0.3)] + [(i + 0.1 * (-1) ** i, 0.9 + 0.1 * (i % 2)) for i in range(1, windows + 1)]
+    tops = [(0.0, 0.3)] + [
+        (i + 0.1 * (-1) ** i, 0.9 + 0.1 * (i % 2)) for i in range(1, windows + 1)
+    ]
     return hinged_chain(Drawing(), feet, np.array(tops), effort=np.inf)
 
 
@@ -113,7 +115,15 @@ def five_bar(damping=0.01):
     for side, x in (("left", -1.0), ("right", 1.0)):
         hip, knee = (0.05 * x, 0.0), (0.15 * x, -0.05 - 0.02 * x)
         drawing.bar(f"{side}_upper", hip, knee)
-        drawing.hinge(f"{side}_hip", "world", f"{side}_upper", hip, effort=np.inf, damping=damping, armature=0.001)
+        drawing.hinge(
+            f"{side}_hip",
+            "world",
+            f"{side}_upper",
+            hip,
+            effort=np.inf,
+            damping=damping,
+            armature=0.001,
+        )
         drawing.bar(f"{side}_lower", knee, (0.0, -0.22))
         drawing.hinge(f"{side}_knee", f"{side}_upper", f"{side}_lower", knee)
     drawing.hinge("foot", "left_lower", "right_lower", (0.0, -0.22))
@@ -142,7 +152,10 @@ def scissor(stages):
 def crossed_ladder():
     """Bars joined three times: a loop inside a loop, both through the world."""
     drawing = Drawing()
-    feet, tops = np.array([[0.0, 0.0], [1.0, 0.0], [2.1, 0.1]]), np.array([[0.2, 0.9], [1.1, 1.1], [2.4, 0.8]])
+    feet, tops = (
+        np.array([[0.0, 0.0], [1.0, 0.0], [2.1, 0.1]]),
+        np.array([[0.2, 0.9], [1.1, 1.1], [2.4, 0.8]]),
+    )
     mech = hinged_chain(drawing, feet, tops, effort=np.inf, damping=0.1)
     for i in range(2):  # a second storey on the couplers
         low, high = (tops[i] + tops[i + 1]) / 2.0, (tops[i] + tops[i + 1]) / 2.0 + [0.1 * i, 0.7]

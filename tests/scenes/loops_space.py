@@ -7,7 +7,8 @@ import numpy as np
 from scenes.trees import inertia, random_tree, unit
 from vigym import Mechanism
 
-# Around a cube without its first corner and the opposite one: every bar an edge, every hinge on both of its edges.
+# Around a cube without its first corner and the opposite one: every bar an edge, every hinge on
+# both of its edges.
 CUBE = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], float)
 CUBE_AXES = np.array([(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)], float)
 
@@ -31,7 +32,15 @@ def bricard():
         parent, child = f"bar{i - 1}" if i else "world", f"bar{i}"
         if i == 5:
             parent, child = "world", "bar4"
-        mech.add_joint(f"hinge{i}", "revolute", parent, child, CUBE[i], CUBE_AXES[i], effort=np.inf if i == 0 else None)
+        mech.add_joint(
+            f"hinge{i}",
+            "revolute",
+            parent,
+            child,
+            CUBE[i],
+            CUBE_AXES[i],
+            effort=np.inf if i == 0 else None,
+        )
     return mech
 
 
@@ -55,7 +64,9 @@ def twice_hinged():
     bar(mech, "door", (0.0, 0.0, 0.0), (0.9, 0.1, 0.0))
     bar(mech, "flap", (0.9, 0.1, 0.0), (1.5, 0.5, 0.3))
     axis, other = unit(np.array([0.1, 0.9, 0.2])), np.array([0.3, -0.2, 0.5])
-    mech.add_joint("low", "revolute", "world", "door", (0.0, 0.0, 0.0), axis, effort=np.inf, damping=0.1)
+    mech.add_joint(
+        "low", "revolute", "world", "door", (0.0, 0.0, 0.0), axis, effort=np.inf, damping=0.1
+    )
     mech.add_joint("high", "revolute", "world", "door", 0.7 * axis, axis)
     mech.add_joint("near", "spherical", "door", "flap", (0.9, 0.1, 0.0))
     mech.add_joint("far", "spherical", "door", "flap", (0.9, 0.1, 0.0) + other)
@@ -68,15 +79,32 @@ def hanging_rope(links=4, closing="spherical"):
     points = [(0.5 * i, 0.05 * i * i, -0.25 * i * (links - i) / links) for i in range(links + 1)]
     for i in range(links):
         bar(mech, f"link{i}", points[i], points[i + 1])
-        mech.add_joint(f"ball{i}", "spherical", f"link{i - 1}" if i else "world", f"link{i}", points[i], damping=0.02)
+        mech.add_joint(
+            f"ball{i}",
+            "spherical",
+            f"link{i - 1}" if i else "world",
+            f"link{i}",
+            points[i],
+            damping=0.02,
+        )
     axes = {"universal": {"axis": (0, 1, 0), "axis2": (0, 0, 1)}}
-    mech.add_joint("end", closing, "world", f"link{links - 1}", points[-1], **axes.get(closing, {"axis": (1, 0, 0)}))
+    mech.add_joint(
+        "end",
+        closing,
+        "world",
+        f"link{links - 1}",
+        points[-1],
+        **axes.get(closing, {"axis": (1, 0, 0)}),
+    )
     return mech
 
 
 def minitaur(gravity=(0.0, 0.0, -9.81), **options):
     """A floating body on four five-bar legs: 17 bodies, 16 hinges, 4 closing joints, 14 freedoms."""
-    mech, options = Mechanism(gravity=gravity), {"effort": 3.5, "damping": 0.01, "armature": 5e-4} | options
+    mech, options = (
+        Mechanism(gravity=gravity),
+        {"effort": 3.5, "damping": 0.01, "armature": 5e-4} | options,
+    )
     mech.add_body("base", 3.3, (0.009, 0.04, 0.045), (0.0, 0.0, 0.25))
     for leg, (x, y) in enumerate([(0.21, 0.1), (-0.21, 0.1), (0.21, -0.1), (-0.21, -0.1)]):
         foot = np.array([x, y, 0.25 - 0.24])
@@ -88,7 +116,9 @@ def minitaur(gravity=(0.0, 0.0, -9.81), **options):
             bar(mech, lower, knee, foot, 0.08, 0.015)
             mech.add_joint(f"{side}_hip{leg}", "revolute", "base", upper, hip, (0, 1, 0), **options)
             mech.add_joint(f"{side}_knee{leg}", "revolute", upper, lower, knee, (0, 1, 0))
-        mech.add_joint(f"foot{leg}", "revolute", f"front_lower{leg}", f"back_lower{leg}", foot, (0, 1, 0))
+        mech.add_joint(
+            f"foot{leg}", "revolute", f"front_lower{leg}", f"back_lower{leg}", foot, (0, 1, 0)
+        )
     return mech
 
 
@@ -103,7 +133,11 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None):
         if kind == "universal":
             values["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
         if kind in ("revolute", "continuous", "prismatic", "cylindrical", "planar"):
-            values |= {"stiffness": rng.uniform(1.0, 3.0), "rest": rng.uniform(-0.2, 0.2), "damping": damping}
+            values |= {
+                "stiffness": rng.uniform(1.0, 3.0),
+                "rest": rng.uniform(-0.2, 0.2),
+                "damping": damping,
+            }
         mech.add_joint(f"c{i}", kind, parent, child, 0.7 * rng.normal(size=3), **values)
     for i in range(springs):
         a, b = rng.choice(["world", *names], 2, replace=False)
@@ -124,11 +158,15 @@ def closed_by(kind, seed=0, damping=0.0, springs=2):
             mech.add_body(f"{arm}{i}", rng.uniform(0.5, 2.0), inertia(rng), rng.normal(size=3))
             values = axes if joint == "universal" else {"axis": axis}
             values |= {"effort": np.inf, "damping": damping, "stiffness": 2.0}
-            mech.add_joint(f"{arm}{joint}", joint, parent, f"{arm}{i}", 0.7 * rng.normal(size=3), **values)
+            mech.add_joint(
+                f"{arm}{joint}", joint, parent, f"{arm}{i}", 0.7 * rng.normal(size=3), **values
+            )
             parent = f"{arm}{i}"
     return add_closings(mech, seed, [kind], springs, damping, [("a2", "b2")])
 
 
 def random_loops(seed, types, closings, *, springs=2, damping=0.0, **options):
     """A random tree of joints of `types`, closed by random joints of types `closings`."""
-    return add_closings(random_tree(seed, types, damping=damping, **options), seed, closings, springs, damping)
+    return add_closings(
+        random_tree(seed, types, damping=damping, **options), seed, closings, springs, damping
+    )

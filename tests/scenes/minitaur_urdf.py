@@ -1,7 +1,8 @@
 """The Minitaur's tree and its four closing joints as URDF text, with the dimensions and masses of its published model.
 
-Zero is the standing pose: upper legs level, lower legs together. Every leg is a coaxial five-bar in the plane of its
-yawed side chassis; the pin that joins two lower legs bridges the distance of their planes.
+Zero is the standing pose: upper legs level, lower legs together. Every leg is a coaxial five-bar in
+the plane of its yawed side chassis; the pin that joins two lower legs bridges the distance of their
+planes.
 """
 
 import math
@@ -45,9 +46,19 @@ def _leg(leg, chassis, x, closing):
             _link(motor, 0.25, (0.086, 0.05, 0.086)),
             _joint(f"{motor}_mount", "fixed", chassis, motor, (x, plane, 0.0)),
             _link(upper, 0.05, (0.02, 0.01, UPPER), (0.0, 0.0, UPPER / 2)),
-            _joint(f"{motor}_joint", "continuous", motor, upper, (0, 0, 0), (0, sign * math.pi / 2, 0), effort=3.5),
+            _joint(
+                f"{motor}_joint",
+                "continuous",
+                motor,
+                upper,
+                (0, 0, 0),
+                (0, sign * math.pi / 2, 0),
+                effort=3.5,
+            ),
             _link(lower, 0.05, (0.02, 0.01, LOWER), (0.0, 0.0, LOWER / 2)),
-            _joint(f"knee_{leg}{side}", "continuous", upper, lower, (0, 0, UPPER), (0, sign * FOLD, 0)),
+            _joint(
+                f"knee_{leg}{side}", "continuous", upper, lower, (0, 0, UPPER), (0, sign * FOLD, 0)
+            ),
         ]
     half = (PLANES[1] - PLANES[0]) / 2
     lines.append(
@@ -65,7 +76,16 @@ def minitaur(closing="revolute"):
     for side, sign in (("right", -1.0), ("left", 1.0)):
         chassis = f"chassis_{side}"
         lines.append(_link(chassis, 0.1, (0.54, 0.01, 0.07)))
-        lines.append(_joint(f"{chassis}_mount", "fixed", "base", chassis, (0.0, sign * SIDE, 0.0), (0, 0, sign * YAW)))
+        lines.append(
+            _joint(
+                f"{chassis}_mount",
+                "fixed",
+                "base",
+                chassis,
+                (0.0, sign * SIDE, 0.0),
+                (0, 0, sign * YAW),
+            )
+        )
         for end, x in (("front", HIP), ("back", -HIP)):
             lines += _leg(f"{end}_{side}_", chassis, x, closing)
     return "\n".join([*lines, "</robot>", ""])

@@ -45,7 +45,16 @@ def assert_works_as_before(sim, before):
 def pendulum(effort=None, damping=0.0):
     mech = Mechanism()
     mech.add_body("arm", 1.0, 0.1 * np.eye(3), (0.0, 0.0, -0.5))
-    mech.add_joint("pin", "revolute", "world", "arm", (0.0, 0.0, 0.0), axis=(0, 1, 0), effort=effort, damping=damping)
+    mech.add_joint(
+        "pin",
+        "revolute",
+        "world",
+        "arm",
+        (0.0, 0.0, 0.0),
+        axis=(0, 1, 0),
+        effort=effort,
+        damping=damping,
+    )
     return mech
 
 
@@ -55,7 +64,15 @@ def whip():
     parent = "world"
     for k in range(12):
         mech.add_body(f"link{k}", 0.05, np.diag([1e-4, 1e-4, 1e-5]), (0.0, 0.0, -0.1 - 0.2 * k))
-        mech.add_joint(f"hinge{k}", "revolute", parent, f"link{k}", (0.0, 0.0, -0.2 * k), axis=(0, 1, 0), effort=np.inf)
+        mech.add_joint(
+            f"hinge{k}",
+            "revolute",
+            parent,
+            f"link{k}",
+            (0.0, 0.0, -0.2 * k),
+            axis=(0, 1, 0),
+            effort=np.inf,
+        )
         parent = f"link{k}"
     return mech
 

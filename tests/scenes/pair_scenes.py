@@ -48,7 +48,15 @@ def meeting(kinds, seed=0, partner_mass=2.0, apart=0.8, **surface):
     rng, mech = np.random.default_rng(seed), space()
     first, second = kinds.split("-")
     add(mech, "a", SHAPES[first], (0.0, 0.0, 0.0), unit(rng.normal(size=4)), **surface)
-    add(mech, "b", SHAPES[second], (apart, 0.0, 0.0), unit(rng.normal(size=4)), partner_mass, **surface)
+    add(
+        mech,
+        "b",
+        SHAPES[second],
+        (apart, 0.0, 0.0),
+        unit(rng.normal(size=4)),
+        partner_mass,
+        **surface,
+    )
     mech.add_pair("a", "b")
     rates = {"a:floating": (2.0, *(0.05 * rng.normal(size=2)), *(2.0 * rng.normal(size=3)))}
     return mech, rates | {"b:floating": (0.0, 0.0, 0.0, *rng.normal(size=3))}
@@ -59,7 +67,15 @@ def row(count, friction=0.0, restitution=0.0, gap=0.05, masses=None):
     mech = space()
     for i in range(count):
         mass = 1.0 if masses is None else masses[i]
-        add(mech, f"ball{i}", BALL, ((0.2 + gap) * i, 0, 0), mass=mass, friction=friction, restitution=restitution)
+        add(
+            mech,
+            f"ball{i}",
+            BALL,
+            ((0.2 + gap) * i, 0, 0),
+            mass=mass,
+            friction=friction,
+            restitution=restitution,
+        )
         if i:
             mech.add_pair(f"ball{i - 1}", f"ball{i}")
     return mech
@@ -130,7 +146,9 @@ def squeezed(force=20.0, friction=0.5):
     for name, x in (("left", -0.15), ("right", 0.15)):
         mech.add_body(name, 0.5, (0.01, 0.01, 0.01), (x, 0.0, 1.0))
         mech.add_collision(name, name, Box(size=(0.1, 0.2, 0.2)), friction=friction)
-        mech.add_joint(f"{name} rail", "prismatic", "world", name, (x, 0.0, 1.0), (1, 0, 0), effort=force)
+        mech.add_joint(
+            f"{name} rail", "prismatic", "world", name, (x, 0.0, 1.0), (1, 0, 0), effort=force
+        )
     add(mech, "ball", BALL, (0.0, 0.0, 1.0), friction=friction)
     for name in ("left", "right"):
         mech.add_pair(name, "ball")
@@ -144,7 +162,9 @@ def coil(links, effort=20.0, kp=20.0, kd=1.0, touching=True):
         add(mech, f"link{i}", rod, (0.5 * i, 0.0, 0.0), LYING)
         if i:
             place, values = (0.5 * i - 0.25, 0.0, 0.0), {"effort": effort}
-            mech.add_joint(f"bend{i}", "revolute", f"link{i - 1}", f"link{i}", place, (0, 0, 1), **values)
+            mech.add_joint(
+                f"bend{i}", "revolute", f"link{i - 1}", f"link{i}", place, (0, 0, 1), **values
+            )
             mech.add_motor(f"bend{i}", kp, kd)
         for j in range(i - 1 if touching else 0):
             mech.add_pair(f"link{j}", f"link{i}")

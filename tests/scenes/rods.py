@@ -9,7 +9,16 @@ from vigym import Mechanism
 COUNT = 11  # more than a lane group, and not a multiple
 
 
-def rod(mass=1.2, inertia=0.1, anchor=0.5, gravity=9.81, damping=0.3, stiffness=2.0, effort=4.0, motor=True):
+def rod(
+    mass=1.2,
+    inertia=0.1,
+    anchor=0.5,
+    gravity=9.81,
+    damping=0.3,
+    stiffness=2.0,
+    effort=4.0,
+    motor=True,
+):
     """A rod on a hinge with a spring, a damper, dry friction and a motor; its centre of mass is in the origin."""
     mech = Mechanism(gravity=(0.0, 0.0, -gravity))
     mech.add_body("rod", mass, inertia * np.array([1.0, 1.05, 0.1]))
@@ -41,4 +50,6 @@ def factors(sim, low, high, seed=0, leave=()):
 
 
 def row(parameters, e):
-    return {q: {name: values[e] for name, values in names.items()} for q, names in parameters.items()}
+    return {
+        q: {name: values[e] for name, values in names.items()} for q, names in parameters.items()
+    }

@@ -20,8 +20,13 @@ def compare(mech, loaded):
     assert loaded.name == mech.name
     assert set(loaded.bodies) == set(mech.bodies)
     assert set(loaded.frames) == set(mech.frames)
-    assert [joint.name for joint in loaded.ordered_joints] == [joint.name for joint in mech.ordered_joints]
-    assert (loaded.position_names, loaded.actuator_names) == (mech.position_names, mech.actuator_names)
+    assert [joint.name for joint in loaded.ordered_joints] == [
+        joint.name for joint in mech.ordered_joints
+    ]
+    assert (loaded.position_names, loaded.actuator_names) == (
+        mech.position_names,
+        mech.actuator_names,
+    )
     for name, body in mech.bodies.items():
         assert loaded.bodies[name].mass == body.mass
         np.testing.assert_allclose(loaded.bodies[name].inertia, body.inertia, rtol=1e-12)
@@ -32,7 +37,9 @@ def compare(mech, loaded):
         same_pose(loaded.frames[name], frame)
     same_shapes(loaded.world_shapes, mech.world_shapes)
     same_contacts(mech, loaded)
-    assert {tied(each) for each in loaded.couplings.values()} == {tied(each) for each in mech.couplings.values()}
+    assert {tied(each) for each in loaded.couplings.values()} == {
+        tied(each) for each in mech.couplings.values()
+    }
     for joint, other in zip(mech.ordered_joints, loaded.ordered_joints, strict=True):
         same_joint(joint, other)
     same_motion(mech, loaded)
@@ -40,7 +47,9 @@ def compare(mech, loaded):
 
 def same_pose(a, b):
     np.testing.assert_allclose(a.position, b.position, **CLOSE)
-    np.testing.assert_allclose(batch_rotation_matrix(a.orientation), batch_rotation_matrix(b.orientation), **CLOSE)
+    np.testing.assert_allclose(
+        batch_rotation_matrix(a.orientation), batch_rotation_matrix(b.orientation), **CLOSE
+    )
 
 
 def same_shapes(shapes, others):
@@ -65,7 +74,9 @@ def same_contacts(mech, loaded):
         assert (a.body, a.restitution, a.torsion) == (b.body, b.restitution, b.torsion)
         np.testing.assert_array_equal(a.friction, b.friction)
         parts, others = contact_features(a), contact_features(b)
-        assert [(part.kind, part.radius) for part in parts] == [(part.kind, part.radius) for part in others]
+        assert [(part.kind, part.radius) for part in parts] == [
+            (part.kind, part.radius) for part in others
+        ]
         for part, other in zip(parts, others, strict=True):
             np.testing.assert_allclose(part.point, other.point, **CLOSE)
             np.testing.assert_allclose(part.axis, other.axis, **CLOSE)
@@ -79,7 +90,9 @@ def same_joint(a, b):
         np.testing.assert_allclose(a.position, b.position, **CLOSE)
     if not a.joint_type.has_quaternion:  # the free orientations follow the bodies' own axes
         np.testing.assert_allclose(a.axis, b.axis, **CLOSE)
-    np.testing.assert_allclose(a.child_position - a.position, b.child_position - b.position, **CLOSE)
+    np.testing.assert_allclose(
+        a.child_position - a.position, b.child_position - b.position, **CLOSE
+    )
     rotations = batch_rotation_matrix(a.child_rotation), batch_rotation_matrix(b.child_rotation)
     np.testing.assert_allclose(*rotations, **CLOSE)
     if a.axis2 is None:
@@ -105,10 +118,16 @@ def same_motion(mech, loaded):
         np.testing.assert_array_equal(held[0][1], held[1][1])
         for start, stop in itertools.pairwise(held[0][1]):
             a, b = held[0][0][start:stop], held[1][0][start:stop, columns]
-            np.testing.assert_allclose(a.T @ a, b.T @ b, rtol=0, atol=1e-11)  # whatever directions span them
+            np.testing.assert_allclose(
+                a.T @ a, b.T @ b, rtol=0, atol=1e-11
+            )  # whatever directions span them
         assert loaded.degrees_of_freedom == mech.degrees_of_freedom
         assert loaded.redundant_constraints == mech.redundant_constraints
     elif mech.bodies:
-        for a, b in zip(build_model(mech)[:-1], build_model(loaded)[:-1], strict=True):  # but the order of bodies
+        for a, b in zip(
+            build_model(mech)[:-1], build_model(loaded)[:-1], strict=True
+        ):  # but the order of bodies
             for field in getattr(a, "dtype", np.dtype(float)).names or (...,):
-                np.testing.assert_allclose(np.asarray(a)[field], np.asarray(b)[field], rtol=1e-11, atol=1e-11)
+                np.testing.assert_allclose(
+                    np.asarray(a)[field], np.asarray(b)[field], rtol=1e-11, atol=1e-11
+                )

@@ -35,12 +35,31 @@ REST = 0.07785
 TORQUE = 0.033
 ANGLES = ("beta", "theta", "gamma", "phi", "delta", "omega", "epsilon")
 # Published, to ten digits of the angles at least; radians and rad/s in the order of ANGLES.
-START = (-0.0617138900142765, 0.0, 0.455279819163070, 0.222668390165886, 0.487364979543843, -0.222668390165886)
+START = (
+    -0.0617138900142765,
+    0.0,
+    0.455279819163070,
+    0.222668390165886,
+    0.487364979543843,
+    -0.222668390165886,
+)
 START += (1.230547444549821,)
 TIME = 0.03
-FINAL = (15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948, 0.5244099658805304)
+FINAL = (
+    15.81077119629904,
+    -15.75637105984298,
+    0.04082224013073101,
+    -0.5347301163226948,
+    0.5244099658805304,
+)
 FINAL += (0.5347301163226948, 1.048080741042263)
-FINAL_RATES = (1139.920302151208, -1424.379294994111, 11.03291221937134, 19.29337464421385, 0.5735699284790808)
+FINAL_RATES = (
+    1139.920302151208,
+    -1424.379294994111,
+    11.03291221937134,
+    19.29337464421385,
+    0.5735699284790808,
+)
 FINAL_RATES += (-19.29337464421385, 0.3231791658026955)
 
 
@@ -52,7 +71,8 @@ def along(angle, x, y):
 def squeezer():
     """The mechanism at its published start; each tree joint turns by the change of the angle it is named after.
 
-    The problem is planar: flat bodies get half of their moment about each axis in the plane, and a little thickness.
+    The problem is planar: flat bodies get half of their moment about each axis in the plane, and a
+        little thickness.
     """
     beta, theta, gamma, phi, delta, omega, epsilon = START
     second = beta + theta

@@ -20,7 +20,9 @@ def lowest(sim):
             centre = x + rotate(q, touch.point)
             reach = touch.radius
             if touch.kind == "rim":
-                reach = touch.radius * np.linalg.norm(np.cross(ground.normal, rotate(q, touch.axis)))
+                reach = touch.radius * np.linalg.norm(
+                    np.cross(ground.normal, rotate(q, touch.axis))
+                )
             found.append(centre @ ground.normal - ground.height - reach)
     return min(found)
 
@@ -35,7 +37,9 @@ def moving(mech, h=0.01, velocities=None, positions=None, **options):
 def stepped(sim, steps, targets=None, torques=None):
     """Step one by one, each converged and no point in the ground; yields the simulator at every knot."""
     for k in range(steps):
-        given = {"targets": targets(k) if callable(targets) else targets} if targets is not None else {}
+        given = (
+            {"targets": targets(k) if callable(targets) else targets} if targets is not None else {}
+        )
         assert sim.step(torques=torques(k) if callable(torques) else torques, **given).converged
         if sim.mechanism.collisions:
             assert lowest(sim) >= -DEEPEST, k
@@ -57,7 +61,9 @@ def speeds(sim):
 def energies(sim, steps, targets=None, torques=None):
     """Total energy at the start and at every knot (steps + 1,) [J]."""
     first = sim.energy().total
-    return np.array([first, *(knot.energy().total for knot in stepped(sim, steps, targets, torques))])
+    return np.array(
+        [first, *(knot.energy().total for knot in stepped(sim, steps, targets, torques))]
+    )
 
 
 def gain(energy):

@@ -18,10 +18,19 @@ def tilted(angle):
 
 def turned(angle, axis):
     """Quaternion of a turn."""
-    return np.append(np.cos(angle / 2.0), np.sin(angle / 2.0) * np.asarray(axis, float) / np.linalg.norm(axis))
+    return np.append(
+        np.cos(angle / 2.0), np.sin(angle / 2.0) * np.asarray(axis, float) / np.linalg.norm(axis)
+    )
 
 
-def box(height=EDGE / 2.0, friction=0.5, ground=None, orientation=(1, 0, 0, 0), size=(EDGE,) * 3, **options):
+def box(
+    height=EDGE / 2.0,
+    friction=0.5,
+    ground=None,
+    orientation=(1, 0, 0, 0),
+    size=(EDGE,) * 3,
+    **options,
+):
     """A box of 1 kg, its centre at a height [m] above the origin along the ground's normal."""
     ground = Ground() if ground is None else ground
     mech, size = Mechanism(ground=ground), np.asarray(size, float)
@@ -69,7 +78,9 @@ def puck(friction=0.5, speed_direction=(1, 0, 0), **options):
     mech.add_body("puck", 1.0, (0.01, 0.01, 0.02), (0.0, 0.0, 0.05))
     for i, angle in enumerate(2.0 * np.pi * np.arange(3) / 3.0):
         place = (0.2 * np.cos(angle), 0.2 * np.sin(angle), 0.0)
-        mech.add_contact(f"foot{i}", "puck", place, 0.05, friction, direction=speed_direction, **options)
+        mech.add_contact(
+            f"foot{i}", "puck", place, 0.05, friction, direction=speed_direction, **options
+        )
     return mech
 
 
@@ -84,7 +95,9 @@ def point_mass(height, friction=0.5, **options):
 def rod(mech, name, top, mass=1.0, length=1.0):
     """A uniform rod that hangs down from a point."""
     moment = mass * length**2 / 12.0
-    mech.add_body(name, mass, (moment, moment, 1e-3 * mass), np.asarray(top) - [0.0, 0.0, length / 2.0])
+    mech.add_body(
+        name, mass, (moment, moment, 1e-3 * mass), np.asarray(top) - [0.0, 0.0, length / 2.0]
+    )
 
 
 def pendulum(**options):
@@ -100,8 +113,19 @@ def double_pendulum(shoulder=None, elbow=None, **options):
     mech = Mechanism()
     rod(mech, "upper", (0.0, 0.0, 0.0))
     rod(mech, "lower", (0.0, 0.0, -1.0))
-    mech.add_joint("shoulder", "revolute", "world", "upper", (0.0, 0.0, 0.0), (0, 1, 0), limits=shoulder, **options)
-    mech.add_joint("elbow", "revolute", "upper", "lower", (0.0, 0.0, -1.0), (0, 1, 0), limits=elbow, **options)
+    mech.add_joint(
+        "shoulder",
+        "revolute",
+        "world",
+        "upper",
+        (0.0, 0.0, 0.0),
+        (0, 1, 0),
+        limits=shoulder,
+        **options,
+    )
+    mech.add_joint(
+        "elbow", "revolute", "upper", "lower", (0.0, 0.0, -1.0), (0, 1, 0), limits=elbow, **options
+    )
     return mech
 
 
@@ -129,7 +153,9 @@ def limb(mech, name, start, end, mass):
     mech.add_body(name, mass, moment, (start + end) / 2.0)
 
 
-def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, motors=(), limits=None):
+def add_five_bar(
+    mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, motors=(), limits=None
+):
     """A closed leg below a hip (3,): two driven upper bars, two lower ones that meet at the foot."""
     hip, low = np.asarray(hip, float), np.array([0.0, 0.0, -0.2])
     for side, sign in (("front", 1.0), ("back", -1.0)):
@@ -137,11 +163,22 @@ def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, m
         limb(mech, f"{side}_upper{tag}", hip, knee, 0.1)
         limb(mech, f"{side}_lower{tag}", knee, hip + low, 0.06)
         values = {"effort": effort, "armature": 1e-4, "limits": limits}
-        mech.add_joint(f"{side}_hip{tag}", "revolute", base, f"{side}_upper{tag}", hip, (0, 1, 0), **values)
-        mech.add_joint(f"{side}_knee{tag}", "revolute", f"{side}_upper{tag}", f"{side}_lower{tag}", knee, (0, 1, 0))
+        mech.add_joint(
+            f"{side}_hip{tag}", "revolute", base, f"{side}_upper{tag}", hip, (0, 1, 0), **values
+        )
+        mech.add_joint(
+            f"{side}_knee{tag}",
+            "revolute",
+            f"{side}_upper{tag}",
+            f"{side}_lower{tag}",
+            knee,
+            (0, 1, 0),
+        )
         if motors:
             mech.add_motor(f"{side}_hip{tag}", *motors)
-    mech.add_joint(f"ankle{tag}", "revolute", f"front_lower{tag}", f"back_lower{tag}", hip + low, (0, 1, 0))
+    mech.add_joint(
+        f"ankle{tag}", "revolute", f"front_lower{tag}", f"back_lower{tag}", hip + low, (0, 1, 0)
+    )
     if foot:
         place = hip + low - np.asarray(mech.bodies[f"front_lower{tag}"].position)
         mech.add_contact(f"foot{tag}", f"front_lower{tag}", place, 0.0, friction)
@@ -150,7 +187,9 @@ def add_five_bar(mech, base, hip, tag="", effort=3.5, friction=0.6, foot=True, m
 def fixed_leg(kp=50.0, kd=0.5, effort=1.0, limits=None):
     """A closed leg on a hip in the world, clear of any ground; motors at both hips."""
     mech = Mechanism()
-    add_five_bar(mech, "world", (0.0, 0.0, 0.0), effort=effort, foot=False, motors=(kp, kd), limits=limits)
+    add_five_bar(
+        mech, "world", (0.0, 0.0, 0.0), effort=effort, foot=False, motors=(kp, kd), limits=limits
+    )
     return mech
 
 
@@ -183,7 +222,9 @@ def quadruped(kp=60.0, kd=1.0, effort=30.0, clearance=0.0, friction=0.6):
         limb(mech, f"shank{leg}", knee, toe, 0.2)
         values = {"effort": effort, "damping": 0.05, "armature": 4e-3}
         mech.add_joint(f"hip{leg}", "revolute", "trunk", f"thigh{leg}", hip, (0, 1, 0), **values)
-        mech.add_joint(f"knee{leg}", "revolute", f"thigh{leg}", f"shank{leg}", knee, (0, 1, 0), **values)
+        mech.add_joint(
+            f"knee{leg}", "revolute", f"thigh{leg}", f"shank{leg}", knee, (0, 1, 0), **values
+        )
         mech.add_contact(f"foot{leg}", f"shank{leg}", toe - (knee + toe) / 2.0, foot, friction)
         mech.add_motor(f"hip{leg}", kp, kd)
         mech.add_motor(f"knee{leg}", kp, kd)
@@ -199,7 +240,9 @@ def snake(links=5, friction=(0.04, 0.4), kp=20.0, kd=0.2):
             mech.add_contact(f"skin{i}.{k}", f"link{i}", (x, y, 0.0), 0.02, friction)
         if i:
             place = (0.1 * i, 0.0, 0.02)
-            mech.add_joint(f"bend{i}", "revolute", f"link{i - 1}", f"link{i}", place, (0, 0, 1), effort=2.0)
+            mech.add_joint(
+                f"bend{i}", "revolute", f"link{i - 1}", f"link{i}", place, (0, 0, 1), effort=2.0
+            )
             mech.add_motor(f"bend{i}", kp, kd)
     return mech
 
@@ -220,7 +263,9 @@ def unicycle(radius=0.1):
     spin = 0.5 * 0.5 * radius**2
     mech.add_body("wheel", 0.5, (0.5 * spin, spin, 0.5 * spin), (0.0, 0.0, radius))
     mech.add_joint("plane", "planar", "world", "carrier", (0.0, 0.0, radius), UP)
-    mech.add_joint("axle", "revolute", "carrier", "wheel", (0.0, 0.0, radius), (0, 1, 0), effort=np.inf)
+    mech.add_joint(
+        "axle", "revolute", "carrier", "wheel", (0.0, 0.0, radius), (0, 1, 0), effort=np.inf
+    )
     mech.add_wheel("tyre", "wheel", (0.0, 0.0, 0.0), (0, 1, 0), radius)
     return mech
 
@@ -230,7 +275,9 @@ def geared(ratio=-2.0, **options):
     mech = Mechanism()
     for i, moment in enumerate((0.1, 0.02)):
         mech.add_body(f"disc{i}", 1.0, (0.06, moment, 0.06), (0.5 * i, 0.0, 0.0))
-        mech.add_joint(f"axle{i}", "revolute", "world", f"disc{i}", (0.5 * i, 0.0, 0.0), (0, 1, 0), effort=10.0)
+        mech.add_joint(
+            f"axle{i}", "revolute", "world", f"disc{i}", (0.5 * i, 0.0, 0.0), (0, 1, 0), effort=10.0
+        )
     mech.add_coupling("gear", "gear", "axle1", "axle0", ratio, **options)
     return mech
 

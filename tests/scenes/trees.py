@@ -22,18 +22,33 @@ def inertia(rng):
     return np.trace(moment) * np.eye(3) - moment
 
 
-def random_tree(seed, types, *, damping=0.0, springs=True, armature=True, gravity=(0.3, -0.2, -9.81), to_world=True):
+def random_tree(
+    seed,
+    types,
+    *,
+    damping=0.0,
+    springs=True,
+    armature=True,
+    gravity=(0.3, -0.2, -9.81),
+    to_world=True,
+):
     """One body and one joint per entry of `types`: tilted axes, anchors off the centres of mass, actuators everywhere.
 
-    Body i hangs on a random earlier body or the world; with `to_world` False the first body floats freely and carries
-    all others.
+    Body i hangs on a random earlier body or the world; with `to_world` False the first body floats
+    freely and carries all others.
     """
     rng = np.random.default_rng(seed)
     mech = Mechanism(gravity=gravity)
     if not to_world:
         mech.add_body("root", 1.5, inertia(rng), rng.normal(size=3), unit(rng.normal(size=4)))
     for i, kind in enumerate(types):
-        mech.add_body(f"b{i}", rng.uniform(0.5, 2.0), inertia(rng), rng.normal(size=3), unit(rng.normal(size=4)))
+        mech.add_body(
+            f"b{i}",
+            rng.uniform(0.5, 2.0),
+            inertia(rng),
+            rng.normal(size=3),
+            unit(rng.normal(size=4)),
+        )
         parents = (["world"] if to_world else ["root"]) + [f"b{k}" for k in range(i)]
         axis = unit(rng.normal(size=3))
         values = {"axis": axis}
@@ -43,8 +58,13 @@ def random_tree(seed, types, *, damping=0.0, springs=True, armature=True, gravit
             values |= {"damping": damping * rng.uniform(0.5, 2.0), "effort": np.inf}
             values |= {"stiffness": springs * rng.uniform(2.0, 8.0)}
         if kind not in ("fixed", "spherical", "floating"):
-            values |= {"armature": armature * rng.uniform(0.05, 0.3), "rest": rng.uniform(-0.3, 0.3)}
-        mech.add_joint(f"j{i}", kind, rng.choice(parents), f"b{i}", 0.7 * rng.normal(size=3), **values)
+            values |= {
+                "armature": armature * rng.uniform(0.05, 0.3),
+                "rest": rng.uniform(-0.3, 0.3),
+            }
+        mech.add_joint(
+            f"j{i}", kind, rng.choice(parents), f"b{i}", 0.7 * rng.normal(size=3), **values
+        )
     return mech
 
 
@@ -53,7 +73,10 @@ def random_positions(seed, mech, scale=0.4):
     rng, positions = np.random.default_rng(seed), {}
     for joint in mech.tree_joints:
         joint_type = joint.joint_type
-        slides, count = scale * rng.normal(size=len(joint_type.translations)), len(joint_type.rotations)
+        slides, count = (
+            scale * rng.normal(size=len(joint_type.translations)),
+            len(joint_type.rotations),
+        )
         turns = scale * rng.normal(size=count)
         turns = unit(np.append(1.0, turns)) if count == 3 else turns
         if joint.type == "floating":  # its coordinates alone are not zero at assembly

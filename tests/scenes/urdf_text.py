@@ -13,7 +13,8 @@ def joint(name: str, type: str, parent: str, child: str, inside: str = LIMIT) ->
 
 
 HINGE = '<axis xyz="0 1 0"/>'
-# Loops: two arms of 1 m on the world, 2 m apart, and a bar on the first one that reaches to the second one's end.
+# Loops: two arms of 1 m on the world, 2 m apart, and a bar on the first one that reaches to the
+# second one's end.
 ARMS = (
     link("world", ""),
     link("left"),
@@ -25,7 +26,13 @@ ARMS = (
 )
 
 
-def loop(type="revolute", first='link="bar" xyz="2 0 0"', second='link="right" xyz="0 0 1"', inside=HINGE, name="d"):
+def loop(
+    type="revolute",
+    first='link="bar" xyz="2 0 0"',
+    second='link="right" xyz="0 0 1"',
+    inside=HINGE,
+    name="d",
+):
     return f'<loop_joint name="{name}" type="{type}">{inside}<link1 {first}/><link2 {second}/></loop_joint>'
 
 

@@ -31,7 +31,11 @@ SCENES = {
 def starts(mech, count):
     """Different rates at the assembly pose (count, n_velocities), such as loops and blades allow after projection."""
     rates = np.zeros((count, len(mech.velocity_names)))
-    free = [i for i, name in enumerate(mech.velocity_names) if ":floating" in name or not mech.closing_joints]
+    free = [
+        i
+        for i, name in enumerate(mech.velocity_names)
+        if ":floating" in name or not mech.closing_joints
+    ]
     rates[:, free] = np.random.default_rng(0).normal(size=(count, len(free)))
     return rates
 
@@ -51,7 +55,9 @@ def drive(sim, torques, targets):
 READINGS = ("joint_positions", "joint_velocities", "body_states", "readings")
 
 
-@pytest.mark.parametrize(("name", "count"), [(n, c) for n in SCENES for c in (1, 3, 9) if (n, c) != ("snake", 9)])
+@pytest.mark.parametrize(
+    ("name", "count"), [(n, c) for n in SCENES for c in (1, 3, 9) if (n, c) != ("snake", 9)]
+)
 def test_every_environment_moves_as_it_would_alone(name, count):
     mech = SCENES[name]()
     rates, (torques, targets) = starts(mech, count), signals(mech, 40, (count,))
@@ -64,7 +70,9 @@ def test_every_environment_moves_as_it_would_alone(name, count):
         drive(single, torques[:, e], targets[:, e])
         np.testing.assert_array_equal(batch.state[e], single.state, err_msg=f"environment {e}")
         for what in READINGS:
-            np.testing.assert_array_equal(np.ravel(getattr(batch, what)[e]), np.ravel(getattr(single, what)))
+            np.testing.assert_array_equal(
+                np.ravel(getattr(batch, what)[e]), np.ravel(getattr(single, what))
+            )
         for here, there in zip(batch.contacts, single.contacts, strict=True):
             np.testing.assert_array_equal(here[e], there)
 
@@ -114,11 +122,16 @@ def test_masked_reset_leaves_the_others_alone():
 
 
 def test_readings_of_contacts():
-    mech = scenes.box(friction=0.5, ground=scenes.tilted(0.3), orientation=scenes.turned(0.3, (0, 1, 0)))
+    mech = scenes.box(
+        friction=0.5, ground=scenes.tilted(0.3), orientation=scenes.turned(0.3, (0, 1, 0))
+    )
     mech.add_contact("tip", "box", (0.0, 0.0, 0.4), 0.05)
     sim, normal = run(Simulator(mech), 5), np.array([np.sin(0.3), 0.0, np.cos(0.3)])
     contacts = sim.contacts
-    assert mech.contact_names == tuple(f"box:{i}" for i in range(8)) + ("tip",) or list(mech.contact_names)[-1] == "tip"
+    assert (
+        mech.contact_names == tuple(f"box:{i}" for i in range(8)) + ("tip",)
+        or list(mech.contact_names)[-1] == "tip"
+    )
     assert len(contacts.gap) == len(mech.contact_names) == 9
     np.testing.assert_allclose(contacts.normal, np.tile(normal, (9, 1)), atol=1e-12)
     np.testing.assert_allclose(contacts.gap, contacts.position @ normal, atol=1e-12)
@@ -129,7 +142,9 @@ def test_readings_of_contacts():
     corners = sorted(map(tuple, contacts.position[:8].round(9)))
     from oracle.naive_joints import rotate
 
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * scenes.EDGE / 2.0
+    signs = (
+        np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * scenes.EDGE / 2.0
+    )
     expected = sim.body_position("box") + rotate(sim.body_orientation("box"), signs)
     np.testing.assert_allclose(corners, sorted(map(tuple, expected.round(9))), atol=1e-8)
 
@@ -140,7 +155,9 @@ def test_metrics_of_a_slide():
     metrics = sim.metrics()
     assert metrics["slip"] == pytest.approx(sim.body_velocity("box")[0], rel=1e-6)
     assert metrics["penetration"] <= 1e-9
-    assert metrics["power_dissipated"] == pytest.approx(0.5 * scenes.GRAVITY * metrics["slip"], rel=0.05)
+    assert metrics["power_dissipated"] == pytest.approx(
+        0.5 * scenes.GRAVITY * metrics["slip"], rel=0.05
+    )
     assert metrics["dissipated"] == pytest.approx(2.0 - 0.5 * metrics["slip"] ** 2, rel=1e-6)
 
 
@@ -180,7 +197,9 @@ def test_a_flat_mesh_touches_as_its_corners_do(points, tmp_path):
     sims = []
     for as_mesh in (True, False):
         mech = Mechanism(ground=True)
-        mech.add_body("plate", 1.0, (0.01, 0.01, 0.02), (0, 0, 0.3), unit(np.array([1.0, 0.3, 0.2, 0.1])))
+        mech.add_body(
+            "plate", 1.0, (0.01, 0.01, 0.02), (0, 0, 0.3), unit(np.array([1.0, 0.3, 0.2, 0.1]))
+        )
         if as_mesh:
             corners = mech.add_collision("plate", "plate", Mesh(tmp_path / "flat.obj")).corners
             assert sorted(map(tuple, corners.tolist())) == sorted(points)
@@ -195,7 +214,12 @@ def test_a_flat_mesh_touches_as_its_corners_do(points, tmp_path):
 
 @pytest.mark.parametrize(
     "build",
-    [scenes.box, lambda: scenes.pendulum(limits=(-1, 1)), lambda: scenes.pendulum(friction=0.1), scenes.dc_drive],
+    [
+        scenes.box,
+        lambda: scenes.pendulum(limits=(-1, 1)),
+        lambda: scenes.pendulum(friction=0.1),
+        scenes.dc_drive,
+    ],
     ids=["contact", "limits", "dry friction", "motor"],
 )
 def test_fourth_order_is_refused(build):
@@ -218,7 +242,11 @@ def test_height_of_the_ground(height):
 def test_friction_of_the_ground_replaces_that_of_contacts():
     from vigym.mechanism.elements.bodies import Ground
 
-    sim = moving(scenes.box(friction=0.0, ground=Ground(friction=0.5)), 0.01, {"box:floating": (2.0, 0, 0, 0, 0, 0)})
+    sim = moving(
+        scenes.box(friction=0.0, ground=Ground(friction=0.5)),
+        0.01,
+        {"box:floating": (2.0, 0, 0, 0, 0, 0)},
+    )
     for _ in stepped(sim, 10):
         pass
     assert sim.body_velocity("box")[0] == pytest.approx(2.0 - 0.5 * scenes.GRAVITY * 0.1, abs=1e-7)

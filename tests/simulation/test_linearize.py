@@ -28,7 +28,9 @@ def started(mech, seed=0, h=0.01, order=2):
 
 
 def assert_close(found, expected, relative):
-    assert np.abs(found - expected).max(initial=0.0) <= relative * max(1.0, np.abs(expected).max(initial=0.0))
+    assert np.abs(found - expected).max(initial=0.0) <= relative * max(
+        1.0, np.abs(expected).max(initial=0.0)
+    )
 
 
 @pytest.mark.parametrize("kind", MOVING)
@@ -39,7 +41,9 @@ def test_each_joint_type_against_differences(kind):
     assert_close(B, B_, 1e-10)
 
 
-@pytest.mark.parametrize("options", [{"damping": 0.5}, {"damping": 0.5, "to_world": False}, {}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"damping": 0.5}, {"damping": 0.5, "to_world": False}, {}], ids=str
+)
 def test_trees_against_differences(options):
     sim, u = started(random_tree(3, TYPES, **options), 3, order=2 if options else 4)
     (A, B), (A_, B_) = sim.linearize(u), differenced(sim, u)
@@ -52,7 +56,10 @@ def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     rng, mech = np.random.default_rng(0), sim.mechanism
     torques = rng.normal(size=(4, len(mech.actuator_names)))
     n = len(mech.velocity_names)
-    pairs = [Neighbours(sim, *(size * rng.normal(size=m) for m in (n, torques.shape[1]))) for _ in range(2 * n)]
+    pairs = [
+        Neighbours(sim, *(size * rng.normal(size=m) for m in (n, torques.shape[1])))
+        for _ in range(2 * n)
+    ]
     for u in torques[:-1]:
         assert sim.step(u).converged
         for pair in pairs:
@@ -144,13 +151,17 @@ def pendulum(**options):
 
 def limited():
     mech = pendulum()
-    mech.add_joint("pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), limits=(0.0, 1.0), effort=1.0)
+    mech.add_joint(
+        "pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), limits=(0.0, 1.0), effort=1.0
+    )
     return mech
 
 
 def rubbing():
     mech = pendulum()
-    mech.add_joint("pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), friction=1.0, effort=1.0)
+    mech.add_joint(
+        "pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), friction=1.0, effort=1.0
+    )
     return mech
 
 
@@ -185,11 +196,15 @@ def test_what_is_not_smooth_is_refused(mech, message):
 
 def test_contacts_and_limits_that_do_not_act_do_not_matter():
     mech = pendulum(ground=True)
-    mech.add_joint("pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), limits=(-1.0, 1.0), effort=1.0)
+    mech.add_joint(
+        "pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), limits=(-1.0, 1.0), effort=1.0
+    )
     free = pendulum()
     free.add_joint("pin", "revolute", "world", "arm", (0, 0, 0), (0, 1, 0), effort=1.0)
     mech.add_contact("tip", "arm", (0, 0, 0.5))
-    for found, expected in zip(Simulator(mech).linearize(), Simulator(free).linearize(), strict=True):
+    for found, expected in zip(
+        Simulator(mech).linearize(), Simulator(free).linearize(), strict=True
+    ):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -219,7 +234,9 @@ def test_forces_that_no_formula_has_are_noticed():
     sim, weighted = Simulator(mech), scenes.pendulum(effort=1.0)
     sim.reset({"pin": 1.0})
     weighted.add_spring("tie", "world", "arm", (0, 0, 1), (0, 0, -0.5), 50.0, 0.1)
-    sim._linearizer._linear_steps = lambda: [LinearStep(weighted)]  # the formulas of another mechanism
+    sim._linearizer._linear_steps = lambda: [
+        LinearStep(weighted)
+    ]  # the formulas of another mechanism
     with pytest.raises(ValueError, match="no torque, spring or damper gave"):
         sim.linearize()
 

@@ -16,11 +16,24 @@ TORQUES, TARGETS = np.array([0.5, -0.2, 0.3]), np.array([0.5, -0.1, 0.4])
 def arm(*kinds):
     """Two hinges and a slide with a motor each."""
     mech, parent = Mechanism(), "world"
-    types, axes = ("revolute", "revolute", "prismatic"), ((0.0, 1.0, 0.0), (1.0, 0.0, 0.3), (0.0, 0.2, 1.0))
+    types, axes = (
+        ("revolute", "revolute", "prismatic"),
+        ((0.0, 1.0, 0.0), (1.0, 0.0, 0.3), (0.0, 0.2, 1.0)),
+    )
     for k, (kind, axis) in enumerate(zip(types, axes, strict=True)):
         place = np.array([0.1 * k, 0.0, 0.5 * k])
         mech.add_body(f"body{k}", 1.0, (0.02, 0.03, 0.01), place + [0.0, 0.0, 0.25])
-        mech.add_joint(f"joint{k}", kind, parent, f"body{k}", place, axis, effort=1e5, damping=0.1 * k, armature=0.02)
+        mech.add_joint(
+            f"joint{k}",
+            kind,
+            parent,
+            f"body{k}",
+            place,
+            axis,
+            effort=1e5,
+            damping=0.1 * k,
+            armature=0.02,
+        )
         mech.add_motor(f"joint{k}", *GAINS[kinds[k]])
         parent = f"body{k}"
     return mech
@@ -36,12 +49,16 @@ def differences(mech, start, targets, substeps, size=SIZE):
         return np.append(sim.joint_positions, sim.joint_velocities)
 
     start = np.concatenate((start, TORQUES, [] if targets is None else targets))
-    return np.array([end(start + size * d) - end(start - size * d) for d in np.eye(len(start))]).T / (2.0 * size)
+    return np.array(
+        [end(start + size * d) - end(start - size * d) for d in np.eye(len(start))]
+    ).T / (2.0 * size)
 
 
 @pytest.mark.parametrize("substeps", [1, 3])
 @pytest.mark.parametrize("targets", [TARGETS, None], ids=["told", "idle"])
-@pytest.mark.parametrize("kinds", [("position", "stiff", "rate"), ("rate", "position", "position")], ids="-".join)
+@pytest.mark.parametrize(
+    "kinds", [("position", "stiff", "rate"), ("rate", "position", "position")], ids="-".join
+)
 def test_against_differences(kinds, targets, substeps):
     mech = arm(*kinds)
     sim = Simulator(mech, tolerance=1e-13)
@@ -57,7 +74,9 @@ def test_against_differences(kinds, targets, substeps):
 def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     """In the middle of a motion, where motors were told something else in the step before."""
     rng, mech = np.random.default_rng(0), sim.mechanism
-    n, torques, targets = (len(names) for names in (mech.velocity_names, mech.actuator_names, mech.motor_names))
+    n, torques, targets = (
+        len(names) for names in (mech.velocity_names, mech.actuator_names, mech.motor_names)
+    )
     pairs = [Neighbours(sim, size * rng.normal(size=n), 0.0) for _ in range(2 * n)]
     for _ in range(3):
         u, aims = rng.normal(size=torques), 0.3 * rng.normal(size=targets)
@@ -67,7 +86,10 @@ def assert_follows_neighbours(sim, substeps=1, size=SIZE):
     u, aims = rng.normal(size=torques), 0.3 * rng.normal(size=targets)
     A, B = sim.linearize(u, substeps, aims)
     for pair in pairs:
-        pair.torques, pair.targets = size * rng.normal(size=torques), size * rng.normal(size=targets)
+        pair.torques, pair.targets = (
+            size * rng.normal(size=torques),
+            size * rng.normal(size=targets),
+        )
         before = pair.deviation()
         pair.step(u, substeps, aims)
         after = pair.deviation()
@@ -114,7 +136,16 @@ def test_motors_at_their_bounds_are_refused():
     ):
         mech = Mechanism(gravity=(0.0, 0.0, 0.0))
         mech.add_body("cart", 2.0, (1.0, 1.0, 1.0))
-        mech.add_joint("slide", "prismatic", "world", "cart", (0, 0, 0), axis=(1, 0, 0), velocity=velocity, **options)
+        mech.add_joint(
+            "slide",
+            "prismatic",
+            "world",
+            "cart",
+            (0, 0, 0),
+            axis=(1, 0, 0),
+            velocity=velocity,
+            **options,
+        )
         mech.add_motor("slide", 100.0, 1.0)
         sim = Simulator(mech)
         before = sim.state

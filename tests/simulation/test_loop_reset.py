@@ -37,7 +37,9 @@ def test_full_turns_of_a_closing_joint_change_no_pose(turns):
     sim.reset({"close": 0.2})
     pose = sim.joint_positions
     sim.reset({"close": 0.2 + 2.0 * np.pi * turns})
-    np.testing.assert_allclose(sim.joint_positions, pose + 2.0 * np.pi * turns * np.array([0, 0, 0, 1]), atol=1e-9)
+    np.testing.assert_allclose(
+        sim.joint_positions, pose + 2.0 * np.pi * turns * np.array([0, 0, 0, 1]), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,12 @@ def test_every_environment_moves_as_it_would_alone(name, loops):
     assert_same_rows(batch, singles)
     for what in ("joint_positions", "joint_velocities", "body_states", "readings"):
         expected = np.array([getattr(single, what) for single in singles])
-        np.testing.assert_array_equal(getattr(batch, what), expected.reshape(getattr(batch, what).shape), err_msg=what)
-    np.testing.assert_array_equal(batch.joint_forces(), [single.joint_forces() for single in singles])
+        np.testing.assert_array_equal(
+            getattr(batch, what), expected.reshape(getattr(batch, what).shape), err_msg=what
+        )
+    np.testing.assert_array_equal(
+        batch.joint_forces(), [single.joint_forces() for single in singles]
+    )
 
 
 def test_a_neighbour_whose_steps_are_halved_or_fail_changes_nothing():

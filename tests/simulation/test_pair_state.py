@@ -161,10 +161,16 @@ def test_what_cannot_touch_is_refused():
     scenes.add(mech, "can", Cylinder(radius=0.1, length=0.2), (0, 0, 0))
     with pytest.raises(MechanismError, match="can.*found a cylinder"):
         mech.add_pair("can", "d")
-    with pytest.raises(MechanismError, match=r"pair 'a', 'b': found two boxes, 'a' and 'b'.*expected a sphere or caps"):
+    with pytest.raises(
+        MechanismError,
+        match=r"pair 'a', 'b': found two boxes, 'a' and 'b'.*expected a sphere or caps",
+    ):
         mech.add_pair("a", "b")
     mech.add_pair("a", "d")
-    with pytest.raises(MechanismError, match="collision 'extra': found a box, and its body paired with one that has a"):
+    with pytest.raises(
+        MechanismError,
+        match="collision 'extra': found a box, and its body paired with one that has a",
+    ):
         mech.add_collision("extra", "d", Box(size=(0.1, 0.1, 0.1)))
     assert mech.pairs == (("a", "d"),)
 

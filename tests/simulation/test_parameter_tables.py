@@ -21,22 +21,43 @@ def everything():
     mech.add_body("cart", 3.0, (0.3, 0.4, 0.5), (0.0, 2.0, 0.4))
     mech.add_body("drum", 0.5, (0.02, 0.02, 0.03), (0.3, 2.0, 0.2))
     mech.add_joint(
-        "axle", "revolute", "cart", "drum", (0.3, 2.0, 0.2), (0, 1, 0), damping=0.2, friction=0.1, effort=2.0
+        "axle",
+        "revolute",
+        "cart",
+        "drum",
+        (0.3, 2.0, 0.2),
+        (0, 1, 0),
+        damping=0.2,
+        friction=0.1,
+        effort=2.0,
     )
     mech.add_motor("axle", 0.0, 1.0)
     mech.add_wheel("tyre", "drum", (0.0, 0.0, 0.0), (0, 1, 0), 0.2)
     mech.add_collision("barrel", "cart", Cylinder(radius=0.1, length=0.5), friction=(0.2, 0.5, 0.3))
     mech.add_body("arm", 0.7, (0.05, 0.06, 0.02), (0.0, 2.0, 0.9))
-    mech.add_joint("shoulder", "spherical", "cart", "arm", (0.0, 2.0, 0.6), stiffness=2.0, damping=0.3)
+    mech.add_joint(
+        "shoulder", "spherical", "cart", "arm", (0.0, 2.0, 0.6), stiffness=2.0, damping=0.3
+    )
     mech.add_body("fist", 0.2, (0.01, 0.01, 0.01), (0.0, 2.0, 1.4))
-    mech.add_joint("wrist", "revolute", "arm", "fist", (0.0, 2.0, 1.2), (1, 0, 0), effort=1.0, limits=(-1.0, 1.0))
+    mech.add_joint(
+        "wrist",
+        "revolute",
+        "arm",
+        "fist",
+        (0.0, 2.0, 1.2),
+        (1, 0, 0),
+        effort=1.0,
+        limits=(-1.0, 1.0),
+    )
     mech.add_motor("wrist", 0.3, 0.1, model=MINITAUR_MOTOR)
     mech.add_spring("shoulder", "cart", "fist", (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), 20.0, 0.5, 0.4)
     return mech
 
 
 @pytest.mark.parametrize(
-    "mech", [rod(), four_bar(), puck(), everything(), stack()], ids=["rod", "four_bar", "puck", "everything", "stack"]
+    "mech",
+    [rod(), four_bar(), puck(), everything(), stack()],
+    ids=["rod", "four_bar", "puck", "everything", "stack"],
 )
 def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
     sim = Simulator(mech, batch=COUNT)
@@ -48,7 +69,9 @@ def test_tables_are_those_of_the_mechanism_compiled_anew(mech):
         for name in Model._fields:
             ours, theirs = getattr(found, name), getattr(expected, name)
             for field in ours.dtype.names or (...,):
-                np.testing.assert_allclose(ours[field], theirs[field], rtol=1e-11, err_msg=f"{name} {field}")
+                np.testing.assert_allclose(
+                    ours[field], theirs[field], rtol=1e-11, err_msg=f"{name} {field}"
+                )
         assert (found.bodies != sim._plant.model.bodies).any()
     sim.set_parameters({})
     groups = sim._plant.groups

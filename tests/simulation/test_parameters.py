@@ -18,7 +18,12 @@ from vigym.metrics import momentum
 
 @pytest.mark.parametrize(
     ("mech", "low", "high"),
-    [(rod(), 0.3, 3.0), (random_tree(3, TYPES, damping=0.2), 0.7, 1.4), (four_bar(), 0.95, 1.05), (puck(), 0.5, 2.0)],
+    [
+        (rod(), 0.3, 3.0),
+        (random_tree(3, TYPES, damping=0.2), 0.7, 1.4),
+        (four_bar(), 0.95, 1.05),
+        (puck(), 0.5, 2.0),
+    ],
     ids=["rod", "tree", "four_bar", "puck"],
 )
 def test_every_environment_is_the_single_one_with_its_factors(mech, low, high):
@@ -71,7 +76,9 @@ def test_factors_make_the_mechanism_that_a_person_would_build(parameters, built,
     np.testing.assert_allclose(varied.joint_positions, expected.joint_positions, rtol=1e-11)
     np.testing.assert_allclose(varied.joint_velocities, expected.joint_velocities, rtol=1e-10)
     np.testing.assert_allclose(varied.actuator_torques, expected.actuator_torques, rtol=1e-10)
-    gains = [sim.energy().total - energy for sim, energy in zip((varied, expected), start, strict=True)]
+    gains = [
+        sim.energy().total - energy for sim, energy in zip((varied, expected), start, strict=True)
+    ]
     assert gains[0] == pytest.approx(gains[1], rel=1e-10)
     assert abs(gains[0]) > 1e-3
 
@@ -159,7 +166,9 @@ def test_others_stay_as_they_are():
     assert (sim.parameters["mass"][next(iter(mech.bodies))] == 1.0).all()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda sim: pickle.loads(pickle.dumps(sim))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda sim: pickle.loads(pickle.dumps(sim))], ids=["copy", "pickle"]
+)
 def test_copies_go_on_with_their_factors(copied):
     sim = Simulator(four_bar(), batch=COUNT)
     sim.set_parameters(factors(sim, 0.97, 1.03))

@@ -27,7 +27,9 @@ def test_lift_moves_a_whole_robot_along_the_normal():
     before = sim.body_states[:, :3].copy()
     sim.reset(place_on_ground=True)
     assert lowest(sim) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(sim.body_states[:, :3] - before, np.tile([0, 0, -0.3], (len(before), 1)), atol=1e-12)
+    np.testing.assert_allclose(
+        sim.body_states[:, :3] - before, np.tile([0, 0, -0.3], (len(before), 1)), atol=1e-12
+    )
 
 
 def resting(places):

@@ -26,7 +26,12 @@ def test_a_copy_continues_bit_for_bit(way, order, batch):
         other = copy.deepcopy(sim) if way == "deepcopy" else pickle.loads(pickle.dumps(sim))
     np.testing.assert_array_equal(other.state, sim.state)
     np.testing.assert_array_equal(other.readings, sim.readings)
-    assert (other.timestep, other.order, other.tolerance, other.batch) == (0.01, order, 1e-11, batch)
+    assert (other.timestep, other.order, other.tolerance, other.batch) == (
+        0.01,
+        order,
+        1e-11,
+        batch,
+    )
     drive(sim, 20)
     assert not np.array_equal(other.state, sim.state)  # nothing is shared
     drive(other, 20)
@@ -171,8 +176,13 @@ def test_time_counts_steps():
 def knot(sim):
     """Body positions, orientations, velocities and angular velocities, and the joints' coordinates and rates."""
     table, mech = sim.body_states, sim.mechanism
-    single = [name for name in mech.position_names if name in mech.velocity_names]  # all but floating and quaternions
-    at, rates = [mech.position_names.index(n) for n in single], [mech.velocity_names.index(n) for n in single]
+    single = [
+        name for name in mech.position_names if name in mech.velocity_names
+    ]  # all but floating and quaternions
+    at, rates = (
+        [mech.position_names.index(n) for n in single],
+        [mech.velocity_names.index(n) for n in single],
+    )
     bodies = table[:, :3], table[:, 3:7], table[:, 7:10], table[:, 10:]
     return *bodies, sim.joint_positions[at], sim.joint_velocities[rates]
 
@@ -188,9 +198,14 @@ def gaps_to_central_differences(h):
     now = knot(sim)
     sim.step()
     after = knot(sim)
-    turns = np.array([rotation_vector(mul(conj(p), q)) for p, q in zip(before[1], after[1], strict=True)])
+    turns = np.array(
+        [rotation_vector(mul(conj(p), q)) for p, q in zip(before[1], after[1], strict=True)]
+    )
     changes = after[0] - before[0], turns, after[4] - before[4]
-    return [np.abs(d / (2.0 * h) - v).max() for d, v in zip(changes, (now[2], now[3], now[5]), strict=True)]
+    return [
+        np.abs(d / (2.0 * h) - v).max()
+        for d, v in zip(changes, (now[2], now[3], now[5]), strict=True)
+    ]
 
 
 def test_readings_are_the_derivatives_of_each_other():
@@ -204,17 +219,26 @@ def test_body_readings_and_the_table_of_all_bodies_agree():
     for batch in (None, 3):
         sim = moving(tree(), batch=batch)
         for i, name in enumerate(sim.mechanism.bodies):
-            parts = (sim.body_position, sim.body_orientation, sim.body_velocity, sim.body_angular_velocity)
+            parts = (
+                sim.body_position,
+                sim.body_orientation,
+                sim.body_velocity,
+                sim.body_angular_velocity,
+            )
             row = np.concatenate([read(name) for read in parts], axis=-1)
             np.testing.assert_array_equal(sim.body_states[..., i, :], row)
-            assert np.linalg.norm(sim.body_orientation(name), axis=-1) == pytest.approx(1.0, abs=1e-12)
+            assert np.linalg.norm(sim.body_orientation(name), axis=-1) == pytest.approx(
+                1.0, abs=1e-12
+            )
 
 
 def test_reset_gives_back_what_was_asked_for():
     mech, sim = tree(), Simulator(tree())
     positions, rates = random_positions(4, mech), random_rates(4, mech)
     sim.reset(positions, by_joint(mech, rates))
-    np.testing.assert_allclose(sim.joint_positions, np.concatenate(list(positions.values())), atol=1e-12)
+    np.testing.assert_allclose(
+        sim.joint_positions, np.concatenate(list(positions.values())), atol=1e-12
+    )
     np.testing.assert_allclose(sim.joint_velocities, rates, atol=1e-11)
     array = Simulator(mech)
     array.reset(np.concatenate(list(positions.values())), rates)
@@ -223,7 +247,10 @@ def test_reset_gives_back_what_was_asked_for():
 
 
 def test_base_places_a_floating_body():
-    sim, q = Simulator(random_tree(1, ["revolute"], to_world=False)), np.array([0.5, -0.5, 0.5, 0.5])
+    sim, q = (
+        Simulator(random_tree(1, ["revolute"], to_world=False)),
+        np.array([0.5, -0.5, 0.5, 0.5]),
+    )
     pose, rates = (
         {"position": (1, 2, 3), "orientation": 3.0 * q},
         {"velocity": (4, 5, 6), "angular_velocity": (1, 0, 2)},

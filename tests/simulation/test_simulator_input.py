@@ -46,7 +46,10 @@ def test_fourth_order_needs_a_system_without_damping():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_torques_that_are_not_finite(value, batch):
     sim = moving(tree(), batch=batch)
-    before, torques = motion(sim), np.zeros(np.shape(sim.time) + (len(sim.mechanism.actuator_names),))
+    before, torques = (
+        motion(sim),
+        np.zeros(np.shape(sim.time) + (len(sim.mechanism.actuator_names),)),
+    )
     torques[..., 3] = value
     with pytest.raises(ValueError, match=f"torques: found {value}.*expected finite"):
         sim.step(torques)
@@ -110,7 +113,9 @@ def test_wrong_resets(wrong, parts, batch):
     assert_works_as_before(sim, before)
 
 
-@pytest.mark.parametrize("mask", [[True, False], [1, 0, 1], True, [[True, False, True]], np.ones(3)])
+@pytest.mark.parametrize(
+    "mask", [[True, False], [1, 0, 1], True, [[True, False, True]], np.ones(3)]
+)
 def test_wrong_masks(mask):
     sim = moving(tree(), batch=3)
     before, state = motion(sim), sim.state
@@ -123,7 +128,10 @@ def test_wrong_masks(mask):
 def test_one_environment_has_no_mask_to_choose_from():
     sim = moving(tree())
     before, state = motion(sim), sim.state
-    for wrong in (lambda: sim.reset(mask=[True, False]), lambda: sim.set_state(state, [True, False])):
+    for wrong in (
+        lambda: sim.reset(mask=[True, False]),
+        lambda: sim.set_state(state, [True, False]),
+    ):
         with pytest.raises(ValueError, match="mask: found"):
             wrong()
     assert_works_as_before(sim, before)
@@ -136,7 +144,14 @@ def test_wrong_states(batch):
     holed = state.copy()
     holed[..., 20] = np.nan
     # the last: quaternions of length zero
-    for wrong in (state[..., :-1], state[..., None], holed, np.append(state, 0.0), 1.0, np.zeros_like(state)):
+    for wrong in (
+        state[..., :-1],
+        state[..., None],
+        holed,
+        np.append(state, 0.0),
+        1.0,
+        np.zeros_like(state),
+    ):
         with pytest.raises(ValueError, match="state: found"):
             sim.state = wrong
         np.testing.assert_array_equal(sim.state, state)
@@ -149,7 +164,9 @@ def test_a_state_of_another_mechanism():
         sim.state = moving(random_tree(0, TYPES[:4])).state
 
 
-@pytest.mark.parametrize("read", ["body_position", "body_orientation", "body_velocity", "body_angular_velocity"])
+@pytest.mark.parametrize(
+    "read", ["body_position", "body_orientation", "body_velocity", "body_angular_velocity"]
+)
 def test_unknown_bodies(read):
     sim = Simulator(pendulum())
     with pytest.raises(MechanismError, match="body: found 'leg', expected one of arm"):

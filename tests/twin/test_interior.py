@@ -13,8 +13,16 @@ from vigym import Simulator
 SCENES = {
     "drop": (lambda: scenes.box(0.3), {}, None),
     "slide": (lambda: scenes.puck(0.5), {"velocities": (2.0, 1.0, 0.0, 0.0, 0.0, 4.0)}, None),
-    "directed": (lambda: scenes.puck((0.2, 0.6, 0.4)), {"velocities": (1.0, -1.0, 0.0, 0.0, 0.0, 0.0)}, None),
-    "spin": (lambda: scenes.puck(0.3, torsion=0.02), {"velocities": (0.5, 0.0, 0.0, 0.0, 0.0, 4.0)}, None),
+    "directed": (
+        lambda: scenes.puck((0.2, 0.6, 0.4)),
+        {"velocities": (1.0, -1.0, 0.0, 0.0, 0.0, 0.0)},
+        None,
+    ),
+    "spin": (
+        lambda: scenes.puck(0.3, torsion=0.02),
+        {"velocities": (0.5, 0.0, 0.0, 0.0, 0.0, 4.0)},
+        None,
+    ),
     "hopper": (lambda: scenes.hopper(clearance=0.02), {}, (0.2, -0.2)),
     "quadruped": (lambda: scenes.quadruped(clearance=0.02), {}, np.full(8, 0.1)),
     "snake": (lambda: scenes.snake(4), {}, (0.3, -0.3, 0.3)),
@@ -23,7 +31,10 @@ SCENES = {
 
 def pair(name, h, **options):
     build, start, targets = SCENES[name]
-    sims = [Simulator(build(), timestep=h, contact_solver=solver, **options) for solver in ("newton", "interior_point")]
+    sims = [
+        Simulator(build(), timestep=h, contact_solver=solver, **options)
+        for solver in ("newton", "interior_point")
+    ]
     for sim in sims:
         sim.reset(**start)
     return *sims, targets
@@ -84,7 +95,9 @@ def test_the_choice_is_kept_and_checked():
     assert Simulator(scenes.puck()).contact_solver == "newton"
     with pytest.raises(ValueError, match="contact_solver: found 'dense', expected"):
         Simulator(scenes.puck(), contact_solver="dense")
-    with pytest.raises(ValueError, match=r'contact_solver: found "interior_point" with friction_cone="pyramid"'):
+    with pytest.raises(
+        ValueError, match=r'contact_solver: found "interior_point" with friction_cone="pyramid"'
+    ):
         Simulator(scenes.puck(), contact_solver="interior_point", friction_cone="pyramid")
 
 

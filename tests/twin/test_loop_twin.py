@@ -22,7 +22,9 @@ PLANS = ("tail", "local")
 def trio(mech, seed=0, h=0.01, order=2, speed=0.5):
     """Simulators of both plans and the twin in one random assembled state, and which freedoms are actuated."""
     positions, rates = closed_state(mech, seed, speed=speed)
-    sims = [Simulator(mech, timestep=h, order=order, tolerance=1e-13, loops=loops) for loops in PLANS]
+    sims = [
+        Simulator(mech, timestep=h, order=order, tolerance=1e-13, loops=loops) for loops in PLANS
+    ]
     for sim in sims:
         sim.reset(positions, by_joint(mech, rates))
     twin = Twin(mech, h, order)
@@ -69,7 +71,9 @@ def test_fourth_order(kind):
 
 
 def test_without_springs_dampers_or_armature():
-    mech = random_loops(5, ["spherical", "universal", "spherical"], ["revolute"], springs=0, armature=False)
+    mech = random_loops(
+        5, ["spherical", "universal", "spherical"], ["revolute"], springs=0, armature=False
+    )
     run_together(*trio(mech), steps=20)
 
 
@@ -85,7 +89,9 @@ def wrenches(twin, share):
     return np.array(found)
 
 
-@pytest.mark.parametrize("name", ["four-bar", "tilted row", "five-bar", "Bricard's ring", "twice hinged", "balls"])
+@pytest.mark.parametrize(
+    "name", ["four-bar", "tilted row", "five-bar", "Bricard's ring", "twice hinged", "balls"]
+)
 def test_joint_forces_are_the_least(name):
     """Where rows depend on each other, the multipliers of least norm; the twin finds them over all raw rows."""
     sims, twin, driven = trio(BUILDERS[name]())
@@ -97,7 +103,9 @@ def test_joint_forces_are_the_least(name):
         expected = wrenches(twin, share)
         for sim in sims:
             assert sim.step(u[driven]).converged
-            np.testing.assert_allclose(sim.joint_forces(), expected, atol=1e-7 * max(1.0, np.abs(expected).max()))
+            np.testing.assert_allclose(
+                sim.joint_forces(), expected, atol=1e-7 * max(1.0, np.abs(expected).max())
+            )
 
 
 @pytest.mark.parametrize("loops", PLANS)

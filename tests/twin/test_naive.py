@@ -8,7 +8,13 @@ from scipy.linalg import null_space
 
 from oracle.naive import Twin
 from oracle.naive_joints import rotate
-from oracle.reference import DOUBLE_PENDULUM, DOUBLE_PENDULUM_ERRORS, DOUBLE_PENDULUM_START, absolute, double_pendulum
+from oracle.reference import (
+    DOUBLE_PENDULUM,
+    DOUBLE_PENDULUM_ERRORS,
+    DOUBLE_PENDULUM_START,
+    absolute,
+    double_pendulum,
+)
 from scenes.trees import TYPES, random_positions, random_rates, random_tree
 
 
@@ -23,7 +29,10 @@ def finite_difference_rows(twin, eps=1e-6):
     """Derivatives of constraints and of free coordinates along every body velocity, by central differences."""
     columns = []
     for direction in np.eye(6 * twin.n).reshape(-1, twin.n, 6):
-        up, down = (twin.ahead(sign * direction[:, :3], sign * direction[:, 3:], eps) for sign in (1.0, -1.0))
+        up, down = (
+            twin.ahead(sign * direction[:, :3], sign * direction[:, 3:], eps)
+            for sign in (1.0, -1.0)
+        )
         constraint = twin.constraint(*up) - twin.constraint(*down)
         change = twin.rates(*up, eps)[2] - twin.rates(*down, eps)[2]
         columns.append(np.append(constraint, change) / (2.0 * eps))
@@ -63,7 +72,12 @@ def test_small_steps_obey_newton_and_euler(seed):
     along = twin.mass[:, None] * (acceleration[:, :3] - mech.gravity)
     about = np.einsum("nij,nj->ni", twin.inertia, acceleration[:, 3:])
     about += np.cross(V[:, 3:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))
-    force = u - twin.damping * rates - twin.stiffness * twin.stretch() - twin.armature * joint_acceleration
+    force = (
+        u
+        - twin.damping * rates
+        - twin.stiffness * twin.stretch()
+        - twin.armature * joint_acceleration
+    )
     missing = np.hstack([along, about]).ravel() - force @ J
     np.testing.assert_allclose(null_space(G).T @ missing, 0.0, atol=1e-5 * np.abs(missing).max())
 
@@ -100,7 +114,9 @@ def test_forced_motion_converges_with_its_order(damping, order, h, factor):
     states, balances = [], []
     for step in (h, h / 2.0, h / 4.0):
         mech, twin = start(4, ["universal", "spherical"], damping=damping)
-        state, balance = held(twin, order, step, random_rates(5, mech, 2.0)[None] * [[1.0], [-0.5], [0.7]])
+        state, balance = held(
+            twin, order, step, random_rates(5, mech, 2.0)[None] * [[1.0], [-0.5], [0.7]]
+        )
         states.append(state)
         balances.append(balance)
     coarse, fine = np.abs(np.diff(states, axis=0)).max(axis=1)
@@ -117,12 +133,16 @@ def test_energy_and_momentum_of_a_free_chain():
     energies = []
     momenta = []
     for k in range(100):
-        u = np.append(np.zeros(6), rng.normal(size=5)) if k < 20 else None  # internal: nothing pushes on the root
+        u = (
+            np.append(np.zeros(6), rng.normal(size=5)) if k < 20 else None
+        )  # internal: nothing pushes on the root
         twin.step(u)
         V, _ = twin.knot_velocities()
         linear = twin.mass[:, None] * V[:, :3]
         spins = rotate(twin.q[1:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))
-        momenta.append(np.append(linear.sum(axis=0), (np.cross(twin.x[1:], linear) + spins).sum(axis=0)))
+        momenta.append(
+            np.append(linear.sum(axis=0), (np.cross(twin.x[1:], linear) + spins).sum(axis=0))
+        )
         energies.append(sum(twin.energy()))
     np.testing.assert_allclose(momenta - momenta[0], 0.0, atol=1e-12 * np.abs(momenta[0]).max())
     assert np.ptp(energies[20:]) < 1e-4 * energies[-1]

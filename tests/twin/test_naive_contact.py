@@ -25,7 +25,13 @@ def test_solutions_meet_the_laws(seed):
     """Random dense problems with every law, more contacts than freedoms among them."""
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(14, 8))
-    laws = [Stop(0), Slip((1, 2), 0, (0.5, 0.2, 0.9)), Drag(3, 0.1, 0), Stop(4), Slip((5, 6), 4, (0.3, 0.3, 0.3))]
+    laws = [
+        Stop(0),
+        Slip((1, 2), 0, (0.5, 0.2, 0.9)),
+        Drag(3, 0.1, 0),
+        Stop(4),
+        Slip((5, 6), 4, (0.3, 0.3, 0.3)),
+    ]
     laws += [Stop(7), Stop(8), Drag(9, 0.4), Drive(10, 0.7), Drive(11, 0.7, 12, 0.1)]
     W = root[:12] @ root[:12].T
     W = np.vstack([W, W[11]])
@@ -98,7 +104,9 @@ def test_sliding_is_uniform_deceleration_at_the_knots(friction):
             twin.step()
         slower = mu * scenes.GRAVITY
         assert twin.x[1, 0] == pytest.approx(sign * (3.0 * 0.2 - 0.5 * slower * 0.04), abs=1e-12)
-        assert twin.knot_velocities()[0][0, 0] == pytest.approx(sign * (3.0 - slower * 0.2), abs=1e-12)
+        assert twin.knot_velocities()[0][0, 0] == pytest.approx(
+            sign * (3.0 - slower * 0.2), abs=1e-12
+        )
 
 
 def test_a_slip_that_starts_rolls_as_a_ball_does():
@@ -122,7 +130,9 @@ def test_a_tumbling_box_only_loses_energy(seed):
         twin.step()
         energies.append(sum(twin.energy()))
         assert min(contact.gap(twin.x, twin.q) for contact in twin.contacts) > -1e-11
-    assert np.diff(energies).max() < 1e-5 * energies[0]  # rotation between impacts oscillates with h^2
+    assert (
+        np.diff(energies).max() < 1e-5 * energies[0]
+    )  # rotation between impacts oscillates with h^2
     assert energies[-1] < 0.8 * energies[0]
 
 
@@ -156,7 +166,12 @@ def test_dry_friction_of_a_joint_holds_and_lets_go():
 def test_couplings_and_skates_hold(name):
     mech = getattr(scenes, name)()
     twin = TouchingTwin(mech)
-    twin.reset({}, {"geared": [1.0, -2.0], "sleigh": [1.0, 0.0, 1.0], "unicycle": [1.0, 0.0, 0.0, 10.0]}.get(name))
+    twin.reset(
+        {},
+        {"geared": [1.0, -2.0], "sleigh": [1.0, 0.0, 1.0], "unicycle": [1.0, 0.0, 0.0, 10.0]}.get(
+            name
+        ),
+    )
     for _ in range(20):
         twin.step()
     V, _ = twin.knot_velocities()

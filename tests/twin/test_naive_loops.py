@@ -9,8 +9,21 @@ from scipy.linalg import null_space
 from oracle.naive import Twin
 from oracle.reference import falling_row
 from scenes.closing import closed_state
-from scenes.loops_plane import double_four_bar, five_bar, general_four_bars, parallel_motion, slider_crank
-from scenes.loops_space import bricard, closed_by, minitaur, random_loops, spatial_four_bar, twice_hinged
+from scenes.loops_plane import (
+    double_four_bar,
+    five_bar,
+    general_four_bars,
+    parallel_motion,
+    slider_crank,
+)
+from scenes.loops_space import (
+    bricard,
+    closed_by,
+    minitaur,
+    random_loops,
+    spatial_four_bar,
+    twice_hinged,
+)
 from scenes.trees import TYPES
 
 CLOSING = [kind for kind in TYPES if kind != "floating"]
@@ -26,7 +39,10 @@ def along(function, twin, eps=1e-6):
     """Derivatives of function(x, q) along every body velocity, by central differences."""
     columns = []
     for direction in np.eye(6 * twin.n).reshape(-1, twin.n, 6):
-        up, down = (function(*twin.ahead(s * direction[:, :3], s * direction[:, 3:], eps)) for s in (1.0, -1.0))
+        up, down = (
+            function(*twin.ahead(s * direction[:, :3], s * direction[:, 3:], eps))
+            for s in (1.0, -1.0)
+        )
         columns.append((up - down) / (2.0 * eps))
     return np.array(columns).T
 
@@ -35,12 +51,16 @@ def along(function, twin, eps=1e-6):
 def test_rows_of_closing_joints_and_springs_are_derivatives(kind):
     twin = moving_twin(closed_by(kind))
     np.testing.assert_allclose(twin.rows()[0], along(twin.constraint, twin), atol=1e-8)
-    np.testing.assert_allclose(twin.springs.rows(twin.x, twin.q), along(twin.springs.lengths, twin), atol=1e-8)
+    np.testing.assert_allclose(
+        twin.springs.rows(twin.x, twin.q), along(twin.springs.lengths, twin), atol=1e-8
+    )
     change = along(lambda x, q: twin.rates(x, q, 1.0)[2], twin)
     np.testing.assert_allclose(twin.rows()[1], change, atol=1e-8)
 
 
-@pytest.mark.parametrize("build", [general_four_bars, slider_crank, bricard, spatial_four_bar, minitaur])
+@pytest.mark.parametrize(
+    "build", [general_four_bars, slider_crank, bricard, spatial_four_bar, minitaur]
+)
 def test_newton_goes_along_the_derivative_of_the_poses(build):
     """The analytic derivative of a step's end, which the Jacobian is made of."""
     twin = moving_twin(build(1) if build is general_four_bars else build())
@@ -58,7 +78,9 @@ def test_newton_goes_along_the_derivative_of_the_poses(build):
 @pytest.mark.parametrize("seed", range(3))
 def test_small_steps_obey_newton_and_euler(seed):
     """The missing force is one of the constraints, with springs and dampers along their lines."""
-    mech = random_loops(seed, ["spherical", "universal", "revolute", "cylindrical"], ["revolute"], damping=0.3)
+    mech = random_loops(
+        seed, ["spherical", "universal", "revolute", "cylindrical"], ["revolute"], damping=0.3
+    )
     start = closed_state(mech, seed)
     u = 2.0 * np.ones(7)
     h = 1e-4
@@ -76,10 +98,18 @@ def test_small_steps_obey_newton_and_euler(seed):
     balance = twin.mass[:, None] * (acceleration[:, :3] - mech.gravity)
     about = np.einsum("nij,nj->ni", twin.inertia, acceleration[:, 3:])
     about += np.cross(V[:, 3:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))
-    force = np.append(u, np.zeros(len(rates) - 7)) - twin.damping * rates - twin.stiffness * twin.stretch()
+    force = (
+        np.append(u, np.zeros(len(rates) - 7))
+        - twin.damping * rates
+        - twin.stiffness * twin.stretch()
+    )
     pull = twin.springs.stiffness * (twin.springs.lengths(twin.x, twin.q) - twin.springs.rest)
     pull += twin.springs.damping * (S @ V.ravel())
-    missing = np.hstack([balance, about]).ravel() - (force - twin.armature * joint_acceleration) @ J + pull @ S
+    missing = (
+        np.hstack([balance, about]).ravel()
+        - (force - twin.armature * joint_acceleration) @ J
+        + pull @ S
+    )
     np.testing.assert_allclose(null_space(G).T @ missing, 0.0, atol=1e-5 * np.abs(missing).max())
 
 
@@ -103,7 +133,9 @@ def by_vector(twin, positions, rates):
     return positions, [rates[joint.name] for joint in twin.tree]
 
 
-@pytest.mark.parametrize("build", [bricard, twice_hinged, five_bar], ids=lambda build: build.__name__)
+@pytest.mark.parametrize(
+    "build", [bricard, twice_hinged, five_bar], ids=lambda build: build.__name__
+)
 def test_multipliers_of_dependent_rows_are_the_least(build):
     twin = moving_twin(build())
     twin.step()
@@ -115,7 +147,9 @@ def test_multipliers_of_dependent_rows_are_the_least(build):
 @pytest.mark.parametrize("order", [2, 4])
 def test_motion_and_energy_with_loops_and_springs_converge_with_the_order(order):
     states, drifts = [], []
-    mech = random_loops(4, ["spherical", "universal", "revolute", "cylindrical"], ["spherical"], armature=False)
+    mech = random_loops(
+        4, ["spherical", "universal", "revolute", "cylindrical"], ["spherical"], armature=False
+    )
     start = closed_state(mech, 4)
     for h in (0.04, 0.02, 0.01):
         twin = Twin(mech, h, order)

@@ -19,7 +19,9 @@ HALVES = [np.array([0.2, 0.15, 0.1]), np.array([0.0, 0.0, 0.2]), np.zeros(3)]
 def brute(p, d, half):
     """Least distance by bounded least squares over both bodies."""
     thin = np.where(half > 0.0, half, 1e-14)
-    found = lsq_linear(np.column_stack([d, -np.eye(3)]), -p, ([-1.0, *-thin], [1.0, *thin]), tol=1e-14)
+    found = lsq_linear(
+        np.column_stack([d, -np.eye(3)]), -p, ([-1.0, *-thin], [1.0, *thin]), tol=1e-14
+    )
     return np.sqrt(2.0 * found.cost)
 
 

@@ -50,8 +50,8 @@ SCENES = {
 def test_steps_are_the_twins(name):
     """With the same small softness: poses, forces and velocities at every knot, as of contacts with the ground.
 
-    Left out is what has several solutions (a rod that falls flat on another may rest on either end first), and steps
-    that the simulator halves or solves carefully, with softer anchors.
+    Left out is what has several solutions (a rod that falls flat on another may rest on either end
+    first), and steps that the simulator halves or solves carefully, with softer anchors.
     """
     build, h, steps, targets, torques = SCENES[name]
     mech, rates = build()

@@ -15,7 +15,8 @@ def pair(seed, types, *, h=0.01, order=2, **options):
     """Simulator and twin of one random tree in one random state, and which freedoms are actuated."""
     mech = random_tree(seed, types, **options)
     positions, rates = random_positions(seed, mech), random_rates(seed, mech)
-    # Far below the agreement asked for: what each step leaves grows with the motion's own sensitivity.
+    # Far below the agreement asked for: what each step leaves grows with the motion's own
+    # sensitivity.
     sim, twin = Simulator(mech, timestep=h, order=order, tolerance=1e-13), Twin(mech, h, order)
     sim.reset(positions, by_joint(mech, rates))
     twin.reset(positions, rates)

@@ -19,11 +19,18 @@ def messages(mech: Mechanism, action: str) -> str:
 def test_pendulum_asset():
     mech = load_urdf(assets.path("pendulum"))
     rod, hinge = mech.bodies["rod"], mech.joints["hinge"]
-    assert (mech.name, hinge.type, hinge.parent, hinge.child) == ("pendulum", "continuous", "world", "rod")
+    assert (mech.name, hinge.type, hinge.parent, hinge.child) == (
+        "pendulum",
+        "continuous",
+        "world",
+        "rod",
+    )
     np.testing.assert_array_equal(hinge.axis, [0, 1, 0])
     np.testing.assert_array_equal(hinge.position, [0, 0, 0])
     np.testing.assert_array_equal(rod.position, [0, 0, -0.5])
-    np.testing.assert_array_equal(np.diag(rod.inertia), [0.08348958333333333, 0.08348958333333333, 0.0003125])
+    np.testing.assert_array_equal(
+        np.diag(rod.inertia), [0.08348958333333333, 0.08348958333333333, 0.0003125]
+    )
     assert mech.actuator_names == ["hinge"]
     assert (hinge.effort, hinge.velocity, hinge.limits) == (2.0, 30.0, None)
     cylinder, ball = rod.shapes
@@ -35,7 +42,11 @@ def test_pendulum_asset():
     np.testing.assert_allclose(axle.orientation, [np.sqrt(0.5), np.sqrt(0.5), 0, 0], rtol=1e-15)
 
 
-COMPOUND = ("base", "chassis_left", "chassis_right")  # links of assets that are all of their boxes, of one density
+COMPOUND = (
+    "base",
+    "chassis_left",
+    "chassis_right",
+)  # links of assets that are all of their boxes, of one density
 
 
 def moments(solid, mass: float) -> np.ndarray:
@@ -52,18 +63,26 @@ def test_masses_and_inertias_of_the_assets_are_those_of_their_shapes(name):
         solids = part.visuals if part.name in COMPOUND else part.visuals[:1]
         volumes = [np.prod(each.shape.size) for each in solids] if len(solids) > 1 else [1.0]
         expected = np.zeros((3, 3))
-        center = sum(volume * each.pose.position for volume, each in zip(volumes, solids, strict=True)) / sum(volumes)
+        center = sum(
+            volume * each.pose.position for volume, each in zip(volumes, solids, strict=True)
+        ) / sum(volumes)
         np.testing.assert_allclose(center, part.inertial.position, atol=1e-17)
         for volume, each in zip(volumes, solids, strict=True):
             np.testing.assert_array_equal(each.pose.rotation, part.inertial.rotation)
             mass, arm = part.mass * volume / sum(volumes), each.pose.position - center
-            expected += moments(each.shape, mass) + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+            expected += moments(each.shape, mass) + mass * (
+                arm @ arm * np.eye(3) - np.outer(arm, arm)
+            )
         np.testing.assert_allclose(part.inertia, expected, rtol=1e-14, atol=1e-17)
 
 
 @pytest.mark.parametrize(
     ("name", "actuators", "tip"),
-    [("cartpole", ["rail"], 1.0), ("inverted_double_pendulum", ["rail"], 1.2), ("acrobot", ["elbow"], -2.0)],
+    [
+        ("cartpole", ["rail"], 1.0),
+        ("inverted_double_pendulum", ["rail"], 1.2),
+        ("acrobot", ["elbow"], -2.0),
+    ],
 )
 def test_assets_have_the_actuators_and_zero_poses_their_tasks_are_written_for(name, actuators, tip):
     mech = load_urdf(assets.path(name))
@@ -100,8 +119,12 @@ def test_fixed_joints_are_merged_exactly(load):
     np.testing.assert_allclose(body.position, center, atol=1e-15)
     np.testing.assert_allclose(body.inertia, expected, rtol=1e-14, atol=1e-15)
     assert {frame.body for frame in mech.frames.values()} == {"a"}
-    np.testing.assert_allclose(mech.frames["eye"].position, np.array([0, 0, 3]) - center, atol=1e-15)
-    np.testing.assert_allclose(mech.frames["b"].orientation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-15)
+    np.testing.assert_allclose(
+        mech.frames["eye"].position, np.array([0, 0, 3]) - center, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        mech.frames["b"].orientation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-15
+    )
     np.testing.assert_allclose(body.shapes[0].position, np.array([0, 0, 3]) - center, atol=1e-15)
     assert "joint 'ab': fixed: link 'b' is part of 'a'" in messages(mech, "merged")
 
@@ -113,7 +136,10 @@ def test_types_axes_and_bounds_are_those_of_the_file(load):
     mech = load(
         link("world", ""),
         *(link(kind) for kind in kinds),
-        *(joint(f"j{kind}", kind, "world", kind, turned + extra.get(kind, LIMIT)) for kind in kinds),
+        *(
+            joint(f"j{kind}", kind, "world", kind, turned + extra.get(kind, LIMIT))
+            for kind in kinds
+        ),
     )
     assert [j.type for j in mech.joints.values()] == list(kinds)
     assert [j.name for j in mech.tree_joints] == [f"j{kind}" for kind in kinds]
@@ -128,11 +154,16 @@ def test_types_axes_and_bounds_are_those_of_the_file(load):
 
 
 def test_what_is_not_simulated_is_reported(load):
-    dynamics = '<dynamics damping="0.5" friction="0.25" spring_stiffness="7" spring_reference="0.5"/>'
+    dynamics = (
+        '<dynamics damping="0.5" friction="0.25" spring_stiffness="7" spring_reference="0.5"/>'
+    )
     extras = '<safety_controller k_velocity="1"/><calibration rising="0"/>'
     mech = load(
         '<transmission name="t"/><gazebo reference="a"/><sensor name="s"/>',
-        link("a", INERTIAL + '<contact><rolling_friction value="0.1"/><stiffness value="9"/></contact>'),
+        link(
+            "a",
+            INERTIAL + '<contact><rolling_friction value="0.1"/><stiffness value="9"/></contact>',
+        ),
         link("b"),
         link("c"),
         joint("j", "revolute", "a", "b", LIMIT + dynamics + extras),
@@ -144,7 +175,13 @@ def test_what_is_not_simulated_is_reported(load):
     assert (j.damping, j.friction, j.stiffness, j.rest, j.effort) == (0.5, 0.25, 7.0, (0.5,), 3.0)
     assert mech.joints["m"].friction == 0.0
     ignored = messages(mech, "ignored")
-    for tag in ("<transmission> 't'", "<gazebo>", "<sensor> 's'", "<safety_controller>", "<calibration>"):
+    for tag in (
+        "<transmission> 't'",
+        "<gazebo>",
+        "<sensor> 's'",
+        "<safety_controller>",
+        "<calibration>",
+    ):
         assert tag in ignored
     assert "link 'a' <contact> <rolling_friction>: nothing resists rolling" in ignored
     assert "link 'a' <contact> <stiffness>: contacts are rigid" in ignored
@@ -166,7 +203,11 @@ def test_base(load):
     assert [j.name for j in load(*light).tree_joints] == ["j"]
     with pytest.raises(UrdfError, match="base='floating': found no mass in the root link 'a'"):
         load(*light, base="floating")
-    dummy = (link("a", ""), link("b"), joint("j", "fixed", "a", "b"))  # a massless root on a trunk floats with it
+    dummy = (
+        link("a", ""),
+        link("b"),
+        joint("j", "fixed", "a", "b"),
+    )  # a massless root on a trunk floats with it
     assert list(load(*dummy).bodies) == ["b"]
     with pytest.raises(UrdfError, match="base: found 'free'"):
         load(*heavy, base="free")
@@ -179,7 +220,9 @@ def test_point_masses_may_be_parts_of_a_body_but_none_alone(load):
     point = '<inertial><origin xyz="0 0 1"/><mass value="1"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'
     mech = load(link("a"), link("b", point), joint("j", "fixed", "a", "b"))
     np.testing.assert_allclose(mech.bodies["a"].inertia, np.diag([1.5, 1.5, 1.0]))
-    with pytest.raises(UrdfError, match=r"link 'b' <inertial> <inertia>: found principal moments \(0, 0, 0\)"):
+    with pytest.raises(
+        UrdfError, match=r"link 'b' <inertial> <inertia>: found principal moments \(0, 0, 0\)"
+    ):
         load(link("b", point))
 
 
@@ -193,12 +236,23 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
     (tmp_path / "b.obj").write_text(triangle)
     (tmp_path / "garbage.obj").write_bytes(bytes(range(256)) * 40)
     (tmp_path / "wrong.obj").write_text("v 0 0 0\nf 1 2 3\n")
-    names = ("package://pack/meshes/a.obj", "b.obj", str(tmp_path / "b.obj"), f"file://{tmp_path}/b.obj")
+    names = (
+        "package://pack/meshes/a.obj",
+        "b.obj",
+        str(tmp_path / "b.obj"),
+        f"file://{tmp_path}/b.obj",
+    )
     bad = ("package://pack/meshes/b.obj", "none.obj", "garbage.obj", "wrong.obj", "b.ply")
     (tmp_path / "b.ply").write_text("ply")
-    red, named = '<material name="red"><color rgba="1 0 0 2"/></material>', '<material name="green"/>'
+    red, named = (
+        '<material name="red"><color rgba="1 0 0 2"/></material>',
+        '<material name="green"/>',
+    )
     shapes = [visual(f'<mesh filename="{name}" scale="1 1 2"/>', named) for name in (*names, *bad)]
-    balls = [visual('<sphere radius="1"/>', material) for material in (red, named, '<material name="none"/>', "")]
+    balls = [
+        visual('<sphere radius="1"/>', material)
+        for material in (red, named, '<material name="none"/>', "")
+    ]
     empty = visual('<sphere radius="0"/>', "") + visual('<plane normal="0 0 1"/>', "")
     green = '<material name="green"><color rgba="0 1 0 0.5"/></material>'
     mech = load(green, link("a", INERTIAL + "".join([*shapes, *balls, empty])))
@@ -207,7 +261,13 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
     assert all(shape.path.is_absolute() and shape.path.is_file() for shape in drawn[:4])
     assert drawn[0].scale.tolist() == [1.0, 1.0, 2.0]
     colours = [shape.rgba.tolist() for shape in drawn[3:]]
-    assert colours == [[0, 1, 0, 0.5], [1, 0, 0, 1], [0, 1, 0, 0.5], [0.6, 0.6, 0.6, 1], [0.6, 0.6, 0.6, 1]]
+    assert colours == [
+        [0, 1, 0, 0.5],
+        [1, 0, 0, 1],
+        [0, 1, 0, 0.5],
+        [0.6, 0.6, 0.6, 1],
+        [0.6, 0.6, 0.6, 1],
+    ]
     dropped = messages(mech, "dropped")
     assert dropped.count("mesh '") == len(bad)
     assert all(name in dropped for name in bad)

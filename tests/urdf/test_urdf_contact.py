@@ -24,7 +24,12 @@ def said(mech, action: str) -> list[str]:
 
 def test_shapes_are_those_of_the_file_in_the_frame_of_the_body(load):
     """Two links in one body: its centre is at (0, 0, 1), the second link's frame at (0, 0, 2), turned about z."""
-    shapes = (BOX, BALL, '<cylinder radius="0.1" length="2"/>', '<capsule radius="0.1" length="2"/>')
+    shapes = (
+        BOX,
+        BALL,
+        '<cylinder radius="0.1" length="2"/>',
+        '<capsule radius="0.1" length="2"/>',
+    )
     placed = '<origin xyz="0.5 0 0" rpy="1.5707963267948966 0 0"/>'
     mech = load(
         link("a", INERTIAL + collision(BOX)),
@@ -34,11 +39,19 @@ def test_shapes_are_those_of_the_file_in_the_frame_of_the_body(load):
     )
     assert list(mech.collisions) == ["a", "b 1", "b 2", "b 3", "b 4"]
     assert {touch.body for touch in mech.collisions.values()} == {"a"}
-    assert [type(touch.shape) for touch in mech.collisions.values()] == [Box, Box, Sphere, Cylinder, Capsule]
+    assert [type(touch.shape) for touch in mech.collisions.values()] == [
+        Box,
+        Box,
+        Sphere,
+        Cylinder,
+        Capsule,
+    ]
     np.testing.assert_allclose(mech.collisions["a"].position, (0, 0, -1), atol=1e-15)
     for touch in list(mech.collisions.values())[1:]:
         np.testing.assert_allclose(touch.position, (0, 0.5, 1), atol=1e-15)
-        np.testing.assert_allclose(batch_rotation_matrix(touch.shape.orientation)[:, 2], (1, 0, 0), atol=1e-15)
+        np.testing.assert_allclose(
+            batch_rotation_matrix(touch.shape.orientation)[:, 2], (1, 0, 0), atol=1e-15
+        )
     assert mech.bodies["a"].shapes == ()
     assert all(touch.friction.tolist() == [0.8] * 3 for touch in mech.collisions.values())
     assert len(mech.contact_names) == 8 + 8 + 1 + 8 + 2
@@ -58,7 +71,8 @@ def test_names_are_those_of_the_file_where_they_are_unique(load):
 
 def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     contact = (
-        '<contact><lateral_friction value="0.3"/><spinning_friction value="0.01"/><restitution value="0.5"/></contact>'
+        '<contact><lateral_friction value="0.3"/><spinning_friction value="0.01"/>'
+        '<restitution value="0.5"/></contact>'
     )
     mu = '<mu1>1.5</mu1><mu2 value="0.5"/>'
     turned = '<origin rpy="0 0 1.5707963267948966"/>'
@@ -78,7 +92,9 @@ def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     }  # fmt: skip
     a = mech.collisions["a"]
     assert (a.torsion, a.restitution, mech.collisions["b"].torsion) == (0.01, 0.5, 0.0)
-    np.testing.assert_allclose(mech.collisions["b"].direction, (-1, 0, 0), atol=1e-15)  # y of the turned shape
+    np.testing.assert_allclose(
+        mech.collisions["b"].direction, (-1, 0, 0), atol=1e-15
+    )  # y of the turned shape
     np.testing.assert_allclose(mech.collisions["c"].direction, (0, 1, 0), atol=1e-15)
     changed = "\n".join(said(mech, "changed"))
     assert "mu1 1.5 and mu2 0.5 without fdir1: mu1 is taken along x of the shapes" in changed
@@ -93,10 +109,19 @@ def test_the_grounds_own_friction_is_kept_with_it(load):
 
 
 def test_without_a_ground_shapes_are_kept_and_that_is_told_once(load):
-    parts = (link("a", INERTIAL + collision() + collision('<sphere radius="0"/>')), link("b", INERTIAL + collision()))
+    parts = (
+        link("a", INERTIAL + collision() + collision('<sphere radius="0"/>')),
+        link("b", INERTIAL + collision()),
+    )
     mech = load(*parts, joint("j", "continuous", "a", "b", HINGE))
-    assert (mech.ground, list(mech.collisions), mech.contact_names) == (None, ["a 1", "a 2", "b"], [])
-    assert said(mech, "ignored") == ["ignored: <collision> of 3 shapes: no ground is given, and they touch none"]
+    assert (mech.ground, list(mech.collisions), mech.contact_names) == (
+        None,
+        ["a 1", "a 2", "b"],
+        [],
+    )
+    assert said(mech, "ignored") == [
+        "ignored: <collision> of 3 shapes: no ground is given, and they touch none"
+    ]
     mech.ground = Ground()
     assert mech.contact_names == ["a 1", "a 2", "b"]
     assert mech.collisions["a 2"].shape is None  # a sphere without size is a point
@@ -105,13 +130,22 @@ def test_without_a_ground_shapes_are_kept_and_that_is_told_once(load):
 def test_what_is_no_shape_or_stands_still_touches_nothing_and_is_reported(load):
     mech = load(
         link("world", collision(BOX)),
-        link("a", INERTIAL + collision('<plane normal="0 0 1"/>') + collision('<box size="1 1 0"/>') + collision()),
+        link(
+            "a",
+            INERTIAL
+            + collision('<plane normal="0 0 1"/>')
+            + collision('<box size="1 1 0"/>')
+            + collision(),
+        ),
         joint("j", "continuous", "world", "a", HINGE),
         ground=True,
     )
     assert list(mech.collisions) == ["a"]
     dropped = "\n".join(said(mech, "dropped"))
-    assert "link 'a' <collision> 1 <geometry> <plane>: touches nothing: a shape of other programs" in dropped
+    assert (
+        "link 'a' <collision> 1 <geometry> <plane>: touches nothing: a shape of other programs"
+        in dropped
+    )
     assert "link 'a' <collision> 2 <geometry> <box>: touches nothing: it has size zero" in dropped
     assert said(mech, "ignored") == [
         "ignored: link 'world' <collision>: fixed to the world, of which only the ground touches"
@@ -120,30 +154,52 @@ def test_what_is_no_shape_or_stands_still_touches_nothing_and_is_reported(load):
 
 def test_meshes_touch_by_their_hull_and_that_is_reported(load, tmp_path):
     corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    (tmp_path / "box.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in [*corners, (0, 0, 0)]))
-    mech = load(link("a", INERTIAL + collision('<mesh filename="box.obj" scale="0.1 0.2 0.3"/>')), ground=True)
+    (tmp_path / "box.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in [*corners, (0, 0, 0)])
+    )
+    mech = load(
+        link("a", INERTIAL + collision('<mesh filename="box.obj" scale="0.1 0.2 0.3"/>')),
+        ground=True,
+    )
     touch = mech.collisions["a"]
     assert isinstance(touch.shape, Mesh)
     expected = np.array(corners) * (0.1, 0.2, 0.3)
-    np.testing.assert_allclose(np.unique(touch.corners, axis=0), np.unique(expected, axis=0), rtol=1e-15)
-    assert said(mech, "changed") == ["changed: link 'a' <collision>: its convex hull touches, by 8 corners"]
+    np.testing.assert_allclose(
+        np.unique(touch.corners, axis=0), np.unique(expected, axis=0), rtol=1e-15
+    )
+    assert said(mech, "changed") == [
+        "changed: link 'a' <collision>: its convex hull touches, by 8 corners"
+    ]
 
 
-@pytest.mark.parametrize(("name", "message"), [("lost.obj", "no readable file"), ("a.dae", "expected .obj or .stl")])
-def test_a_mesh_that_touches_and_cannot_be_read_is_an_error_unless_a_report_is_asked_for(load, tmp_path, name, message):
+@pytest.mark.parametrize(
+    ("name", "message"), [("lost.obj", "no readable file"), ("a.dae", "expected .obj or .stl")]
+)
+def test_a_mesh_that_touches_and_cannot_be_read_is_an_error_unless_a_report_is_asked_for(
+    load, tmp_path, name, message
+):
     (tmp_path / "a.dae").write_text("<COLLADA/>")
-    part = link("a", INERTIAL + collision(f'<mesh filename="package://pack/{name}"/>') + collision(BOX))
+    part = link(
+        "a", INERTIAL + collision(f'<mesh filename="package://pack/{name}"/>') + collision(BOX)
+    )
     (tmp_path / "pack").mkdir()
     (tmp_path / "a.dae").rename(tmp_path / "pack" / "a.dae")
     for touching in ({}, {"ground": True}, {"self_collision": True}):
         with pytest.raises(UrdfError, match=message) as caught:
             load(part, **touching)
-        for told in (str(tmp_path / "robot.urdf"), "link 'a' <collision> 1", name, "missing_meshes='report'"):
+        for told in (
+            str(tmp_path / "robot.urdf"),
+            "link 'a' <collision> 1",
+            name,
+            "missing_meshes='report'",
+        ):
             assert told in str(caught.value)
         mech = load(part, **touching, missing_meshes="report")
         assert list(mech.collisions) == ["a 2"]
         (dropped,) = said(mech, "dropped")
-        assert dropped.startswith("dropped: link 'a' <collision> 1: it touches nothing: collision 'a 1': mesh ")
+        assert dropped.startswith(
+            "dropped: link 'a' <collision> 1: it touches nothing: collision 'a 1': mesh "
+        )
         assert name in dropped
     with pytest.raises(UrdfError, match="missing_meshes: found True, expected 'error' or 'report'"):
         load(part, missing_meshes=True)
@@ -152,7 +208,9 @@ def test_a_mesh_that_touches_and_cannot_be_read_is_an_error_unless_a_report_is_a
 def test_bodies_that_no_joint_holds_together_touch_each_other_when_asked(load):
     shapes = (BALL, BOX, BALL, '<cylinder radius="0.1" length="2"/>', "")
     inside = dict(zip(("left", "right", "bar", "drum", "bare"), shapes, strict=True))
-    bodies = [link(name, INERTIAL + (collision(shape) if shape else "")) for name, shape in inside.items()]
+    bodies = [
+        link(name, INERTIAL + (collision(shape) if shape else "")) for name, shape in inside.items()
+    ]
     file = (
         link("world", ""),
         *bodies,
@@ -163,10 +221,13 @@ def test_bodies_that_no_joint_holds_together_touch_each_other_when_asked(load):
     )
     assert load(*file).pairs == ()
     mech = load(*file, self_collision=True)
-    assert mech.pairs == (("left", "right"),)  # bar hangs on the one and closes a loop with the other
+    assert mech.pairs == (
+        ("left", "right"),
+    )  # bar hangs on the one and closes a loop with the other
     assert mech.ground is None
-    assert "body 'drum' <collision>: touches the ground alone, not other bodies: cylinder" in "\n".join(
-        said(mech, "ignored")
+    assert (
+        "body 'drum' <collision>: touches the ground alone, not other bodies: cylinder"
+        in "\n".join(said(mech, "ignored"))
     )
 
 
@@ -174,12 +235,20 @@ def test_limits_friction_and_mimic_are_simulated(load):
     mech = load(
         *(link(name) for name in "abcd"),
         joint("thumb", "revolute", "a", "b", LIMIT + '<dynamics friction="0.2"/>'),
-        joint("finger", "prismatic", "a", "c", LIMIT + '<mimic joint="thumb" multiplier="-0.5" offset="0.1"/>'),
+        joint(
+            "finger",
+            "prismatic",
+            "a",
+            "c",
+            LIMIT + '<mimic joint="thumb" multiplier="-0.5" offset="0.1"/>',
+        ),
         joint("tip", "continuous", "c", "d", '<mimic joint="finger"/>'),
     )
     assert mech.joints["thumb"].limits.tolist() == [[-1.0, 2.0]]
     assert mech.joints["thumb"].friction == 0.2
-    assert [(c.name, c.type, c.joint, c.other, c.ratio, c.offset) for c in mech.couplings.values()] == [
+    assert [
+        (c.name, c.type, c.joint, c.other, c.ratio, c.offset) for c in mech.couplings.values()
+    ] == [
         ("finger", "mimic", "finger", "thumb", -0.5, 0.1),
         ("tip", "mimic", "tip", "finger", 1.0, 0.0),
     ]

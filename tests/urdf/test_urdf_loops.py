@@ -41,7 +41,12 @@ def test_what_a_loop_joint_carries(load):
     spring = '<dynamics damping="0.5" spring_stiffness="7" spring_reference="0.25"/>'
     mech = load(*ARMS, loop(inside=HINGE + bounds + spring))
     closing = mech.joints["d"]
-    assert (closing.damping, closing.stiffness, closing.rest, closing.velocity) == (0.5, 7.0, (0.25,), 3.0)
+    assert (closing.damping, closing.stiffness, closing.rest, closing.velocity) == (
+        0.5,
+        7.0,
+        (0.25,),
+        3.0,
+    )
     assert closing.limits.tolist() == [[-1.0, 2.0]]
     assert load(*ARMS, loop(inside=HINGE + '<limit velocity="3"/>')).joints["d"].limits is None
 
@@ -68,7 +73,10 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
         joint("a", "floating", "world", "first", '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>'),
         joint("b", "floating", "world", "second", '<origin xyz="1 2 4" rpy="0.5 -0.7 0.2"/>'),
     )
-    halves = ('link="first" xyz="0.1 0 0.2" rpy="0.3 0.4 -0.5"', 'link="second" xyz="0 0.2 -1" rpy="-0.2 1 2"')
+    halves = (
+        'link="first" xyz="0.1 0 0.2" rpy="0.3 0.4 -0.5"',
+        'link="second" xyz="0 0.2 -1" rpy="-0.2 1 2"',
+    )
     mech = load(*turned, loop("universal", *halves, '<axis xyz="0.6 0.8 0"/><axis2 xyz="0 0 1"/>'))
     closing = mech.joints["d"]
     rotations = [Rotation.from_euler("xyz", rpy) for rpy in ([0.1, 0.2, 0.3], [0.5, -0.7, 0.2])]
@@ -76,11 +84,17 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
         rotation * Rotation.from_euler("xyz", rpy)
         for rotation, rpy in zip(rotations, ([0.3, 0.4, -0.5], [-0.2, 1.0, 2.0]), strict=True)
     )
-    np.testing.assert_allclose(closing.position, [1, 2, 3] + rotations[0].apply([0.1, 0, 0.2]), atol=1e-15)
-    np.testing.assert_allclose(closing.child_position, [1, 2, 4] + rotations[1].apply([0, 0.2, -1]), atol=1e-15)
+    np.testing.assert_allclose(
+        closing.position, [1, 2, 3] + rotations[0].apply([0.1, 0, 0.2]), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        closing.child_position, [1, 2, 4] + rotations[1].apply([0, 0.2, -1]), atol=1e-15
+    )
     np.testing.assert_allclose(closing.axis, first.apply([0.6, 0.8, 0]), atol=1e-15)
     np.testing.assert_allclose(closing.axis2, first.apply([0, 0, 1]), atol=1e-15)
-    np.testing.assert_allclose(matrix(closing.child_rotation), (second * first.inv()).as_matrix(), atol=1e-15)
+    np.testing.assert_allclose(
+        matrix(closing.child_rotation), (second * first.inv()).as_matrix(), atol=1e-15
+    )
     gap = np.linalg.norm(closing.child_position - closing.position)
     angle = abs(np.arcsin(closing.axis @ second.apply([0, 0, 1])))
     assert actions(mech)["assembled"].startswith(
@@ -91,10 +105,14 @@ def test_both_halves_have_a_pose_and_the_axis_is_a_vector_of_the_first(load):
 
 def test_halves_apart_along_a_free_direction_are_no_gap(load):
     """A slide of 0.3 m and a turn about the hinge shift the coordinate's zero; they leave nothing to be assembled."""
-    slide = load(*ARMS, loop("prismatic", second='link="right" xyz="0 0 1.25"', inside='<axis xyz="0 0 1"/>'))
+    slide = load(
+        *ARMS, loop("prismatic", second='link="right" xyz="0 0 1.25"', inside='<axis xyz="0 0 1"/>')
+    )
     assert slide.joints["d"].child_position.tolist() == [2.0, 0.0, 1.25]
     turn = load(*ARMS, loop(second='link="right" xyz="0 0 1" rpy="0 0.4 0"'))
-    np.testing.assert_allclose(turn.joints["d"].child_rotation, [np.cos(0.2), 0, np.sin(0.2), 0], atol=1e-15)
+    np.testing.assert_allclose(
+        turn.joints["d"].child_rotation, [np.cos(0.2), 0, np.sin(0.2), 0], atol=1e-15
+    )
     for mech in (slide, turn):
         assert mech.joints["d"].is_open
         assert mech.degrees_of_freedom == 1
@@ -106,10 +124,15 @@ def test_open_loops_are_assembled_or_refused(load, tmp_path):
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1.25"'))
     assert mech.joints["d"].is_open
     text = actions(mech)["assembled"]
-    assert "joint frames 0.25 m and 0 rad apart at the file's zero; simulators start with the loop closed\n" in text
+    assert (
+        "joint frames 0.25 m and 0 rad apart at the file's zero; simulators start with the loop closed\n"
+        in text
+    )
     largest = int(np.argmax(np.abs(mech.structure.assembly)))
     name, value = "abc"[largest], mech.structure.assembly[largest]
-    assert text.endswith(f"\nassembled: pose: farthest from the file's zero is '{name}', at {value:.6g}")
+    assert text.endswith(
+        f"\nassembled: pose: farthest from the file's zero is '{name}', at {value:.6g}"
+    )
     assert abs(value) > 0.08
     for type, half, gap in (
         ("revolute", 'xyz="0 0 9"', "4 m and 0 rad"),
@@ -127,11 +150,15 @@ def test_a_misfit_that_no_motion_changes_is_told(load):
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1" rpy="1e-6 0 0"'))
     assert mech.degrees_of_freedom == 1
     assert "joint frames 0 m and 1e-06 rad apart" in actions(mech)["assembled"]
-    assert "0 m and 1e-06 rad stay, no motion of the tree changes them" in actions(mech)["assembled"]
+    assert (
+        "0 m and 1e-06 rad stay, no motion of the tree changes them" in actions(mech)["assembled"]
+    )
 
 
 def test_rounding_is_no_gap_and_a_micrometre_is(load):
-    assert not load(*ARMS, loop(second='link="right" xyz="0 0 1.0000000000002"')).joints["d"].is_open
+    assert (
+        not load(*ARMS, loop(second='link="right" xyz="0 0 1.0000000000002"')).joints["d"].is_open
+    )
     mech = load(*ARMS, loop(second='link="right" xyz="0 0 1.000001"'))
     assert mech.joints["d"].is_open
     assert "joint frames 1e-06 m and 0 rad apart" in actions(mech)["assembled"]
@@ -140,31 +167,46 @@ def test_rounding_is_no_gap_and_a_micrometre_is(load):
 def test_links_of_fixed_joints_stand_for_their_body(load):
     tip = '<origin xyz="2 0 0" rpy="0 0 1.5707963267948966"/>'
     arms = (*ARMS, link("tip", ""), joint("f", "fixed", "bar", "tip", tip))
-    mech = load(*arms, loop(first='link="tip"', second='link="right" xyz="0 0 1" rpy="0 0 1.57079632679"', inside=""))
+    mech = load(
+        *arms,
+        loop(
+            first='link="tip"', second='link="right" xyz="0 0 1" rpy="0 0 1.57079632679"', inside=""
+        ),
+    )
     closing = mech.joints["d"]
     assert (closing.parent, closing.child) == ("bar", "right")
     np.testing.assert_array_equal(closing.position, [2, 0, 1])
     np.testing.assert_allclose(closing.axis, [0, 1, 0], atol=1e-15)  # x of the tip, the default
-    with pytest.raises(UrdfError, match="<loop_joint> 'd': found links 'tip' and 'bar', both part of 'bar', expected"):
+    with pytest.raises(
+        UrdfError,
+        match="<loop_joint> 'd': found links 'tip' and 'bar', both part of 'bar', expected",
+    ):
         load(*arms, loop(first='link="tip"', second='link="bar"'))
 
 
 def test_loops_on_the_world(load):
     """As link1, as link2, as a link fixed to it, and beside a floating base, where no link is called so."""
     pinned = 'link="bar" xyz="2 0 0"'
-    for first, second in ((pinned, 'link="world" xyz="2 0 1"'), ('link="world" xyz="2 0 1"', pinned)):
+    for first, second in (
+        (pinned, 'link="world" xyz="2 0 1"'),
+        ('link="world" xyz="2 0 1"', pinned),
+    ):
         mech = load(*ARMS, loop(first=first, second=second))
         closing = mech.joints["d"]
         assert (closing.parent, closing.child) == ("world", "bar")
         np.testing.assert_array_equal(closing.position, [2, 0, 1])
         assert not closing.is_open
     assert "reversed" in actions(load(*ARMS, loop(second='link="world" xyz="2 0 1"')))["changed"]
-    with pytest.raises(UrdfError, match="world as the child .* expected the world as the parent: exchange"):
+    with pytest.raises(
+        UrdfError, match="world as the child .* expected the world as the parent: exchange"
+    ):
         load(*ARMS, loop(second='link="world"', inside='<dynamics damping="1"/>'))
     free = (link("a"), link("b"), joint("j", "continuous", "a", "b"))
     mech = load(*free, loop("spherical", 'link="world" xyz="0 0 1"', 'link="b" xyz="0 0 1"'))
     assert (mech.joints["d"].parent, mech.joints["d"].child) == ("world", "b")
-    post = load(*free, loop("spherical", 'link="b" xyz="0 0 1"', 'link="a" xyz="0 0 1"'), base="fixed")
+    post = load(
+        *free, loop("spherical", 'link="b" xyz="0 0 1"', 'link="a" xyz="0 0 1"'), base="fixed"
+    )
     assert (post.joints["d"].parent, post.joints["d"].child) == ("world", "b")
 
 
@@ -172,35 +214,52 @@ def test_turning_a_universal_loop_round_exchanges_its_axes(load):
     """The file's first axis is fixed in link1, whatever is parent: it is the second axis of the turned joint."""
     inside = '<axis xyz="1 0 0"/><axis2 xyz="0 1 0"/>'
     free = (link("world", ""), link("bar"), joint("a", "floating", "world", "bar", ""))
-    closing = load(*free, loop("universal", second='link="world" xyz="2 0 1" rpy="0 0 0.3"', inside=inside)).joints["d"]
+    closing = load(
+        *free, loop("universal", second='link="world" xyz="2 0 1" rpy="0 0 0.3"', inside=inside)
+    ).joints["d"]
     np.testing.assert_allclose(closing.axis, [-np.sin(0.3), np.cos(0.3), 0], atol=1e-15)
-    np.testing.assert_allclose(matrix(closing.child_rotation) @ closing.axis2, [1, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        matrix(closing.child_rotation) @ closing.axis2, [1, 0, 0], atol=1e-15
+    )
 
 
 def test_constraints_of_ros(load):
     origins = '<parent_origin xyz="2 0 0" rpy="0 0 0.5"/><child_origin xyz="0 0 1" rpy="0 0 0.5"/>'
-    given = load(*ARMS, constraint(origins + '<parent_axis xyz="0 1 0"/><child_axis xyz="0 1 0"/>')).joints["d"]
+    given = load(
+        *ARMS, constraint(origins + '<parent_axis xyz="0 1 0"/><child_axis xyz="0 1 0"/>')
+    ).joints["d"]
     pose = 'rpy="0 0 0.5"'
-    same = load(*ARMS, loop(first=f'link="bar" xyz="2 0 0" {pose}', second=f'link="right" xyz="0 0 1" {pose}'))
+    same = load(
+        *ARMS,
+        loop(first=f'link="bar" xyz="2 0 0" {pose}', second=f'link="right" xyz="0 0 1" {pose}'),
+    )
     for name in ("type", "parent", "child", "position", "axis", "child_position", "child_rotation"):
         np.testing.assert_array_equal(getattr(given, name), getattr(same.joints["d"], name))
 
 
 def test_each_axis_of_a_constraint_lies_in_its_own_half(load):
     """Links turned differently, one hinge line: the axes coincide in the world, so nothing is to be assembled."""
-    turned = joint("e", "continuous", "world", "other", '<origin rpy="0 0 1.5707963267948966"/>' + HINGE)
+    turned = joint(
+        "e", "continuous", "world", "other", '<origin rpy="0 0 1.5707963267948966"/>' + HINGE
+    )
     elements = (*ARMS, link("other"), turned)
     inside = '<parent_origin xyz="2 0 0"/><parent_axis xyz="0 1 0"/><child_origin xyz="0 -2 1"/>{}'
     text = constraint(inside.format('<child_axis xyz="1 0 0"/>')).replace('"right"', '"other"')
     closing = load(*elements, text)
     np.testing.assert_allclose(closing.joints["d"].child_rotation, [1, 0, 0, 0], atol=1e-15)
     assert "assembled" not in actions(closing)
-    text = constraint(inside.format('<child_axis xyz="0 0 1"/>'), "universal").replace('"right"', '"other"')
+    text = constraint(inside.format('<child_axis xyz="0 0 1"/>'), "universal").replace(
+        '"right"', '"other"'
+    )
     universal = load(*elements, text).joints["d"]
     np.testing.assert_allclose(universal.axis, [0, 1, 0], atol=1e-15)
-    np.testing.assert_allclose(matrix(universal.child_rotation) @ universal.axis2, [0, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(
+        matrix(universal.child_rotation) @ universal.axis2, [0, 0, 1], atol=1e-15
+    )
     ends = '<parent_origin xyz="2 0 0"/><child_origin xyz="0 0 1"/>'
-    alone = load(*ARMS, constraint(ends + '<parent_axis xyz="0 1 0"/>')).joints["d"]  # the child's is the same then
+    alone = load(*ARMS, constraint(ends + '<parent_axis xyz="0 1 0"/>')).joints[
+        "d"
+    ]  # the child's is the same then
     assert alone.axis.tolist() == [0, 1, 0]
     assert not alone.is_open
     with pytest.raises(AssemblyError, match=r"3\.14 rad apart"):
@@ -213,11 +272,18 @@ def test_ball_constraints_of_drake(tmp_path):
     text = "".join((*ARMS, ball(points), loop("fixed", name="e"), ball(points)))
     file.write_text(f'<robot name="r" xmlns:drake="http://drake.mit.edu">{text}</robot>')
     mech = load_urdf(file)
-    assert [closing.name for closing in mech.closing_joints] == ["ball_constraint_1", "e", "ball_constraint_3"]
+    assert [closing.name for closing in mech.closing_joints] == [
+        "ball_constraint_1",
+        "e",
+        "ball_constraint_3",
+    ]
     closing = mech.joints["ball_constraint_1"]
     assert (closing.type, closing.parent, closing.child) == ("spherical", "bar", "right")
     np.testing.assert_array_equal(closing.position, [2, 0, 1])
-    assert "<ball_constraint> 2: has no name and is called 'ball_constraint_3'" in actions(mech)["changed"]
+    assert (
+        "<ball_constraint> 2: has no name and is called 'ball_constraint_3'"
+        in actions(mech)["changed"]
+    )
     file.write_text(f'<robot name="r">{text}</robot>')
     with pytest.raises(UrdfError, match=r"unbound prefix.*declare the prefix: <robot xmlns:drake="):
         load_urdf(file)

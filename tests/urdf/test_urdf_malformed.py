@@ -22,7 +22,11 @@ def pair(joint_text: str) -> str:
     return robot(link("a"), link("b"), joint_text)
 
 
-def body(mass: str = '<mass value="1"/>', inertia: str = '<inertia ixx="1" iyy="1" izz="1"/>', more: str = "") -> str:
+def body(
+    mass: str = '<mass value="1"/>',
+    inertia: str = '<inertia ixx="1" iyy="1" izz="1"/>',
+    more: str = "",
+) -> str:
     return robot(link("a", f"<inertial>{mass}{inertia}</inertial>{more}"))
 
 
@@ -40,7 +44,10 @@ CORPUS = {
     "truncated": (GOOD[:40], "found invalid XML"),
     "unclosed": (GOOD.replace("</robot>", ""), "found invalid XML"),
     "unknown encoding": ('<?xml version="1.0" encoding="klingon"?>' + GOOD, "found invalid XML"),
-    "unbound prefix": ('<robot name="r"><xacro:macro/></robot>', r"expand this file with xacro first"),
+    "unbound prefix": (
+        '<robot name="r"><xacro:macro/></robot>',
+        r"expand this file with xacro first",
+    ),
     "entity bomb": (
         '<!DOCTYPE r [<!ENTITY e0 "e">'
         + "".join(f'<!ENTITY e{k} "{f"&e{k - 1};" * 10}">' for k in range(1, 12))
@@ -53,15 +60,33 @@ CORPUS = {
     "no link name": (robot("<link/>"), "<link>: found no name"),
     "empty link name": (robot(link("")), "found empty name"),
     "two links of one name": (robot(link("a"), link("a")), "two links named 'a'"),
-    "joint without name": (pair('<joint type="fixed"><parent link="a"/><child link="b"/></joint>'), "found no name"),
-    "joint without type": (pair('<joint name="j"><parent link="a"/><child link="b"/></joint>'), "j': found no type"),
+    "joint without name": (
+        pair('<joint type="fixed"><parent link="a"/><child link="b"/></joint>'),
+        "found no name",
+    ),
+    "joint without type": (
+        pair('<joint name="j"><parent link="a"/><child link="b"/></joint>'),
+        "j': found no type",
+    ),
     "unknown type": (hinge("", "hinge"), "type 'hinge', expected one of: fixed, revolute"),
     "two joints of one name": (
-        robot(link("a"), link("b"), link("c"), joint("j", "fixed", "a", "b"), joint("j", "fixed", "a", "c")),
+        robot(
+            link("a"),
+            link("b"),
+            link("c"),
+            joint("j", "fixed", "a", "b"),
+            joint("j", "fixed", "a", "c"),
+        ),
         "two joints named 'j'",
     ),
-    "no parent": (pair('<joint name="j" type="fixed"><child link="b"/></joint>'), "'j': found no <parent>"),
-    "no child": (pair('<joint name="j" type="fixed"><parent link="a"/></joint>'), "'j': found no <child>"),
+    "no parent": (
+        pair('<joint name="j" type="fixed"><child link="b"/></joint>'),
+        "'j': found no <parent>",
+    ),
+    "no child": (
+        pair('<joint name="j" type="fixed"><parent link="a"/></joint>'),
+        "'j': found no <child>",
+    ),
     "parent without link": (
         pair('<joint name="j" type="fixed"><parent/><child link="b"/></joint>'),
         "'j' <parent>: found no link",
@@ -70,29 +95,56 @@ CORPUS = {
     "unknown child": (pair(joint("j", "fixed", "a", "x")), "'j' <child>: found unknown link 'x'"),
     "own parent": (pair(joint("j", "fixed", "b", "b")), "'b' as parent and child"),
     "two roots": (robot(link("a"), link("b")), r"2 roots \(links 'a', 'b' without parent\)"),
-    "loop of two": (pair(joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "a")), "a loop without root"),
+    "loop of two": (
+        pair(joint("j", "fixed", "a", "b") + joint("k", "fixed", "b", "a")),
+        "a loop without root",
+    ),
     "two parents": (
-        robot(link("a"), link("b"), link("c"), joint("j", "fixed", "a", "c"), joint("k", "fixed", "b", "c")),
+        robot(
+            link("a"),
+            link("b"),
+            link("c"),
+            joint("j", "fixed", "a", "c"),
+            joint("k", "fixed", "b", "c"),
+        ),
         "joint 'k' <child>: found link 'c', which already hangs on joint 'j', .*write this joint as <loop_joint>",
     ),
     "loop aside": (
-        robot(link("r"), link("a"), link("b"), joint("j", "fixed", "a", "b"), joint("k", "fixed", "b", "a")),
+        robot(
+            link("r"),
+            link("a"),
+            link("b"),
+            joint("j", "fixed", "a", "b"),
+            joint("k", "fixed", "b", "a"),
+        ),
         "a loop apart from the root, with the links 'a', 'b'",
     ),
-    "world above the root": (robot(link("a"), link("world"), joint("j", "fixed", "a", "world")), "the world to be"),
-    "gazebo loop": (robot(link("a"), '<gazebo><joint name="l" type="revolute"/></gazebo>'), "closes a loop"),
+    "world above the root": (
+        robot(link("a"), link("world"), joint("j", "fixed", "a", "world")),
+        "the world to be",
+    ),
+    "gazebo loop": (
+        robot(link("a"), '<gazebo><joint name="l" type="revolute"/></gazebo>'),
+        "closes a loop",
+    ),
     "revolute without limit": (hinge(""), "found no <limit>"),
     "prismatic without limit": (hinge("", "prismatic"), "found no <limit>"),
     "two limits": (hinge(LIMIT + LIMIT), "found 2 <limit> elements"),
     "nan limit": (hinge('<limit lower="nan" upper="1"/>'), 'found lower="nan"'),
     "infinite limit": (hinge('<limit upper="inf"/>'), 'found upper="inf"'),
-    "negative effort": (hinge('<limit effort="-1"/>'), 'found effort="-1", expected a finite number >= 0'),
+    "negative effort": (
+        hinge('<limit effort="-1"/>'),
+        'found effort="-1", expected a finite number >= 0',
+    ),
     "nan effort": (hinge('<limit effort="nan"/>'), 'found effort="nan"'),
     "negative velocity": (hinge('<limit velocity="-1"/>'), 'found velocity="-1"'),
     "negative damping": (hinge(LIMIT + '<dynamics damping="-1"/>'), 'found damping="-1"'),
     "nan friction": (hinge(LIMIT + '<dynamics friction="nan"/>'), 'found friction="nan"'),
     "zero axis": (hinge(LIMIT + '<axis xyz="0 0 0"/>'), 'found xyz="0 0 0", expected a direction'),
-    "short axis": (hinge(LIMIT + '<axis xyz="0 1"/>'), 'found xyz="0 1", expected 3 finite numbers'),
+    "short axis": (
+        hinge(LIMIT + '<axis xyz="0 1"/>'),
+        'found xyz="0 1", expected 3 finite numbers',
+    ),
     "commas": (hinge(LIMIT + '<axis xyz="0,1,0"/>'), "separated by blanks"),
     "four numbers": (hinge(LIMIT + '<origin xyz="0 0 0 1"/>'), "expected 3 finite numbers"),
     "nan origin": (hinge(LIMIT + '<origin rpy="0 nan 0"/>'), "<origin>: found rpy="),
@@ -104,14 +156,26 @@ CORPUS = {
     "mass with comma": (body(mass='<mass value="1,5"/>'), 'found value="1,5"'),
     "nan mass": (body(mass='<mass value="nan"/>'), 'found value="nan"'),
     "infinite mass": (body(mass='<mass value="1e999"/>'), 'found value="1e999"'),
-    "negative mass": (body(mass='<mass value="-1"/>'), 'found value="-1", expected a finite number >= 0'),
+    "negative mass": (
+        body(mass='<mass value="-1"/>'),
+        'found value="-1", expected a finite number >= 0',
+    ),
     "python number": (body(mass='<mass value="1_0"/>'), 'found value="1_0"'),
     "xacro expression": (body(mass='<mass value="${m}"/>'), "xacro"),
     "no inertia": (body(inertia=""), "found no <inertia>"),
     "inertia without izz": (body(inertia='<inertia ixx="1" iyy="1"/>'), "<inertia>: found no izz"),
-    "negative inertia": (body(inertia='<inertia ixx="1" iyy="1" izz="-1"/>'), "<inertia>: found principal moments"),
-    "indefinite inertia": (body(inertia='<inertia ixx="1" iyy="1" izz="1" ixy="2"/>'), "expected all > 0"),
-    "triangle inequality": (body(inertia='<inertia ixx="1" iyy="1" izz="2.1"/>'), "the sum of the other two"),
+    "negative inertia": (
+        body(inertia='<inertia ixx="1" iyy="1" izz="-1"/>'),
+        "<inertia>: found principal moments",
+    ),
+    "indefinite inertia": (
+        body(inertia='<inertia ixx="1" iyy="1" izz="1" ixy="2"/>'),
+        "expected all > 0",
+    ),
+    "triangle inequality": (
+        body(inertia='<inertia ixx="1" iyy="1" izz="2.1"/>'),
+        "the sum of the other two",
+    ),
     "nan inertia": (body(inertia='<inertia ixx="nan" iyy="1" izz="1"/>'), 'found ixx="nan"'),
     "moving link without mass": (
         robot(link("a"), link("b", ""), joint("j", "continuous", "a", "b")),

@@ -18,7 +18,9 @@ FILES = sorted(file for file in DATA.rglob("*.urdf") if "random_urdfs" not in fi
 FILES += [DATA / "random_urdfs" / number / f"{number}.urdf" for number in ("000", "500", "999")]
 
 TRIANGLE = "expected none larger than the sum of the other two"
-ZERO_INERTIA = r"link 'chassis' <inertial> <inertia>: found principal moments \(0, 0, 0\), expected all > 0"
+ZERO_INERTIA = (
+    r"link 'chassis' <inertial> <inertia>: found principal moments \(0, 0, 0\), expected all > 0"
+)
 FLAT = r"principal moments \(0, 1, 1\), expected all > 0"
 
 REFUSED = {
@@ -53,7 +55,8 @@ def moving_mass(file: Path) -> float:
     masses = dict.fromkeys((link.get("name") for link in robot.findall("link")), 0.0)
     masses |= {link.get("name"): float(link.find("inertial/mass").get("value")) for link in heavy}
     joints = [
-        (j.get("type"), j.find("parent").get("link"), j.find("child").get("link")) for j in robot.findall("joint")
+        (j.get("type"), j.find("parent").get("link"), j.find("child").get("link"))
+        for j in robot.findall("joint")
     ]
     (root,) = set(masses) - {child for _, _, child in joints}
     welded = {root}
@@ -76,7 +79,9 @@ def test_every_shipped_robot(file, capfd):
         assert re.search(reason, str(caught.value))
     else:
         mech = load_urdf(file)
-        assert sum(body.mass for body in mech.bodies.values()) == pytest.approx(moving_mass(file), rel=1e-14)
+        assert sum(body.mass for body in mech.bodies.values()) == pytest.approx(
+            moving_mass(file), rel=1e-14
+        )
     assert capfd.readouterr() == ("", "")
 
 
@@ -88,7 +93,10 @@ def test_bodies_are_where_pybullet_puts_them(name):
     mech = load_urdf(DATA / name)
     masses = np.array([body.mass for body in mech.bodies.values()])
     places = np.array([body.position for body in mech.bodies.values()])
-    tensors = [rotation(b.orientation) @ b.inertia @ rotation(b.orientation).T for b in mech.bodies.values()]
+    tensors = [
+        rotation(b.orientation) @ b.inertia @ rotation(b.orientation).T
+        for b in mech.bodies.values()
+    ]
     center, inertia = total(masses, places, tensors)
     expected_center, expected_inertia = total(*read_with_pybullet(DATA / name))
     np.testing.assert_allclose(center, expected_center, atol=1e-6)
@@ -103,13 +111,19 @@ def rotation(wxyz) -> np.ndarray:
 def total(masses, places, tensors) -> tuple[np.ndarray, np.ndarray]:
     center = masses @ places / masses.sum()
     offsets = places - center
-    steiner = [m * (d @ d * np.eye(3) - np.outer(d, d)) for m, d in zip(masses, offsets, strict=True)]
+    steiner = [
+        m * (d @ d * np.eye(3) - np.outer(d, d)) for m, d in zip(masses, offsets, strict=True)
+    ]
     return center, np.sum(tensors, axis=0) + np.sum(steiner, axis=0)
 
 
 def read_with_pybullet(file: Path) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Return masses, centres of mass and world inertias of all links with <inertial>, the root link at the origin."""
-    given = {link.get("name") for link in ET.parse(file).findall("link") if link.find("inertial") is not None}
+    given = {
+        link.get("name")
+        for link in ET.parse(file).findall("link")
+        if link.find("inertial") is not None
+    }
     flags = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_VISUAL_SHAPES
     with captured_output():
         client = pybullet.connect(pybullet.DIRECT)
@@ -125,10 +139,17 @@ def read_with_pybullet(file: Path) -> tuple[np.ndarray, np.ndarray, list[np.ndar
                 link, pose = pybullet.getBodyInfo(robot, physicsClientId=client)[0], home[3:5]
             else:
                 link = pybullet.getJointInfo(robot, index, physicsClientId=client)[12]
-                pose = pybullet.getLinkState(robot, index, computeForwardKinematics=True, physicsClientId=client)[:2]
+                pose = pybullet.getLinkState(
+                    robot, index, computeForwardKinematics=True, physicsClientId=client
+                )[:2]
             if link.decode() in given:
                 rows.append(
-                    (info[0], pose[0], np.array(pybullet.getMatrixFromQuaternion(pose[1])).reshape(3, 3), info[2])
+                    (
+                        info[0],
+                        pose[0],
+                        np.array(pybullet.getMatrixFromQuaternion(pose[1])).reshape(3, 3),
+                        info[2],
+                    )
                 )
         pybullet.disconnect(client)
     tensors = [turn @ np.diag(moments) @ turn.T for _, _, turn, moments in rows]

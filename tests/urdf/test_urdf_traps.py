@@ -31,7 +31,9 @@ def test_a_file_written_again_is_read_again(load):
 
 def test_tabs_and_newlines_separate_numbers(load):
     mech = load(
-        link("a"), link("b"), joint("j", "continuous", "a", "b", '<axis xyz="0\t0\n1"/><origin xyz="1\t2\n3"/>')
+        link("a"),
+        link("b"),
+        joint("j", "continuous", "a", "b", '<axis xyz="0\t0\n1"/><origin xyz="1\t2\n3"/>'),
     )
     assert mech.joints["j"].axis.tolist() == [0.0, 0.0, 1.0]
     assert mech.joints["j"].position.tolist() == [1.0, 2.0, 3.0]
@@ -41,7 +43,9 @@ def test_the_locale_changes_no_number(load, monkeypatch):
     """The importer reads under the C locale and leaves the user's as it was."""
     calls = []
     real = locale.setlocale
-    monkeypatch.setattr(cross_check.locale, "setlocale", lambda *args: calls.append(args) or real(*args))
+    monkeypatch.setattr(
+        cross_check.locale, "setlocale", lambda *args: calls.append(args) or real(*args)
+    )
     before = real(locale.LC_NUMERIC)
     mech = load(link("a", INERTIAL.replace('mass value="1"', 'mass value="1.7"')))
     assert mech.bodies["a"].mass == 1.7
@@ -57,18 +61,26 @@ def test_a_number_that_the_loader_reads_differently_is_an_error(load, monkeypatc
         ("effort='3.0'", "effort='4'"),
     ):
         old, new = (text.replace("'", '"') for text in change)
-        monkeypatch.setattr(cross_check, "_clean_copy", lambda *args, old=old, new=new: real(*args).replace(old, new))
+        monkeypatch.setattr(
+            cross_check,
+            "_clean_copy",
+            lambda *args, old=old, new=new: real(*args).replace(old, new),
+        )
         with pytest.raises(UrdfError, match="found by pybullet .*, expected"):
             load(link("a"), link("b"), joint("j", "revolute", "a", "b"))
 
 
 def test_unusual_but_well_formed_files(tmp_path):
     long, text = "n" * 3000, link("ein Glied ü")
-    encoded = f'<?xml version="1.0" encoding="utf-16"?><robot name="r">{text}</robot>'.encode("utf-16")
+    encoded = f'<?xml version="1.0" encoding="utf-16"?><robot name="r">{text}</robot>'.encode(
+        "utf-16"
+    )
     file = tmp_path / "robot.urdf"
     contents = {
         "byte order mark": b"\xef\xbb\xbf" + f'<robot name="r">{text}</robot>'.encode(),
-        "blanks around": b"\n\n<?xml version='1.0'?>" + f'<robot name="r">{text}</robot>'.encode() + b"\n\0",
+        "blanks around": b"\n\n<?xml version='1.0'?>"
+        + f'<robot name="r">{text}</robot>'.encode()
+        + b"\n\0",
         "utf-16": encoded,
         "entity": f'<!DOCTYPE r [<!ENTITY one "1">]><robot name="&one;">{text}</robot>'.encode(),
         "long names": f'<robot name="r">{link(long)}{link("b")}{joint(long, "continuous", long, "b")}</robot>'.encode(),
@@ -83,7 +95,10 @@ def test_unusual_but_well_formed_files(tmp_path):
 def test_long_chains_load(tmp_path):
     count = 300
     chain = [link(f"l{k}") for k in range(count)]
-    chain += [joint(f"j{k}", "continuous", f"l{k}", f"l{k + 1}", '<origin xyz="0 0 1"/>') for k in range(count - 1)]
+    chain += [
+        joint(f"j{k}", "continuous", f"l{k}", f"l{k + 1}", '<origin xyz="0 0 1"/>')
+        for k in range(count - 1)
+    ]
     file = tmp_path / "chain.urdf"
     file.write_text('<robot name="r">' + "".join(chain) + "</robot>")
     assert load_urdf(file).bodies[f"l{count - 1}"].position.tolist() == [0.0, 0.0, count - 1.0]

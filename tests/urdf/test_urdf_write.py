@@ -17,7 +17,13 @@ from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.read.joints import LOOP_JOINT_TYPES
 from vigym.urdf.write.elements import roll_pitch_yaw
 
-ROBOTS = ("a1/a1.urdf", "kuka_iiwa/model_free_base.urdf", "r2d2.urdf", "quadruped/minitaur.urdf", "sphere2.urdf")
+ROBOTS = (
+    "a1/a1.urdf",
+    "kuka_iiwa/model_free_base.urdf",
+    "r2d2.urdf",
+    "quadruped/minitaur.urdf",
+    "sphere2.urdf",
+)
 
 
 @pytest.fixture(name="again")
@@ -48,11 +54,19 @@ def add_body(mech, rng, name, turned=True):
         Capsule(radius=rng.uniform(0.1, 1), length=rng.uniform(0.1, 1), **pose),
     ]
     q = orientation(rng) if turned else (1, 0, 0, 0)
-    mech.add_body(name, rng.uniform(0.5, 2), inertia(rng), rng.normal(size=3), q, pieces[: rng.integers(5)])
+    mech.add_body(
+        name, rng.uniform(0.5, 2), inertia(rng), rng.normal(size=3), q, pieces[: rng.integers(5)]
+    )
     mech.add_frame(f"{name} eye", name, rng.normal(size=3), orientation(rng))
-    for k, piece in enumerate(pieces[: rng.integers(5)]):  # the last one of another surface: it is the frame's
-        mech.add_collision(f"{name} skin {k}", name, piece, friction=0.5, torsion=0.1 if k == 3 else 0.0)
-    mech.add_contact(f"{name} toe", name, rng.normal(size=3), friction=0.5, radius=rng.choice([0.0, 0.2]))
+    for k, piece in enumerate(
+        pieces[: rng.integers(5)]
+    ):  # the last one of another surface: it is the frame's
+        mech.add_collision(
+            f"{name} skin {k}", name, piece, friction=0.5, torsion=0.1 if k == 3 else 0.0
+        )
+    mech.add_contact(
+        f"{name} toe", name, rng.normal(size=3), friction=0.5, radius=rng.choice([0.0, 0.2])
+    )
 
 
 def values_of(rng, type):
@@ -72,19 +86,33 @@ def random_mechanism(seed, free=False, offset=0.0):
     """Every type of the format in a random tree, frames and shapes everywhere, joints not in the order of bodies."""
     rng = np.random.default_rng(seed)
     mech = Mechanism(ground=False, name=f"random {seed}")
-    types = rng.permutation(["revolute", "continuous", "prismatic", "spherical", "planar", "floating", "revolute"])
+    types = rng.permutation(
+        ["revolute", "continuous", "prismatic", "spherical", "planar", "floating", "revolute"]
+    )
     if free:
         add_body(mech, rng, "root", turned=False)
     else:
-        mech.add_world_shape(Box(size=(1, 2, 3), position=rng.normal(size=3), orientation=orientation(rng)))
+        mech.add_world_shape(
+            Box(size=(1, 2, 3), position=rng.normal(size=3), orientation=orientation(rng))
+        )
         mech.add_frame("post", "world", rng.normal(size=3), orientation(rng))
     for k in range(len(types)):
         add_body(mech, rng, f"b{k}")
-    hinges = [f"j{k}" for k in range(len(types)) if types[k] in ("revolute", "prismatic", "continuous")]
+    hinges = [
+        f"j{k}" for k in range(len(types)) if types[k] in ("revolute", "prismatic", "continuous")
+    ]
     for k in rng.permutation(len(types)):
         parent = rng.choice(["root" if free else "world", *(f"b{i}" for i in range(k))])
         joint = values_of(rng, types[k])
-        mech.add_joint(f"j{k}", types[k], parent, f"b{k}", rng.normal(size=3), unit(rng.normal(size=3)), **joint)
+        mech.add_joint(
+            f"j{k}",
+            types[k],
+            parent,
+            f"b{k}",
+            rng.normal(size=3),
+            unit(rng.normal(size=3)),
+            **joint,
+        )
     mech.add_coupling(hinges[1], "mimic", hinges[1], hinges[0], rng.normal(), offset)
     mech.add_coupling(hinges[2], "mimic", hinges[2], hinges[1], rng.normal())
     return mech, rng
@@ -129,10 +157,23 @@ def test_random_loops(again, seed, free):
         axis = unit(rng.normal(size=3))
         values = {"axis2": unit(np.cross(axis, rng.normal(size=3)))} if type == "universal" else {}
         if type in ("revolute", "prismatic", "continuous"):
-            values |= {"damping": rng.uniform(), "stiffness": rng.uniform(), "rest": rng.normal(), "velocity": 3.0}
+            values |= {
+                "damping": rng.uniform(),
+                "stiffness": rng.uniform(),
+                "rest": rng.normal(),
+                "velocity": 3.0,
+            }
         if type in ("revolute", "prismatic"):
             values |= {"limits": (-1.0, 2.0), "effort": 0.0}
-        mech.add_joint(f"loop {type}", type, rng.choice(["world", *bodies]), "b6", rng.normal(size=3), axis, **values)
+        mech.add_joint(
+            f"loop {type}",
+            type,
+            rng.choice(["world", *bodies]),
+            "b6",
+            rng.normal(size=3),
+            axis,
+            **values,
+        )
     loaded = again(mech)
     assert not any(joint.is_open for joint in loaded.closing_joints)
 
@@ -144,13 +185,25 @@ def test_open_loops(again, type):
     mech = Mechanism(ground=False)
     for k in range(5):
         add_body(mech, rng, f"b{k}")
-        mech.add_joint(f"j{k}", "spherical", f"b{k - 1}" if k else "world", f"b{k}", rng.normal(size=3))
+        mech.add_joint(
+            f"j{k}", "spherical", f"b{k - 1}" if k else "world", f"b{k}", rng.normal(size=3)
+        )
     halves = {"child_position": rng.normal(size=3), "child_rotation": orientation(rng)}
     axes = {"axis": (0.6, 0.0, 0.8)} | ({"axis2": (0.8, 0.0, -0.6)} if type == "universal" else {})
-    mech.add_joint("d", type, "world", "b4", halves["child_position"] + 0.1 * rng.normal(size=3), **axes, **halves)
+    mech.add_joint(
+        "d",
+        type,
+        "world",
+        "b4",
+        halves["child_position"] + 0.1 * rng.normal(size=3),
+        **axes,
+        **halves,
+    )
     loaded = again(mech)
     assert loaded.joints["d"].is_open
-    np.testing.assert_allclose(loaded.structure.assembly, mech.structure.assembly, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        loaded.structure.assembly, mech.structure.assembly, rtol=0, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("closing", ["revolute", "spherical"])
@@ -207,5 +260,7 @@ def test_rotations_are_exact_at_any_pitch():
         for _ in range(20):
             roll, yaw = rng.uniform(-np.pi, np.pi, 2)
             turned = rotation_from_rpy(np.array([roll, pitch, yaw]))
-            np.testing.assert_allclose(rotation_from_rpy(roll_pitch_yaw(turned)), turned, rtol=0, atol=5e-16)
+            np.testing.assert_allclose(
+                rotation_from_rpy(roll_pitch_yaw(turned)), turned, rtol=0, atol=5e-16
+            )
     assert roll_pitch_yaw(np.eye(3)).tolist() == [0.0, 0.0, 0.0]

@@ -78,14 +78,23 @@ FAULTS = {
         lambda: Mechanism(name="m", gravity=(0, 0, -1.62)),
         r"gravity: found \[0.0, 0.0, -1.62\], expected \(0.0",
     ),
-    "spring": (lambda: free(spring), "spring 's': found a spring, expected none; add it again after loading"),
+    "spring": (
+        lambda: free(spring),
+        "spring 's': found a spring, expected none; add it again after loading",
+    ),
     "cylindrical": (
         lambda: hinge("cylindrical"),
         "joint 'j': found type 'cylindrical', expected one of: fixed, revolute",
     ),
-    "universal": (lambda: hinge("universal", axis2=(1, 0, 0)), "joint 'j': found type 'universal', expected one of"),
+    "universal": (
+        lambda: hinge("universal", axis2=(1, 0, 0)),
+        "joint 'j': found type 'universal', expected one of",
+    ),
     "armature": (lambda: hinge(armature=0.1), "joint 'j': found armature 0.1, expected 0"),
-    "effort": (lambda: hinge(effort=np.inf), "joint 'j': found unlimited effort, expected a finite number"),
+    "effort": (
+        lambda: hinge(effort=np.inf),
+        "joint 'j': found unlimited effort, expected a finite number",
+    ),
     "limits of a hinge without end": (
         lambda: hinge(limits=(-1, 1)),
         r"joint 'j': found limits \[\[-1.0, 1.0\]\] on type 'continuous', expected one of: revolute, prismatic",
@@ -94,23 +103,50 @@ FAULTS = {
         lambda: hinge("planar", limits=[(-1, 1)] * 3),
         "'j': found limits .* on type 'planar'",
     ),
-    "pair": (lambda: free(pair), "pair 'a', 'b': found bodies that touch each other, expected none"),
-    "skate": (lambda: free(skate), "skate 's': found a skate, expected none; add it again after loading"),
-    "wheel": (lambda: free(wheel), "wheel 'w': found a wheel, expected none; add it again after loading"),
+    "pair": (
+        lambda: free(pair),
+        "pair 'a', 'b': found bodies that touch each other, expected none",
+    ),
+    "skate": (
+        lambda: free(skate),
+        "skate 's': found a skate, expected none; add it again after loading",
+    ),
+    "wheel": (
+        lambda: free(wheel),
+        "wheel 'w': found a wheel, expected none; add it again after loading",
+    ),
     "direction": (
         lambda: free(slippery),
         r"collision 'c': found friction \(1.0, 0.5, 1.0\), expected one number",
     ),
-    "surfaces": (lambda: free(patched), r"'d': found one more .* \(0.8, 0.0, 0.1\) on body 'a', .*: add a frame"),
-    "planar coordinate": (lambda: free(tied), "coupling 'c': found the coordinate 'p.x', expected joints of one"),
-    "rest": (lambda: hinge("planar", rest=(1, 2, 3)), r"joint 'j': found rest \(1.0, 2.0, 3.0\), expected one number"),
-    "two that float": (lambda: free(lambda mech: None), "body 'a': found no joint that carries it, and other bodies"),
+    "surfaces": (
+        lambda: free(patched),
+        r"'d': found one more .* \(0.8, 0.0, 0.1\) on body 'a', .*: add a frame",
+    ),
+    "planar coordinate": (
+        lambda: free(tied),
+        "coupling 'c': found the coordinate 'p.x', expected joints of one",
+    ),
+    "rest": (
+        lambda: hinge("planar", rest=(1, 2, 3)),
+        r"joint 'j': found rest \(1.0, 2.0, 3.0\), expected one number",
+    ),
+    "two that float": (
+        lambda: free(lambda mech: None),
+        "body 'a': found no joint that carries it, and other bodies",
+    ),
     "world and one that floats": (
         lambda: free(hang),
         "'a': .*joints, frames or shapes on the world, expected one root",
     ),
-    "scenery and one that floats": (lambda: free(scenery), "'a': .*carry it by a joint of type 'floating'"),
-    "name": (lambda: Mechanism(name="a\x00b"), "name 'a.x00b': found a character that XML does not allow, expected"),
+    "scenery and one that floats": (
+        lambda: free(scenery),
+        "'a': .*carry it by a joint of type 'floating'",
+    ),
+    "name": (
+        lambda: Mechanism(name="a\x00b"),
+        "name 'a.x00b': found a character that XML does not allow, expected",
+    ),
 }
 
 

@@ -56,7 +56,9 @@ def test_costs_add_up():
 
 @each_mode
 def test_vector_of_costs(mode):
-    copies = SyncVectorEnv([lambda: PhysicsCost(gym.make(ID, max_episode_steps=4))] * COUNT, autoreset_mode=mode)
+    copies = SyncVectorEnv(
+        [lambda: PhysicsCost(gym.make(ID, max_episode_steps=4))] * COUNT, autoreset_mode=mode
+    )
     many = vector.PhysicsCost(native(mode))
     assert_same(many.reset(seed=0), copies.reset(seed=0))
     for move in moves(12, COUNT, 1):
@@ -78,7 +80,9 @@ def test_objectives_are_the_terms_of_the_reward():
         names = ["alive", "tip", "rates", "control", "mechanical_power"]
         assert reward.dtype == np.float32
         assert reward in env.reward_space
-        np.testing.assert_array_equal(reward, np.float32([info[f"reward_{name}"] for name in names]))
+        np.testing.assert_array_equal(
+            reward, np.float32([info[f"reward_{name}"] for name in names])
+        )
         assert reward[:4].sum() == pytest.approx(plain.step(move)[1], abs=1e-5)
 
 
@@ -102,7 +106,11 @@ def test_vector_of_objectives(mode):
         assert_same(found[2:], expected[2:])
         done = expected[2] | expected[3]
         for k in range(COUNT):
-            own = expected[4]["final_info"] if mode == AutoresetMode.SAME_STEP and done[k] else expected[4]
+            own = (
+                expected[4]["final_info"]
+                if mode == AutoresetMode.SAME_STEP and done[k]
+                else expected[4]
+            )
             values = [own["reward_alive"][k], own["reward_tip"][k], -abs(own["energy_balance"][k])]
             fresh = mode == AutoresetMode.NEXT_STEP and before[k]
             assert found[1][k].tolist() == ([0.0] * 3 if fresh else np.float32(values).tolist())
@@ -130,11 +138,31 @@ def test_specs_and_pickles_rebuild(wrap):
     ("wrap", "kind", "error"),
     [
         (lambda env: PhysicsCost(env, "heat"), ValueError, "kind: found 'heat', expected one of"),
-        (lambda env: PhysicsCost(env, "drift", -1.0), ValueError, "limit: found -1.0, expected a finite number >= 0"),
-        (lambda env: PhysicsVectorReward(env, ["tip", "heat"]), ValueError, "objectives: found 'heat', expected names"),
-        (lambda env: PhysicsVectorReward(env, []), ValueError, "objectives: found .., expected at least one name"),
-        (lambda env: PhysicsVectorReward(env, ["tip", "tip"]), ValueError, "objectives: found .*each once"),
-        (lambda env: PhysicsVectorReward(env, "tip"), TypeError, "objectives: found 'tip', expected a sequence"),
+        (
+            lambda env: PhysicsCost(env, "drift", -1.0),
+            ValueError,
+            "limit: found -1.0, expected a finite number >= 0",
+        ),
+        (
+            lambda env: PhysicsVectorReward(env, ["tip", "heat"]),
+            ValueError,
+            "objectives: found 'heat', expected names",
+        ),
+        (
+            lambda env: PhysicsVectorReward(env, []),
+            ValueError,
+            "objectives: found .., expected at least one name",
+        ),
+        (
+            lambda env: PhysicsVectorReward(env, ["tip", "tip"]),
+            ValueError,
+            "objectives: found .*each once",
+        ),
+        (
+            lambda env: PhysicsVectorReward(env, "tip"),
+            TypeError,
+            "objectives: found 'tip', expected a sequence",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(wrap, kind, error):

@@ -19,7 +19,9 @@ ID = "vigym/InvertedDoublePendulum-v0"
 COUNT = 3
 SHORT = 9
 
-every = pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+every = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=lambda value: value if isinstance(value, str) else ""
+)
 
 
 def adapted(name=ID, count=COUNT, limit=SHORT, info_keys=(), **options):
@@ -82,7 +84,9 @@ def test_a_learner_with_normalisation_monitor_and_evaluation(tmp_path):
     many = VecNormalize(VecMonitor(adapted(limit=30)))
     judge = VecNormalize(VecMonitor(adapted(limit=30)), training=False, norm_reward=False)
     model = PPO("MlpPolicy", many, n_steps=32, batch_size=48, n_epochs=1, seed=0, device="cpu")
-    callback = EvalCallback(judge, eval_freq=32, n_eval_episodes=4, log_path=str(tmp_path), verbose=0)
+    callback = EvalCallback(
+        judge, eval_freq=32, n_eval_episodes=4, log_path=str(tmp_path), verbose=0
+    )
     model.learn(192, callback=callback)
     assert len(model.ep_info_buffer) > 0
     assert all(0 < episode["l"] <= 30 for episode in model.ep_info_buffer)
@@ -137,8 +141,13 @@ def test_attributes_and_methods():
     pictures = many.env_method("render")
     assert [picture.shape for picture in pictures] == [(24, 40, 3)] * COUNT
     assert many.render().shape[2] == 3
-    for call in (lambda: many.set_attr("width", 50, indices=0), lambda: many.env_method("close", indices=[1])):
-        with pytest.raises(ValueError, match=r"found indices \[.\], expected all of 3 environments"):
+    for call in (
+        lambda: many.set_attr("width", 50, indices=0),
+        lambda: many.env_method("close", indices=[1]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"found indices \[.\], expected all of 3 environments"
+        ):
             call()
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         many.env_method("nothing")
@@ -170,7 +179,9 @@ def test_pickles_continue():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match='expected SAME_STEP: make it with autoreset_mode="SameStep"'):
+    with pytest.raises(
+        ValueError, match='expected SAME_STEP: make it with autoreset_mode="SameStep"'
+    ):
         SB3VecEnv(gym.make_vec(ID, 2))
     with pytest.raises(TypeError, match="expected a vector environment"):
         SB3VecEnv(gym.make(ID))

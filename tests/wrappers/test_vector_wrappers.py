@@ -30,7 +30,9 @@ def assert_same_play(one, other):
         assert_same(found, expected)
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: mode.value)
+@pytest.mark.parametrize(
+    "mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: mode.value
+)
 @pytest.mark.parametrize(
     "wrap",
     [
@@ -78,7 +80,9 @@ def test_statistics_of_parts_that_are_reset():
 
 def test_videos(tmp_path):
     native = both(render_mode="rgb_array", width=64, height=48)[0]
-    env = wrappers.RecordVideo(native, str(tmp_path / "films"), episode_trigger=lambda episode: episode == 0)
+    env = wrappers.RecordVideo(
+        native, str(tmp_path / "films"), episode_trigger=lambda episode: episode == 0
+    )
     env.reset(seed=0)
     for _ in range(12):
         env.step(np.zeros((COUNT, 1)))

@@ -11,13 +11,23 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from vigym.wrappers import ConstraintReward, CostOfTransportReward, EnergyReward, vector
 
 ID = "vigym/InvertedDoublePendulum-v0"
-KINDS = {"mechanical_power": "power_mech", "torque_squared": "torque_squared", "drift": "energy_balance"}
+KINDS = {
+    "mechanical_power": "power_mech",
+    "torque_squared": "torque_squared",
+    "drift": "energy_balance",
+}
 WRAPPERS = [
     *(
         (EnergyReward, vector.EnergyReward, {"weight": 0.5, "kind": kind}, kind, source)
         for kind, source in KINDS.items()
     ),
-    (ConstraintReward, vector.ConstraintReward, {"weight": 1e6}, "constraint", "constraint_residual_max"),
+    (
+        ConstraintReward,
+        vector.ConstraintReward,
+        {"weight": 1e6},
+        "constraint",
+        "constraint_residual_max",
+    ),
 ]
 every = pytest.mark.parametrize(("single", "many", "arguments", "name", "source"), WRAPPERS)
 
@@ -76,7 +86,9 @@ def test_the_cost_of_transport_of_what_travels():
     assert reward == pytest.approx(sum(terms(info).values()))
     stays = CostOfTransportReward(gym.make(ID), 0.1)
     stays.reset(seed=0)
-    with pytest.raises(KeyError, match=r"reward_cost_of_transport needs info\['cost_of_transport'\]"):
+    with pytest.raises(
+        KeyError, match=r"reward_cost_of_transport needs info\['cost_of_transport'\]"
+    ):
         stays.step(moves(1, 1)[0])
 
 
