@@ -259,7 +259,10 @@ def solve(laws, W, b, f, tolerance=1e-12, sweeps=20000):
     """
     if not laws:
         return f
-    f, best, batch, done, earlier = f.copy(), (np.inf, f), 2, 0, [np.inf] * 3
+    best = np.inf, f
+    f = f.copy()
+    batch, done = 2, 0
+    earlier = [np.inf] * 3
     while done < sweeps and (done < 200 or best[0] < 0.7 * earlier[-3]):
         earlier.append(best[0])
         for _ in range(batch):

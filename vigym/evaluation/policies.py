@@ -1,7 +1,7 @@
 """Policies of episodes played side by side: controllers, and models of stable-baselines3.
 
-`Context` describes the episodes to a controller; `required_arguments` and `settable_parameters` read
-the signature of a callable.
+`Context` describes the episodes to a controller; `required_arguments` and `settable_parameters`
+read the signature of a callable.
 """
 
 import inspect
@@ -113,7 +113,7 @@ class PerEpisodePolicy:
 
 
 def raised_by_call(error: TypeError) -> bool:
-    """Return whether the call itself failed: wrong arguments, or a function not written in Python."""
+    """Return whether the call itself failed: wrong arguments, or a function not in Python."""
     return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
