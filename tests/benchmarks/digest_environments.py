@@ -142,6 +142,14 @@ def wave(step, shape):
     return 0.6 * np.sin(0.25 * step - 0.7 * np.arange(shape[-1]) + places)
 
 
+# metric of an episode: its name in the recorded digests
+RECORDED = {
+    "reached_goal": "done",
+    "unconverged_steps": "failures",
+    "solver_iterations_max": "solver_iterations_most",
+}
+
+
 def play_gait(name, controller, ledger):
     """Let a named controller play two episodes and add its scores."""
     options = {} if name != "Minitaur" else {"motor": "torque"}
@@ -150,7 +158,7 @@ def play_gait(name, controller, ledger):
         for key, value in sorted(vars(row).items()):
             numbers = np.asarray(value) if not isinstance(value, dict) else np.zeros(0)
             if numbers.dtype.kind in "biuf":
-                ledger.add(key, numbers)
+                ledger.add(RECORDED.get(key, key), numbers)
 
 
 def wrap_single(name, options):
