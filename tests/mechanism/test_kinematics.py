@@ -129,7 +129,7 @@ def test_gaps_are_small_only_where_all_rows_are(closing):
     mech, angles = spatial_chain(4, closing)
     poses = TreeKinematics(mech).poses(np.stack([angles, 0.0 * angles]))
     distance, angle = joint_gaps(joint_frames(mech, mech.joints["close"]), poses)
-    assert max(distance[0], angle[0]) < 1e-14
+    assert max(distance[0], angle[0]) < 1e-13  # seven hinges and 8 m round by 3e-15
     assert (distance[1] > 1e-2) or closing == "planar"
     assert (angle[1] > 1e-2) != (closing == "spherical")
 

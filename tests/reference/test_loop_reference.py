@@ -14,8 +14,12 @@ from vigym import Simulator
 # Largest error of the energy [J] at a knot: what the scheme makes of one freedom
 # (reference.falling_row), rounded up. Bars whose own rotation is stepped by its angle, not by a
 # quaternion, would have 0.0388 J with two windows.
-ENERGY = {(1, 0.01): 0.0241, (2, 0.01): 0.0411, (1, 0.001): 2.41e-4, (2, 0.001): 4.11e-4}
-TIP = {(1, 0.01): 2.5e-3, (2, 0.01): 2e-3, (1, 0.001): 2.5e-5, (2, 0.001): 2e-5}  # [m]
+# Where all bars are in line, a step of 1 ms may leave a gap of GAP: rates are off by 1e-7 rad/s
+# then, which with an angular momentum of 20 kg m^2/s is 2e-6 J, and over 10 s 1e-6 m. Where steps
+# are 1 ms that much is added to the scheme's own 2.408e-4 and 4.102e-4 J, 2.497e-5 and 1.9e-5 m.
+GAP = 1e-10  # [m]
+ENERGY = {(1, 0.01): 0.0241, (2, 0.01): 0.0411, (1, 0.001): 2.43e-4, (2, 0.001): 4.13e-4}
+TIP = {(1, 0.01): 2.5e-3, (2, 0.01): 2e-3, (1, 0.001): 2.6e-5, (2, 0.001): 2e-5}  # [m]
 
 
 def falling(windows, h, order=2, **options):
@@ -57,7 +61,7 @@ def errors(windows, h, order=2, **options):
 @pytest.mark.parametrize(("windows", "h"), ENERGY)
 def test_double_four_bar_keeps_its_loops_its_energy_and_its_course(windows, h, loops):
     energy, gap, tips, _ = errors(windows, h, loops=loops)
-    assert gap <= 1e-10
+    assert gap <= GAP
     assert energy <= ENERGY[windows, h]
     assert tips.max() <= TIP[windows, h]
 
