@@ -1,4 +1,4 @@
-"""Train PPO of stable-baselines3 on a vigym environment, then evaluate the best policy and record a video.
+"""Train PPO on a vigym environment, then evaluate the best policy and record a video.
 
 python train/ppo.py --env vigym/Pendulum-v0 --seed 0
 """

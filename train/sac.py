@@ -1,4 +1,4 @@
-"""Train SAC of stable-baselines3 on a vigym environment, then evaluate the best policy and record a video.
+"""Train SAC on a vigym environment, then evaluate the best policy and record a video.
 
 python train/sac.py --env vigym/Pendulum-v0 --seed 0 --out runs/Pendulum-v0-sac
 """
