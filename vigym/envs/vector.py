@@ -185,7 +185,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         **options: Any,
     ) -> None:
         self.num_envs = positive_integer(num_envs, "num_envs")
-        self._limits = self._step_limits(max_episode_steps)
+        self._limit = self._step_limit(max_episode_steps)
         self._mode = _autoreset_mode(autoreset_mode)
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
@@ -209,11 +209,11 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
 
-    def _step_limits(self, max_episode_steps: int | None) -> NDArray[np.int64]:
-        """Return the largest number of control steps of every environment's episodes."""
+    def _step_limit(self, max_episode_steps: int | None) -> int:
+        """Return the largest number of control steps of an episode."""
         unlimited = max_episode_steps in (None, -1)
         limit = _NEVER if unlimited else positive_integer(max_episode_steps, "max_episode_steps")
-        return np.full(self.num_envs, min(limit, _NEVER))
+        return min(limit, _NEVER)
 
     def _generators(self) -> tuple[np.random.Generator, ...]:
         return self._streams.generators
@@ -277,7 +277,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         if restarted is not None:
             self._restart(restarted)
         result = self._runner.step_result(applied, restarted)
-        truncated = self._steps >= self._limits
+        truncated = self._steps >= self._limit
         self._done = result.terminated | truncated
         if self._mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
