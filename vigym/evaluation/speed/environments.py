@@ -1,7 +1,7 @@
 """Speed of environments through Gymnasium: single, vectorised, on threads, beside MuJoCo peers.
 
-A row is one environment, or one vector, of one id. Actions are random and sampled beforehand; resets
-of ended episodes are part of the steps. Compared cases take turns.
+A row is one environment, or one vector, of one id. Actions are random and sampled beforehand;
+resets of ended episodes are part of the steps. Compared cases take turns.
 """
 
 import tracemalloc
@@ -50,11 +50,11 @@ def time_environments(
 
     Returns:
         Rows with the same keys: id, engine ("vigym" or "mujoco"), environments (0: a single one
-        from `gym.make`), threads, clock ("CPU" of the thread or "wall"), lanes, precision,
-        physics_steps (per environment step), environment_steps_per_second and
-        physics_steps_per_second (best round), median_environment_steps_per_second, step_us (per
-        environment, best), physics_us (simulator alone; None for peers), reset_us (per environment),
-        memory_kb (per additional environment; None for peers).
+            from `gym.make`), threads, clock ("CPU" of the thread or "wall"), lanes, precision,
+            physics_steps (per environment step), environment_steps_per_second and
+            physics_steps_per_second (best round), median_environment_steps_per_second, step_us (per
+            environment, best), physics_us (simulator alone; None for peers), reset_us (per
+            environment), memory_kb (per additional environment; None for peers).
 
     Raises:
         ValueError: an unknown id.
