@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+# Small networks learn several times faster on one thread, above all where tests share the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SLOW = Path(__file__).with_name("slow.txt")
@@ -46,7 +49,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write the list, if asked for it."""
     if not terminalreporter.config.getoption("--record-slow"):
         return
-    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats[kind]]
+    if terminalreporter.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        raise pytest.UsageError("--record-slow: found a selection of tests, expected all of them")
+    kinds = ("passed", "failed")
+    reports = [report for kind in kinds for report in terminalreporter.stats.get(kind, [])]
     times = {report.nodeid: dict(report.user_properties).get(RECORDED, 0.0) for report in reports}
     slow = sorted(name for name, seconds in times.items() if seconds > QUICK)
     SLOW.write_text("".join(f"{name}\n" for name in slow), encoding="utf-8")

@@ -10,7 +10,7 @@ from oracle.naive import Twin
 from oracle.naive_joints import matrix
 from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
-from vigym.core.body.dynamics import apply_increment, assemble_blocks, body_residuals
+from vigym.core.body.dynamics import apply_increment, assemble_body_blocks, body_residuals
 from vigym.core.compiler.linking import KERNEL_OPTIONS
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
@@ -39,7 +39,7 @@ def moved(plan, model, state, work, h, step_length):
     w = d.wide
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
-    assemble_blocks(w, knot2, knot3, w.full(h))
+    assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     assemble_rate_loads(d, knot3, h, 1.0)
     return close_joints(d, knot3)

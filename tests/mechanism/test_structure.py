@@ -78,7 +78,7 @@ def imposed(mech):
 
 
 def gap(mech):
-    """Largest gap of a closing joint, implied rows included, at the assembly [m or rad]."""
+    """Largest gap of a closing joint, redundant rows included, at the assembly [m or rad]."""
     poses = TreeKinematics(mech).poses(mech.structure.assembly[None])
     return max(
         np.max(joint_gaps(joint_frames(mech, joint), poses)) for joint in mech.closing_joints
@@ -151,7 +151,7 @@ def test_an_oblique_plane_is_found_by_a_joint_that_has_no_axis():
     assert np.isclose(np.linalg.norm(w), 1.0)
 
 
-def test_what_implied_rows_hide_is_measured():
+def test_what_redundant_rows_hide_is_measured():
     assert max(four_bar().structure.loop_constraints["close"].misfit) < 1e-14
     distance, angle = tilted(1e-6).structure.loop_constraints["close"].misfit
     assert 1e-7 < distance < 2e-5

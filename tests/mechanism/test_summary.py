@@ -23,18 +23,16 @@ def test_freedoms_and_loops_are_told():
     assert "3 bodies, 4 joints" in text
     assert "degrees of freedom: 1\nredundant constraints: 3" in text
     assert lines(four_bar(), "joints")[-1].startswith("close  revolute  world -> c")
-    assert lines(four_bar(), "loops") == [
-        "close closes a loop  3 of 5 rows implied by the tree and not imposed"
-    ]
+    assert lines(four_bar(), "loops") == ["close closes a loop  3 of 5 rows redundant, not imposed"]
 
 
 def test_open_loops_are_marked():
     rows = lines(quadruped(spread=0.1), "loops")
     assert len(rows) == 4
-    assert all("closes a loop  open as described, 3 of 5 rows implied" in row for row in rows)
+    assert all("closes a loop  open as described, 3 of 5 rows redundant" in row for row in rows)
 
 
-def test_what_implied_rows_hide_is_told():
+def test_what_redundant_rows_hide_is_told():
     rng = np.random.default_rng(3)
     mech = four_bar(axes=[np.add(Y, 1e-6 * rng.uniform(-1.0, 1.0, 3)) for _ in range(4)])
     distance, angle = mech.structure.loop_constraints["close"].misfit

@@ -21,9 +21,9 @@ from vigym.cli.output import (
 )
 from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
-from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.summary import describe, describe_body, describe_joint
+from vigym.mechanism.summary import body_mass_properties, describe, describe_joint
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
@@ -79,18 +79,7 @@ def _extent(shapes: tuple[Shape, ...]) -> float:
     if not shapes or any(isinstance(shape, Mesh) for shape in shapes):
         return 0.0
     distances = [float(np.linalg.norm(np.asarray(shape.position))) for shape in shapes]
-    return max(d + _radius(shape) for d, shape in zip(distances, shapes, strict=True))
-
-
-def _radius(shape: Shape) -> float:
-    """Return the largest distance of a shape's points from its origin [m]."""
-    if isinstance(shape, Box):
-        return float(np.linalg.norm(np.asarray(shape.size))) / 2.0
-    if isinstance(shape, Cylinder):  # an upper bound for a capsule
-        cap = shape.radius if shape.kind == "capsule" else 0.0
-        return float(np.hypot(shape.radius, shape.length / 2.0 + cap))
-    assert isinstance(shape, Sphere)
-    return shape.radius
+    return max(d + shape.extent for d, shape in zip(distances, shapes, strict=True))
 
 
 def describe_refused(file: str, base: str | None, error: MechanismError) -> dict[str, Any]:
@@ -107,7 +96,7 @@ def describe_refused(file: str, base: str | None, error: MechanismError) -> dict
         "mass": sum(link.mass for link in found.links),
         "faults": [{"element": element, "fault": fault} for element, fault in faults],
         "links": [
-            describe_body(link.name, link.mass, link.inertial.position, link.inertia)
+            body_mass_properties(link.name, link.mass, link.inertial.position, link.inertia)
             for link in found.links
         ],
         "joints": [

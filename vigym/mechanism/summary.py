@@ -99,7 +99,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
     return "\n".join(lines)
 
 
-def describe_body(
+def body_mass_properties(
     name: str, mass: float, position: NDArray[np.float64], inertia: NDArray[np.float64]
 ) -> Row:
     """Return mass, centre of mass (3,) and principal moments (3,) of a body or link."""
@@ -141,7 +141,7 @@ def _finite(value: float) -> float | None:
 
 
 def _body(body: Body) -> Row:
-    return describe_body(body.name, body.mass, body.position, body.inertia)
+    return body_mass_properties(body.name, body.mass, body.position, body.inertia)
 
 
 def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
@@ -149,7 +149,7 @@ def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
     if constraints is not None and constraints.redundant:
         redundant = constraints.redundant
         count = len(constraints.translations) + len(constraints.rotations) + redundant
-        parts.append(f"{redundant} of {count} rows implied by the tree and not imposed")
+        parts.append(f"{redundant} of {count} rows redundant, not imposed")
         pairs = zip(constraints.misfit, ("m", "rad"), strict=True)
         misfits = [f"{value:.1e} {unit}" for value, unit in pairs if value > _VISIBLE]
         parts += [f"they are off by up to {' and '.join(misfits)}"] if misfits else []

@@ -37,7 +37,7 @@ DOMAIN = 0.95
 
 
 @inline
-def extrapolate(latest, one_back, two_back, three_back, linear, cubic):
+def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
     """Predict the velocity of the next step from those of the last ones.
 
     a + linear d1 + cubic (d2 + d3), where a is the last step's velocity and d1, d2, d3 are the
@@ -55,7 +55,7 @@ def extrapolate(latest, one_back, two_back, three_back, linear, cubic):
 
 
 @inline
-def set_history(body, pose, h, rho, gravity):
+def write_last_step_terms(body, pose, h, rho, gravity):
     """Write the terms of the last step in [MC 26, 33], rho = h1/h, and return the force [N].
 
         -m v1/h - (1 + rho)/2 m g,    -(c1 J w1 - h1/2 w1 x J w1)/h
@@ -74,11 +74,11 @@ def set_history(body, pose, h, rho, gravity):
 
 
 @phase
-def set_histories(d, knot2, h, rho):
+def write_previous_step_terms(d, knot2, h, rho):
     """Write the terms of the step before, of all bodies, as the step from knot 2 saw them."""
     gravity = d.environment.gravity
     for block in range(d.block_count):
-        set_history(d.body(block), d.pose(knot2, block), h, rho, gravity)
+        write_last_step_terms(d.body(block), d.pose(knot2, block), h, rho, gravity)
 
 
 @phase
@@ -109,13 +109,13 @@ def predict(d, knot2, knot3, h, rho, linear, cubic, roundings):
         body = d.body(block)
         pose2, pose3 = d.pose(knot2, block), d.pose(knot3, block)
         pose1, pose0 = d.pose(knot1, block), d.pose(knot0, block)
-        force = set_history(body, pose2, h, rho, gravity)
+        force = write_last_step_terms(body, pose2, h, rho, gravity)
         rounding = body.mass * max_abs3(pose2.position) * per_hh
         largest = maximum(largest, maximum(rounding, max_abs3(force)))
-        v2 = extrapolate(
+        v2 = extrapolate_velocity(
             pose2.velocity, pose1.velocity, pose0.velocity, pose3.velocity, linear, cubic
         )
-        w2 = extrapolate(
+        w2 = extrapolate_velocity(
             pose2.angular_velocity,
             pose1.angular_velocity,
             pose0.angular_velocity,
@@ -176,7 +176,7 @@ def set_anchored_block(body, mass_term, rotational_block, arm2, arm3):
 
 
 @phase
-def assemble_blocks(d, knot2, knot3, h):
+def assemble_body_blocks(d, knot2, knot3, h):
     """Write the derivative of each body's own wrench by (dy, dphi).
 
     With S = c J + [e]J - [Je] its rotational part is R2 (S (c + [e]) - Je e^T) R3^T / h^2.

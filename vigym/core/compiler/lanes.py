@@ -60,7 +60,7 @@ def lane_count(context, token):
 
 
 @intrinsic
-def by_precision(context, pair, like):
+def select_by_precision(context, pair, like):
     """Select the one of two values (double, single) that belongs to the precision of ``like``."""
     which = 0 if getattr(like, "base", like) == types.float64 else 1
     return pair[which](pair, like), lambda context, builder, sig, args: builder.extract_value(
@@ -109,7 +109,7 @@ def above(a, b):
 
 
 @intrinsic
-def over_bodies(context, value, like):
+def reduce_over_bodies(context, value, like):
     """Reduce a maximum that a phase over bodies returned to the type of ``like``.
 
     That is its largest lane where the lanes are bodies.
@@ -181,7 +181,7 @@ def _lanes_from(first, count):
 
 
 @intrinsic
-def halves(context, a):
+def unpack_lanes(context, a):
     """First and last lanes of a vector of single precision, in double precision."""
 
     def generate(context, builder, sig, args):
@@ -198,7 +198,7 @@ def halves(context, a):
 
 
 @intrinsic
-def joined(context, a, b, like):
+def pack_lanes(context, a, b, like):
     """Two vectors of double precision side by side in one of the type of ``like``, rounded."""
 
     def generate(context, builder, sig, args):

@@ -3,11 +3,11 @@
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.kinematics import place_contact, update_any_active
+from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     is_pair,
-    limit_place,
+    limit_segment_slide,
     segment_place,
     separation_beyond_reach,
     touching_points,
@@ -28,13 +28,13 @@ OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where the
 
 
 @inline
-def sum4(a, b):
+def add4(a, b):
     """Add two groups of four values."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
 @inline
-def cleared4(mask, a):
+def zero4_inside_mask(mask, a):
     """Clear four values in the lanes of the mask."""
     return (
         where(mask, 0.0 * a[0], a[0]),
@@ -45,29 +45,29 @@ def cleared4(mask, a):
 
 
 @inline
-def transfer_force(contact, to, mask):
+def merge_force_into_contact(contact, to, mask):
     """Add a contact's force and anchor to those of contact ``to``, in the lanes of the mask.
 
     The contact is inactive then.
     """
     f, g = contact.anchor_force, to.anchor_force
-    to.anchor_force = select4(mask, sum4(f, g), g)
-    contact.anchor_force = cleared4(mask, f)
+    to.anchor_force = select4(mask, add4(f, g), g)
+    contact.anchor_force = zero4_inside_mask(mask, f)
     f, g = contact.force, to.force
-    to.force = select4(mask, sum4(f, g), g)
-    contact.force = cleared4(mask, f)
+    to.force = select4(mask, add4(f, g), g)
+    contact.force = zero4_inside_mask(mask, f)
     contact.active = but_not(contact.active, mask)
 
 
 @inline
-def replace_force(contact, to, mask):
+def move_force_to_contact(contact, to, mask):
     """Replace force and anchor of contact ``to`` by those of a contact, which then has none."""
     f = contact.anchor_force
     to.anchor_force = select4(mask, f, to.anchor_force)
-    contact.anchor_force = cleared4(mask, f)
+    contact.anchor_force = zero4_inside_mask(mask, f)
     f = contact.force
     to.force = select4(mask, f, to.force)
-    contact.force = cleared4(mask, f)
+    contact.force = zero4_inside_mask(mask, f)
 
 
 @inline
@@ -78,7 +78,7 @@ def clear_dual(contact, mask):
 
 
 @inline
-def relocate(d, contact, knot2, h, place, mask):
+def relocate_contact(d, contact, knot2, h, place, mask):
     """Move a contact of the nearest points to another place, in the lanes of the mask.
 
     Where it is loaded a force stays. A force on the wrong side can bring bodies
@@ -100,8 +100,8 @@ def relocate(d, contact, knot2, h, place, mask):
         if any_lane(stays):
             place_contact(d, end, knot2, h, where(stays, held, there))
             end.active = maximum(end.active, stays)
-            replace_force(contact, end, stays)
-        transfer_force(end, contact, beside)
+            move_force_to_contact(contact, end, stays)
+        merge_force_into_contact(end, contact, beside)
         clear_dual(end, mask)
         clear_dual(contact, mask)
     place_contact(d, contact, knot2, h, where(mask, place, held))
@@ -121,15 +121,15 @@ def penetration(d, contact, knot3, place):
     for k in (c, c + 1, c + 2):
         other = d.contact(k)
         held = other.segment_place
-        at = limit_place(place, held) if k == c else held
+        at = limit_segment_slide(place, held) if k == c else held
         gap = touching_points(d, other, knot3, at)[0]
         deepest = where(both(other.active, above(deepest, gap)), gap, deepest)
     return deepest
 
 
 @inline
-def missed_contact(d, contact, knot2, knot3, h, mask):
-    """Find the lanes of the mask in which a contact was missed, see ``missed_contacts``."""
+def find_missed_lanes(d, contact, knot2, knot3, h, mask):
+    """Find the lanes of the mask in which a contact was missed, see ``find_missed_contacts``."""
     o = d.full(0.0)
     kind = contact.kind
     active, place = contact.active, o
@@ -150,7 +150,7 @@ def missed_contact(d, contact, knot2, knot3, h, mask):
             least = where(active, penetration(d, contact, knot3, place) - OVERLAP, o)
         below = both(candidates, above(least, gap))
         if kind == PAIR_NEAREST_CONTACT and any_lane(below):
-            relocate(d, contact, knot2, h, place, below)
+            relocate_contact(d, contact, knot2, h, place, below)
         elif is_pair(contact) and any_lane(below):
             place_contact(d, contact, knot2, h, where(below, place, contact.segment_place))
         contact.active = maximum(active, below)
@@ -158,7 +158,7 @@ def missed_contact(d, contact, knot2, knot3, h, mask):
 
 
 @phase(needs="contacts", otherwise=zero)
-def missed_contacts(d, knot2, knot3, h, mask):
+def find_missed_contacts(d, knot2, knot3, h, mask):
     """Find the lanes of the mask in which bodies overlap by a contact that was far, or elsewhere.
 
     It is active now, and at the place where they overlap at knot 3. Two bodies overlap at the
@@ -166,9 +166,9 @@ def missed_contacts(d, knot2, knot3, h, mask):
     """
     missed = d.full(0.0)
     for c in range(d.contact_count):
-        missed = maximum(missed, missed_contact(d, d.contact(c), knot2, knot3, h, mask))
+        missed = maximum(missed, find_missed_lanes(d, d.contact(c), knot2, knot3, h, mask))
     if any_lane(missed):
-        update_any_active(d)
+        mark_active_pair_lanes(d)
     return missed
 
 

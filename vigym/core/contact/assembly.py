@@ -83,7 +83,7 @@ def add_contact_forces(d, weight):
 
 
 @inline
-def slope_rows(contact, arm_lowest, arm_touching):
+def contact_force_slopes(contact, arm_lowest, arm_touching):
     """Compute the slopes of the forces by a body's motion: three rows (by shift, by rotation).
 
     The arms are those of the body's lowest and touching point at knot 3.
@@ -113,7 +113,7 @@ def slope_rows(contact, arm_lowest, arm_touching):
 
 
 @inline
-def subtract_outer(blocks, s, force, torque, row):
+def subtract_outer_from_blocks(blocks, s, force, torque, row):
     """Subtract s (force, torque) (row by shift, row by rotation)^T from the blocks A, B, C, D."""
     A, B, C, D = blocks
     f, m = scale(s, force), scale(s, torque)
@@ -126,25 +126,25 @@ def subtract_outer(blocks, s, force, torque, row):
 
 
 @inline
-def add_stiffness_of(d, contact, weight, per_h):
+def add_one_contact_stiffness(d, contact, weight, per_h):
     """Add the slopes of one contact with the ground to the blocks of its body."""
     body = d.body(contact.body)
     arm2 = contact.arm2
     s = -weight * per_h
     normal = contact.normal2
     t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
-    row_n, row_1, row_2 = slope_rows(contact, contact.arm_lowest, contact.arm_touching)
+    row_n, row_1, row_2 = contact_force_slopes(contact, contact.arm_lowest, contact.arm_touching)
     blocks = body.block_a, body.block_b, body.block_c, body.block_d
-    blocks = subtract_outer(blocks, s, normal, cross(arm2, normal), row_n)
-    blocks = subtract_outer(blocks, s, t1, cross(arm2, t1), row_1)
-    blocks = subtract_outer(blocks, s, t2, cross(arm2, t2), row_2)
+    blocks = subtract_outer_from_blocks(blocks, s, normal, cross(arm2, normal), row_n)
+    blocks = subtract_outer_from_blocks(blocks, s, t1, cross(arm2, t1), row_1)
+    blocks = subtract_outer_from_blocks(blocks, s, t2, cross(arm2, t2), row_2)
     if contact.has_torsion > 0:
         mu = contact.torsional_friction
         ksn, kss = contact.slope_sn, contact.slope_ss
         by_shift = scale(mu * ksn, normal)
         lever = cross(contact.arm_lowest, normal)
         by_rotation = axpy(mu * mu * kss, normal, scale(mu * ksn, lever))
-        blocks = subtract_outer(blocks, s, zero3(d), normal, (by_shift, by_rotation))
+        blocks = subtract_outer_from_blocks(blocks, s, zero3(d), normal, (by_shift, by_rotation))
     body.block_a = blocks[0]
     body.block_b = blocks[1]
     body.block_c = blocks[2]
@@ -161,7 +161,7 @@ def add_contact_stiffness(d, weight, per_h):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active) and not is_pair(contact):
-            add_stiffness_of(d, contact, weight, per_h)
+            add_one_contact_stiffness(d, contact, weight, per_h)
 
 
 @inline
@@ -206,8 +206,10 @@ def assemble_contact_rows(d, weight, per_h):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if is_pair(contact) and any_lane(contact.active):
-            own = slope_rows(contact, contact.arm_lowest, contact.arm_touching)
-            partner = slope_rows(contact, contact.partner_arm_lowest, contact.partner_arm_touching)
+            own = contact_force_slopes(contact, contact.arm_lowest, contact.arm_touching)
+            partner = contact_force_slopes(
+                contact, contact.partner_arm_lowest, contact.partner_arm_touching
+            )
             t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
             set_contact_row(d, contact, 0, contact.normal2, (own[0], partner[0]), weight, per_h)
             set_contact_row(d, contact, 1, t1, (own[1], partner[1]), weight, per_h)

@@ -18,8 +18,8 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.projection_law import (
     Trial,
-    friction_frame,
     interval_law,
+    scale_tangents_by_friction,
     scaled_velocity,
     set_slopes,
     spin_scale,
@@ -58,7 +58,7 @@ def relaxation(d, per_h):
 
 
 @inline
-def next_relaxation(kappa, step_length, tight):
+def reduce_relaxation(kappa, step_length, tight):
     """Compute the relaxation of the next iteration, after an increment of this step length."""
     return where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
 
@@ -67,7 +67,7 @@ def next_relaxation(kappa, step_length, tight):
 
 
 @inline
-def first_iterate(f, u, s, psi, rho, kappa, speed):
+def choose_first_iterate(f, u, s, psi, rho, kappa, speed):
     """Choose force and duals inside their cones: (force, s, psi).
 
     Where there are none yet (s = 0) the force is like a weight, without friction.
@@ -84,7 +84,7 @@ def first_iterate(f, u, s, psi, rho, kappa, speed):
 
 
 @inline
-def interior_law(f, u, s, psi, kappa):
+def linearize_relaxed_complementarity(f, u, s, psi, kappa):
     """Linearize the relaxed conditions, duals eliminated.
 
     Returns (force at no increment, its slopes (nn, 1n, 2n, 11, 12, 21, 22), psi: (at none, its
@@ -141,16 +141,16 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
     active = contact.active
     o = d.full(0.0)
     rho = per_h * contact.effective_mass
-    t1, t2, _ = friction_frame(d, contact, contact.velocity, rho)
+    t1, t2, _ = scale_tangents_by_friction(d, contact, contact.velocity, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
-    f, s, psi = first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
+    f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
     force = select3(active, f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
     contact.dual = (where(active, s, o), where(active, psi, o))
-    force, slopes, dual_slopes = interior_law(f, u, s, psi, kappa)
+    force, slopes, dual_slopes = linearize_relaxed_complementarity(f, u, s, psi, kappa)
     contact.dual_slopes = dual_slopes
     torsion = o, o, o
     if contact.has_torsion > 0:
@@ -167,7 +167,7 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
 
 
 @inline
-def to_boundary(x, dx):
+def step_to_cone_boundary(x, dx):
     """Compute how far from x along dx the second-order cone goes on, at most one.
 
     It ends where |x1 + s dx1| = x0 + s dx0 first.
@@ -183,14 +183,14 @@ def to_boundary(x, dx):
 
 
 @inline
-def to_zero(x, dx):
+def step_to_zero(x, dx):
     """Compute how far from a number x > 0 along dx it stays so, at most one."""
     share = x / where(absolute(dx), absolute(dx), 1.0 + 0.0 * dx)
     return where(-dx - x, share, 1.0 + 0.0 * x)
 
 
 @inline
-def interior_defect(contact, velocity, per_h, kappa, speed):
+def relaxed_condition_error(contact, velocity, per_h, kappa, speed):
     """Compute how far force and duals are from the relaxed conditions [N]."""
     f, u = contact.force, velocity
     s, psi = contact.dual
@@ -202,7 +202,7 @@ def interior_defect(contact, velocity, per_h, kappa, speed):
 
 
 @inline
-def update_interior(contact, change, per_h, kappa, speed):
+def update_interior_duals(contact, change, per_h, kappa, speed):
     """Update the duals after an increment that changes the velocities (n, 1, 2) by ``change``.
 
     Returns (part of the increment that may be taken, how far the law is off [N]).
@@ -215,10 +215,10 @@ def update_interior(contact, change, per_h, kappa, speed):
     later = scaled_velocity(contact, contact.velocity_next, t1, t2)
     psi_later = slopes[0] + slopes[1] * change[0] + slopes[2] * change[1] + slopes[3] * change[2]
     contact.dual_next = (later[0], psi_later)
-    step_length = to_zero(s, later[0] - s)
-    primal = to_boundary((f[0], f[1], f[2]), (g[0] - f[0], g[1] - f[1], g[2] - f[2]))
+    step_length = step_to_zero(s, later[0] - s)
+    primal = step_to_cone_boundary((f[0], f[1], f[2]), (g[0] - f[0], g[1] - f[1], g[2] - f[2]))
     eta = later[1] - now[1], later[2] - now[2]
-    dual = to_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
+    dual = step_to_cone_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
     step_length = where(step_length - primal, primal, step_length)
     step_length = where(step_length - dual, dual, step_length)
-    return BOUNDARY * step_length, interior_defect(contact, now, per_h, kappa, speed)
+    return BOUNDARY * step_length, relaxed_condition_error(contact, now, per_h, kappa, speed)

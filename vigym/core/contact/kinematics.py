@@ -5,11 +5,11 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.plane import plane_gap, plane_tangents, rolled_point
+from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     is_pair,
-    limit_place,
+    limit_segment_slide,
     nearest_points,
     pair_tangents,
     segment_place,
@@ -36,7 +36,7 @@ CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 
 
 @phase(needs="contacts")
-def update_any_active(d):
+def mark_active_pair_lanes(d):
     """Update the lanes in which any contact of two bodies is active: others skip loop rows."""
     if d.contact_row_count > 0:
         active = d.full(0.0)
@@ -49,13 +49,13 @@ def update_any_active(d):
 
 
 @phase(needs="contacts")
-def separate_pairs(d):
+def deactivate_pair_contacts(d):
     """Make every contact of two bodies inactive."""
     for c in range(d.contact_count):
         contact = d.contact(c)
         if is_pair(contact):
             contact.active = 0.0
-    update_any_active(d)
+    mark_active_pair_lanes(d)
 
 
 @inline
@@ -93,7 +93,9 @@ def detect_contacts(d, knot2, h):
         contact = d.contact(c)
         last = contact.last_force
         candidates = one
-        if is_pair(contact):  # shapes farther apart than they reach are left to ``missed_contacts``
+        if is_pair(
+            contact
+        ):  # shapes farther apart than they reach are left to ``find_missed_contacts``
             close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
@@ -102,7 +104,7 @@ def detect_contacts(d, knot2, h):
         if any_lane(candidates):
             active = detect_contact(d, contact, knot2, h, fall, candidates)
             contact.active = active if contact.kind < SKATE else one
-    update_any_active(d)
+    mark_active_pair_lanes(d)
 
 
 # --- a contact at knot 2 --------------------------------------------------------------------------
@@ -195,7 +197,7 @@ def point_correction(body, arm):
 
 
 @inline
-def relative_correction_at(d, contact, arm, partner_arm):
+def contact_closure_correction(d, contact, arm, partner_arm):
     """Compute how the motion that closes the joints moves the own point against the partner's."""
     motion = point_correction(d.body(contact.body), arm)
     if is_pair(contact):
@@ -210,7 +212,7 @@ def point_increment(body, arm):
 
 
 @inline
-def relative_increment_at(d, contact, arm, partner_arm):
+def contact_newton_increment(d, contact, arm, partner_arm):
     """Compute how the Newton increment moves the own point against the partner's."""
     motion = point_increment(d.body(contact.body), arm)
     if is_pair(contact):
@@ -222,7 +224,7 @@ def relative_increment_at(d, contact, arm, partner_arm):
 
 
 @inline
-def set_velocity(contact, normal_velocity, velocity, spin):
+def write_contact_velocity(contact, normal_velocity, velocity, spin):
     """Set the velocity of a contact: as it is, and for the first choice of open, stick or slip."""
     every = normal_velocity, velocity[0], velocity[1], velocity[2], spin
     contact.velocity = every
@@ -255,7 +257,7 @@ def material_point_motion(d, b, point, knot2, knot3, per_h):
 
 
 @inline
-def lowest_at_knot3(d, contact, knot2, knot3, touching):
+def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
     """Find gap, normal and lowest point (from the joint anchor) at the present guess of knot 3.
 
     ``touching`` is the arm at knot 3 of the point that touches at knot 2. A contact of two bodies
@@ -267,7 +269,7 @@ def lowest_at_knot3(d, contact, knot2, knot3, touching):
     if kind <= RIM_CONTACT or is_pair(contact):
         place = contact.segment_place
         if kind == PAIR_NEAREST_CONTACT:
-            place = limit_place(segment_place(d, contact, knot3), place)
+            place = limit_segment_slide(segment_place(d, contact, knot3), place)
         gap, normal, arm, partner_arm = touching_points(d, contact, knot3, place)
         lowest = sub(arm, anchor)
         if is_pair(contact):
@@ -278,19 +280,21 @@ def lowest_at_knot3(d, contact, knot2, knot3, touching):
         lowest = touching
         if kind <= RIM_THREE_QUARTER_CONTACT:
             rotation2 = d.pose(knot2, contact.body).rotation
-            rolled = rolled_point(contact, rotation2, pose.rotation, contact.touching_point)
+            rolled = rim_point_without_roll(
+                contact, rotation2, pose.rotation, contact.touching_point
+            )
             lowest = sub(rolled, anchor)
         gap = plane_gap(d, pose, add(lowest, anchor))
     return gap, normal, lowest
 
 
 @inline
-def evaluate_gap(d, contact, knot2, knot3, per_h):
+def evaluate_contact_gap(d, contact, knot2, knot3, per_h):
     """Evaluate the velocities of a contact at the guess of knot 3, joints closed to first order."""
     b = contact.body
     point = contact.touching_point
     velocity, touching = material_point_motion(d, b, point, knot2, knot3, per_h)
-    gap, normal, lowest = lowest_at_knot3(d, contact, knot2, knot3, touching)
+    gap, normal, lowest = lowest_point_at_knot3(d, contact, knot2, knot3, touching)
     if is_pair(contact):
         point = contact.partner_touching_point
         moved, arm = material_point_motion(d, contact.partner, point, knot2, knot3, per_h)
@@ -299,34 +303,34 @@ def evaluate_gap(d, contact, knot2, knot3, per_h):
     contact.normal3 = normal
     contact.arm_lowest = lowest
     contact.arm_touching = touching
-    closing = relative_correction_at(d, contact, touching, contact.partner_arm_touching)
+    closing = contact_closure_correction(d, contact, touching, contact.partner_arm_touching)
     velocity = axpy(per_h, closing, velocity)
-    closing = relative_correction_at(d, contact, lowest, contact.partner_arm_lowest)
+    closing = contact_closure_correction(d, contact, lowest, contact.partner_arm_lowest)
     gap = gap + dot(normal, closing)
     turn = d.body(b).rotation_correction
     pose = d.pose(knot3, b)
     angular_velocity = mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity)
     spin = dot(normal, axpy(per_h, turn, angular_velocity))
-    set_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
+    write_contact_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
     if contact.kind >= SKATE:
         motion = scale(1.0 / per_h, velocity)
         set_no_slip_directions(d, contact, pose.rotation, normal, motion)
 
 
 @phase(needs="contacts")
-def evaluate_gaps(d, knot2, knot3, h):
+def evaluate_contact_gaps(d, knot2, knot3, h):
     """Evaluate the velocities of the active contacts at the present guess of knot 3."""
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
-            evaluate_gap(d, contact, knot2, knot3, 1.0 / h)
+            evaluate_contact_gap(d, contact, knot2, knot3, 1.0 / h)
 
 
 # --- contacts at a knot alone ---------------------------------------------------------------------
 
 
 @inline
-def was_loaded(d, contact, gap):
+def contact_was_loaded(d, contact, gap):
     """Find the lanes in which a contact was loaded in the step to a knot: force outweighs the gap.
 
     The gap that the interior point leaves grows with the square of the step; where a contact opens,
@@ -337,7 +341,7 @@ def was_loaded(d, contact, gap):
 
 
 @inline
-def guess_velocity(d, contact, knot, normal):
+def guess_contact_velocity(d, contact, knot, normal):
     """Set a contact's velocity to none yet, and the law's choice to what two steps lead to."""
     o = d.full(0.0)
     normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
@@ -351,10 +355,10 @@ def guess_velocity(d, contact, knot, normal):
 
 @inline
 def set_knot_contact(d, contact, knot, share):
-    """Set frame, force and activity of a contact at a knot, see ``knot_contacts``."""
+    """Set frame, force and activity of a contact at a knot, see ``set_knot_contacts``."""
     o = d.full(0.0)
     gap, normal, arm, partner_arm = nearest_points(d, contact, knot)
-    closed = maximum(above(d.full(CLOSED_GAP), gap), was_loaded(d, contact, gap))
+    closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
     active = both(above(share, o), closed)
     contact.active = active if contact.kind < SKATE else o + 1.0
     last = contact.last_force
@@ -368,14 +372,14 @@ def set_knot_contact(d, contact, knot, share):
     if is_pair(contact):
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_arm_touching = contact.partner_arm2
-    guess_velocity(d, contact, knot, normal)
+    guess_contact_velocity(d, contact, knot, normal)
     if contact.kind >= SKATE:
         rotation = d.pose(knot, contact.body).rotation
         set_no_slip_directions(d, contact, rotation, normal, zero3(d))
 
 
 @phase(needs="contacts")
-def knot_contacts(d, knot, share):
+def set_knot_contacts(d, knot, share):
     """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
 
     Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
@@ -383,4 +387,4 @@ def knot_contacts(d, knot, share):
     """
     for c in range(d.contact_count):
         set_knot_contact(d, d.contact(c), knot, share)
-    update_any_active(d)
+    mark_active_pair_lanes(d)

@@ -68,7 +68,7 @@ def lowest_point(contact, rotation, normal):
 
 
 @inline
-def rolled_point(contact, rotation2, rotation3, point):
+def rim_point_without_roll(contact, rotation2, rotation3, point):
     """Find a rim's point at knot 3, from the centre of mass [world]: tilted, but not rolled.
 
     A rim is its own image under turns about its axis: a point that these bring down is not lower

@@ -88,7 +88,7 @@ def project_tangential(d, z, r):
 
 
 @inline
-def disc_law(d, trial, z, rho_t):
+def linearize_disc_friction(d, trial, z, rho_t):
     """Linearize friction on the true cone, z being its tangential forces before projection.
 
     Returns tangential forces at no increment and their slopes (g1, g2, k1n, k2n, k11, k12, k22).
@@ -135,10 +135,10 @@ def interval_law(d, trial, anchor, velocity, z, per):
 
 
 @inline
-def pyramid_law(d, trial, z, rho_t):
+def linearize_pyramid_friction(d, trial, z, rho_t):
     """Linearize friction on the four-sided cone: two forces that do not know of each other.
 
-    Returns (g1, g2, k1n, k2n, k11, k12, k22) like ``disc_law`` [SIM 3.4].
+    Returns (g1, g2, k1n, k2n, k11, k12, k22) like ``linearize_disc_friction`` [SIM 3.4].
     """
     f0, u = trial.anchor, trial.velocity
     g1, k1n, k11 = interval_law(d, trial, f0[1], u[1], z[0], rho_t / trial.prox)
@@ -150,13 +150,13 @@ def pyramid_law(d, trial, z, rho_t):
 
 
 @inline
-def point_part(velocity):
+def extract_point_velocity(velocity):
     """Take the velocity of the touching point [world] out of a contact's velocity."""
     return velocity[1], velocity[2], velocity[3]
 
 
 @inline
-def friction_frame(d, contact, velocity, rho):
+def scale_tangents_by_friction(d, contact, velocity, rho):
     """Scale the tangents with the coefficients of friction; forwards may be unlike backwards.
 
     Returns (scaled tangent 1, scaled tangent 2, tangential rho). ``velocity`` is the one that tells
@@ -168,7 +168,7 @@ def friction_frame(d, contact, velocity, rho):
         return t1, t2, rho
     force = contact.force
     f1 = force[1] + force[2] if d.pyramid > 0 else force[1]
-    driving = f1 - rho * dot(t1, point_part(velocity))
+    driving = f1 - rho * dot(t1, extract_point_velocity(velocity))
     # driven forwards: slips backwards
     mu1 = where(driving, contact.friction_backward, contact.friction_along)
     mu2 = contact.friction_across
@@ -184,7 +184,7 @@ def friction_frame(d, contact, velocity, rho):
 @inline
 def scaled_velocity(contact, velocity, tangent_1, tangent_2):
     """Compute (u_n, u_1, u_2, u_s) of a contact's velocity, from its scaled tangents."""
-    motion = point_part(velocity)
+    motion = extract_point_velocity(velocity)
     spin = contact.torsional_friction * velocity[4]
     return velocity[0], dot(tangent_1, motion), dot(tangent_2, motion), spin
 
@@ -200,7 +200,7 @@ def spin_scale(d, contact, rho):
 @inline
 def no_slip_velocity(contact, velocity):
     """Compute the velocity of a skate or wheel along its two no-slip directions."""
-    motion = point_part(velocity)
+    motion = extract_point_velocity(velocity)
     return dot(contact.no_slip_direction_1, motion), dot(contact.no_slip_direction_2, motion)
 
 
@@ -208,7 +208,7 @@ def no_slip_velocity(contact, velocity):
 
 
 @inline
-def masked4(mask, a):
+def zero4_outside_mask(mask, a):
     """Keep four values in the lanes of the mask; elsewhere zeros."""
     o = a[0] * 0.0
     return where(mask, a[0], o), where(mask, a[1], o), where(mask, a[2], o), where(mask, a[3], o)
@@ -243,7 +243,7 @@ def linearize_projection_law(d, contact, per_h, prox):
     """Set a contact's force at no increment, and its slopes; returns where it is loaded."""
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
-    t1, t2, rho_t = friction_frame(d, contact, contact.velocity_seen, rho)
+    t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
     if contact.kind >= SKATE:
@@ -259,29 +259,29 @@ def linearize_projection_law(d, contact, per_h, prox):
     normal_force = f0[0] - rho / prox * u[0]
     trial = Trial(f, f0, u, seen, r, normal_force, rho, prox)
     if d.pyramid > 0:
-        g1, g2, k1n, k2n, k11, k12, k22 = pyramid_law(d, trial, (z1, z2), rho_t)
+        g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
-        g1, g2, k1n, k2n, k11, k12, k22 = disc_law(d, trial, (z1, z2), rho_t)
+        g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t)
     torsion = o, o, o
     if contact.has_torsion > 0:
         rho_s = spin_scale(d, contact, rho)
         z = keep * f[3] + prox * f0[3] - rho_s * seen[3]
         torsion = interval_law(d, trial, f0[3], u[3], z, rho_s / prox)
     gs, ksn, kss = torsion
-    contact.affine_force = masked4(loaded, (normal_force, g1, g2, gs))
-    first = masked4(loaded, (rho / prox, k1n, k2n, k11))
-    second = masked4(loaded, (k12, k22, ksn, kss))
+    contact.affine_force = zero4_outside_mask(loaded, (normal_force, g1, g2, gs))
+    first = zero4_outside_mask(loaded, (rho / prox, k1n, k2n, k11))
+    second = zero4_outside_mask(loaded, (k12, k22, ksn, kss))
     set_slopes(contact, first, second)
     return loaded
 
 
 @inline
-def projection_defect(d, contact, force, per_h, prox):
+def projection_error(d, contact, force, per_h, prox):
     """Compute how far a force is from the projection of what it gives after the increment [N]."""
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
     velocity = contact.velocity_next
-    t1, t2, rho_t = friction_frame(d, contact, velocity, rho)
+    t1, t2, rho_t = scale_tangents_by_friction(d, contact, velocity, rho)
     if contact.kind >= SKATE:
         slip = no_slip_velocity(contact, velocity)
         return rho * maximum(absolute(slip[0]), absolute(slip[1]))

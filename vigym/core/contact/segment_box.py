@@ -54,18 +54,18 @@ def is_pair(contact):
 
 
 @inline
-def excess(x, half_size):
+def distance_outside_interval(x, half_size):
     """Compute the part of a coordinate that lies outside of [-half_size, half_size]."""
     return where(x - half_size, x - half_size, where(-half_size - x, x + half_size, 0.0 * x))
 
 
 @inline
-def outside_part(point, half_sizes):
+def vector_outside_box(point, half_sizes):
     """Compute the part of a point that lies outside of a box."""
     return (
-        excess(point[0], half_sizes[0]),
-        excess(point[1], half_sizes[1]),
-        excess(point[2], half_sizes[2]),
+        distance_outside_interval(point[0], half_sizes[0]),
+        distance_outside_interval(point[1], half_sizes[1]),
+        distance_outside_interval(point[2], half_sizes[2]),
     )
 
 
@@ -79,7 +79,7 @@ def steepness(e, v):
 
 
 @inline
-def nearest_place(d, p, v, half_sizes):
+def place_nearest_box(d, p, v, half_sizes):
     """Find the place s from -1 to 1 where the point p + s v comes nearest to the box.
 
     It is the middle of all places that are as near.
@@ -89,10 +89,10 @@ def nearest_place(d, p, v, half_sizes):
     low = -one
     high = one
     s = 0.0 * one
-    start = dot(outside_part(sub(p, v), half_sizes), v) - bend
-    end = dot(outside_part(add(p, v), half_sizes), v) + bend
+    start = dot(vector_outside_box(sub(p, v), half_sizes), v) - bend
+    end = dot(vector_outside_box(add(p, v), half_sizes), v) + bend
     for _ in range(SEARCHES):
-        e = outside_part(axpy(s, v, p), half_sizes)
+        e = vector_outside_box(axpy(s, v, p), half_sizes)
         slope = dot(e, v) + bend * s
         steep = steepness(e, v) + bend
         low = where(-slope, s, low)
@@ -131,7 +131,7 @@ def range_over_box(d, s, p, v, half_sizes):
     Where it is nearest to a segment, a box of no width, the range along that one.
     """
     one = d.full(1.0)
-    e = outside_part(axpy(s, v, p), half_sizes)
+    e = vector_outside_box(axpy(s, v, p), half_sizes)
     x, y = absolute(e[0]), absolute(e[1])
     z = absolute(e[2])
     first = -one
@@ -214,7 +214,7 @@ def segment_place(d, contact, knot):
     if kind < PAIR_NEAREST_CONTACT or kind > PAIR_TAIL_CONTACT:
         return d.full(0.0)
     _, middle, half, half_sizes = box_frame(d, contact, knot)
-    place = nearest_place(d, middle, half, half_sizes)
+    place = place_nearest_box(d, middle, half, half_sizes)
     if kind >= PAIR_HEAD_CONTACT:
         tail, head = range_over_box(d, place, middle, half, half_sizes)
         place = head if kind == PAIR_HEAD_CONTACT else tail
@@ -222,11 +222,11 @@ def segment_place(d, contact, knot):
 
 
 @inline
-def limit_place(place, place2):
+def limit_segment_slide(place, place2):
     """Limit a place on the own segment to MAX_SLIDE from that at knot 2.
 
     A force at one end for a gap at the other would turn the body the wrong way round. See also
-    `vigym.core.contact.active_set.missed_contacts`.
+    `vigym.core.contact.active_set.find_missed_contacts`.
     """
     low = place2 - MAX_SLIDE
     high = place2 + MAX_SLIDE
@@ -238,7 +238,7 @@ def pair_touching_points(d, contact, knot, place):
     """Find gap, normal and touching points of two bodies, see ``touching_points``."""
     axes, middle, half, half_sizes = box_frame(d, contact, knot)
     point = axpy(place, half, middle)
-    e = outside_part(point, half_sizes)
+    e = vector_outside_box(point, half_sizes)
     distance = math.sqrt(dot(e, e))
     apart = above(distance, d.full(INSIDE))
     depth, face_normal = least_depth(d, point, half_sizes)

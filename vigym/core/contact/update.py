@@ -4,9 +4,9 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.assembly import contact_wrench
-from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior
-from vigym.core.contact.kinematics import relative_increment_at
-from vigym.core.contact.projection_law import point_part, projection_defect
+from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
+from vigym.core.contact.kinematics import contact_newton_increment
+from vigym.core.contact.projection_law import extract_point_velocity, projection_error
 from vigym.core.math.vectors import add, dot, scale, select3, select4, zero3
 
 
@@ -22,7 +22,7 @@ def no_slip_change(contact, motion, rotation):
 
 
 @inline
-def update_contact(d, contact, per_h):
+def update_contact_after_increment(d, contact, per_h):
     """Update velocity and force of a contact after the increment.
 
     Returns what the increment changes the velocities by, (n, 1, 2).
@@ -30,12 +30,12 @@ def update_contact(d, contact, per_h):
     turn = d.body(contact.body).delta_rotation
     normal = contact.normal3
     arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
-    un = per_h * dot(normal, relative_increment_at(d, contact, arm, partner_arm))
+    un = per_h * dot(normal, contact_newton_increment(d, contact, arm, partner_arm))
     arm, partner_arm = contact.arm_touching, contact.partner_arm_touching
-    motion = scale(per_h, relative_increment_at(d, contact, arm, partner_arm))
+    motion = scale(per_h, contact_newton_increment(d, contact, arm, partner_arm))
     spin = per_h * dot(normal, turn)
     velocity = contact.velocity
-    point = add(point_part(velocity), motion)
+    point = add(extract_point_velocity(velocity), motion)
     contact.velocity_next = (velocity[0] + un, point[0], point[1], point[2], velocity[4] + spin)
     u1 = dot(contact.scaled_tangent_1, motion)
     u2 = dot(contact.scaled_tangent_2, motion)
@@ -53,7 +53,7 @@ def update_contact(d, contact, per_h):
 
 
 @phase(needs="contacts", otherwise=zero)
-def update_contacts(d, per_h, prox):
+def update_contacts_after_increment(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
 
     Returns how far the forces are from the projections, the largest [N].
@@ -62,8 +62,8 @@ def update_contacts(d, per_h, prox):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
-            update_contact(d, contact, per_h)
-            off = projection_defect(d, contact, contact.affine_force, per_h, prox)
+            update_contact_after_increment(d, contact, per_h)
+            off = projection_error(d, contact, contact.affine_force, per_h, prox)
             worst = maximum(worst, where(contact.active, off, 0.0 * off))
     return worst
 
@@ -85,12 +85,12 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
         contact = d.contact(c)
         active = contact.active
         if any_lane(active):
-            change = update_contact(d, contact, per_h)
+            change = update_contact_after_increment(d, contact, per_h)
             part = step_length
             if is_nonholonomic(contact):
-                off = projection_defect(d, contact, contact.affine_force, per_h, prox)
+                off = projection_error(d, contact, contact.affine_force, per_h, prox)
             else:
-                part, off = update_interior(contact, change, per_h, kappa, speed)
+                part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)
             worst = maximum(worst, where(active, off, 0.0 * off))
             step_length = where(step_length - part, part, step_length)
@@ -98,7 +98,7 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
 
 
 @inline
-def stepped(value, end, step_length, mask):
+def interpolate_in_mask(value, end, step_length, mask):
     """Step a value by a part of its way to ``end``, in the lanes of the mask."""
     return where(mask, value + step_length * (end - value), value)
 
@@ -111,8 +111,8 @@ def step_duals(d, step_length, mask):
         taken = both(mask, contact.active)  # lanes that are not active have none yet
         dual, end = contact.dual, contact.dual_next
         contact.dual = (
-            stepped(dual[0], end[0], step_length, taken),
-            stepped(dual[1], end[1], step_length, taken),
+            interpolate_in_mask(dual[0], end[0], step_length, taken),
+            interpolate_in_mask(dual[1], end[1], step_length, taken),
         )
 
 
@@ -125,7 +125,7 @@ def clear_duals(d):
 
 
 @inline
-def active_part(active, end, force):
+def zero_inactive_force(active, end, force):
     """Take the force after an increment in active lanes; elsewhere there is none."""
     return where(active, end, force * 0.0)
 
@@ -141,18 +141,18 @@ def step_contact_forces(d, step_length, mask):
         active = contact.active
         f, g = contact.force, contact.affine_force
         contact.force = (
-            stepped(f[0], active_part(active, g[0], f[0]), step_length, mask),
-            stepped(f[1], active_part(active, g[1], f[1]), step_length, mask),
-            stepped(f[2], active_part(active, g[2], f[2]), step_length, mask),
-            stepped(f[3], active_part(active, g[3], f[3]), step_length, mask),
+            interpolate_in_mask(f[0], zero_inactive_force(active, g[0], f[0]), step_length, mask),
+            interpolate_in_mask(f[1], zero_inactive_force(active, g[1], f[1]), step_length, mask),
+            interpolate_in_mask(f[2], zero_inactive_force(active, g[2], f[2]), step_length, mask),
+            interpolate_in_mask(f[3], zero_inactive_force(active, g[3], f[3]), step_length, mask),
         )
         seen, end = contact.velocity_seen, contact.velocity_next
         contact.velocity_seen = (
-            stepped(seen[0], end[0], step_length, mask),
-            stepped(seen[1], end[1], step_length, mask),
-            stepped(seen[2], end[2], step_length, mask),
-            stepped(seen[3], end[3], step_length, mask),
-            stepped(seen[4], end[4], step_length, mask),
+            interpolate_in_mask(seen[0], end[0], step_length, mask),
+            interpolate_in_mask(seen[1], end[1], step_length, mask),
+            interpolate_in_mask(seen[2], end[2], step_length, mask),
+            interpolate_in_mask(seen[3], end[3], step_length, mask),
+            interpolate_in_mask(seen[4], end[4], step_length, mask),
         )
 
 

@@ -6,7 +6,7 @@ The three forces of a dof are held in triples, in this order.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, both, by_precision
+from vigym.core.compiler.lanes import above, both, select_by_precision
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.bounded_laws import (
     PROXIMAL,
@@ -42,7 +42,7 @@ def limit_slack(d, distance):
 
 
 @inline
-def see_step(d, i, dof, rate, slope, change, per_h):
+def write_law_inputs(d, i, dof, rate, slope, change, per_h):
     """Write what the bounded forces see of a step that changes the coordinate of a dof."""
     start = dof.start
     command, stiffness = motor_command(d, i, dof, start + change, rate, slope)
@@ -56,7 +56,7 @@ def see_step(d, i, dof, rate, slope, change, per_h):
 
 
 @inline
-def see_knot(d, i, dof, share):
+def write_knot_law_inputs(d, i, dof, share):
     """Write what the bounded forces see of a knot velocity, at the coordinate of the knot."""
     start = dof.start
     o = d.full(0.0)
@@ -94,7 +94,7 @@ def accept_bounded_forces(d, mask):
 
 
 @inline
-def apply_laws(d, i, dof, share, per_h, prox, motion, forces):
+def project_bounded_forces(d, i, dof, share, per_h, prox, motion, forces):
     """Apply the three laws of a dof, with given forces and a motion along it.
 
     Args:
@@ -139,7 +139,7 @@ def add_bounded_forces(d, i, dof, share, weight, per_h, prox, moved):
         Lanes in which one is active.
     """
     body, one = d.body(i), d.full(1.0)
-    _, affine, slopes = apply_laws(d, i, dof, share, per_h, prox, moved, dof.forces)
+    _, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, dof.forces)
     force = affine[0] + affine[1] + affine[2]
     slope = slopes[0] + slopes[1] + slopes[2]
     dof.affine_forces = affine
@@ -173,7 +173,9 @@ def update_bounded_forces(d, share, per_h, prox):
                     affine[2] - slopes[2] * moved,
                 )
                 dof.affine_forces = forces
-                projected, _, _ = apply_laws(d, i, dof, share, per_h, prox, moved, forces)
+                projected, _, _ = project_bounded_forces(
+                    d, i, dof, share, per_h, prox, moved, forces
+                )
                 off = max_abs3(sub(forces, projected))
                 if j >= body.translation_count:
                     off = off / d.environment.length_scale
@@ -204,7 +206,7 @@ def step_bounded_forces(d, step_length, mask):
 def yields(d, force, anchor, slope, softness, h, mask):
     """Find the lanes of the mask in which a force that holds a dof lets it give way too far."""
     holds = above(2.0 * softness * slope * h, d.full(1.0))
-    allowed = d.full(by_precision(MAX_YIELD, force))
+    allowed = d.full(select_by_precision(MAX_YIELD, force))
     too_far = above(absolute(h * softness * (force - anchor)), allowed)
     return both(both(mask, holds), too_far)
 

@@ -29,7 +29,7 @@ def clamp(z, low, high):
 
 
 @inline
-def current_torque(dof, current):
+def motor_torque_at_current(dof, current):
     """Compute the torque of a motor at a current [A], and its slope.
 
     It follows the motor's saturation curve, and is constant beyond.
@@ -69,7 +69,7 @@ def motor_command(d, i, dof, coordinate, rate, slope):
         voltage, back_emf = dof.voltage, dof.back_emf
         pwm = clamp(command, -one, one)
         stiffness = where(above(one, absolute(command)), stiffness, o)
-        force, steepness = current_torque(dof, per_ohm * (voltage * pwm - back_emf * rate))
+        force, steepness = motor_torque_at_current(dof, per_ohm * (voltage * pwm - back_emf * rate))
         command = force
         stiffness = steepness * per_ohm * (voltage * stiffness + back_emf * slope)
     driven = absolute(target) + 1.0  # not a number: the motor idles
@@ -77,7 +77,7 @@ def motor_command(d, i, dof, coordinate, rate, slope):
 
 
 @inline
-def with_anchor(force, anchor, prox):
+def blend_with_anchor(force, anchor, prox):
     """Mix a force with its anchor: (1 - d) f + d f0."""
     return (1.0 - prox) * force + prox * anchor
 
@@ -104,7 +104,7 @@ def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
     command = dof.motor_command
     stiffness = dof.motor_stiffness
     fastest = dof.velocity_limit
-    z = with_anchor(force, anchor, prox)
+    z = blend_with_anchor(force, anchor, prox)
     scale = rho * slope
     later = command - stiffness * (next_rate - rate) / slope
     # weighs the present force: it tells a stiff motor what it can hold
@@ -134,7 +134,7 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """
     o = d.full(0.0)
     lower, upper = dof.lower_clearance, dof.upper_clearance
-    z = with_anchor(force, anchor, prox)
+    z = blend_with_anchor(force, anchor, prox)
     z_lower = z - rho * (lower + approach)
     z_upper = z + rho * (upper - approach)
     at_lower, at_upper = above(z_lower, o), above(o, z_upper)
@@ -153,7 +153,7 @@ def coulomb_law(d, dof, force, anchor, next_rate, rho, bound, prox):
         Projected force, force at no increment, slope along the dof.
     """
     rate, slope = dof.seen_rate, dof.seen_slope
-    z = with_anchor(force, anchor, prox) - rho * next_rate
+    z = blend_with_anchor(force, anchor, prox) - rho * next_rate
     slips = above(absolute(z), bound)
     value = clamp(z, -bound, bound)
     affine = where(slips, value, anchor - rho / prox * rate)

@@ -9,7 +9,7 @@ Full turns are counted.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, arctan2, both, by_precision
+from vigym.core.compiler.lanes import above, arctan2, both, select_by_precision
 from vigym.core.compiler.simd import spread, where
 from vigym.core.joint.geometry import (
     anchor_separation,
@@ -37,7 +37,7 @@ def displacement(d, i, j, knot):
 
 
 @inline
-def angle_of(d, i, j, orientation):
+def joint_angle_cosine_sine(d, i, j, orientation):
     """Compute (cosine, sine) of rotation j in a relative orientation e.
 
     Of the universal joint e = exp(angle1 a) exp(angle2 b), with a and b perpendicular.
@@ -57,12 +57,12 @@ def angle_of(d, i, j, orientation):
 
 
 @inline
-def accumulated(total, remainder, amount, mask):
+def add_with_compensation(total, remainder, amount, mask):
     """Add an amount to a sum in the lanes of the mask, and return the sum and its remainder.
 
     Single precision keeps what rounding takes in the remainder: thousands of steps add up.
     """
-    compensated = by_precision((False, True), total)
+    compensated = select_by_precision((False, True), total)
     if compensated:
         amount = amount + remainder
     after = total + amount
@@ -75,7 +75,7 @@ def accumulated(total, remainder, amount, mask):
 
 
 @inline
-def store_angle(dof, cosine, sine, mask):
+def store_angle_and_turns(dof, cosine, sine, mask):
     """Store an angle, and count the turn when it crosses the cut of the arctangent."""
     o, one = spread(0.0, cosine), spread(1.0, cosine)
     before_c, before_s = dof.cosine, dof.sine
@@ -105,8 +105,8 @@ def store_coordinates(d, i, knot, mask):
             store_quaternion(d, first_rotation, e, mask)
         else:
             for j in range(free):
-                cosine, sine = angle_of(d, i, j, e)
-                store_angle(d.dof(first_rotation + j), cosine, sine, mask)
+                cosine, sine = joint_angle_cosine_sine(d, i, j, e)
+                store_angle_and_turns(d.dof(first_rotation + j), cosine, sine, mask)
 
 
 @inline
@@ -144,7 +144,7 @@ def rotation_vector_component(sine, quaternion):
     w, x, y, z = quaternion
     size = math.sqrt(x * x + y * y + z * z)
     s = where(w, spread(2.0, sine), spread(-2.0, sine))  # q and -q: the shorter way round
-    tiny, one = spread(by_precision(NO_TURN, sine), sine), spread(1.0, sine)
+    tiny, one = spread(select_by_precision(NO_TURN, sine), sine), spread(1.0, sine)
     angle = arctan2(size, s * 0.5 * w)
     return s * sine * where(size - tiny, angle / where(size - tiny, size, tiny), one)
 
@@ -172,7 +172,7 @@ def coordinate(d, i, j):
 def angle_change(d, i, j, dof, orientation):
     """Compute (sine, cosine) of half the change of an angle since the stored knot."""
     before_c, before_s = dof.cosine, dof.sine
-    cosine, sine = angle_of(d, i, j, orientation)
+    cosine, sine = joint_angle_cosine_sine(d, i, j, orientation)
     s = sine * before_c - cosine * before_s
     c = cosine * before_c + sine * before_s
     if d.body(i).rotation_count == 1:
@@ -182,7 +182,7 @@ def angle_change(d, i, j, dof, orientation):
 
 
 @inline
-def rate_of(d, i, j, knot3, h):
+def dof_rate_over_step(d, i, j, knot3, h):
     """Compute the rate of dof j over the step from the stored knot to buffer ``knot3``.
 
     Returns:

@@ -20,15 +20,15 @@ from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
     is_bounded,
-    see_knot,
-    see_step,
+    write_knot_law_inputs,
+    write_law_inputs,
 )
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL, PROXIMAL
 from vigym.core.joint.coordinates import (
     coordinate,
     coordinate_change,
+    dof_rate_over_step,
     has_own_coordinate,
-    rate_of,
 )
 
 STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
@@ -57,11 +57,11 @@ def assemble_constant_loads(d, applied, last, spring):
         body = d.body(i)
         if body.has_coordinate_force > 0:
             for j in range(body.translation_count + body.rotation_count):
-                add_start_load(d, i, j, last, spring)
+                add_spring_load_at_start(d, i, j, last, spring)
 
 
 @inline
-def add_start_load(d, i, j, last, spring):
+def add_spring_load_at_start(d, i, j, last, spring):
     """Write the coordinate of a dof at knot 2, and what it sets of the constant load."""
     body = d.body(i)
     dof = d.dof(body.first_dof + j)
@@ -118,7 +118,7 @@ def assemble_rate_loads(d, knot3, h, rho):
         body = d.body(i)
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
-            rate, slope, momentum, momentum_slope = rate_of(d, i, j, knot3, h)
+            rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
             damping, inertia = weight * dof.damping, dof.armature / h
             inertial = inertia * (momentum - dof.last_momentum_rate)
             dof.load = dof.constant_load + (damping * rate + inertial)
@@ -128,7 +128,7 @@ def assemble_rate_loads(d, knot3, h, rho):
                 change = coordinate_change(d, i, j, rate, slope, h)
                 add_spring_load(dof, 0.5 * spring_stretch(dof, change))
                 if bounded:
-                    see_step(d, i, dof, rate, slope, change, per_h)
+                    write_law_inputs(d, i, dof, rate, slope, change, per_h)
                     still = 0.0 * rate
                     active = add_bounded_forces(d, i, dof, one, weight, per_h, PROXIMAL, still)
                     held = maximum(held, active)
@@ -150,7 +150,7 @@ def add_spring_load(dof, stretch):
 
 
 @phase
-def assemble_momentum_loads(d, h1):
+def assemble_knot_loads(d, h1):
     """Write the left half of the joints' forces at the knot.
 
     Dampers over half the last step at the knot's rate, momentum and inertia of armatures, motors,
@@ -166,6 +166,6 @@ def assemble_momentum_loads(d, h1):
             dof.load = dof.constant_load - inertia * dof.last_momentum_rate
             dof.compliance = share * dof.damping + inertia
             if is_bounded(body):
-                see_knot(d, i, dof, share)
+                write_knot_law_inputs(d, i, dof, share)
                 seen = dof.increment_seen
                 add_bounded_forces(d, i, dof, share, one, one, KNOT_PROXIMAL, seen)

@@ -139,7 +139,7 @@ def rotation_closure(d, i, knot):
 
 
 @inline
-def constrained_part(d, i, knot, rotation):
+def project_on_constrained_rotations(d, i, knot, rotation):
     """Compute the part of a relative rotation, or of a moment, that joint i holds against."""
     free = d.body(i).rotation_count
     if free == 3:

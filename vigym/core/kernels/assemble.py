@@ -17,19 +17,19 @@ from vigym.core.compiler.lanes import (
     write_column,
 )
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.kinematics import separate_pairs
+from vigym.core.contact.kinematics import deactivate_pair_contacts
 from vigym.core.joint.geometry import position_closure, rotation_closure
 from vigym.core.kernels.close_loops import (
     CLOSED,
     close_loops,
     closing_motion,
+    find_given_lanes,
     hold_given,
-    is_given,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.kernels.reset import move_bodies, place_bodies, rounded
 from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
-from vigym.core.loop.couplings import coupling_rate_residuals, joint_rate
+from vigym.core.loop.couplings import coupling_rate_residuals, dof_rate_from_velocities
 from vigym.core.loop.elimination import largest_unreduced_pivot
 from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
@@ -79,7 +79,7 @@ def farthest(d, start, given, first):
         for j in range(n + (free if free < 3 else 4) if n + free < 6 else 0):
             goal = read_column(given, first, column + j, o)
             far = absolute(goal - read_column(start, first, column + j, o))
-            change = maximum(change, where(is_given(d, goal), far, 0.0 * change))
+            change = maximum(change, where(find_given_lanes(d, goal), far, 0.0 * change))
     return change
 
 
@@ -97,7 +97,7 @@ def approach(d, positions, before, start, given, fraction, done, first):
         between = where(above(fraction, end), goal, origin + fraction * (goal - origin))
         ahead = now + (now - read_column(before, first, column, o))
         write_column(before, first, column, now)
-        ahead = where(is_given(d, goal), between, ahead)
+        ahead = where(find_given_lanes(d, goal), between, ahead)
         write_column(positions, first, column, where(done, now, ahead))
 
 
@@ -155,7 +155,7 @@ def add_motion(d, knot, rates, active, first):
         for j in range(body.translation_count + body.rotation_count):
             column = body.first_velocity + j
             old = read_column(rates, first, column, o)
-            new = old + joint_rate(d, i, j, knot)
+            new = old + dof_rate_from_velocities(d, i, j, knot)
             write_column(rates, first, column, where(active, new, old))
 
 
@@ -178,13 +178,13 @@ def project(d, knot, rates, given, held, active, first):
             break
         hold_given(d, given, True, held, first)
         closing_motion(d, knot)
-        weak = maximum(weak, where(active, weak_rows(d), 0.0 * weak))
+        weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0 * weak))
         add_motion(d, knot, rates, active, first)
     return least, weak
 
 
 @phase
-def weak_rows(d):
+def count_redundant_loop_rows(d):
     """Count the loop rows just eliminated that hold nothing at this pose."""
     count = d.full(0.0)
     for r in range(d.loop_row_count):
@@ -196,7 +196,7 @@ def weak_rows(d):
 
 
 @phase
-def closed_rates(d, knot, rates, given, first):
+def find_loop_consistent_rates(d, knot, rates, given, first):
     """Find rates that keep the loops closed, the given ones held.
 
     Returns the largest rate of a gap that stays, and the number of weak rows that were found.
@@ -222,9 +222,9 @@ def assemble_group(d, arrays, outcome, first):
     """Assemble the lanes; the state is left as it was."""
     keep_state(d)
     knot = knot_buffer(d, 0)
-    separate_pairs(d)
+    deactivate_pair_contacts(d)
     write_column(outcome, first, GAP_LEFT, close_in_stages(d, knot, arrays, first))
-    left, weak = closed_rates(d, knot, arrays.rates, arrays.given_rates, first)
+    left, weak = find_loop_consistent_rates(d, knot, arrays.rates, arrays.given_rates, first)
     write_column(outcome, first, RATE_LEFT, left)
     write_column(outcome, first, WEAK_ROWS, weak)
     for joint in range(d.body_count, d.joint_count):

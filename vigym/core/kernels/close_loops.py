@@ -12,12 +12,12 @@ from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.kernels.reset import place_bodies, read_quaternion, unit_quaternion
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
-from vigym.core.loop.couplings import coupled_dofs, joint_rate, set_coupling_residual
+from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
 from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
 from vigym.core.model.fields import COUPLED_ROW
-from vigym.core.solver.knot_velocity import set_inertias
+from vigym.core.solver.knot_velocity import write_anchored_inertias
 from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
 
 ITERATIONS = 60
@@ -26,7 +26,7 @@ CLOSED = 1e-13  # scaled gap that ends Newton's method
 
 
 @inline
-def is_given(d, value):
+def find_given_lanes(d, value):
     """Find the lanes that hold a number."""
     return where(absolute(value) + 1.0, d.full(1.0), d.full(0.0))
 
@@ -58,7 +58,7 @@ def hold_given(d, given, rates, held, first):
             column = body.first_position + (j if free < 3 or j < n else n)
             if rates:
                 column = body.first_velocity + j
-            fixed = both(held, is_given(d, read_column(given, first, column, o)))
+            fixed = both(held, find_given_lanes(d, read_column(given, first, column, o)))
             dof = d.dof(body.first_dof + j)
             dof.compliance = where(fixed, rigid, o)
 
@@ -69,7 +69,7 @@ def closing_motion(d, knot):
 
     Returns its largest rotation [rad].
     """
-    set_inertias(d.wide, knot)
+    write_anchored_inertias(d.wide, knot)
     clear_wrenches(d.wide)
     assemble_loop_rows(d, knot, knot)
     clear_multipliers(d, d.loop_row_count)
@@ -83,9 +83,9 @@ def closing_motion(d, knot):
 def turned_quaternion(d, i, q, step_length, knot):
     """Turn the quaternion of joint i by ``step_length`` times its three free rotations."""
     n, half = d.body(i).translation_count, 0.5 * step_length
-    x = half * joint_rate(d, i, n, knot)
-    y = half * joint_rate(d, i, n + 1, knot)
-    z = half * joint_rate(d, i, n + 2, knot)
+    x = half * dof_rate_from_velocities(d, i, n, knot)
+    y = half * dof_rate_from_velocities(d, i, n + 1, knot)
+    z = half * dof_rate_from_velocities(d, i, n + 2, knot)
     return unit_quaternion(quaternion_product(q, (d.full(1.0), x, y, z)))
 
 
@@ -97,7 +97,7 @@ def move_joint(d, i, positions, step_length, mask, knot, first):
     o, n = d.full(0.0), body.translation_count
     for j in range(n + (free if free < 3 else 0)):
         old = read_column(positions, first, column + j, o)
-        new = old + step_length * joint_rate(d, i, j, knot)
+        new = old + step_length * dof_rate_from_velocities(d, i, j, knot)
         write_column(positions, first, column + j, where(mask, new, old))
     if free == 3:
         column += n

@@ -3,12 +3,12 @@
 They are recovered for the last step.
 """
 
-from vigym.core.body.dynamics import assemble_blocks, body_residuals, set_histories
+from vigym.core.body.dynamics import assemble_body_blocks, body_residuals, write_previous_step_terms
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.segment_box import is_pair, nearest_points
-from vigym.core.joint.geometry import constrained_part, translation_axis
+from vigym.core.joint.geometry import project_on_constrained_rotations, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import add_wrench, apply_loop_forces, constraint_wrench
 from vigym.core.math.quaternions import vector_part
@@ -37,7 +37,7 @@ def write_constraint(d, i, knot, share, out, first):
     for j in range(body.translation_count):
         axis = translation_axis(d, i, j, knot)
         f = sub(f, scale(dot(axis, f), axis))
-    tau = constrained_part(d, i, knot, body.torque)
+    tau = project_on_constrained_rotations(d, i, knot, body.torque)
     write_wrench(d, share, f, tau, out, first, 6 * (i - 1))
 
 
@@ -63,8 +63,8 @@ def assemble_wrenches(d, knot2, knot3, h, h0):
     """Assemble the wrenches that joint forces balance at the first knot of the step."""
     w = d.wide
     close_joints(d, knot3)
-    set_histories(w, knot2, w.full(h), w.full(h0 / h))
-    assemble_blocks(w, knot2, knot3, w.full(h))
+    write_previous_step_terms(w, knot2, w.full(h), w.full(h0 / h))
+    assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     apply_loop_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)

@@ -8,7 +8,7 @@ and sums go in two parts. What follows from poses is renewed.
 
 from vigym.core.body.pose import update_derived
 from vigym.core.compiler.kernel import entry, inline
-from vigym.core.compiler.lanes import halves, joined
+from vigym.core.compiler.lanes import pack_lanes, unpack_lanes
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import (
     LANES,
@@ -42,7 +42,7 @@ SUMS = tuple(
 def widen_part(single, at, double, first, second, size):
     """Copy ``size`` slots from ``at`` on to two groups of double precision."""
     for k in range(0, size, LANES):
-        a, b = halves(load(single, at + k, vector_of(single)))
+        a, b = unpack_lanes(load(single, at + k, vector_of(single)))
         store(double, first + k, a)
         store(double, second + k, b)
 
@@ -53,7 +53,7 @@ def narrow_part(double, first, second, single, at, size):
     like = vector_of(double)
     for k in range(0, size, LANES):
         a, b = load(double, first + k, like), load(double, second + k, like)
-        store(single, at + k, joined(a, b, vector_of(single)))
+        store(single, at + k, pack_lanes(a, b, vector_of(single)))
 
 
 @inline
@@ -61,8 +61,8 @@ def widen_sums(single, at, double, first, second):
     """Write each sum with the rounding that single precision left of it."""
     like = vector_of(single)
     for total, remainder in SUMS:
-        most = halves(load(single, at + total, like))
-        rest = halves(load(single, at + remainder, like))
+        most = unpack_lanes(load(single, at + total, like))
+        rest = unpack_lanes(load(single, at + remainder, like))
         store(double, first + total, most[0] + rest[0])
         store(double, second + total, most[1] + rest[1])
 
@@ -73,8 +73,8 @@ def narrow_sums(double, first, second, single, at):
     like, rounded = vector_of(double), vector_of(single)
     for total, remainder in SUMS:
         a, b = load(double, first + total, like), load(double, second + total, like)
-        most = halves(joined(a, b, rounded))
-        store(single, at + remainder, joined(a - most[0], b - most[1], rounded))
+        most = unpack_lanes(pack_lanes(a, b, rounded))
+        store(single, at + remainder, pack_lanes(a - most[0], b - most[1], rounded))
 
 
 @inline

@@ -8,21 +8,21 @@ from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.assembly import contact_wrench
-from vigym.core.contact.kinematics import relative_increment_at, touching_velocity
+from vigym.core.contact.kinematics import contact_newton_increment, touching_velocity
 from vigym.core.contact.segment_box import nearest_points
 from vigym.core.joint.bounded_forces import is_bounded
 from vigym.core.joint.coordinates import coordinate
 from vigym.core.joint.geometry import (
     anchor_separation,
-    constrained_part,
     position_closure,
+    project_on_constrained_rotations,
     rotation_closure,
     stored_quaternion,
     translation_axis,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.loop.constraints import point_spring_length, relative_increment, unit_or_zero
-from vigym.core.loop.couplings import joint_rate
+from vigym.core.loop.constraints import loop_newton_increment, point_spring_length, unit_or_zero
+from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.math.quaternions import quaternion_product, vector_part
 from vigym.core.math.vectors import (
     add,
@@ -83,7 +83,7 @@ class Energies(NamedTuple):
 
 
 @inline
-def no_energies(d):
+def zero_energy_sums(d):
     """Start sums of energies at zero."""
     o = d.full(0.0)
     return Energies(o, o, o, o, o)
@@ -166,9 +166,9 @@ def read_joint(d, i, knot, out, first, column):
     n, free = body.translation_count, body.rotation_count
     positions = column + body.first_position
     rates = column + d.position_count + body.first_velocity
-    sums = no_energies(d)
+    sums = zero_energy_sums(d)
     for j in range(n + free):
-        rate, s = joint_rate(d, i, j, knot), coordinate(d, i, j)
+        rate, s = dof_rate_from_velocities(d, i, j, knot), coordinate(d, i, j)
         sums = read_dof(d, i, d.dof(body.first_dof + j), rate, s, sums)
         write_column(out, first, rates + j, rate)
         if j < n or free < 3:
@@ -186,7 +186,7 @@ def read_point_spring(d, loop, knot, sums):
     """Add the energies of a spring between two points."""
     dof = d.dof(d.body(loop).first_dof)
     along = unit_or_zero(anchor_separation(d, loop, knot))
-    motion, _ = relative_increment(d, loop, knot)
+    motion, _ = loop_newton_increment(d, loop, knot)
     rate = dot(along, motion)
     store_first_rate(d, dof, rate)
     mean = 0.5 * (rate + dof.last_rate)
@@ -201,7 +201,7 @@ def read_point_spring(d, loop, knot, sums):
 @phase
 def read_joints(d, knot, out, first, column):
     """Read coordinates and rates of all joints; returns the energies of joints and springs."""
-    sums = no_energies(d)
+    sums = zero_energy_sums(d)
     for joint in range(1, d.joint_count):
         own = read_joint(d, joint_row(d, joint), knot, out, first, column)
         sums = add_energies(sums, own)
@@ -227,7 +227,7 @@ def read_residuals(d, knot):
         for j in range(body.translation_count):
             axis = translation_axis(d, i, j, knot)
             v = sub(v, scale(dot(axis, v), axis))
-        turning = constrained_part(d, i, knot, sub(body.delta_rotation, omega))
+        turning = project_on_constrained_rotations(d, i, knot, sub(body.delta_rotation, omega))
         slip = maximum(slip, maximum(max_abs3(v), max_abs3(turning)))
     return gap, slip
 
@@ -255,13 +255,13 @@ def contact_work(d, contact, knot, motion, normal):
     return dot(force, add(velocity, motion)) + contact.torsional_friction * impulse[3] * turning
 
 
-def no_contacts(d, knot, out, first, column):
+def read_absent_contacts(d, knot, out, first, column):
     """Stand for ``read_contacts`` where a mechanism has none."""
     o = d.full(0.0)
     return o, o, o, o
 
 
-@phase(needs="contacts", otherwise=no_contacts)
+@phase(needs="contacts", otherwise=read_absent_contacts)
 def read_contacts(d, knot, out, first, column):
     """Read gap, last force, own point, tangential velocity and normal of every contact.
 
@@ -275,7 +275,7 @@ def read_contacts(d, knot, out, first, column):
     for c in range(d.contact_count):
         contact = d.contact(c)
         gap, normal, arm, _ = nearest_points(d, contact, knot)
-        motion = relative_increment_at(d, contact, contact.arm2, contact.partner_arm2)
+        motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
         slide = axpy(-dot(normal, motion), normal, motion)
         slip = math.sqrt(dot(slide, slide))
         force = contact.last_world_force

@@ -171,7 +171,7 @@ def clear(d, velocities, first):
 
 
 @phase
-def set_turns(d, positions, first):
+def count_turns_of_angles(d, positions, first):
     """Count the full turns of given angles beyond the arctangent's range; of NaN none."""
     o = d.full(0.0)
     for joint in range(1, d.joint_count):
@@ -205,7 +205,7 @@ def reset_group(d, positions, velocities, first, lanes):
     clear(d, velocities, first)
     store_all_coordinates(d, knot, one)
     store_point_spring_lengths(d, knot, one)
-    set_turns(d, positions, first)
+    count_turns_of_angles(d, positions, first)
     others = but_not(one, lanes)
     if any_lane(others):
         restore_state(d, d.wide.full(others))

@@ -6,7 +6,7 @@ from vigym.core.compiler.kernel import entry, phase
 from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, write_column
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.joint.coordinates import accumulated, coordinate, store_all_coordinates
+from vigym.core.joint.coordinates import add_with_compensation, coordinate, store_all_coordinates
 from vigym.core.model.context import filled, knot_buffer
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.kept import keep_state, restore_state
@@ -102,7 +102,7 @@ def step_group(d, call, first, lanes):
         restore_state(d, d.wide.full(failed))
     store_all_coordinates(d, knot_buffer(d, 0), alive)
     work = torque_times_coordinate(d) - before
-    total, rest = accumulated(environment.work, environment.work_remainder, work, alive)
+    total, rest = add_with_compensation(environment.work, environment.work_remainder, work, alive)
     environment.work = total
     environment.work_remainder = rest
     absolute_work = environment.absolute_work - absolute_work

@@ -99,7 +99,7 @@ def relative_motion(arms, motion_a, motion_b):
 
 
 @inline
-def relative_correction(d, loop, knot):
+def loop_closure_correction(d, loop, knot):
     """Compute the relative motion of the loop's ends by what closes the joints of the tree."""
     closure = d.body(loop)
     a, b = d.body(closure.parent), d.body(closure.child)
@@ -109,7 +109,7 @@ def relative_correction(d, loop, knot):
 
 
 @inline
-def relative_increment(d, loop, knot):
+def loop_newton_increment(d, loop, knot):
     """Compute the relative motion of the loop's ends by the increment, at a knot the velocity."""
     closure = d.body(loop)
     a, b = d.body(closure.parent), d.body(closure.child)
@@ -129,7 +129,7 @@ def loop_residuals(d, knot):
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
         separation = anchor_separation(d, loop, knot)
-        shift, rotation = relative_correction(d, loop, knot)
+        shift, rotation = loop_closure_correction(d, loop, knot)
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             f, m = row_direction(d, loop, loop_row, knot)
@@ -160,7 +160,7 @@ def loop_rate_residuals(d, knot):
     worst, per_length = d.full(0.0), 1.0 / d.environment.length_scale
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
-        shift, rotation = relative_increment(d, loop, knot)
+        shift, rotation = loop_newton_increment(d, loop, knot)
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             f, m = row_direction(d, loop, loop_row, knot)

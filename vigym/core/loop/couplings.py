@@ -5,7 +5,7 @@ They are loop rows that act on dofs alone.
 
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
-from vigym.core.joint.coordinates import coordinate_change, rate_of
+from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.math.vectors import add, cross, dot, sub
 from vigym.core.model.fields import COUPLED_ROW
@@ -39,7 +39,7 @@ def set_coupling_residual(loop_row, first, second):
 @inline
 def coordinate_at(d, i, j, knot3, h):
     """Compute the coordinate of dof j of joint i at the present guess of knot 3."""
-    rate, slope, _, _ = rate_of(d, i, j, knot3, h)
+    rate, slope, _, _ = dof_rate_over_step(d, i, j, knot3, h)
     start = d.dof(d.body(i).first_dof + j).start
     return start + coordinate_change(d, i, j, rate, slope, h)
 
@@ -63,7 +63,7 @@ def coupling_residuals(d, knot3, h):
 
 
 @inline
-def joint_rate(d, i, j, knot):
+def dof_rate_from_velocities(d, i, j, knot):
     """Compute the rate of dof j of joint i, from the velocities of both bodies at a knot.
 
     They are those in ``delta_position`` and ``delta_rotation``.
@@ -90,7 +90,9 @@ def coupling_rate_residuals(d, knot):
         loop_row = d.loop_row(r)
         if loop_row.kind == COUPLED_ROW:
             i, j, other, k = coupled_dofs(d, loop_row)
-            rate = joint_rate(d, i, j, knot) - loop_row.ratio * joint_rate(d, other, k, knot)
+            rate = dof_rate_from_velocities(
+                d, i, j, knot
+            ) - loop_row.ratio * dof_rate_from_velocities(d, other, k, knot)
             loop_row.residual = rate
             worst = maximum(worst, absolute(rate))
     return worst

@@ -67,7 +67,7 @@ def set_endpoint(d, q, sign, arm2, arm3, direction2, direction3):
 
 
 @inline
-def is_inactive(d, loop_row):
+def is_inactive_contact_row(d, loop_row):
     """Tell whether a loop row is of an inactive contact: it is left out of everything."""
     if loop_row.kind != CONTACT_ROW:
         return False
@@ -75,14 +75,14 @@ def is_inactive(d, loop_row):
 
 
 @inline
-def all_inactive(d):
+def all_loop_rows_inactive(d):
     """Tell whether there are no loop rows but those of contacts, and none of them is active."""
     any_active = d.environment.any_active
     return d.contact_row_count == d.loop_row_count and not any_lane(any_active)
 
 
 @inline
-def set_pivot(loop_row, knot2, knot3):
+def start_loop_row_pivot(loop_row, knot2, knot3):
     """Start the pivot of a row before other rows are eliminated, and the shift of it."""
     loop_row.unreduced_pivot = TINY
     loop_row.dual_shift = 0.0 if knot2 == knot3 else DUAL_SHIFT
@@ -102,7 +102,7 @@ def assemble_coupling_rows(d, knot2, knot3):
                 fill_in.B_torque = zero3(d)
             element = schur_element(d, r, r)
             element.value = 0.0
-            set_pivot(loop_row, knot2, knot3)
+            start_loop_row_pivot(loop_row, knot2, knot3)
 
 
 @inline
@@ -110,7 +110,7 @@ def clear_schur_elements(d):
     """Clear the elements of S of all active rows."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
-        if not is_inactive(d, loop_row):
+        if not is_inactive_contact_row(d, loop_row):
             for m in range(loop_row.profile_start, r + 1):
                 lower, upper = schur_element(d, r, m), schur_element(d, m, r)
                 lower.value = 0.0
@@ -123,7 +123,7 @@ def assemble_loop_rows(d, knot2, knot3):
 
     At one knot (knot2 = knot3) S is symmetric, and needs no shift but that against rounding.
     """
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return
     clear_schur_elements(d)
     assemble_coupling_rows(d, knot2, knot3)
@@ -144,11 +144,11 @@ def assemble_loop_rows(d, knot2, knot3):
             set_endpoint(d, loop_row.endpoint_a, -1.0, a2, a3, direction2, direction3)
             element = schur_element(d, r, r)
             element.value = own
-            set_pivot(loop_row, knot2, knot3)
+            start_loop_row_pivot(loop_row, knot2, knot3)
 
 
 @inline
-def are_coupled(d, r, m):
+def are_loop_rows_coupled(d, r, m):
     """Tell whether the later row m couples with row r."""
     return d.loop_row(m).profile_start <= r
 
@@ -171,7 +171,7 @@ def accept_multipliers(d, mask):
 
 
 @phase(needs="loops")
-def resume_multipliers(d, mask):
+def restore_accepted_multipliers(d, mask):
     """Put multipliers back before a solve, in lanes that are done.
 
     They are what they were before the last solve, which then repeats itself.
@@ -195,7 +195,7 @@ def pass_to_parent(d, fill_in, K, B):
 
 
 @inline
-def take_out_dof(dof, fill_in, j, y, x, K, B):
+def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
     """Take dof j of a body's joint out of K and B: K - y w / pivot and B - u x / pivot.
 
     y = K N and x = W B / pivot are stored.
@@ -216,7 +216,7 @@ def coupling_part(d, fill_in, p):
 
 
 @inline
-def to_parent_anchor(body, K, B):
+def shift_row_to_parent_anchor(body, K, B):
     """Move K and B (force, torque) to the parent's anchor."""
     K = (K[0], add(K[1], cross(body.lever3, K[0])))
     B = (B[0], add(B[1], cross(body.lever2, B[0])))
@@ -224,7 +224,7 @@ def to_parent_anchor(body, K, B):
 
 
 @inline
-def propagate_past(d, i, q, knot2, knot3):
+def propagate_row_past_body(d, i, q, knot2, knot3):
     """Take every dof of body i out of a fill-in row, and pass it to the parent."""
     body, fill_in = d.body(i), d.fill_in(q)
     first, first_rotation = body.first_dof, body.first_dof + body.translation_count
@@ -234,26 +234,26 @@ def propagate_past(d, i, q, knot2, knot3):
         part = coupling_part(d, fill_in, first)
         y = dot(K[1], child_axis(d, i, knot3)) + part
         x = dot(B[1], child_axis(d, i, knot2)) + part
-        K, B = to_parent_anchor(body, K, B)
-        K, B = take_out_dof(d.dof(first), fill_in, 0, y, x, K, B)
+        K, B = shift_row_to_parent_anchor(body, K, B)
+        K, B = eliminate_dof_from_row(d.dof(first), fill_in, 0, y, x, K, B)
     else:
         for j in range(body.translation_count):
             part = coupling_part(d, fill_in, first + j)
             y = dot(K[0], translation_axis(d, i, j, knot3)) + part
             x = dot(B[0], translation_axis(d, i, j, knot2)) + part
-            K, B = take_out_dof(d.dof(first + j), fill_in, j, y, x, K, B)
+            K, B = eliminate_dof_from_row(d.dof(first + j), fill_in, j, y, x, K, B)
         for j in range(body.rotation_count):
             part = coupling_part(d, fill_in, first_rotation + j)
             y = dot(K[1], rotation_increment_axis(d, i, j, knot3)) + part
             x = dot(B[1], rotation_axis(d, i, j, knot2)) + part
             n = body.translation_count + j
-            K, B = take_out_dof(d.dof(first_rotation + j), fill_in, n, y, x, K, B)
-        K, B = to_parent_anchor(body, K, B)
+            K, B = eliminate_dof_from_row(d.dof(first_rotation + j), fill_in, n, y, x, K, B)
+        K, B = shift_row_to_parent_anchor(body, K, B)
     pass_to_parent(d, fill_in, K, B)
 
 
 @inline
-def add_to_schur(d, q, other, dofs):
+def add_dofs_to_schur(d, q, other, dofs):
     """Add the dofs of a body to the element of S of two of its fill-in rows."""
     own, second = d.fill_in(q), d.fill_in(other)
     s = d.full(0.0)
@@ -269,42 +269,42 @@ def add_to_schur(d, q, other, dofs):
 @phase(needs="loops")
 def propagate(d, i, knot2, knot3):
     """Propagate the loop rows that pass body i past its dofs, and couple them."""
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return
     body = d.body(i)
     first, dofs = body.first_fill_in, body.translation_count + body.rotation_count
     end = first + body.fill_in_count
     for q in range(first, end):
-        if not is_inactive(d, d.loop_row(d.fill_in(q).loop_row)):
-            propagate_past(d, i, q, knot2, knot3)
+        if not is_inactive_contact_row(d, d.loop_row(d.fill_in(q).loop_row)):
+            propagate_row_past_body(d, i, q, knot2, knot3)
     for q in range(first, end):
-        if is_inactive(d, d.loop_row(d.fill_in(q).loop_row)):
+        if is_inactive_contact_row(d, d.loop_row(d.fill_in(q).loop_row)):
             continue
         for other in range(first, end):
-            if not is_inactive(d, d.loop_row(d.fill_in(other).loop_row)):
-                add_to_schur(d, q, other, dofs)
+            if not is_inactive_contact_row(d, d.loop_row(d.fill_in(other).loop_row)):
+                add_dofs_to_schur(d, q, other, dofs)
 
 
 @inline
-def decouple(d, r, per_pivot):
+def eliminate_row_from_later(d, r, per_pivot):
     """Eliminate row r from the rows behind it: S_mn <- S_mn - S_mr S_rn / S_rr.
 
     S_mr / S_rr is stored in the place of S_mr.
     """
     end = d.loop_row(r).profile_end + 1
     for m in range(r + 1, end):
-        if are_coupled(d, r, m) and not is_inactive(d, d.loop_row(m)):
+        if are_loop_rows_coupled(d, r, m) and not is_inactive_contact_row(d, d.loop_row(m)):
             element = schur_element(d, m, r)
             factor = element.value * per_pivot
             element.value = factor
             for n in range(r + 1, end):
-                if are_coupled(d, r, n) and not is_inactive(d, d.loop_row(n)):
+                if are_loop_rows_coupled(d, r, n) and not is_inactive_contact_row(d, d.loop_row(n)):
                     target = schur_element(d, m, n)
                     target.value = target.value - factor * schur_element(d, r, n).value
 
 
 @inline
-def eliminate_at(d, i, r, per_pivot):
+def eliminate_row_at_body(d, i, r, per_pivot):
     """Eliminate row r at its closing body i: D <- D + B K / S_rr.
 
     Rows that are propagated further lose their share of K and B.
@@ -316,7 +316,7 @@ def eliminate_at(d, i, r, per_pivot):
     for other in range(q + 1, body.first_fill_in + body.fill_in_count):
         fill_in = d.fill_in(other)
         m = fill_in.loop_row
-        if are_coupled(d, r, m) and not is_inactive(d, d.loop_row(m)):
+        if are_loop_rows_coupled(d, r, m) and not is_inactive_contact_row(d, d.loop_row(m)):
             factor = schur_element(d, m, r).value
             share = per_pivot * schur_element(d, r, m).value
             fill_in.K_force = axpy(-factor, K_f, fill_in.K_force)
@@ -346,7 +346,7 @@ def largest_unreduced_pivot(d, loop_row):
 
 
 @inline
-def pivot_shift(d, loop_row):
+def regularize_row_pivot(d, loop_row):
     """Compute the shift of a row's pivot, as an absolute value.
 
     It is a small part of the row's own unreduced pivot, and of the largest of its loop where
@@ -359,18 +359,18 @@ def pivot_shift(d, loop_row):
 @phase(needs="loops")
 def eliminate_loop_rows(d, i):
     """Eliminate the loop rows whose closing body is body i, or the world (0)."""
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return
     body = d.body(i)
     for r in range(body.first_loop_row, body.first_loop_row + body.loop_row_count):
         loop_row = d.loop_row(r)
-        if is_inactive(d, loop_row):
+        if is_inactive_contact_row(d, loop_row):
             continue
-        pivot, shift = schur_element(d, r, r).value, pivot_shift(d, loop_row)
+        pivot, shift = schur_element(d, r, r).value, regularize_row_pivot(d, loop_row)
         shift = where(pivot, shift, -shift)
         loop_row.dual_shift = shift
         per_pivot = 1.0 / (pivot + shift)
         loop_row.inverse_pivot = per_pivot
-        decouple(d, r, per_pivot)
+        eliminate_row_from_later(d, r, per_pivot)
         if i > 0:
-            eliminate_at(d, i, r, per_pivot)
+            eliminate_row_at_body(d, i, r, per_pivot)

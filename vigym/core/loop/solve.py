@@ -2,7 +2,12 @@
 
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum
-from vigym.core.loop.elimination import all_inactive, are_coupled, is_inactive, schur_element
+from vigym.core.loop.elimination import (
+    all_loop_rows_inactive,
+    are_loop_rows_coupled,
+    is_inactive_contact_row,
+    schur_element,
+)
 from vigym.core.math.vectors import axpy, dot
 from vigym.core.model.fields import ORIENTATION_ROW, POSITION_ROW
 
@@ -10,12 +15,12 @@ RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
 
 
 @phase(needs="loops")
-def apply_dual_shift(d):
+def subtract_dual_shift_force(d):
     """Take off the residuals, before a solve, the force that the dual shift takes.
 
     It takes it from the present multipliers.
     """
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
@@ -24,15 +29,15 @@ def apply_dual_shift(d):
 
 
 @inline
-def reduce_fill_ins(d, i):
+def reduce_row_residuals(d, i):
     """Reduce the residuals of rows that pass body i, by its dofs just solved, towards the root."""
     body = d.body(i)
     dofs = body.translation_count + body.rotation_count
-    count = 0 if all_inactive(d) else body.fill_in_count
+    count = 0 if all_loop_rows_inactive(d) else body.fill_in_count
     for q in range(body.first_fill_in, body.first_fill_in + count):
         fill_in = d.fill_in(q)
         loop_row = d.loop_row(fill_in.loop_row)
-        if is_inactive(d, loop_row):
+        if is_inactive_contact_row(d, loop_row):
             continue
         residual = loop_row.residual
         for j in range(dofs):
@@ -43,17 +48,17 @@ def reduce_fill_ins(d, i):
 @phase(needs="loops")
 def solve_rows_to_root(d, i):
     """Pass the residuals of rows whose closing body is i to its wrench and to later rows."""
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return
     body = d.body(i)
     for r in range(body.first_loop_row, body.first_loop_row + body.loop_row_count):
         loop_row = d.loop_row(r)
-        if is_inactive(d, loop_row):
+        if is_inactive_contact_row(d, loop_row):
             continue
         residual = loop_row.residual
         for m in range(r + 1, loop_row.profile_end + 1):
             later = d.loop_row(m)
-            if are_coupled(d, r, m) and not is_inactive(d, later):
+            if are_loop_rows_coupled(d, r, m) and not is_inactive_contact_row(d, later):
                 later.residual = later.residual - residual * schur_element(d, m, r).value
         if i > 0:
             fill_in = d.fill_in(loop_row.at_closing_body)
@@ -73,16 +78,16 @@ def solve_multipliers(d, i):
     left, per_length = d.full(0.0), 1.0 / d.environment.length_scale
     body = d.body(i)
     first = body.first_loop_row
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return left
     for r in range(first + body.loop_row_count - 1, first - 1, -1):
         loop_row = d.loop_row(r)
-        if is_inactive(d, loop_row):
+        if is_inactive_contact_row(d, loop_row):
             continue
         residual = loop_row.residual
         for m in range(r + 1, loop_row.profile_end + 1):
             later = d.loop_row(m)
-            if are_coupled(d, r, m) and not is_inactive(d, later):
+            if are_loop_rows_coupled(d, r, m) and not is_inactive_contact_row(d, later):
                 residual = residual + later.multiplier * schur_element(d, r, m).value
         if i > 0:
             fill_in = d.fill_in(loop_row.at_closing_body)
@@ -98,21 +103,21 @@ def solve_multipliers(d, i):
 
 
 @inline
-def multiplier_motion(d, i, j):
+def dof_motion_by_multipliers(d, i, j):
     """Compute the motion of dof j of body i by the multipliers of the rows that pass the body."""
     body = d.body(i)
-    s, count = d.full(0.0), 0 if all_inactive(d) else body.fill_in_count
+    s, count = d.full(0.0), 0 if all_loop_rows_inactive(d) else body.fill_in_count
     for q in range(body.first_fill_in, body.first_fill_in + count):
         fill_in = d.fill_in(q)
         loop_row = d.loop_row(fill_in.loop_row)
-        if is_inactive(d, loop_row):
+        if is_inactive_contact_row(d, loop_row):
             continue
         s = s + loop_row.multiplier * fill_in.B_dof[j]
     return s
 
 
 @inline
-def unbalanced_force(dof, motion):
+def dof_residual_after_multipliers(dof, motion):
     """Compute the residual of a dof that the multipliers leave: a force [N] or moment [N m]."""
     return absolute((dof.residual - motion) / dof.inverse_pivot)
 
@@ -127,7 +132,7 @@ def multiplier_rounding(d):
     noise, one = d.full(0.0), d.full(1.0)
     length = d.environment.length_scale
     per_length = maximum(one, 1.0 / length)
-    if all_inactive(d):
+    if all_loop_rows_inactive(d):
         return noise
     for i in range(1, d.body_count):
         body = d.body(i)

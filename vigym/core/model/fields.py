@@ -85,7 +85,6 @@ class Table:
 
 
 # --- the plan -------------------------------------------------------------------------------------
-# --------------------
 HEADER = Table(
     Field("body_count", "number of bodies, the world included"),
     Field("dof_count", "degrees of freedom of all joints, and one of each point spring"),
@@ -195,9 +194,9 @@ CONTACT_PLAN = Table(
 )
 
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
-# how a joint's freedoms are eliminated: one by one, a single rotation, three rotations at once
+# how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# a coupling of two freedoms; rigid rows of a loop; rows of a loop that yield; one of three rows of
+# a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
 # a contact
 (
     COUPLED_ROW,
@@ -226,7 +225,6 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 ) = range(11)
 
 # --- constants ------------------------------------------------------------------------------------
-# --------------------
 ENVIRONMENT_MODEL = Table(
     Field("gravity", "acceleration of free fall", "m/s^2, world", 3),
     Field("force_scale", "force that residuals are measured by", "N"),
@@ -256,7 +254,7 @@ DOF_MODEL = Table(
     Field("lower", "lower limit of the coordinate", "m or rad"),
     Field("upper", "upper limit of the coordinate", "m or rad"),
     Field("friction", "dry friction", "N or N m"),
-    Field("effective_mass", "inertia that a force on the freedom meets, for scale", "kg or kg m^2"),
+    Field("effective_mass", "inertia that a force on the dof meets, for scale", "kg or kg m^2"),
     Field("kp", "position gain of the motor", "N/m or N m/rad"),
     Field("kd", "rate gain of the motor", "N s/m or N m s/rad"),
     Field("force_limit", "largest force of the motor", "N or N m"),
@@ -294,7 +292,6 @@ CONTACT_MODEL = Table(
 )
 
 # --- state ----------------------------------------------------------------------------------------
-# --------------------
 ENVIRONMENT_STATE = Table(
     Field("time", "time since the reset", "s"),
     Field("step_size", "size of the last step", "s"),
@@ -344,7 +341,6 @@ POSE_STATE = Table(
 )
 
 # --- work -----------------------------------------------------------------------------------------
-# --------------------
 ENVIRONMENT_WORK = Table(
     Field("any_active", "whether any contact of two bodies is active"),
 )
@@ -370,20 +366,20 @@ DOF_WORK = Table(
     Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
-    Field("compliance", "derivative of the load by the freedom", "N/m or N m/rad"),
+    Field("compliance", "derivative of the load by the dof", "N/m or N m/rad"),
     Field("residual", "residual over the pivot", "m or rad"),
     Field("inverse_pivot", "1 / pivot", "m/N or rad/(N m)"),
-    Field("column_force", "force part of column u of the eliminated freedom", "", 3),
+    Field("column_force", "force part of column u of the eliminated dof", "", 3),
     Field("column_torque", "torque part of column u", "", 3),
     Field("row_force", "force part of row w over the pivot", "", 3),
     Field("row_torque", "torque part of row w over the pivot", "", 3),
-    Field("increment", "Newton increment along the freedom; at a knot its rate", "m or rad"),
+    Field("increment", "Newton increment along the dof; at a knot its rate", "m or rad"),
     Field("increment_seen", "increment by which bounded forces choose their branch", "m or rad"),
     Field("start", "coordinate at knot 2", "m or rad"),
     Field("seen_rate", "rate over the step, as the bounded forces see it", "m/s or rad/s"),
-    Field("seen_slope", "derivative of that rate by the freedom", "1/s"),
+    Field("seen_slope", "derivative of that rate by the dof", "1/s"),
     Field("motor_command", "force that the motor is commanded", "N or N m"),
-    Field("motor_stiffness", "derivative of the command by the freedom, negated", "N/m or N m/rad"),
+    Field("motor_stiffness", "derivative of the command by the dof, negated", "N/m or N m/rad"),
     Field("lower_clearance", "velocity that would reach the lower limit", "m/s or rad/s"),
     Field("upper_clearance", "velocity that would reach the upper limit", "m/s or rad/s"),
     Field("forces", "forces of motor, limit and dry friction as they are", "N or N m", 3),
@@ -405,7 +401,7 @@ FILL_IN_WORK = Table(
     Field("K_torque", "derivative of the row by the body's rotation at knot 3", "", 3),
     Field("B_force", "force of the row's unit multiplier on the body at knot 2", "", 3),
     Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "", 3),
-    Field("K_dof", "derivative of the row by the joint's freedoms", "", 6, indexed=True),
+    Field("K_dof", "derivative of the row by the joint's dofs", "", 6, indexed=True),
     Field("B_dof", "unit multiplier force along them, over their pivots", "", 6, indexed=True),
 )
 SCHUR_WORK = Table(
@@ -456,7 +452,6 @@ CONTACT_WORK = Table(
 )
 
 # --- row kinds ------------------------------------------------------------------------------------
-# --------------------
 TABLES = ("plan", "model", "state", "work")
 # start of each table: the array it lies in, and the entry of the header that tells where (None: at
 # its beginning)

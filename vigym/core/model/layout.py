@@ -122,7 +122,7 @@ def aligned(size: int) -> np.ndarray:
     return raw[start : start + size * 8].view(np.float64)
 
 
-def in_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
+def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
     """Lay out constants (rows, fields) as the flat table of one lane group.
 
     Lanes are bodies in a single environment; else every lane is the same.
@@ -145,7 +145,7 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     )
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:
-        parts.append(in_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
+        parts.append(spread_over_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
     laid_out = aligned(sum(part.size for part in parts))
     laid_out[:] = np.concatenate(parts)
     return laid_out

@@ -13,10 +13,10 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.bounded_forces import IDLE_TARGET, is_bounded
 from vigym.core.joint.coordinates import (
-    accumulated,
+    add_with_compensation,
     coordinate_change,
+    dof_rate_over_step,
     has_own_coordinate,
-    rate_of,
 )
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
@@ -52,7 +52,7 @@ def account_joint(d, i, knot3, h, mask):
     body = d.body(i)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
-        rate, slope, momentum_rate, _ = rate_of(d, i, j, knot3, h)
+        rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
         mean = 0.5 * (rate + dof.last_rate)
         lost = lost + dof.damping * rate * mean
         dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
@@ -109,7 +109,7 @@ def account_contacts(d, knot2, knot3, h, mask):
 
 
 @inline
-def account_torques(d, knot3, h):
+def integrate_torque_work(d, knot3, h):
     """Find the work of torques over the step [J].
 
     Returns (work of those on three free rotations, sum of the absolutes of all).
@@ -123,7 +123,7 @@ def account_torques(d, knot3, h):
         actuator = d.actuator(a)
         i, j = actuator.body, actuator.joint_dof
         if d.body(i).motor_kind == NO_MOTOR:
-            rate, _, _, _ = rate_of(d, i, j, knot3, h)
+            rate, _, _, _ = dof_rate_over_step(d, i, j, knot3, h)
             power = rate * d.dof(actuator.dof).applied_torque
             absolute_work = absolute_work + h * absolute(power)
             if not has_own_coordinate(d, i, j):
@@ -147,13 +147,15 @@ def store_inputs(d, mask):
 def add_energies(d, dissipated, work, absolute_work, mask):
     """Add the energies [J] of a step to the sums of the environment."""
     env = d.environment
-    total, rest = accumulated(env.dissipated, env.dissipated_remainder, dissipated, mask)
+    total, rest = add_with_compensation(env.dissipated, env.dissipated_remainder, dissipated, mask)
     env.dissipated = total
     env.dissipated_remainder = rest
-    total, rest = accumulated(env.work, env.work_remainder, work, mask)
+    total, rest = add_with_compensation(env.work, env.work_remainder, work, mask)
     env.work = total
     env.work_remainder = rest
-    total, rest = accumulated(env.absolute_work, env.absolute_work_remainder, absolute_work, mask)
+    total, rest = add_with_compensation(
+        env.absolute_work, env.absolute_work_remainder, absolute_work, mask
+    )
     env.absolute_work = total
     env.absolute_work_remainder = rest
 
@@ -180,7 +182,7 @@ def account(d, knot2, knot3, h, rho, mask):
         lost = lost + account_contacts(d, knot2, knot3, h, mask)
     weight = (0.5 + 0.5 * rho) * h
     store_inputs(d, mask)
-    torque_work, torque_absolute = account_torques(d, knot3, h)
+    torque_work, torque_absolute = integrate_torque_work(d, knot3, h)
     dissipated, given = weight * lost, weight * work + torque_work
     add_energies(d, dissipated, given, weight * absolute_work + torque_absolute, mask)
     return both(mask, saturated)

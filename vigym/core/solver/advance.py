@@ -6,10 +6,10 @@ fourth-order composition need nothing of their own.
 
 from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, over_bodies
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, reduce_over_bodies
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import (
-    accumulated,
+    add_with_compensation,
     store_all_coordinates,
     store_force_coordinates,
 )
@@ -29,7 +29,7 @@ RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 
 @phase
-def retry(d, knot2, knot3, h, failed, interior_point, tolerance):
+def retry_damped(d, knot2, knot3, h, failed, interior_point, tolerance):
     """Attempt a step by damped full Newton in the failed lanes.
 
     The others' new knots are kept aside meanwhile.
@@ -73,7 +73,7 @@ def equal_steps(d, knot3, h):
     history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
     if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
         change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
-        kink = absolute(h) * over_bodies(change, h)
+        kink = absolute(h) * reduce_over_bodies(change, h)
         history = where(above(kink, d.full(KINK)), zero, history)
     return history
 
@@ -88,7 +88,7 @@ def store_step(d, knot3, h, done, failed):
     environment.history = where(done, history, environment.history)
     environment.history = where(failed, d.full(0.0), environment.history)
     environment.step_size = where(done, h, environment.step_size)
-    time, remainder = accumulated(environment.time, environment.time_remainder, h, done)
+    time, remainder = add_with_compensation(environment.time, environment.time_remainder, h, done)
     environment.time = time
     environment.time_remainder = remainder
 
@@ -97,7 +97,7 @@ def store_step(d, knot3, h, done, failed):
 def count_turns(d, knot3, h, done):
     """Count full turns of all joints where bodies may have turned far since it was done last."""
     environment = d.environment
-    rate = over_bodies(max_angular_speed(d.wide, knot3), h)
+    rate = reduce_over_bodies(max_angular_speed(d.wide, knot3), h)
     # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
     swept = environment.swept + 3.1415926535 * absolute(h) * rate
     environment.swept = where(done, swept, environment.swept)
@@ -142,7 +142,7 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
     # damped, then by the interior point; damped alone where the interior point came first
     for turn in range(2 if d.contact_count > 0 and not interior_point else 1):
         if any_lane(failed):
-            again, count, second = retry(d, knot2, knot3, h, failed, turn == 1, tolerance)
+            again, count, second = retry_damped(d, knot2, knot3, h, failed, turn == 1, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)

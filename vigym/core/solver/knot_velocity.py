@@ -16,13 +16,13 @@ from vigym.core.contact.assembly import (
     assemble_contact_rows,
     linearize_contacts,
 )
-from vigym.core.contact.kinematics import knot_contacts
-from vigym.core.contact.update import step_contact_forces, update_contacts
+from vigym.core.contact.kinematics import set_knot_contacts
+from vigym.core.contact.update import step_contact_forces, update_contacts_after_increment
 from vigym.core.joint.bounded_forces import step_bounded_forces, update_bounded_forces
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL
 from vigym.core.joint.forces import (
     assemble_constant_loads,
-    assemble_momentum_loads,
+    assemble_knot_loads,
     start_bounded_forces,
 )
 from vigym.core.loop.constraints import (
@@ -34,7 +34,7 @@ from vigym.core.loop.couplings import coupling_rate_residuals
 from vigym.core.loop.elimination import (
     assemble_loop_rows,
     clear_multipliers,
-    resume_multipliers,
+    restore_accepted_multipliers,
 )
 from vigym.core.math.vectors import (
     add,
@@ -59,7 +59,7 @@ KNOT_TOLERANCE, UNSETTLED = 1e-10, 1e-3
 
 
 @phase
-def set_momenta(d, knot2, h1):
+def write_negative_momenta(d, knot2, h1):
     """Write minus the momentum of each body, about its anchor: rows of the Legendre transform.
 
     Seen from the left of knot 2: p = m (v1 + h1/2 g), l = R2 (c1 J w1 - h1/2 w1 x J w1).
@@ -77,7 +77,7 @@ def set_momenta(d, knot2, h1):
 
 
 @phase
-def set_inertias(d, knot2):
+def write_anchored_inertias(d, knot2):
     """Write the inertia of each body about its anchor, in place of a step's blocks."""
     for block in range(d.block_count):
         body, pose = d.body(block), d.pose(knot2, block)
@@ -89,17 +89,17 @@ def set_inertias(d, knot2):
 @inline
 def knot_forces(d, h1):
     """Assemble the loads on the joints, and linearize contacts at no motion."""
-    assemble_momentum_loads(d, h1)
+    assemble_knot_loads(d, h1)
     add_point_spring_momentum_loads(d, h1)
     if d.contact_count > 0:
         linearize_contacts(d, d.full(1.0), PROX)
 
 
 @inline
-def knot_factors(d, knot):
+def factorise_at_knot(d, knot):
     """Factorise inertias in place of a step's blocks."""
     one = d.full(1.0)
-    set_inertias(d.wide, knot)
+    write_anchored_inertias(d.wide, knot)
     if d.contact_count > 0:
         add_contact_stiffness(d, one, one)
     if d.loop_row_count > 0:
@@ -109,7 +109,7 @@ def knot_factors(d, knot):
 
 
 @inline
-def knot_motion(d, knot, h1, first, active):
+def solve_knot_motion(d, knot, h1, first, active):
     """Solve for the velocities of all bodies, from the momentum seen from the left of the knot.
 
     Each solve takes back what the dual shift of loop rows left in the one before; the ``first`` one
@@ -118,8 +118,8 @@ def knot_motion(d, knot, h1, first, active):
     has_loops = d.loop_row_count > 0
     for again in range(2 if first and has_loops else 1):
         if has_loops and (again > 0 or not first):
-            resume_multipliers(d, active)
-        set_momenta(d.wide, knot, d.wide.full(h1))
+            restore_accepted_multipliers(d, active)
+        write_negative_momenta(d.wide, knot, d.wide.full(h1))
         if d.contact_count > 0:
             add_contact_forces(d, d.full(1.0))
         if has_loops:
@@ -141,7 +141,7 @@ def start_knot(d, knot, h1):
         start_bounded_forces(d, half)
         guess_rates(d)
     if d.contact_count > 0:
-        knot_contacts(d, knot, half)
+        set_knot_contacts(d, knot, half)
 
 
 @phase
@@ -160,11 +160,11 @@ def solve_knot_velocities(d, knot):
     active, law_error = one, o
     for sweep in range(SWEEPS if has_laws else 1):
         knot_forces(d, h1)
-        knot_factors(d, knot)
-        knot_motion(d, knot, h1, sweep == 0, active)
+        factorise_at_knot(d, knot)
+        solve_knot_motion(d, knot, h1, sweep == 0, active)
         if has_laws:
             of_joints = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
-            law_error = maximum(of_joints, update_contacts(d, one, PROX))
+            law_error = maximum(of_joints, update_contacts_after_increment(d, one, PROX))
             active = both(active, above(law_error, goal))
             if not any_lane(active):
                 break

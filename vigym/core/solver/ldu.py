@@ -36,12 +36,12 @@ from vigym.core.joint.geometry import (
 )
 from vigym.core.loop.elimination import eliminate_loop_rows, propagate
 from vigym.core.loop.solve import (
-    apply_dual_shift,
-    multiplier_motion,
-    reduce_fill_ins,
+    dof_motion_by_multipliers,
+    dof_residual_after_multipliers,
+    reduce_row_residuals,
     solve_multipliers,
     solve_rows_to_root,
-    unbalanced_force,
+    subtract_dual_shift_force,
 )
 from vigym.core.math.vectors import (
     add,
@@ -84,7 +84,7 @@ def add_to_parent(parent, block):
 
 
 @inline
-def at_parent_anchor(block, lever2, lever3):
+def shift_block_to_parent(block, lever2, lever3):
     """See a block from the parent's anchor: torques gain lever2 x f, shifts lose lever3 x dphi."""
     A, B, C, D = block
     B = mat_sub(B, matmul_skew(A, lever3))
@@ -129,7 +129,7 @@ def eliminate_hinge(d, i, knot2, knot3):
     w_t = mat_t_vec(D, axis2)
     u = u_f, add(u_t, cross(lever2, u_f))
     w = w_f, add(w_t, cross(lever3, w_f))
-    block = at_parent_anchor(block, lever2, lever3)
+    block = shift_block_to_parent(block, lever2, lever3)
     block = eliminate_dof(d.dof(body.first_dof), block, u, w, dot(axis2, u_t))
     add_to_parent(d.body(body.parent), block)
 
@@ -166,7 +166,7 @@ def eliminate_dofs(d, i, knot2, knot3):
         u = mat_vec(B, axis3), mat_vec(D, axis3)
         dof = d.dof(body.first_dof + body.translation_count + j)
         block = eliminate_dof(dof, block, u, w, dot(axis2, u[1]))
-    block = at_parent_anchor(block, body.lever2, body.lever3)
+    block = shift_block_to_parent(block, body.lever2, body.lever3)
     add_to_parent(d.body(body.parent), block)
 
 
@@ -227,7 +227,7 @@ def reduce_wrench(dof, axis, projected, force, torque):
 
 
 @inline
-def known_residual(d, body, mu):
+def residual_without_loop_rows(d, body, mu):
     """Measure a residual; zero at bodies with fill-in rows, where they wait for multipliers."""
     return absolute(mu) if body.fill_in_count == 0 else d.full(0.0)
 
@@ -240,7 +240,7 @@ def reduce_hinge(d, i, knot2, moment):
     at_parent = add(tau, cross(body.lever2, f))
     axis = child_axis(d, i, knot2)
     mu, f, at_parent = reduce_wrench(d.dof(body.first_dof), axis, tau, f, at_parent)
-    return f, at_parent, maximum(moment, known_residual(d, body, mu))
+    return f, at_parent, maximum(moment, residual_without_loop_rows(d, body, mu))
 
 
 @inline
@@ -262,11 +262,11 @@ def reduce_dofs(d, i, knot2, force, moment):
     for j in range(body.translation_count):
         dof = d.dof(body.first_dof + j)
         mu, f, tau = reduce_wrench(dof, translation_axis(d, i, j, knot2), f, f, tau)
-        force = maximum(force, known_residual(d, body, mu))
+        force = maximum(force, residual_without_loop_rows(d, body, mu))
     for j in range(body.rotation_count):
         dof = d.dof(body.first_dof + body.translation_count + j)
         mu, f, tau = reduce_wrench(dof, rotation_axis(d, i, j, knot2), tau, f, tau)
-        moment = maximum(moment, known_residual(d, body, mu))
+        moment = maximum(moment, residual_without_loop_rows(d, body, mu))
     return f, add(tau, cross(body.lever2, f)), force, moment
 
 
@@ -279,7 +279,7 @@ def solve_to_root(d, knot2):
     """
     force, moment = d.full(0.0), d.full(0.0)
     if d.loop_row_count > 0:
-        apply_dual_shift(d)
+        subtract_dual_shift_force(d)
     for i in range(d.body_count - 1, 0, -1):
         body = d.body(i)
         if body.loop_row_count > 0:
@@ -291,7 +291,7 @@ def solve_to_root(d, knot2):
         else:
             f, tau, force, moment = reduce_dofs(d, i, knot2, force, moment)
         if body.fill_in_count > 0:
-            reduce_fill_ins(d, i)
+            reduce_row_residuals(d, i)
         parent = d.body(body.parent)
         parent.force = add(parent.force, f)
         parent.torque = add(parent.torque, tau)
@@ -325,15 +325,15 @@ def solve_dof(d, i, j, dy, dphi, largest):
     dof = d.dof(body.first_dof + j)
     s = dof_increment(dof, dy, dphi)
     if body.fill_in_count > 0:
-        motion = multiplier_motion(d, i, j)
+        motion = dof_motion_by_multipliers(d, i, j)
         s = s + motion
-        largest = maximum(largest, unbalanced_force(dof, motion))
+        largest = maximum(largest, dof_residual_after_multipliers(dof, motion))
     dof.increment = s
     return s, largest
 
 
 @inline
-def moved_by_parent(d, body):
+def motion_with_parent(d, body):
     """Find (shift, rotation) of a body that moves with its parent, its joint at rest."""
     parent = d.body(body.parent)
     dphi = parent.delta_rotation
@@ -344,7 +344,7 @@ def moved_by_parent(d, body):
 def solve_hinge(d, i, knot3, moment):
     """Solve for the increment of a body on a hinge; returns (shift, rotation, moment)."""
     body = d.body(i)
-    dy, dphi = moved_by_parent(d, body)
+    dy, dphi = motion_with_parent(d, body)
     s, moment = solve_dof(d, i, 0, d.body(body.parent).delta_position, dphi, moment)
     return dy, axpy(s, child_axis(d, i, knot3), dphi), moment
 
@@ -352,7 +352,7 @@ def solve_hinge(d, i, knot3, moment):
 @inline
 def solve_ball(d, body):
     """Solve for the increment of a body on three free rotations; returns (shift, rotation)."""
-    dy, _ = moved_by_parent(d, body)
+    dy, _ = motion_with_parent(d, body)
     rotation = mat_vec(body.block_d, mat_vec(body.block_c, dy))
     return dy, scale(-1.0, add(body.torque, rotation))
 
@@ -362,7 +362,7 @@ def solve_dofs(d, i, knot3, force, moment):
     """Solve for the increment of a body; returns (shift, rotation, force, moment)."""
     body = d.body(i)
     translations = body.translation_count
-    dy, dphi = moved_by_parent(d, body)
+    dy, dphi = motion_with_parent(d, body)
     for j in range(body.rotation_count - 1, -1, -1):
         s, moment = solve_dof(d, i, translations + j, dy, dphi, moment)
         dphi = axpy(s, rotation_increment_axis(d, i, j, knot3), dphi)

@@ -10,10 +10,10 @@ what the tolerance leaves: every guess is improved once, whatever its residual.
 
 from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, by_precision
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
 from vigym.core.compiler.simd import maximum, where
-from vigym.core.contact.active_set import missed_contacts, reanchor_contacts
-from vigym.core.contact.interior_point_law import next_relaxation, relaxation
+from vigym.core.contact.active_set import find_missed_contacts, reanchor_contacts
+from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
 from vigym.core.loop.constraints import update_loop_anchors
@@ -24,7 +24,7 @@ from vigym.core.solver.residual import (
     Iteration,
     Step,
     accept_forces,
-    evaluate,
+    evaluate_step,
     start_step,
     step_forces,
 )
@@ -63,24 +63,24 @@ def start_relaxation(d, h, interior_point):
 @inline
 def rounding_slack(d, largest_term, tolerance):
     """Find by which factor the rounding of forces exceeds the tolerance, at least one."""
-    round_off = by_precision(ROUND_OFF, d.full(0.0))
+    round_off = select_by_precision(ROUND_OFF, d.full(0.0))
     return maximum(d.full(1.0), round_off / tolerance * largest_term / d.environment.force_scale)
 
 
 @inline
-def tightened(d, prox, reanchored):
+def tighten_proximal_parameter(d, prox, reanchored):
     """Reduce the proximal parameter of the next iteration in lanes whose anchor moved."""
     return where(reanchored, maximum(d.full(PROX), TIGHTENING * prox), prox)
 
 
 @inline
-def confirmed(d, step, prox, candidates, interior_point):
+def confirm_converged_lanes(d, step, prox, candidates, interior_point):
     """Accept the lanes that have converged indeed.
 
     Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves.
     Returns (lanes that are done, proximal parameter with which the others go on).
     """
-    reanchored = missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+    reanchored = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
     if not interior_point:
         moved = reanchor_contacts(d, step.h, prox, candidates)
         reanchored = maximum(reanchored, moved)
@@ -88,7 +88,7 @@ def confirmed(d, step, prox, candidates, interior_point):
         reanchored = maximum(reanchored, reanchor_bounded_forces(d, step.h, candidates))
     finished = but_not(candidates, reanchored)
     accept_forces(d, finished)
-    return finished, tightened(d, prox, reanchored)
+    return finished, tighten_proximal_parameter(d, prox, reanchored)
 
 
 @inline
@@ -100,7 +100,7 @@ def converged(d, found, contraction, active, iteration):
     """
     goal = iteration.tolerance * iteration.slack
     if iteration.number == 0:
-        goal = by_precision((goal, d.full(iteration.tolerance)), goal)
+        goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
     constrained = found.constrained
     small = above(goal, found.residual)
     if iteration.number > 0:
@@ -109,7 +109,7 @@ def converged(d, found, contraction, active, iteration):
     moves = where(constrained, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation
-    still = above(d.full(by_precision(CONVERGED_ROTATION, goal)), moves)
+    still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
     relaxed = both(constrained, above(iteration.kappa, iteration.tight))
     return but_not(both(active, both(small, still)), relaxed)
 
@@ -124,7 +124,7 @@ def increment_rotation(d, knot3, found):
 
 
 @inline
-def diverging(d, found, rotation, last_rotation, iteration):
+def find_diverging_lanes(d, found, rotation, last_rotation, iteration):
     """Find lanes in which Newton leads away from the root next to the prediction.
 
     Loops have other roots. The damped attempt starts from the last velocities, next to the right
@@ -176,16 +176,16 @@ def predicted_residual(d, found, contraction, rotation, iteration):
 
 
 @inline
-def almost_whole(d, length, contraction, rotation):
+def took_almost_whole_increment(d, length, contraction, rotation):
     """Find lanes that took the whole increment; with loops only if the next one will be tiny."""
     if d.loop_row_count > 0:
-        tiny = d.full(by_precision(CONVERGED_ROTATION, length))
+        tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
         length = where(above(contraction * rotation, tiny), 0.0 * length, length)
     return above(length, d.full(0.999))
 
 
 @inline
-def stale_factors(d, active, contraction, iteration):
+def find_lanes_to_refactorise(d, active, contraction, iteration):
     """Find lanes that factorise anew: all of damped Newton, of the chord the slow ones."""
     if iteration.damped:
         return active
@@ -212,32 +212,33 @@ def attempt(d, knot2, knot3, h, lanes, damped, interior_point, tolerance):
     residual, last_rotation = d.full(1e300), d.full(1e300)
     for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
         iteration = Iteration(number, damped, interior_point, prox, kappa, tight, slack, tolerance)
-        found = evaluate(d, step, active, stale, constrained, iteration)
+        found = evaluate_step(d, step, active, stale, constrained, iteration)
         contraction, constrained = found.residual / previous, found.constrained
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
         step_forces(d, one, candidates, interior_point)
-        finished, prox = confirmed(d, step, prox, candidates, interior_point)
+        finished, prox = confirm_converged_lanes(d, step, prox, candidates, interior_point)
         reopened = but_not(candidates, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
         rotation = increment_rotation(d, knot3, found)
-        active = but_not(active, diverging(d, found, rotation, last_rotation, iteration))
+        active = but_not(active, find_diverging_lanes(d, found, rotation, last_rotation, iteration))
         last_rotation = rotation
         length = step_length(d, rotation, found, iteration)
         # what was seen only now in the reopened lanes is in no equation yet
         take_step(d, step, length, but_not(active, reopened), interior_point)
-        kappa, iterations = next_relaxation(kappa, length, tight), iterations + active
+        kappa, iterations = reduce_relaxation(kappa, length, tight), iterations + active
         bound = predicted_residual(d, found, contraction, rotation, iteration)
         small = above(tolerance * slack, bound)
-        finished = both(both(active, small), almost_whole(d, length, contraction, rotation))
-        finished, prox = confirmed(d, step, prox, but_not(finished, reopened), interior_point)
+        whole = took_almost_whole_increment(d, length, contraction, rotation)
+        finished = but_not(both(both(active, small), whole), reopened)
+        finished, prox = confirm_converged_lanes(d, step, prox, finished, interior_point)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(d.full(DIVERGED), found.residual))
         if not any_lane(active):
             break
-        stale = stale_factors(d, active, contraction, iteration)
+        stale = find_lanes_to_refactorise(d, active, contraction, iteration)
         previous = where(active, found.residual, previous)
     return done, iterations, residual

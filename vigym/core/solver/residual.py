@@ -3,13 +3,19 @@
 from typing import Any, NamedTuple
 
 from vigym.core.body.dynamics import (
-    assemble_blocks,
+    assemble_body_blocks,
     body_residuals,
     increment_as_force,
     predict,
 )
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import any_lane, both, but_not, by_precision, over_bodies
+from vigym.core.compiler.lanes import (
+    any_lane,
+    both,
+    but_not,
+    reduce_over_bodies,
+    select_by_precision,
+)
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.assembly import (
     add_contact_forces,
@@ -19,12 +25,12 @@ from vigym.core.contact.assembly import (
     linearize_contacts_interior,
 )
 from vigym.core.contact.interior_point_law import free_fall_speed
-from vigym.core.contact.kinematics import detect_contacts, evaluate_gaps
+from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_gaps
 from vigym.core.contact.update import (
     accept_contact_forces,
     step_contact_forces,
     step_duals,
-    update_contacts,
+    update_contacts_after_increment,
     update_contacts_interior,
 )
 from vigym.core.joint.bounded_forces import (
@@ -129,7 +135,7 @@ def refactor(d, step, weight, others):
     mixed = any_lane(others)
     if mixed:
         keep_factors(d.wide)
-    assemble_blocks(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
+    assemble_body_blocks(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
     if d.contact_count > 0:
         add_contact_stiffness(d, weight, 1.0 / step.h)
     if d.loop_row_count > 0:
@@ -161,7 +167,7 @@ def predictor_weights(d, h):
 @inline
 def position_roundings(d):
     """Find how far positions are rounded, in parts of the round-off of a force."""
-    roundings = by_precision(OPEN_ROUNDING, d.full(0.0))
+    roundings = select_by_precision(OPEN_ROUNDING, d.full(0.0))
     if d.loop_row_count > 0:
         roundings = POSITION_ROUNDING
     if d.contact_count > 0:  # of a contact's forces it makes all of it
@@ -198,7 +204,7 @@ def start_step(d, step, damped):
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
     moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
-    return maximum(over_bodies(largest, o), moment / d.environment.length_scale)
+    return maximum(reduce_over_bodies(largest, o), moment / d.environment.length_scale)
 
 
 @inline
@@ -217,7 +223,7 @@ def assemble_forces(d, step, iteration):
         of_loops = loop_residuals(d, step.knot3)
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
     if d.contact_count > 0:
-        evaluate_gaps(d, step.knot2, step.knot3, step.h)
+        evaluate_contact_gaps(d, step.knot2, step.knot3, step.h)
         if iteration.interior_point:
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
@@ -228,7 +234,7 @@ def assemble_forces(d, step, iteration):
 
 
 @inline
-def update_forces(d, step, iteration):
+def update_forces_after_increment(d, step, iteration):
     """Update the forces of contacts, motors, limits and dry friction after the increment.
 
     Returns (increment as an inertial force, distance of the forces from their laws, both scaled;
@@ -238,7 +244,7 @@ def update_forces(d, step, iteration):
     law_error, max_step = d.full(0.0), one
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_force(d.wide, step.knot3, d.wide.full(step.h), length)
-    inertial = over_bodies(inertial, one)
+    inertial = reduce_over_bodies(inertial, one)
     if d.has_bounded_forces > 0:
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
@@ -248,7 +254,7 @@ def update_forces(d, step, iteration):
                 d, per_h, iteration.prox, iteration.kappa, speed
             )
         else:
-            of_contacts = update_contacts(d, per_h, iteration.prox)
+            of_contacts = update_contacts_after_increment(d, per_h, iteration.prox)
         law_error = maximum(law_error, of_contacts)
     per_force = 1.0 / d.environment.force_scale
     return inertial * per_force, law_error * per_force, max_step
@@ -275,7 +281,7 @@ def accept_forces(d, mask):
 
 
 @inline
-def evaluate(d, step, active, stale, constrained, iteration):
+def evaluate_step(d, step, active, stale, constrained, iteration):
     """Evaluate the residual, and where multipliers or constrained lanes need it the increment.
 
     Lanes with ``stale`` factors are factorised anew, and those that are ``constrained``: contacts,
@@ -299,7 +305,7 @@ def evaluate(d, step, active, stale, constrained, iteration):
     if has_loops or any_constrained:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_constrained:
-            inertial, law_error, max_step = update_forces(d, step, iteration)
+            inertial, law_error, max_step = update_forces_after_increment(d, step, iteration)
             residual = where(constrained, maximum(gap, inertial), residual)
             law_error = where(constrained, law_error, o)
         unbalanced = scaled_residual(d, force, moment)

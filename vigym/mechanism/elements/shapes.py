@@ -42,6 +42,11 @@ class Shape(ReadOnly):
             )
         self._store("rgba", rgba)
 
+    @property
+    def extent(self) -> float:
+        """Bound of the distance of the shape's points from its origin [m]; 0 of unread meshes."""
+        return 0.0
+
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
@@ -60,6 +65,11 @@ class Box(Shape):
             raise MechanismError(f"box size: found {size.tolist()}, expected numbers > 0")
         self._store("size", size)
 
+    @property
+    def extent(self) -> float:
+        """Half of the box's diagonal [m]."""
+        return float(np.linalg.norm(np.asarray(self.size))) / 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
@@ -71,6 +81,11 @@ class Sphere(Shape):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._store("radius", positive(self.radius, "sphere radius"))
+
+    @property
+    def extent(self) -> float:
+        """Radius of the ball [m]."""
+        return self.radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +101,22 @@ class Cylinder(Shape):
         self._store("radius", positive(self.radius, f"{self.kind} radius"))
         self._store("length", positive(self.length, f"{self.kind} length"))
 
+    @property
+    def extent(self) -> float:
+        """Distance of the rims from the centre [m]."""
+        return float(np.hypot(self.radius, self.length / 2.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Capsule(Cylinder):
     """Cylinder with half balls on its ends; `length` [m] is the distance of the balls' centres."""
 
     kind: ClassVar[str] = "capsule"
+
+    @property
+    def extent(self) -> float:
+        """Bound of the distance of the ends from the centre [m]."""
+        return float(np.hypot(self.radius, self.length / 2.0 + self.radius))
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ class Mobility:
         moved: Array = (rates * self._tree.support[numbers][:, None, :, None]).swapaxes(-1, -2)
         return moved
 
-    def mass_at(self, body: str, points: Array) -> float:
+    def least_effective_mass_at(self, body: str, points: Array) -> float:
         """Return the least effective mass [kg] at points (n, 3) of a body, in its frame [m]."""
         v = self.velocities([body], points[None])[0]
         mobilities = np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2))

@@ -73,7 +73,7 @@ def _contact_row(
     row["point"], row["radius"] = point, radius
     row["rim_axis"], row["rim_side"] = axis, perpendicular(axis)
     row["direction"] = direction
-    row["effective_mass"] = mobility.mass_at(body, extremes(point, radius))
+    row["effective_mass"] = mobility.least_effective_mass_at(body, extremes(point, radius))
     return row
 
 
@@ -123,7 +123,10 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     _set_friction(row, np.full(3, pair_friction(own, partner)))
     row["restitution"] = np.sqrt(own.restitution * partner.restitution)
     places = pair_extremes(row)
-    masses = mobility.mass_at(own.body, places[0]), mobility.mass_at(partner.body, places[1])
+    masses = (
+        mobility.least_effective_mass_at(own.body, places[0]),
+        mobility.least_effective_mass_at(partner.body, places[1]),
+    )
     row["effective_mass"] = 0.5 / (
         1.0 / masses[0] + 1.0 / masses[1]
     )  # at least, however the two are connected
