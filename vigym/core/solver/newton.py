@@ -209,7 +209,7 @@ def attempt(d, knot2, knot3, h, lanes, damped, interior_point, tolerance):
     active, stale = lanes, lanes
     constrained, previous = o, one
     done, iterations = o, o
-    residual, last_rotation = d.full(1e300), d.full(1e300)
+    residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
         iteration = Iteration(number, damped, interior_point, prox, kappa, tight, slack, tolerance)
         found = evaluate_step(d, step, active, stale, constrained, iteration)
@@ -222,9 +222,8 @@ def attempt(d, knot2, knot3, h, lanes, damped, interior_point, tolerance):
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
-        rotation = increment_rotation(d, knot3, found)
+        last_rotation, rotation = rotation, increment_rotation(d, knot3, found)
         active = but_not(active, find_diverging_lanes(d, found, rotation, last_rotation, iteration))
-        last_rotation = rotation
         length = step_length(d, rotation, found, iteration)
         # what was seen only now in the reopened lanes is in no equation yet
         take_step(d, step, length, but_not(active, reopened), interior_point)
