@@ -56,7 +56,8 @@ def test_more_motors_than_freedoms_start_without_noise(tmp_path):
     (tmp_path / "both.urdf").write_text(both)
     env = gym.make("vigym/Urdf-v0", urdf=str(tmp_path / "both.urdf"))
     with pytest.raises(
-        MechanismError, match=r"'four_bar': found 2 degrees of freedom .*\(drive, pivot\), expected at most 1"
+        MechanismError,
+        match=r"'four_bar': found 2 degrees of freedom .*\(drive, pivot\), expected at most 1",
     ):
         env.reset(seed=0)
     calm = gym.make(env.spec, reset_noise_scale=0.0)
