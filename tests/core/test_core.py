@@ -26,7 +26,7 @@ from vigym.core.model.fields import (
     POSE_STATE,
 )
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
-from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
+from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 H = 0.01
 JOINTS = [kind for kind in TYPES if kind != "fixed"]
@@ -42,7 +42,7 @@ def moved(plan, model, state, work, h, step_length):
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     assemble_rate_loads(d, knot3, h, 1.0)
-    return close_joints(d, knot3)
+    return sum_joint_closures(d, knot3)
 
 
 @njit(error_model="numpy", **KERNEL_OPTIONS)

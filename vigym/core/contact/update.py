@@ -68,12 +68,12 @@ def update_contacts_after_increment(d, per_h, prox):
     return worst
 
 
-def whole_increment(d, *arguments):
+def step_length_without_contacts(d, *arguments):
     """Stand for ``update_contacts_interior`` where there are no contacts."""
     return d.full(1.0), d.full(0.0)
 
 
-@phase(needs="contacts", otherwise=whole_increment)
+@phase(needs="contacts", otherwise=step_length_without_contacts)
 def update_contacts_interior(d, per_h, prox, kappa, speed):
     """Update contact forces and duals after the increment just solved for.
 
@@ -125,7 +125,7 @@ def clear_duals(d):
 
 
 @inline
-def zero_inactive_force(active, end, force):
+def force_if_active(active, end, force):
     """Take the force after an increment in active lanes; elsewhere there is none."""
     return where(active, end, force * 0.0)
 
@@ -141,10 +141,10 @@ def step_contact_forces(d, step_length, mask):
         active = contact.active
         f, g = contact.force, contact.affine_force
         contact.force = (
-            interpolate_in_mask(f[0], zero_inactive_force(active, g[0], f[0]), step_length, mask),
-            interpolate_in_mask(f[1], zero_inactive_force(active, g[1], f[1]), step_length, mask),
-            interpolate_in_mask(f[2], zero_inactive_force(active, g[2], f[2]), step_length, mask),
-            interpolate_in_mask(f[3], zero_inactive_force(active, g[3], f[3]), step_length, mask),
+            interpolate_in_mask(f[0], force_if_active(active, g[0], f[0]), step_length, mask),
+            interpolate_in_mask(f[1], force_if_active(active, g[1], f[1]), step_length, mask),
+            interpolate_in_mask(f[2], force_if_active(active, g[2], f[2]), step_length, mask),
+            interpolate_in_mask(f[3], force_if_active(active, g[3], f[3]), step_length, mask),
         )
         seen, end = contact.velocity_seen, contact.velocity_next
         contact.velocity_seen = (

@@ -35,7 +35,7 @@ from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.fields import ORIENTATION_ROW
 from vigym.core.model.kept import keep_state, restore_state
-from vigym.core.solver.ldu import close_joints
+from vigym.core.solver.ldu import sum_joint_closures
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
 STAGES = 64
@@ -132,7 +132,7 @@ def close_in_stages(d, knot, arrays, first):
             break
     place_bodies(d, knot, positions, first)
     update_loop_anchors(d, knot)
-    close_joints(d, knot)
+    sum_joint_closures(d, knot)
     return gap
 
 

@@ -18,7 +18,7 @@ from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
 from vigym.core.model.fields import COUPLED_ROW
 from vigym.core.solver.knot_velocity import write_anchored_inertias
-from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
+from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 ITERATIONS = 60
 MAX_ROTATION = 0.3  # [rad] of one Newton step
@@ -134,7 +134,7 @@ def close_loops(d, knot, positions, given, held, active, first):
         place_bodies(d, knot, positions, first)
         update_loop_anchors(d, knot)
         hold_given(d, given, False, held, first)
-        close_joints(d, knot)
+        sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))
         active = both(active, above(gap, d.full(CLOSED)))
         if not any_lane(active):

@@ -14,7 +14,7 @@ from vigym.core.loop.constraints import add_wrench, apply_loop_forces, constrain
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer
-from vigym.core.solver.ldu import close_joints
+from vigym.core.solver.ldu import sum_joint_closures
 
 
 @inline
@@ -62,7 +62,7 @@ def subtract_contact_forces(d, knot2, h, h0):
 def assemble_wrenches(d, knot2, knot3, h, h0):
     """Assemble the wrenches that joint forces balance at the first knot of the step."""
     w = d.wide
-    close_joints(d, knot3)
+    sum_joint_closures(d, knot3)
     write_previous_step_terms(w, knot2, w.full(h), w.full(h0 / h))
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))

@@ -68,7 +68,7 @@ def widen_sums(single, at, double, first, second):
 
 
 @inline
-def narrow_sums(double, first, second, single, at):
+def write_sum_remainders(double, first, second, single, at):
     """Write what rounding leaves of each sum, the sums being written already."""
     like, rounded = vector_of(double), vector_of(single)
     for total, remainder in SUMS:
@@ -134,6 +134,6 @@ def narrow(plan, model, double, single, model_stride, changed):
         first = 2 * g * size
         second = (2 * g + 1) * size
         narrow_part(d, first, second, s, at, size)
-        narrow_sums(d, first, second, s, at)
+        write_sum_remainders(d, first, second, s, at)
         group = group_data(plan, model, single, single, g * model_stride, at, 0, PLAIN_TREE, BATCH)
         update_derived(group.wide, knot_buffer(group, 0))

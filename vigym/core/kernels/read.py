@@ -297,7 +297,7 @@ def read_contacts(d, knot, out, first, column):
 
 
 @phase
-def read_group(d, out, first):
+def write_group_readings(d, out, first):
     """Read a lane group at its present knot, one row of ``out`` per environment."""
     knot, environment = knot_buffer(d, 0), d.environment
     solve_knot_velocities(d, knot)
@@ -328,4 +328,4 @@ def read(plan, model, state, work, features, batch, out, model_stride):
     """Read one environment, or all of a batch."""
     for g in range(group_count(batch, out.shape[0])):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
-        read_group(d, out, g * d.lane_count)
+        write_group_readings(d, out, g * d.lane_count)

@@ -43,7 +43,7 @@ class _Tables(NamedTuple):
     knots: np.ndarray
 
 
-def _tables(plan: np.ndarray, state: np.ndarray) -> _Tables:
+def _view_tables(plan: np.ndarray, state: np.ndarray) -> _Tables:
     """View a flat state as its tables."""
     h = header_of(plan)
     groups = state.size // int(h["state_size"])
@@ -98,7 +98,7 @@ def _write(
 
 def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
     """Pack all that the next step depends on into rows (environments, columns)."""
-    h, tables = header_of(plan), _tables(plan, state)
+    h, tables = header_of(plan), _view_tables(plan, state)
     present = tables.environment[:, 0, SCALARS, 0].astype(int)
     groups = np.arange(len(present))
     bodies = slice(1, int(h["body_count"]))
@@ -118,7 +118,7 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
 
 def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
     """Write packed rows to a state; what follows from poses must be renewed after it."""
-    tables, count = _tables(plan, state), len(values)
+    tables, count = _view_tables(plan, state), len(values)
     parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
     scalars, dofs, loop_rows, contacts, present, *before = parts
     tables.environment[:, 0, SCALARS] = 0.0

@@ -66,7 +66,7 @@ def pass_knots_on(d, others, idle):
 
 
 @inline
-def equal_steps(d, knot3, h):
+def count_equal_steps(d, knot3, h):
     """Count the equal smooth steps that lie behind, this one included."""
     environment = d.environment
     zero = 0.0 * d.full(1.0)
@@ -83,7 +83,7 @@ def store_step(d, knot3, h, done, failed):
     """Write time, step sizes and history of lanes that are done; others that failed have none."""
     environment = d.environment
     h1 = environment.step_size
-    history = equal_steps(d, knot3, h)
+    history = count_equal_steps(d, knot3, h)
     environment.previous_step_size = where(done, h1, environment.previous_step_size)
     environment.history = where(done, history, environment.history)
     environment.history = where(failed, d.full(0.0), environment.history)

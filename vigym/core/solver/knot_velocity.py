@@ -48,7 +48,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.solver.ldu import close_joints, factorise, solve_to_leaves, solve_to_root
+from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 from vigym.core.solver.residual import PROX
 
 # choices between open, stick and slip at a knot; two or three settle it, else half steps do
@@ -135,7 +135,7 @@ def start_knot(d, knot, h1):
     """Assemble what stays while the forces at a knot settle, and their first guess."""
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half, half)
-    close_joints(d, knot)
+    sum_joint_closures(d, knot)
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, half)

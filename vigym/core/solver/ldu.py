@@ -17,7 +17,7 @@ Each degree of freedom is one scalar pivot. With D the 6x6 block of the child,
 three free rotations without rates or springs are one 3x3 pivot. What remains of the child's block
 and wrench is added to those of its parent (for a single rotation u and w are seen from the parent's
 anchor first: shorter chains of operations). The closing parts d0 are summed from the root first
-(``close_joints``), so that the solves see free motions only. Loop rows ride along, see
+(``sum_joint_closures``), so that the solves see free motions only. Loop rows ride along, see
 `vigym.core.loop.elimination`.
 
 A 6x6 block is a tuple of its 3x3 blocks (A, B, C, D): force by shift, force by rotation, torque by
@@ -192,7 +192,7 @@ def factorise(d, knot2, knot3):
 
 # --- closing the joints -------------------------------------------------------------------------
 @phase
-def close_joints(d, knot3):
+def sum_joint_closures(d, knot3):
     """Sum the motion that closes all joints to first order, from the root.
 
     Returns the largest gap: a length over the length scale, or an angle [rad].

@@ -56,11 +56,11 @@ from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, 
 from vigym.core.loop.solve import multiplier_rounding
 from vigym.core.model.kept import keep_factors, restore_factors
 from vigym.core.solver.ldu import (
-    close_joints,
     factorise,
     scaled_residual,
     solve_to_leaves,
     solve_to_root,
+    sum_joint_closures,
 )
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
@@ -215,7 +215,7 @@ def assemble_forces(d, step, iteration):
     friction has a force).
     """
     per_h = 1.0 / step.h
-    gap, constrained = close_joints(d, step.knot3), d.full(0.0)
+    gap, constrained = sum_joint_closures(d, step.knot3), d.full(0.0)
     if d.active_joint_count > 0:
         constrained = assemble_rate_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
