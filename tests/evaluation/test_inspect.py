@@ -100,6 +100,21 @@ def test_inspect_shows_what_can_be_read_of_a_faulty_file_and_all_its_faults(caps
     assert [one["mass"] for one in found["links"]] == [1.0, 1.0, 1.0, 2.5]
 
 
+def test_inspect_mends_inertias_when_asked(capsys, tmp_path):
+    file = tmp_path / "odd.urdf"
+    huge, turn = link("huge", (1, 1, 9)), hinged("turn", "a", "huge")
+    file.write_text(f'<robot name="odd">\n{link("a", (1, 1, 1))}{huge}{turn}</robot>\n')
+    assert run(["inspect", str(file)]) == 1
+    assert "inertias='report' mends it" in capsys.readouterr().err
+    out = said(capsys, "inspect", file, "--inertias", "report")
+    assert "no rigid body has principal moments (1, 1, 9): taken as (4.5, 4.5, 9)" in out
+    file.write_text(f'<robot name="odd">\n{link("b", (1, 1, 1))}{huge}{turn}</robot>\n')
+    assert run(["inspect", str(file), "--inertias", "report"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("odd: faults 1;")  # the joint's unknown link, not the inertia
+    assert [row[0].strip() for row in table(out, "faults\n")] == ["joint 'turn' <parent>"]
+
+
 def test_inspect_shows_the_fault_of_a_file_whose_elements_are_sound(capsys, tmp_path):
     file = tmp_path / "roots.urdf"
     file.write_text(f'<robot name="roots">\n{link("a", (1, 1, 1))}{link("b", (1, 1, 1))}</robot>\n')

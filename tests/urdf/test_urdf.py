@@ -216,6 +216,34 @@ def test_base(load):
     assert load(*heavy, ground=True).ground.height == 0.0
 
 
+def test_a_root_link_named_world_floats_with_what_is_fixed_to_it_when_asked(load):
+    """As the universal robots and Panda have it: a link world, and the robot on a fixed joint."""
+    raised = joint("weld", "fixed", "world", "a", '<origin xyz="0 0 1"/>')
+    arm = (link("world", ""), link("a"), link("b"), raised, joint("j", "continuous", "a", "b"))
+    assert [j.name for j in load(*arm).tree_joints] == ["j"]
+    mech = load(*arm, base="floating")
+    assert [j.name for j in mech.tree_joints] == ["a:floating", "j"]
+    assert mech.bodies["a"].position.tolist() == [0.0, 0.0, 1.0]
+    assert "world" not in mech.frames
+    merged = "link 'world': base='floating': part of 'a', not the world; it has no frame"
+    assert merged in messages(mech, "merged")
+    closing = '<loop_joint name="k" type="spherical"><link1 link="world" xyz="0 0 1"/><link2 link="b"/></loop_joint>'
+    assert load(*arm, closing, base="floating").joints["k"].parent == "a"
+
+
+def test_a_root_link_named_world_that_cannot_float_is_refused_with_advice(load):
+    hinge = joint("j", "continuous", "world", "a")
+    found = (
+        "no mass in the root link 'world' and what is fixed to it, which by convention is the world"
+    )
+    with pytest.raises(UrdfError, match=f"base='floating': found {found}.*leave `base` out"):
+        load(link("world", ""), link("a"), hinge, base="floating")
+    with pytest.raises(
+        UrdfError, match="a root link named 'world' with 1 kg, expected another name"
+    ):
+        load(link("world"), link("a"), hinge, base="floating")
+
+
 def test_point_masses_may_be_parts_of_a_body_but_none_alone(load):
     point = '<inertial><origin xyz="0 0 1"/><mass value="1"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'
     mech = load(link("a"), link("b", point), joint("j", "fixed", "a", "b"))

@@ -264,6 +264,17 @@ def test_a_mimic_may_follow_a_joint_further_down(load):
     assert mech.couplings["first"].other == "last"
 
 
+@pytest.mark.parametrize("leader", ["k", "nobody"])
+def test_a_mimic_on_a_fixed_joint_is_reported(load, leader):
+    """Files of robots with fixed fingers keep the <mimic> of the full robot."""
+    mimic = f'<mimic joint="{leader}"/>'
+    links = [link(name) for name in "abc"]
+    mech = load(*links, joint("j", "fixed", "a", "b", mimic), joint("k", "continuous", "a", "c"))
+    assert mech.couplings == {}
+    told = [str(note) for note in mech.notes if "<mimic>" in note.element]
+    assert told == [f"ignored: joint 'j' <mimic>: the joint is fixed: it cannot follow {leader!r}"]
+
+
 def test_closing_joints_have_neither_friction_nor_limits(load):
     closing = load(*ARMS, loop(inside=HINGE + '<limit lower="-1" upper="2"/>'))
     assert any("joint 'd' limits" in entry for entry in said(closing, "not enforced"))

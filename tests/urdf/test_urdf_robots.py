@@ -48,6 +48,14 @@ REFUSED = {
 }
 
 
+IMPOSSIBLE = (TRIANGLE, ZERO_INERTIA, FLAT)
+MENDED = [name for name, reason in REFUSED.items() if reason.endswith(IMPOSSIBLE)]
+
+# Root links named world on which the robot is fixed; on the others it is hinged.
+FREED = ["xarm/base.urdf", "xarm/link6_com.urdf", "xarm/xarm6_robot.urdf"]
+HINGED = ["cube_rotate.urdf", "differential/diff_ring.urdf", "pendulum5.urdf"]
+
+
 def moving_mass(file: Path) -> float:
     """Sum the masses of a file's links, without those welded to the world: independent of the importer."""
     robot = ET.fromstring(file.read_bytes().strip(b"\0 \n\r\t"))
@@ -83,6 +91,28 @@ def test_every_shipped_robot(file, capfd):
             moving_mass(file), rel=1e-14
         )
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_impossible_inertias_of_shipped_robots_are_mended_and_told(name):
+    mech = load_urdf(DATA / name, inertias="report")
+    assert sum(body.mass for body in mech.bodies.values()) == pytest.approx(
+        moving_mass(DATA / name), rel=1e-14
+    )
+    told = [note for note in mech.notes if note.action == "changed" and ": taken as" in str(note)]
+    assert told
+
+
+@pytest.mark.parametrize("name", FREED)
+def test_shipped_robots_on_a_link_named_world_float_when_asked(name):
+    mech = load_urdf(DATA / name, base="floating", inertias="report")
+    assert mech.tree_joints[0].type == "floating"
+
+
+@pytest.mark.parametrize("name", HINGED)
+def test_shipped_robots_that_hang_on_the_world_cannot_float(name):
+    with pytest.raises(UrdfError, match="'world' and what is fixed to it, which by convention"):
+        load_urdf(DATA / name, base="floating")
 
 
 @pytest.mark.parametrize(

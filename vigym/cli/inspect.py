@@ -82,13 +82,15 @@ def _extent(shapes: tuple[Shape, ...]) -> float:
     return max(d + shape.extent for d, shape in zip(distances, shapes, strict=True))
 
 
-def describe_refused(file: str, base: str | None, error: MechanismError) -> dict[str, Any]:
+def describe_refused(
+    file: str, base: str | None, inertias: str, error: MechanismError
+) -> dict[str, Any]:
     """Return the readable part of a file refused with `error`, values as written, and its faults.
 
     Raises:
         UrdfError: no part of the file can be read.
     """
-    found = survey(file, base)
+    found = survey(file, base, inertias)
     first = fault_of(file, error)
     faults = found.faults if first in found.faults else [first, *found.faults]
     return {
@@ -119,28 +121,38 @@ def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
     type=click.Choice(["fixed", "floating"]),
     help="Fix the root link to the world, or let it float.",
 )
+@click.option(
+    "--inertias",
+    type=click.Choice(["error", "report"]),
+    default="error",
+    show_default=True,
+    help="Refuse inertias that no rigid body has, or mend and list them.",
+)
 @json_option
 @click.option(
     "--plot", metavar="F", help="Draw the mechanism and its graph into a .png, .svg or .pdf."
 )
-def command(file: str, base: str | None, json_file: str | None, plot: str | None) -> None:
+def command(
+    file: str, base: str | None, inertias: str, json_file: str | None, plot: str | None
+) -> None:
     """Describe the mechanism in the URDF FILE and the elements that its import changed.
 
     No kernel is compiled. A file that cannot be simulated as it is written is refused with exit
     code 1; its readable part and all its faults are shown. Meshes that cannot be read are left out
-    and listed.
+    and listed; so are mended inertias with --inertias report.
 
     \b
     vigym inspect robot.urdf
+    vigym inspect robot.urdf --base floating --inertias report
     vigym inspect robot.urdf --plot robot.png
     vigym inspect robot.urdf --json - | jq '.notes[].element'
     """  # noqa: D301
     quiet = writes_to_standard(json_file)
     check_file(plot, "--plot", PLOTS)
     try:
-        mech = load_urdf(file, base=base, missing_meshes="report")
+        mech = load_urdf(file, base=base, missing_meshes="report", inertias=inertias)
     except (UrdfError, AssemblyError) as error:
-        refused = describe_refused(file, base, error)
+        refused = describe_refused(file, base, inertias, error)
         write_json(json_file, refused)
         if not quiet:
             _print_refused(refused)

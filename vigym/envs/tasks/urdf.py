@@ -79,6 +79,7 @@ class Urdf(Task):
     | `urdf` | str or Path | required | the file |
     | `base` | str | None | "fixed", "floating" or None: as in the file |
     | `missing_meshes` | str | "error" | or "report": omits unreadable <collision> meshes |
+    | `inertias` | str | "error" | or "report": mends inertias that no rigid body has |
     | `reward` | callable or str | None | reward of a step, or "module:function" |
     | `task_weight` | float | 1.0 | weight of the callable's reward |
     | `reset_noise_scale` | float | 0.1 | half width of the initial noise (m, rad, per s) |
@@ -87,6 +88,7 @@ class Urdf(Task):
     urdf: str | Path
     base: str | None = None
     missing_meshes: str = "error"
+    inertias: str = "error"
     reward: Reward | str | None = None
     task_weight: float = 1.0
 
@@ -96,7 +98,12 @@ class Urdf(Task):
 
     @cached_property
     def _loaded(self) -> Mechanism:
-        return load_urdf(self.urdf, base=self.base, missing_meshes=self.missing_meshes)
+        return load_urdf(
+            self.urdf,
+            base=self.base,
+            missing_meshes=self.missing_meshes,
+            inertias=self.inertias,
+        )
 
     @cached_property
     def _joints(self) -> JointObservation:

@@ -24,7 +24,11 @@ from vigym.urdf.read.records import Link, Robot, TreeJoint
 
 _EXACT = 0.0
 _POSE_TOLERANCE = 1e-9  # relative; poses pass through the inertial frames and back
-_INERTIA_TOLERANCE = 1e-6  # relative; pybullet's eigenvalue iteration stops there
+# Relative to the sum of the moments: pybullet's Jacobi iteration stops once the largest entry off
+# the diagonal is 1e-6 of it, and turns that one away. The two that it leaves have no moment beyond
+# sqrt(2) of that.
+_INERTIA_TOLERANCE = np.sqrt(2.0) * 1e-6
+_MARGIN = 1e-6  # relative; pybullet may call moments impossible that are this near to it
 _MOST_QUOTED = 300  # characters of the loader's output in an error
 _UNLIMITED = (0.0, -1.0)  # limits in pybullet of a joint without limits
 
@@ -178,12 +182,14 @@ def _check_link(robot: Robot, link: Link, entry: dict[str, Any]) -> None:
     place = f"link {link.name!r} <inertial>"
     _compare(robot, f"{place} mass", entry["mass"], link.mass, _EXACT)
     _compare(robot, f"{place} origin", entry["inertial"].position, link.inertial.position, _EXACT)
-    if not entry["moments"].any() and inertia_fault(link.inertia, tolerance=-_INERTIA_TOLERANCE):
+    if not entry["moments"].any() and inertia_fault(link.inertia, tolerance=-_MARGIN):
         return  # pybullet zeroes inertias at the bound of the triangle inequality
     frame = link.inertial.rotation
     axes = entry["inertial"].rotation
     found = axes @ np.diag(entry["moments"]) @ axes.T
-    _compare(robot, f"{place} inertia", found, frame @ link.inertia @ frame.T, _INERTIA_TOLERANCE)
+    written = frame @ link.inertia @ frame.T
+    tolerance = float((_INERTIA_TOLERANCE * np.abs(np.linalg.eigvalsh(link.inertia))).sum())
+    _compare(robot, f"{place} inertia", found, written, tolerance)
 
 
 def _check_joint(
@@ -205,7 +211,8 @@ def _check_joint(
         ("xyz", origin.position, joint.origin.position),
         ("rpy", origin.rotation, joint.origin.rotation),
     ):
-        _compare(robot, f"{place} <origin> {part}", found, expected, _POSE_TOLERANCE)
+        scale = max(1.0, float(np.abs(expected).max()))
+        _compare(robot, f"{place} <origin> {part}", found, expected, _POSE_TOLERANCE, scale)
     if copied.dofs == 1:
         limits = joint.limits or _UNLIMITED
         effort = joint.effort or 0.0
@@ -215,10 +222,10 @@ def _check_joint(
         _compare(robot, f"{place} <dynamics>, <limit>", read, written, _EXACT)
 
 
-def _compare(robot: Robot, place: str, found: Any, expected: Any, tolerance: float) -> None:
-    """Raise UrdfError where numbers differ by more than a tolerance relative to their largest."""
-    largest = float(np.abs(expected).max())
-    scale = max(1.0, largest) if tolerance == _POSE_TOLERANCE else largest
+def _compare(
+    robot: Robot, place: str, found: Any, expected: Any, tolerance: float, scale: float = 1.0
+) -> None:
+    """Raise UrdfError where numbers differ by more than a tolerance relative to `scale`."""
     if not np.abs(np.asarray(found) - expected).max() <= tolerance * scale:
         found = np.asarray(found).tolist()
         expected = np.asarray(expected).tolist()

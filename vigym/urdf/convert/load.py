@@ -23,7 +23,7 @@ from vigym.urdf.read.links import read_robot
 from vigym.urdf.read.records import Mimic, Robot, TreeJoint
 
 _BASES = ("fixed", "floating", None)
-_MISSING_MESHES = ("error", "report")
+_ERROR_OR_REPORT = ("error", "report")
 
 
 def load_urdf(
@@ -32,6 +32,7 @@ def load_urdf(
     ground: bool | Ground | None = None,
     self_collision: bool = False,
     missing_meshes: str = "error",
+    inertias: str = "error",
 ) -> Mechanism:
     """Return the mechanism of a URDF file at the file's zero, the root link's frame in the world's.
 
@@ -52,12 +53,17 @@ def load_urdf(
         path: of the file.
         base: "fixed" welds the root to the world, "floating" frees it; None: a root link named
             `world`, or without mass in it and in the links on its fixed joints, is fixed, any other
-            floats.
+            floats. A root link named `world` that is to float needs links with mass on its fixed
+            joints: it is a part of their body then, and has no frame.
         ground: as in `Mechanism`; None: no ground.
         self_collision: whether bodies that no joint connects touch each other, by spheres, capsules
             and boxes.
         missing_meshes: for meshes of <collision> that cannot be read: "error", or "report" to leave
             them out, with a note.
+        inertias: for inertias that no rigid body has: "error", or "report" to mend them, with a
+            note. Where a principal moment is larger than the sum of the other two, it stays and the
+            other two grow by half of what they lack. A body that is a line becomes a rod a
+            hundredth as thick as long, one without any inertia the uniform box about its shapes.
 
     Raises:
         UrdfError: a file that cannot be read truthfully; names file, element, found and expected.
@@ -67,16 +73,17 @@ def load_urdf(
     if base not in _BASES:
         expected = "expected 'fixed', 'floating' or None"
         raise UrdfError(f"{os.fspath(path)}: base: found {base!r}, {expected}")
-    if missing_meshes not in _MISSING_MESHES:
-        found = f"{os.fspath(path)}: missing_meshes: found {missing_meshes!r}"
-        raise UrdfError(f"{found}, expected 'error' or 'report'")
+    for option, value in (("missing_meshes", missing_meshes), ("inertias", inertias)):
+        if value not in _ERROR_OR_REPORT:
+            found = f"{os.fspath(path)}: {option}: found {value!r}"
+            raise UrdfError(f"{found}, expected 'error' or 'report'")
     robot = read_robot(path)
     order = order_links(robot)
     cross_check(robot, order)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.notes += robot.notes
     try:
-        _add_elements(mech, robot, order, base, missing_meshes)
+        _add_elements(mech, robot, order, base, missing_meshes, inertias)
         if self_collision:
             add_pairs(mech)
     except UrdfError:
@@ -92,7 +99,12 @@ def load_urdf(
 
 
 def _add_elements(
-    mech: Mechanism, robot: Robot, order: LinkOrder, base: str | None, missing_meshes: str
+    mech: Mechanism,
+    robot: Robot,
+    order: LinkOrder,
+    base: str | None,
+    missing_meshes: str,
+    inertias: str,
 ) -> None:
     poses = zero_poses(order)
     owners: dict[str, str] = {}  # link -> body
@@ -100,7 +112,7 @@ def _add_elements(
         if group.joint is None and _is_fixed_base(robot, group, base):
             body = _add_world(mech, group, poses)
         else:
-            body = _add_body(mech, robot, group, poses, missing_meshes)
+            body = _add_body(mech, robot, group, poses, missing_meshes, inertias)
         owners |= dict.fromkeys((link.name for link in group.links), body)
     for joint in robot.joints.values():
         if joint.is_fixed:
@@ -110,18 +122,36 @@ def _add_elements(
             _add_joint(mech, joint, owners, poses[joint.child])
     add_loops(mech, robot, owners, poses)
     for joint in robot.joints.values():
-        if joint.mimic is not None:
+        if joint.mimic is not None and joint.is_fixed:
+            message = f"the joint is fixed: it cannot follow {joint.mimic.joint!r}"
+            mech.notes.append(Note("ignored", joint.mimic.place, message))
+        elif joint.mimic is not None:
             _add_mimic(mech, robot, joint, joint.mimic)
     note_gaps(mech, robot)
 
 
 def _is_fixed_base(robot: Robot, root: LinkGroup, base: str | None) -> bool:
+    if base == "floating":
+        _check_floating(robot, root)
+        return False
+    return base == "fixed" or root.links[0].name == WORLD or not root.mass
+
+
+def _check_floating(robot: Robot, root: LinkGroup) -> None:
+    """Raise UrdfError for a root that cannot float: a link without mass, or a body named world."""
     name = root.links[0].name
-    if base == "floating" and not root.mass:
+    place = "base='floating'"
+    if not root.mass:
         found = f"no mass in the root link {name!r} and what is fixed to it"
-        place = f"{robot.path}: base='floating'"
-        raise UrdfError(f"{place}: found {found}, expected a root with mass")
-    return base == "fixed" or (base is None and (name == WORLD or not root.mass))
+        expected = "a root with mass"
+        if name == WORLD:
+            found += ", which by convention is the world that nothing moves"
+            expected += ": leave `base` out, or make the robot's first link the root"
+        raise robot.error(place, found, expected)
+    if root.reference.name == WORLD:
+        found = f"a root link named {WORLD!r} with {root.links[0].mass:g} kg"
+        expected = "another name: this one is the world's, which nothing moves"
+        raise robot.error(place, found, expected)
 
 
 def _add_world(mech: Mechanism, group: LinkGroup, poses: dict[str, Pose]) -> str:
@@ -142,7 +172,12 @@ def _add_world(mech: Mechanism, group: LinkGroup, poses: dict[str, Pose]) -> str
 
 
 def _add_body(
-    mech: Mechanism, robot: Robot, group: LinkGroup, poses: dict[str, Pose], missing_meshes: str
+    mech: Mechanism,
+    robot: Robot,
+    group: LinkGroup,
+    poses: dict[str, Pose],
+    missing_meshes: str,
+    inertias: str,
 ) -> str:
     """Add the body of a group of links and return its name."""
     if not group.mass:
@@ -151,14 +186,17 @@ def _add_body(
         place = f"{robot.path}: link {group.links[0].name!r}"
         raise UrdfError(f"{place}: found {found}, expected mass > 0")
     relative = relative_poses(group, poses)
-    body = merge_masses(robot, group, relative)
+    body = merge_masses(robot, group, relative, inertias, mech.notes)
     name = group.reference.name
     pose = poses[name]
     drawn = tuple(visual_shapes(group, relative, body.center))
     position = pose.position + pose.rotation @ body.center
     mech.add_body(name, body.mass, body.inertia, position, pose.orientation, drawn)
     for link in group.links:
-        if link.name != name:
+        if link.name == WORLD:
+            message = f"base='floating': part of {name!r}, not the world; it has no frame"
+            mech.notes.append(Note("merged", f"link {WORLD!r}", message))
+        elif link.name != name:
             frame = relative[link.name]
             mech.add_frame(link.name, name, frame.position - body.center, frame.orientation)
     add_collisions(mech, robot, group, relative, body.center, missing_meshes)

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, inertia_fault
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.mechanism.elements.shapes import Shape
 from vigym.spatial import IDENTITY, Pose
+from vigym.urdf.convert.inertias import HINT, check_inertia, mend_body, mend_link
 from vigym.urdf.convert.tree import LinkOrder
 from vigym.urdf.read.records import Link, Robot, TreeJoint
-
-# Links of a larger body may be points or lines: least ratio of smallest to largest moment.
-_LEAST_MOMENT = -1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,48 +70,61 @@ def relative_poses(group: LinkGroup, poses: dict[str, Pose]) -> dict[str, Pose]:
     return relative | {group.reference.name: IDENTITY}
 
 
-def merge_masses(robot: Robot, group: LinkGroup, relative: dict[str, Pose]) -> MassProperties:
+def merge_masses(
+    robot: Robot,
+    group: LinkGroup,
+    relative: dict[str, Pose],
+    inertias: str,
+    notes: list[Note],
+) -> MassProperties:
     """Return the mass properties of a group as one rigid body.
 
     Args:
         robot: the file.
         group: its links.
         relative: pose of each link in the reference link.
+        inertias: "error", or "report" to mend those that no rigid body has, with a note.
+        notes: of the mechanism.
 
     Raises:
         UrdfError: a link, or the whole group, with an inertia no rigid body has.
     """
     heavy = [link for link in group.links if link.mass]
+    if inertias == "report":
+        heavy = [mend_link(link, notes) for link in heavy]
+    else:
+        for link in heavy:
+            check_inertia(robot.path, link, alone=len(heavy) == 1)
     frames = [relative[link.name] @ link.inertial for link in heavy]
     mass = group.mass
     parts = list(zip(heavy, frames, strict=True))
-    center = sum((link.mass / mass) * frame.position for link, frame in parts)
+    center = np.asarray(sum((link.mass / mass) * frame.position for link, frame in parts))
     inertia = np.zeros((3, 3))
     for link, frame in parts:
-        check_inertia(robot.path, link, alone=len(heavy) == 1)
         d = frame.position - center
         inertia += frame.rotation @ link.inertia @ frame.rotation.T
         inertia += link.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
+    if inertias == "report":
+        place = f"body {group.reference.name!r} inertia"
+        solids = _solid_shapes(group, relative, center)
+        reach = max(float(np.abs(frame.position).max()) for frame in frames)
+        inertia = mend_body(place, mass, inertia, reach, solids, notes)
     fault = inertia_fault(inertia)
     if fault:
         place = f"body {group.reference.name!r} inertia, fixed links merged"
-        raise UrdfError(f"{robot.path}: {place}: {fault}")
-    return MassProperties(mass, np.asarray(center), inertia)
+        raise UrdfError(f"{robot.path}: {place}: {fault} ({HINT})")
+    return MassProperties(mass, center, inertia)
 
 
-def check_inertia(path: Path, link: Link, alone: bool) -> None:
-    """Raise UrdfError for an inertia that a link cannot have.
-
-    Args:
-        path: of the file.
-        link: to be checked.
-        alone: whether no other link of its body has mass; else it may be a point or a line.
-    """
-    if not alone and not link.inertia.any():
-        return
-    fault = inertia_fault(link.inertia, least=0.0 if alone else _LEAST_MOMENT)
-    if fault:
-        raise UrdfError(f"{path}: link {link.name!r} <inertial> <inertia>: {fault}")
+def _solid_shapes(group: LinkGroup, relative: dict[str, Pose], center: Array) -> Iterator[Shape]:
+    """Yield the collision shapes of a group, or the drawn ones where it has none."""
+    shapes = [
+        (collision.shape, move_origin(relative[link.name] @ collision.pose, center))
+        for link in group.links
+        for collision in link.collisions
+    ]
+    solid = [place_shape(shape, pose) for shape, pose in shapes if shape is not None]
+    yield from solid or visual_shapes(group, relative, center)
 
 
 def visual_shapes(group: LinkGroup, relative: dict[str, Pose], center: Array) -> Iterator[Shape]:

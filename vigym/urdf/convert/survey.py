@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
-from vigym.urdf.convert.merge import check_inertia
+from vigym.urdf.convert.inertias import check_inertia
 from vigym.urdf.read.collisions import read_gazebo
 from vigym.urdf.read.geometry import read_materials
 from vigym.urdf.read.joints import read_joint
@@ -43,8 +43,10 @@ class PartialRobot:
     faults: list[Fault]
 
 
-def survey(path: str | os.PathLike[str], base: str | None = None) -> PartialRobot:
-    """Return the readable part of a file; `base` as for `load_urdf`.
+def survey(
+    path: str | os.PathLike[str], base: str | None = None, inertias: str = "error"
+) -> PartialRobot:
+    """Return the readable part of a file; `base` and `inertias` as for `load_urdf`.
 
     Raises:
         UrdfError: no such file, or no XML of a robot.
@@ -69,7 +71,8 @@ def survey(path: str | os.PathLike[str], base: str | None = None) -> PartialRobo
         "joint": [joint.name for joint in (*joints, *loops)],
     }
     each(lambda kind: check_unique(robot, *kind), named.items())
-    each(lambda link: check_inertia(robot.path, *link), _moving_links(links, joints, base))
+    if inertias == "error":
+        each(lambda link: check_inertia(robot.path, *link), _moving_links(links, joints, base))
     return PartialRobot("".join(names), links, joints, loops, faults)
 
 

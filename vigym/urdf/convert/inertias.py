@@ -1,0 +1,146 @@
+"""Inertias that no rigid body has: refused, or mended with a note.
+
+Half the trace of an inertia less a principal moment is the second moment of mass along that
+principal axis, a sum of squares. It is negative where a moment is larger than the sum of the other
+two. Mended it is zero: the largest moment stays, the other two grow by half of what they lack.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from vigym.mechanism.elements.bodies import Note
+from vigym.mechanism.elements.checks import Array, inertia_fault
+from vigym.mechanism.elements.collisions import Surface, make_collision
+from vigym.mechanism.elements.contacts import contact_features
+from vigym.mechanism.elements.errors import MechanismError, UrdfError
+from vigym.mechanism.elements.shapes import Shape
+from vigym.urdf.read.records import Link
+
+HINT = "inertias='report' mends it"
+
+# Links of a larger body may be points or lines: least ratio of smallest to largest moment.
+_LEAST_MOMENT = -1e-9
+# Mended bodies may not: a rod a hundredth as thick as it is long has this ratio of second moments.
+_THIN = 1e-4
+_ROUNDING = 1e-12  # relative; smaller moments, and distances of links, come of rounding
+
+
+def check_inertia(path: Path, link: Link, alone: bool) -> None:
+    """Raise UrdfError for an inertia that a link cannot have.
+
+    Args:
+        path: of the file.
+        link: to be checked.
+        alone: whether no other link of its body has mass; else it may be a point or a line.
+    """
+    fault = inertia_fault(link.inertia) if alone else _part_fault(link.inertia)
+    if fault:
+        raise UrdfError(f"{path}: {_place(link)}: {fault} ({HINT})")
+
+
+def mend_link(link: Link, notes: list[Note]) -> Link:
+    """Return a link with an inertia that a part of a body can have; a change becomes a note."""
+    if not _part_fault(link.inertia):
+        return link
+    before, axes = np.linalg.eigh(link.inertia)
+    mended = _tensor(np.maximum(_second_moments(before), 0.0), axes)
+    message = f"no rigid body has principal moments {_text(before)}: taken as {_moments(mended)}"
+    notes.append(Note("changed", _place(link), message))
+    return replace(link, inertia=mended)
+
+
+def mend_body(
+    place: str,
+    mass: float,
+    inertia: Array,
+    reach: float,
+    shapes: Iterable[Shape],
+    notes: list[Note],
+) -> Array:
+    """Return an inertia (3, 3) that a body of its own can have; a change becomes a note.
+
+    A line becomes a thin rod, a point a uniform box about its shapes.
+
+    Args:
+        place: the body in words.
+        mass: [kg].
+        inertia: sum of those of its links (3, 3) [kg m^2].
+        reach: largest coordinate of its links' centres of mass [m].
+        shapes: of its links, with poses in the axes of `inertia`.
+        notes: of the mechanism.
+
+    Raises:
+        MechanismError: a point without shapes.
+    """
+    if not inertia_fault(inertia, least=_ROUNDING):
+        return inertia
+    before, axes = np.linalg.eigh(inertia)
+    second = np.maximum(_second_moments(before), 0.0)
+    if second.max() > mass * (_ROUNDING * reach) ** 2:
+        found = f"principal moments {_text(before)} are those of a line"
+        means = "a rod a hundredth as thick as long"
+    else:
+        found = f"found principal moments {_text(before)}"
+        size = _bounding_size(shapes, f"{place}: {found}")
+        second, axes = mass * size**2 / 12.0, np.eye(3)
+        means = f"a uniform box of its shapes' size, {' x '.join(f'{side:.3g}' for side in size)} m"
+    mended = _tensor(np.maximum(second, _THIN * second.max()), axes)
+    message = f"{found}: taken as {_moments(mended)}, {means}"
+    notes.append(Note("changed", place, message))
+    return mended
+
+
+def _part_fault(inertia: Array) -> str:
+    """Return the fault of a link's inertia in a larger body; a point without inertia has none."""
+    return inertia_fault(inertia, least=_LEAST_MOMENT) if inertia.any() else ""
+
+
+def _place(link: Link) -> str:
+    return f"link {link.name!r} <inertial> <inertia>"
+
+
+def _second_moments(moments: Array) -> Array:
+    """Return second moments of mass along principal axes (3,), from the moments about them."""
+    second: Array = (0.5 * moments).sum() - moments
+    return second
+
+
+def _tensor(second: Array, axes: Array) -> Array:
+    """Return the inertia (3, 3) of second moments of mass (3,) along axes, columns (3, 3)."""
+    spread = (axes * second) @ axes.T
+    tensor: Array = np.eye(3) * second.sum() - (0.5 * spread + 0.5 * spread.T)
+    return tensor
+
+
+def _bounding_size(shapes: Iterable[Shape], place: str) -> Array:
+    """Return the edges (3,) [m] of the box about all shapes that can be read.
+
+    Raises:
+        MechanismError: no such shape.
+    """
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for shape in shapes:
+        try:
+            collision = make_collision("size", "size", shape, Surface())
+        except MechanismError:  # a mesh that cannot be read: the importer tells where it is used
+            continue
+        for feature in contact_features(collision):
+            reach = feature.radius * np.sqrt(1.0 - np.minimum(feature.axis**2, 1.0))
+            low = np.minimum(low, feature.point - reach)
+            high = np.maximum(high, feature.point + reach)
+    size: Array = high - low
+    if not size.max() > 0.0:
+        expected = "all > 0, or a readable shape to take them from"
+        raise MechanismError(f"{place}, expected {expected}")
+    return size
+
+
+def _moments(inertia: Array) -> str:
+    return _text(np.linalg.eigh(inertia)[0])
+
+
+def _text(moments: Array) -> str:
+    return "(" + ", ".join(f"{moment:.6g}" for moment in moments) + ")"
