@@ -117,9 +117,17 @@ def dof_motion_by_multipliers(d, i, j):
 
 
 @inline
-def dof_residual_after_multipliers(dof, motion):
-    """Compute the residual of a dof that the multipliers leave: a force [N] or moment [N m]."""
-    return absolute((dof.residual - motion) / dof.inverse_pivot)
+def dof_residual_after_multipliers(d, dof, motion):
+    """Compute the residual of a dof that the multipliers leave: a force [N] or moment [N m].
+
+    A force that holds the dof takes its part of it. Only what is left to inertia is out of balance:
+    the rest is the rounding of a coordinate, times the stiffness of what holds.
+    """
+    residual = absolute((dof.residual - motion) / dof.inverse_pivot)
+    if d.has_bounded_forces > 0:
+        share = 1.0 - dof.compliance * dof.inverse_pivot
+        residual = residual * maximum(share, 0.0 * share)
+    return residual
 
 
 @phase(needs="loops", otherwise=zero)

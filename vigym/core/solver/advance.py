@@ -14,11 +14,12 @@ from vigym.core.joint.coordinates import (
     store_force_coordinates,
 )
 from vigym.core.loop.constraints import store_point_spring_lengths
+from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.solver.accounting import account
-from vigym.core.solver.newton import attempt
+from vigym.core.solver.newton import Method, attempt
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
@@ -29,17 +30,28 @@ RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 
 @phase
-def retry_damped(d, knot2, knot3, h, failed, interior_point, tolerance):
-    """Attempt a step by damped full Newton in the failed lanes.
+def retry(d, knot2, knot3, h, lanes, method, tolerance):
+    """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
+    keep_knot(d, knot3, RETRY)
+    done, iterations, residual = attempt(d, knot2, knot3, h, lanes, method, tolerance)
+    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    return done, iterations, residual
 
-    The others' new knots are kept aside meanwhile.
+
+@phase
+def refine(d, knot2, knot3, h, lanes, residual, tolerance):
+    """Bring solutions of the interior point to the exact laws, from which it stays a little away.
+
+    A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
     """
     keep_knot(d, knot3, RETRY)
-    done, iterations, residual = attempt(
-        d, knot2, knot3, h, failed, True, interior_point, tolerance
-    )
-    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(failed))
-    return done, iterations, residual
+    keep_multipliers(d)
+    method = Method(False, False, True)
+    done, iterations, exact = attempt(d, knot2, knot3, h, lanes, method, tolerance)
+    others = but_not(d.full(1.0), done)
+    restore_knot(d, knot3, RETRY, d.wide.full(others))
+    restore_multipliers(d, others)
+    return iterations, where(done, exact, residual)
 
 
 @inline
@@ -134,19 +146,23 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
     Returns (lanes that converged, lanes that failed, iterations, scaled residual).
     """
     knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
-    done, count, residual = attempt(
-        d, knot2, knot3, h, moving, interior_point, interior_point, tolerance
-    )
+    first = Method(interior_point, interior_point, False)
+    done, count, residual = attempt(d, knot2, knot3, h, moving, first, tolerance)
     iterations = iterations + count
     failed = but_not(moving, done)
-    # damped, then by the interior point; damped alone where the interior point came first
-    for turn in range(2 if d.contact_count > 0 and not interior_point else 1):
+    has_contacts = d.contact_count > 0 and not interior_point
+    # by the interior point, then damped; damped alone where the interior point came first
+    for turn in range(2 if has_contacts else 1):
         if any_lane(failed):
-            again, count, second = retry_damped(d, knot2, knot3, h, failed, turn == 1, tolerance)
+            method = Method(True, has_contacts and turn == 0, False)
+            again, count, second = retry(d, knot2, knot3, h, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)
             iterations = iterations + count
+            if method.interior_point and any_lane(again):
+                count, residual = refine(d, knot2, knot3, h, again, residual, tolerance)
+                iterations = iterations + count
     return done, failed, iterations, residual
 
 

@@ -327,7 +327,7 @@ def solve_dof(d, i, j, dy, dphi, largest):
     if body.fill_in_count > 0:
         motion = dof_motion_by_multipliers(d, i, j)
         s = s + motion
-        largest = maximum(largest, dof_residual_after_multipliers(dof, motion))
+        largest = maximum(largest, dof_residual_after_multipliers(d, dof, motion))
     dof.increment = s
     return s, largest
 

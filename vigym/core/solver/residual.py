@@ -64,9 +64,8 @@ from vigym.core.solver.ldu import (
 )
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
-DAMPED_PROX = 1e-3  # of the damped attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
-OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
+OPEN_ROUNDING = 0.05, 1.0  # without loops, in double and in single precision
 
 
 class Step(NamedTuple):
@@ -228,7 +227,7 @@ def assemble_forces(d, step, iteration):
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         else:
-            touching = linearize_contacts(d, per_h, iteration.prox)
+            touching = linearize_contacts(d, per_h, iteration.prox, iteration.damped)
         constrained = maximum(constrained, touching)
     return gap * iteration.slack, constrained
 
