@@ -1,6 +1,6 @@
 """Bodies, massless frames, the ground plane and notes: checked records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -147,7 +147,9 @@ def check_ground(ground: Ground | None, element: str) -> None:
         raise MechanismError(f"{element}: found {found}, expected one; set `ground`")
 
 
-def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], element: str) -> None:
+def check_body(
+    name: str, bodies: Collection[str], frames: Mapping[str, Frame], element: str
+) -> None:
     """Raise MechanismError unless `name` is a body; for a massless frame it names the body."""
     if name in frames:
         carrier = frames[name].body
@@ -155,4 +157,4 @@ def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], el
             f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a "
             f"body with mass; name {carrier!r} and the position in its frame"
         )
-    checks.one_of(name, list(bodies), f"{element} body")
+    checks.one_of(name, bodies, f"{element} body")
