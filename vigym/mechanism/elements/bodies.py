@@ -106,10 +106,16 @@ def make_body(
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
+    mass = checks.positive(mass, f"{element} mass [kg]")
+    tensor = checks.inertia_tensor(inertia, f"{element} inertia")
+    largest = float(tensor.max())
+    if largest > checks.LARGEST_INERTIA * min(mass, 1.0):  # the radius of gyration is no number
+        found = f"{largest:.3g} kg m^2 of {mass:.3g} kg"
+        raise MechanismError(f"{element} inertia: found {found}, expected less or more mass")
     return Body(
         name=name,
-        mass=checks.positive(mass, f"{element} mass [kg]"),
-        inertia=checks.inertia_tensor(inertia, f"{element} inertia"),
+        mass=mass,
+        inertia=tensor,
         position=checks.vector(position, f"{element} position"),
         orientation=checks.unit(orientation, f"{element} orientation", 4),
         shapes=check_shapes(shapes, element),

@@ -128,9 +128,6 @@ def inertia_tensor(value: ArrayLike, element: str) -> Array:
     fault = inertia_fault(tensor)
     if fault:
         raise MechanismError(f"{element}: {fault}")
-    if np.abs(tensor).max() > LARGEST_INERTIA:
-        found = f"{np.abs(tensor).max():.3g} kg m^2"
-        raise MechanismError(f"{element}: found {found}, expected at most {LARGEST_INERTIA:g}")
     return read_only(tensor)
 
 
