@@ -21,7 +21,7 @@ def start(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
 
     def start():
-        monkeypatch.setattr(cache, "_told", set())
+        monkeypatch.setattr(cache, "_printed", set())
         kernel = entry(double)
         assert kernel(1.5) == 3.0
         assert kernel(2) == 4.0

@@ -120,7 +120,8 @@ def content(folder):
 
 
 def test_model_and_normalisation_are_replaced_together(train, tmp_path):
-    save, restore, best = train["learning"].save, train["learning"].restore, tmp_path / "best"
+    save, restore = train["learning"].save, train["learning"].restore
+    best = tmp_path / "best"
     save(Saved("first"), best)
     save(Saved("second"), best)
     assert content(best) == ("second", "second")

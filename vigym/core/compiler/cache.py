@@ -24,8 +24,8 @@ from numba.core.serialize import dumps
 
 from vigym.core.compiler.linking import ENABLED
 
-FULL = (errno.ENOSPC, errno.EDQUOT)  # errors of a full disk, and of a full share of it
-_told: set[str] = set()  # messages that this process has printed
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
+_printed: set[str] = set()  # messages that this process has printed
 
 
 def _sources_hash() -> str:
@@ -74,8 +74,8 @@ def cache_folder() -> Path | None:
             return candidate / SOURCES
         errors.append(error.errno)
     tried = ", ".join(map(str, candidates))
-    if any(number in FULL for number in errors):
-        _tell("keeps", f"no compiled kernels, found no space in {tried}")
+    if any(number in NO_SPACE for number in errors):
+        _print_once("keeps", f"no compiled kernels, found no space in {tried}")
         return None
     raise OSError(
         f"vigym found no writable folder for compiled code, tried {tried}; "
@@ -119,7 +119,7 @@ class KernelCache(FunctionCache):
             return super().load_overload(sig, target_context)
         except Exception as error:  # what a damaged pickle raises may be anything
             found = f"damaged files in {self.cache_path} ({_words(error)})"
-            _tell("compiles", f"kernels anew, found {found}")
+            _print_once("compiles", f"kernels anew, found {found}")
             return None
 
     def save_overload(self, sig, data):
@@ -131,7 +131,8 @@ class KernelCache(FunctionCache):
                 self.flush()
                 super().save_overload(sig, data)
         except OSError as error:
-            _tell("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
+            found = f"found no way to write them ({_words(error)})"
+            _print_once("keeps", f"no compiled kernels, {found}")
 
 
 def keep_on_disk(dispatcher):
@@ -143,7 +144,7 @@ def keep_on_disk(dispatcher):
     try:
         dispatcher._cache = KernelCache(dispatcher.py_func)
     except RuntimeError as error:  # no space for a folder in it
-        _tell("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
+        _print_once("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
     finally:
         config.CACHE_DIR = previous
 
@@ -153,8 +154,8 @@ def _words(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _tell(verb: str, rest: str) -> None:
+def _print_once(verb: str, rest: str) -> None:
     """Print what vigym does with its kernels, once for each verb."""
-    if verb not in _told:
-        _told.add(verb)
+    if verb not in _printed:
+        _printed.add(verb)
         print(f"vigym {verb} {rest}", file=sys.stderr, flush=True)

@@ -82,7 +82,7 @@ class Index:
     """Names and neighbours of elements, so that checks of a new one need not look at all.
 
     Attributes:
-        carried: bodies on the parents of the joints that carry them.
+        tree: bodies on the parents of the joints that carry them.
         coordinates: coordinate name -> joint, without implicit ones.
         closing: names of the joints that close loops.
         followers: coordinate name -> coupling by which it follows another one.
@@ -93,7 +93,7 @@ class Index:
     """
 
     def __init__(self) -> None:
-        self.carried, self.leaders = Forest(), Forest()
+        self.tree, self.leaders = Forest(), Forest()
         self.coordinates: dict[str, Joint] = {}
         self.closing: set[str] = set()
         self.followers: dict[str, Coupling] = {}
@@ -108,7 +108,7 @@ class Index:
         for joint in self._newest("joints", elements.joints):
             self.coordinates |= dict.fromkeys(joint.coordinate_names, joint)
             if joint.name not in self.closing:
-                self.carried.add(joint.child, joint.parent)
+                self.tree.add(joint.child, joint.parent)
         for coupling in self._newest("couplings", elements.couplings):
             self.followers[coupling.joint] = coupling
             self.leaders.add(coupling.joint, coupling.other)

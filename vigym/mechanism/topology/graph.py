@@ -56,7 +56,7 @@ def check_joint(joint: Joint, index: Index) -> bool:
             are taken.
     """
     # its child hangs on the tree already, or carries its parent
-    closes_loop = joint.child in index.carried or index.carried.root(joint.parent) == joint.child
+    closes_loop = joint.child in index.tree or index.tree.root(joint.parent) == joint.child
     if closes_loop:
         _check_closing_joint(joint)
     elif joint.is_open:
