@@ -3,7 +3,12 @@
 import argparse
 import csv
 import json
+import os
+import pickle
+import shutil
+import sys
 import time
+import zipfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -101,7 +106,9 @@ def parse(
         parser.error(f"--seed: found {options.seed}, expected a number >= 0")
     if options.tensorboard and find_spec("tensorboard") is None:
         parser.error("--tensorboard: the package is not installed; pip install tensorboard")
-    if bool(checkpoints(options.out)) != options.resume:
+    options.last = newest_checkpoint(options.out) if options.resume else None
+    earlier = options.last if options.resume else checkpoints(options.out)
+    if bool(earlier) != options.resume:
         found = "no checkpoint" if options.resume else "an earlier run"
         advice = (
             "train without --resume" if options.resume else "add --resume, or give another --out"
@@ -122,6 +129,7 @@ def train(
     evaluation_envs = TimedVecEnv(options.env, EVALUATION_ENVS, {})
     envs.seed(options.seed)
     evaluation_envs.seed(FRESH_SEED // 2 + options.seed)
+    restore(options.out / "best")
     model = _model(algorithm, options, settings, envs)
     interval = options.timesteps // (EVALUATIONS * settings.envs)
     callback = EvalCallback(
@@ -146,7 +154,7 @@ def _model(
     """Return a new model, or that of the last checkpoint."""
     log = str(options.out / "tensorboard") if options.tensorboard else None
     if options.resume:
-        last = checkpoints(options.out)[-1]
+        last: Path = options.last
         normalised = VecNormalize.load(str(last / NORMALISATION), envs)
         model = algorithm.load(last / MODEL, normalised, device="cpu", tensorboard_log=log)
         if isinstance(model, OffPolicyAlgorithm):
@@ -194,16 +202,53 @@ class TimedVecEnv(VecEnvWrapper):
 
 def checkpoints(out: Path) -> list[Path]:
     """Return the folders of all checkpoints, the newest last."""
-    return sorted((out / "checkpoints").glob("*"), key=lambda folder: int(folder.name))
+    folders = [folder for folder in (out / "checkpoints").glob("*") if folder.name.isdigit()]
+    return sorted(folders, key=lambda folder: int(folder.name))
+
+
+def newest_checkpoint(out: Path) -> Path | None:
+    """Return the newest checkpoint that is whole, None without; tell of others on the way."""
+    for folder in reversed(checkpoints(out)):
+        fault = _fault(folder)
+        if not fault:
+            return folder
+        print(f"checkpoint {folder}: {fault}; it is skipped", file=sys.stderr)
+    return None
+
+
+def _fault(folder: Path) -> str:
+    """Return why a checkpoint cannot be continued from, "" if it can: it may be half-written."""
+    try:
+        with zipfile.ZipFile(folder / MODEL) as archive:
+            damaged = archive.testzip()
+        pickle.loads((folder / NORMALISATION).read_bytes())
+    except Exception as error:  # what a damaged pickle raises may be anything
+        return f"found {type(error).__name__}: {error}"
+    return f"found a damaged {damaged!r} in {MODEL}" if damaged else ""
 
 
 def save(model: BaseAlgorithm, folder: Path) -> None:
-    """Write the model and its normalisation."""
-    folder.mkdir(parents=True, exist_ok=True)
-    model.save(folder / MODEL)
+    """Write the model and its normalisation; both are there, or both as they were."""
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    restore(folder)
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    model.save(new / MODEL)
     envs = model.get_vec_normalize_env()
     assert envs is not None
-    envs.save(str(folder / NORMALISATION))
+    envs.save(str(new / NORMALISATION))
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def restore(folder: Path) -> None:
+    """Put a folder back that `save` was about to replace when its process ended."""
+    old = folder.with_name(f"{folder.name}.old")
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 class CheckpointCallback(BaseCallback):
@@ -231,11 +276,13 @@ class CheckpointCallback(BaseCallback):
         score = float(self.parent.last_mean_reward)
         save(self.model, self.out / "checkpoints" / str(steps))
         if isinstance(self.model, OffPolicyAlgorithm):
-            self.model.save_replay_buffer(self.out / REPLAY)  # only the latest: it is large
+            new = self.out / f"new-{REPLAY}"  # only the latest: it is large
+            self.model.save_replay_buffer(new)
+            os.replace(new, self.out / REPLAY)
         if score > self.best_so_far():
             save(self.model, self.out / "best")
-        new = not (self.out / "curve.csv").is_file()
+        first = not (self.out / "curve.csv").is_file()
         with open(self.out / "curve.csv", "a", newline="") as file:
             writer = csv.writer(file)
-            writer.writerows([["steps", "return"]] * new + [[steps, score]])
+            writer.writerows([["steps", "return"]] * first + [[steps, score]])
         return True

@@ -15,6 +15,7 @@ from vigym.cli.app import COMMANDS, run
 from vigym.envs.registry import ENVIRONMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
+LONG = "a" * 300  # of no file: names have at most 255 letters
 FOUR_BAR = str(assets.path("four_bar"))
 
 
@@ -203,7 +204,11 @@ def test_warmup_says_what_it_did(capsys):
             "--csv: found no folder 'nowhere'",
         ),
         (["record", "vigym/Snake-v0", "-f", "film.gif"], 2, "expected a name that ends in .mp4"),
-        (["record", "vigym/Snake-v0", "--seconds", "0"], 2, "0.0 is not in the range x>0"),
+        (["record", "vigym/Snake-v0", "--seconds", "0"], 2, "found 0.0, expected a number"),
+        (["record", "vigym/Snake-v0", "--seconds", "nan"], 2, "found nan, expected a number"),
+        (["record", "vigym/Snake-v0", "-f", f"{LONG}.mp4"], 2, "expected the name of a file"),
+        (["record", "vigym/Snake-v0", "-f", f"{LONG}/film.mp4"], 2, "found no folder"),
+        (["evaluate", "vigym/Snake-v0", "-c", f"{LONG}.zip"], 1, "no such file"),
     ],
 )
 def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):

@@ -345,6 +345,10 @@ def test_pictures_and_films(tmp_path):
     assert done[-1] == 1.0
     with pytest.raises(ValueError, match="did you mean"):
         record_video("vigym/Pendulum-v0", "rando", tmp_path / "no.mp4")
+    for seconds in (float("nan"), 0.0, -1.0):
+        with pytest.raises(ValueError, match="video seconds: found .*, expected a number > 0"):
+            record_video("vigym/Pendulum-v0", "random", tmp_path / "no.mp4", seconds=seconds)
+    assert not (tmp_path / "no.mp4").exists()
 
 
 def test_one_environment_with_options_it_does_not_take():

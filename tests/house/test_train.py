@@ -2,8 +2,10 @@
 
 import csv
 import json
+import pickle
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +25,9 @@ def train(monkeypatch):
     monkeypatch.syspath_prepend(str(TRAIN))
     import evaluation
     import hyperparameters
+    import learning
 
-    return {"evaluation": evaluation, "hyperparameters": hyperparameters}
+    return {"evaluation": evaluation, "hyperparameters": hyperparameters, "learning": learning}
 
 
 def ppo(*arguments, script="ppo.py"):
@@ -89,6 +92,72 @@ def test_train_then_resume(tmp_path):
     assert json.loads((out / "results.json").read_text())["timesteps"] == 8192
     with open(out / "curve.csv", newline="") as file:
         assert [row["steps"] for row in csv.DictReader(file)] == ["4096", "8192"]
+
+
+class Saved:
+    """Stand-in for a model and its normalisation; writing it may end half-way."""
+
+    def __init__(self, text, breaks=False):
+        self.text, self.breaks = text, breaks
+
+    def get_vec_normalize_env(self):
+        return Saved(self.text)
+
+    def save(self, path):
+        if str(path).endswith(".pkl"):
+            Path(path).write_bytes(pickle.dumps(self.text))
+            return
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("data", self.text)
+        if self.breaks:
+            raise KeyboardInterrupt
+
+
+def content(folder):
+    with zipfile.ZipFile(folder / "model.zip") as archive:
+        model = archive.read("data").decode()
+    return model, pickle.loads((folder / "normalisation.pkl").read_bytes())
+
+
+def test_model_and_normalisation_are_replaced_together(train, tmp_path):
+    save, restore = train["learning"].save, train["learning"].restore
+    best = tmp_path / "best"
+    save(Saved("first"), best)
+    save(Saved("second"), best)
+    assert content(best) == ("second", "second")
+    with pytest.raises(KeyboardInterrupt):
+        save(Saved("third", breaks=True), best)
+    assert content(best) == ("second", "second")
+    best.rename(tmp_path / "best.old")  # the process ended between two renames
+    restore(best)
+    assert content(best) == ("second", "second")
+    save(Saved("fourth"), best)
+    assert content(best) == ("fourth", "fourth")
+    assert [path.name for path in tmp_path.iterdir()] == ["best"]
+
+
+@pytest.mark.parametrize("name", ["model.zip", "normalisation.pkl"])
+@pytest.mark.parametrize("kept", [0, 0.5, None])
+def test_half_written_checkpoints_are_skipped(train, tmp_path, capsys, name, kept):
+    learning, folder = train["learning"], tmp_path / "checkpoints"
+    for steps in (4096, 8192, 16384):
+        learning.save(Saved(str(steps)), folder / str(steps))
+    with pytest.raises(KeyboardInterrupt):
+        learning.save(Saved("half", breaks=True), folder / "32768")
+    assert learning.newest_checkpoint(tmp_path).name == "16384"
+    assert capsys.readouterr().err == ""
+    file = folder / "16384" / name
+    if kept is None:
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[: int(kept * file.stat().st_size)])
+    assert learning.newest_checkpoint(tmp_path).name == "8192"
+    err = capsys.readouterr().err
+    assert "16384: found" in err
+    assert "it is skipped" in err
+    (folder / "4096" / name).write_bytes(b"")
+    (folder / "8192" / name).write_bytes(b"")
+    assert learning.newest_checkpoint(tmp_path) is None
 
 
 def test_sac_resumes_with_its_replay_buffer(tmp_path):

@@ -280,3 +280,13 @@ def test_closing_joints_have_neither_friction_nor_limits(load):
     assert any("joint 'd' limits" in entry for entry in said(closing, "not enforced"))
     with pytest.raises(UrdfError, match=r"joint 'd' closes a loop: found friction 0.2"):
         load(*ARMS, loop(inside=HINGE + '<dynamics friction="0.2"/>'))
+
+
+@pytest.mark.parametrize("element", ["collision", "visual"])
+def test_a_mesh_whose_name_is_too_long_for_the_system_is_one_that_is_not_there(load, element):
+    mesh = f'<mesh filename="{"a" * 5000}.stl"/>'
+    part = link("a", INERTIAL + f"<{element}><geometry>{mesh}</geometry></{element}>")
+    assert said(load(part, missing_meshes="report"), "dropped")
+    if element == "collision":
+        with pytest.raises(UrdfError, match="found no readable file"):
+            load(part)

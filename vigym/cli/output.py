@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -21,6 +22,7 @@ GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
 PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4",)  # file formats
 UNCONVERGED = 3  # exit code of a finished command with steps that did not converge
 STANDARD = "-"  # in place of a file: standard output
+QUOTED = 60  # characters of a name that an error quotes
 
 json_option = click.option(
     "--json", "json_file", metavar="F", help="Write JSON to a file, or to standard output ('-')."
@@ -121,9 +123,22 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     if endings and Path(file).suffix.lower() not in endings:
         expected = f"expected a name that ends in {' or '.join(endings)}"
         raise click.UsageError(f"{option}: found {file!r}, {expected}")
-    if not Path(file).absolute().parent.is_dir():
-        folder = str(Path(file).parent)
-        raise click.UsageError(f"{option}: found no folder {folder!r}, expected an existing one")
+    folder = Path(file).absolute().parent
+    if not os.path.isdir(folder):
+        found = shortened(str(Path(file).parent))
+        raise click.UsageError(f"{option}: found no folder {found!r}, expected an existing one")
+    try:
+        os.stat(file)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        found = f"{shortened(file)!r} ({error.strerror})"
+        raise click.UsageError(f"{option}: found {found}, expected the name of a file") from error
+
+
+def shortened(text: str) -> str:
+    """Return a text, or its start where it is too long to be quoted."""
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}..."
 
 
 @contextmanager

@@ -9,6 +9,15 @@ from vigym.cli.output import UNCONVERGED, VIDEOS, check_file, progress_bar
 from vigym.evaluation.environments import check_env_id
 
 
+def check_seconds(
+    context: click.Context, parameter: click.Parameter, seconds: float | None
+) -> float | None:
+    """Return the longest time; raise BadParameter unless it is a number > 0 or None."""
+    if seconds is not None and not seconds > 0.0:  # nan is no number
+        raise click.BadParameter(f"found {seconds}, expected a number of seconds > 0")
+    return seconds
+
+
 @click.command()
 @click.argument("env_id", metavar="ID")
 @click.option(
@@ -29,7 +38,8 @@ from vigym.evaluation.environments import check_env_id
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=float,
+    callback=check_seconds,
     help="Longest simulated time.  [default: the whole episode]",
 )
 @option_option

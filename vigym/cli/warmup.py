@@ -18,7 +18,7 @@ def command(float32: bool) -> None:
     processes start together. The variable VIGYM_CACHE_DIR sets the folder. Trees without contacts
     have smaller kernels of their own.
     """
-    from vigym.core.compiler.kernel import cache_folder  # imports numba
+    from vigym.core.compiler.cache import cache_folder  # imports numba
 
     rows = []
     kinds = [(None, "tree"), (None, "all"), (2, "tree"), (2, "all")]
@@ -30,9 +30,11 @@ def command(float32: bool) -> None:
             call()
             number = "one" if batch is None else "batch"
             rows.append([f"{number}, {kind}", name, f"{time.perf_counter() - start:.1f}"])
-    folder = cache_folder()
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print_table("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
+    folder = cache_folder()
+    if folder is None:
+        raise click.ClickException("warmup: found a full disk, expected space for the kernels")
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"stored in {folder}, {size / 1e6:.0f} MB")
 
 

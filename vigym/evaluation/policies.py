@@ -6,6 +6,7 @@ read the signature of a callable.
 
 import inspect
 import json
+import os
 import pickle
 import zipfile
 from collections.abc import Callable, Mapping
@@ -164,7 +165,7 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
         ValueError: no such file, no model, or one of other observations or actions than `env`.
         ImportError: stable-baselines3 is not installed.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # a name that is too long, too, is that of no file
         raise ValueError(f"controller {str(path)!r}: no such file")
     algorithm = _algorithm(path)
     try:
@@ -179,7 +180,7 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
             name = space.replace("_", " ")
             raise ValueError(f"model {path}: found {name} {found}, expected {expected}")
     beside = path.with_name(NORMALISATION)
-    return Model(model, pickle.loads(beside.read_bytes()) if beside.is_file() else None)
+    return Model(model, pickle.loads(beside.read_bytes()) if os.path.isfile(beside) else None)
 
 
 def _algorithm(path: Path) -> str:

@@ -36,9 +36,12 @@ def record_video(
         seconds: upper bound of the episode's simulated time [s].
 
     Raises:
-        ValueError: an unknown environment or controller, or one that does not fit.
+        ValueError: an unknown environment or controller, one that does not fit, or `seconds` that
+            are not > 0.
         ImportError: moviepy is not installed.
     """
+    if not seconds > 0.0:
+        raise ValueError(f"video seconds: found {seconds!r}, expected a number > 0")
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:

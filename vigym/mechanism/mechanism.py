@@ -67,7 +67,7 @@ class Mechanism(Elements):
             orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
             shapes: drawn, poses in the body frame.
         """
-        checks.fresh_name(name, "body", [WORLD, *self.bodies, *self.frames])
+        checks.fresh_name(name, "body", (WORLD,), self.bodies, self.frames)
         body = bodies.make_body(name, mass, inertia, position, orientation, shapes)
         return self.bodies.add(name, body)
 
@@ -127,7 +127,7 @@ class Mechanism(Elements):
             limits, damping, stiffness, rest, effort, armature, friction, velocity
         )
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
-        closes_loop = check_joint(joint, self._added_tree_joints, self.joints.values())
+        closes_loop = check_joint(joint, self._index)
         self._closing += (name,) if closes_loop else ()
         self.notes += joints.limit_notes(joint, closes_loop)
         return self.joints.add(name, joint)
@@ -147,8 +147,8 @@ class Mechanism(Elements):
             position: origin in the body frame (3,) [m].
             orientation: quaternion (w, x, y, z), frame to body (4,).
         """
-        checks.fresh_name(name, "frame", [WORLD, *self.bodies, *self.frames])
-        checks.one_of(body, [WORLD, *self.bodies], f"frame {name!r} body")
+        checks.fresh_name(name, "frame", (WORLD,), self.bodies, self.frames)
+        checks.one_of(body, self.bodies, f"frame {name!r} body", (WORLD,))
         return self.frames.add(name, bodies.make_frame(name, body, position, orientation))
 
     def add_world_shape(self, shape: Shape) -> None:
@@ -181,8 +181,8 @@ class Mechanism(Elements):
             damping: [N s/m], >= 0.
         """
         checks.fresh_name(name, "spring", self.springs)
-        checks.one_of(a, [WORLD, *self.bodies], f"spring {name!r} a")
-        checks.one_of(b, [WORLD, *self.bodies], f"spring {name!r} b")
+        checks.one_of(a, self.bodies, f"spring {name!r} a", (WORLD,))
+        checks.one_of(b, self.bodies, f"spring {name!r} b", (WORLD,))
         spring = make_spring(name, (a, b), (point_a, point_b), stiffness, rest_length, damping)
         return self.springs.add(name, spring)
 
@@ -209,10 +209,9 @@ class Mechanism(Elements):
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        motors.check_motor_joint(joint, self.joints, self._closing, self._motors)
+        motors.check_motor_joint(joint, self.joints, self._index.closing, self._motors)
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
-        enforced = joints.velocity_limit_element(joint)
-        self.notes[:] = [note for note in self.notes if note.element != enforced]
+        joints.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)
 
     def add_coupling(
@@ -231,7 +230,7 @@ class Mechanism(Elements):
         """
         checks.fresh_name(name, "coupling", self.couplings)
         coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
-        couplings.check_coupled(coupling, self.tree_joints, self.closing_joints, self.couplings)
+        self._index.check_coupling(coupling, lambda: self.tree_joints)
         return self.couplings.add(name, coupling)
 
     def add_contact(
@@ -292,7 +291,7 @@ class Mechanism(Elements):
         bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
         surface = Surface(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
-        contacts.check_partners(collision, self.collisions.values(), self.pairs)
+        contacts.check_partners(collision, self._index.shapes_of_partners(body))
         return self._add_collision(collision)
 
     def add_pair(self, a: str, b: str) -> None:
@@ -308,7 +307,7 @@ class Mechanism(Elements):
         """
         for body in (a, b):
             bodies.check_body(body, self.bodies, self.frames, f"pair {a!r}, {b!r}")
-        contacts.check_pair(a, b, self.collisions.values(), self.pairs)
+        contacts.check_pair(a, b, self._index.shapes, self._index.partners.get(a, ()))
         self.pairs += ((a, b),)
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
@@ -320,7 +319,7 @@ class Mechanism(Elements):
             position: in the body frame (3,) [m].
             direction: in the body frame (3,), scaled to length one.
         """
-        checks.fresh_name(name, "skate", [*self.skates, *self.wheels])
+        checks.fresh_name(name, "skate", self.skates, self.wheels)
         bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
         return self.skates.add(name, couplings.make_skate(name, body, position, direction))
 
@@ -339,7 +338,7 @@ class Mechanism(Elements):
             axis: in the body frame (3,), scaled to length one.
             radius: [m], > 0.
         """
-        checks.fresh_name(name, "wheel", [*self.skates, *self.wheels])
+        checks.fresh_name(name, "wheel", self.skates, self.wheels)
         bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
         wheel = couplings.make_wheel(name, body, position, axis, radius)
         self._add_default_ground()
@@ -347,7 +346,7 @@ class Mechanism(Elements):
         return self.wheels.add(name, wheel)
 
     def _add_collision(self, collision: Collision) -> Collision:
-        contacts.check_contact_names(collision, self.collisions.values())
+        contacts.check_contact_names(collision, self._index.contacts)
         self._add_default_ground()
         self.notes += collisions.cut_notes(collision)
         return self.collisions.add(collision.name, collision)

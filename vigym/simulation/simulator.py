@@ -328,7 +328,7 @@ class Simulator:
             ValueError: inputs of the wrong shape or beyond an effort, a mechanism with electric
                 models of motors, dry friction, skates or wheels, a contact that touches, a joint at
                 its limit, a motor at its largest force or rate, a pose where loops leave more
-                motions than elsewhere.
+                motions than elsewhere, masses too different for double precision.
             RuntimeError: a step that does not converge, or only when halved.
         """
         return self._linearizer.linearize(torques, substeps, targets)

@@ -91,6 +91,8 @@ def step_group(d, call, first, lanes):
     residual, halvings = d.full(0.0), d.full(0.0)
     # one place that calls: compiled into it once
     for stage in range(call.substeps if call.order == 2 else 3 * call.substeps):
+        if d.interrupted > 0:  # the caller restores the state
+            break
         dt = stage_fraction(call.order, stage) * call.dt
         alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
         iterations = iterations + count

@@ -103,6 +103,7 @@ HEADER = Table(
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
     Field("pyramid", "whether friction has the four-sided cone"),
     Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
+    Field("interrupted", "whether calls of the step stop before their next one"),
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),

@@ -1,6 +1,6 @@
 """Bodies, massless frames, the ground plane and notes: checked records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -106,10 +106,16 @@ def make_body(
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
+    mass = checks.positive(mass, f"{element} mass [kg]")
+    tensor = checks.inertia_tensor(inertia, f"{element} inertia")
+    largest = float(tensor.max())
+    if largest > checks.LARGEST_INERTIA * min(mass, 1.0):  # the radius of gyration is no number
+        found = f"{largest:.3g} kg m^2 of {mass:.3g} kg"
+        raise MechanismError(f"{element} inertia: found {found}, expected less or more mass")
     return Body(
         name=name,
-        mass=checks.positive(mass, f"{element} mass [kg]"),
-        inertia=checks.inertia_tensor(inertia, f"{element} inertia"),
+        mass=mass,
+        inertia=tensor,
         position=checks.vector(position, f"{element} position"),
         orientation=checks.unit(orientation, f"{element} orientation", 4),
         shapes=check_shapes(shapes, element),
@@ -147,7 +153,9 @@ def check_ground(ground: Ground | None, element: str) -> None:
         raise MechanismError(f"{element}: found {found}, expected one; set `ground`")
 
 
-def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], element: str) -> None:
+def check_body(
+    name: str, bodies: Collection[str], frames: Mapping[str, Frame], element: str
+) -> None:
     """Raise MechanismError unless `name` is a body; for a massless frame it names the body."""
     if name in frames:
         carrier = frames[name].body
@@ -155,4 +163,4 @@ def check_body(name: str, bodies: Iterable[str], frames: Mapping[str, Frame], el
             f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a "
             f"body with mass; name {carrier!r} and the position in its frame"
         )
-    checks.one_of(name, list(bodies), f"{element} body")
+    checks.one_of(name, bodies, f"{element} body")

@@ -1,6 +1,7 @@
 """Checks of single values: they return the stored form or raise MechanismError."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ Array = NDArray[np.float64]
 TRIANGLE_TOLERANCE = (
     1e-6  # relative; laminae have equality in the triangle inequality, less rounding
 )
+LARGEST_INERTIA = 1e307  # [kg m^2] sums of nine such numbers are floats
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
 
@@ -122,7 +124,7 @@ def inertia_tensor(value: ArrayLike, element: str) -> Array:
     tensor: Array = np.diag(array) if array.ndim == 1 else array
     if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max():
         raise MechanismError(f"{element}: found {tensor.tolist()}, expected a symmetric tensor")
-    tensor = (tensor + tensor.T) / 2.0
+    tensor = tensor / 2.0 + tensor.T / 2.0
     fault = inertia_fault(tensor)
     if fault:
         raise MechanismError(f"{element}: {fault}")
@@ -137,8 +139,10 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
         tolerance: of the triangle inequality, relative; negative asks for a margin.
         least: lower bound of the smallest moment as a fraction of the largest.
     """
-    moments = np.linalg.eigvalsh(tensor)
-    text = "(" + ", ".join(f"{moment:.6g}" for moment in moments) + ")"
+    # a power of two: squares of huge or tiny numbers leave the float range
+    size = 2.0 ** (np.frexp(np.abs(tensor).max())[1] - 1)
+    moments = np.linalg.eigvalsh(tensor / size)
+    text = "(" + ", ".join(f"{moment:.6g}" for moment in (moments * size).tolist()) + ")"
     if not moments[0] > least * moments[2]:
         return f"found principal moments {text}, expected all > 0"
     if moments[2] > (moments[0] + moments[1]) * (1.0 + tolerance):
@@ -146,20 +150,24 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
     return ""
 
 
-def fresh_name(name: Any, kind: str, taken: Iterable[str]) -> str:
-    """Return `name`; raise unless it is a non-empty string that is not in `taken`."""
+def fresh_name(name: Any, kind: str, *taken: Container[str]) -> str:
+    """Return `name`; raise unless it is a non-empty string that is in none of `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
-    if name in taken:
+    if any(name in names for names in taken):
         raise MechanismError(
             f"{kind} {name!r}: found a second element of this name, expected unique names"
         )
     return name
 
 
-def one_of(value: Any, names: Sequence[str], element: str) -> str:
-    """Return `value`; raise unless it is one of `names`, of which the error lists at most ten."""
-    if isinstance(value, str) and value in names:
+def one_of(value: Any, names: Collection[str], element: str, first: tuple[str, ...] = ()) -> str:
+    """Return `value`; raise unless it is one of `first` and `names`.
+
+    The error lists at most ten of them.
+    """
+    if isinstance(value, str) and (value in names or value in first):
         return value
-    listed = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    listed = ", ".join(islice(chain(first, names), 10))
+    listed += ", ..." if len(first) + len(names) > 10 else ""
     raise MechanismError(f"{element}: found {value!r}, expected one of: {listed}")

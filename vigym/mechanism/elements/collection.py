@@ -1,7 +1,8 @@
 """Ordered collections of named elements, and all elements of one mechanism."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
@@ -10,7 +11,7 @@ from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame, Ground, Note, make_ground
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.contacts import PairContact, contact_names, pair_contacts
-from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel, check_coupled, check_leader
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motor
 from vigym.mechanism.elements.shapes import Shape
@@ -47,6 +48,98 @@ class Collection(Mapping[str, Element]):
         self._elements[name] = element
         return element
 
+    def newest(self, start: int) -> list[Element]:
+        """Return the elements from number `start` on."""
+        return list(islice(reversed(self._elements.values()), len(self) - start))[::-1]
+
+
+class Forest:
+    """Names of which each hangs on another one, or on none."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a name hangs on another one."""
+        return name in self._above
+
+    def add(self, name: str, above: str) -> None:
+        """Let a name hang on another one."""
+        self._above[name] = above
+
+    def root(self, name: str) -> str:
+        """Return the name that one hangs on in the end; itself, where it hangs on none."""
+        path = []
+        while name in self._above:
+            path.append(name)
+            name = self._above[name]
+        for below in path:  # a shorter way for the next time
+            self._above[below] = name
+        return name
+
+
+class Index:
+    """Names and neighbours of elements, so that checks of a new one need not look at all.
+
+    Attributes:
+        tree: bodies on the parents of the joints that carry them.
+        coordinates: coordinate name -> joint, without implicit ones.
+        closing: names of the joints that close loops.
+        followers: coordinate name -> coupling by which it follows another one.
+        leaders: coordinates on those that they follow.
+        contacts: names of all contacts, as if there was a ground.
+        shapes: body -> its collisions with a shape.
+        partners: body -> bodies that are paired with it.
+    """
+
+    def __init__(self) -> None:
+        self.tree, self.leaders = Forest(), Forest()
+        self.coordinates: dict[str, Joint] = {}
+        self.closing: set[str] = set()
+        self.followers: dict[str, Coupling] = {}
+        self.contacts: set[str] = set()
+        self.shapes: dict[str, list[Collision]] = {}
+        self.partners: dict[str, list[str]] = {}
+        self._counts = dict.fromkeys(("joints", "couplings", "collisions", "pairs"), 0)
+
+    def update(self, elements: "Elements", closing: Sequence[str]) -> None:
+        """Add the elements that are not in the index yet; elements are only ever added."""
+        self.closing.update(closing[len(self.closing) :])
+        for joint in self._newest("joints", elements.joints):
+            self.coordinates |= dict.fromkeys(joint.coordinate_names, joint)
+            if joint.name not in self.closing:
+                self.tree.add(joint.child, joint.parent)
+        for coupling in self._newest("couplings", elements.couplings):
+            self.followers[coupling.joint] = coupling
+            self.leaders.add(coupling.joint, coupling.other)
+        for collision in self._newest("collisions", elements.collisions):
+            self.contacts.update(contact_names(collision))
+            if collision.shape is not None:
+                self.shapes.setdefault(collision.body, []).append(collision)
+        for a, b in elements.pairs[self._counts["pairs"] :]:
+            self.partners.setdefault(a, []).append(b)
+            self.partners.setdefault(b, []).append(a)
+        self._counts["pairs"] = len(elements.pairs)
+
+    def check_coupling(self, coupling: Coupling, tree: Callable[[], Sequence[Joint]]) -> None:
+        """Raise MechanismError for a coupling that cannot be added.
+
+        Args:
+            coupling: of two coordinates.
+            tree: returns the joints of the tree.
+        """
+        check_coupled(coupling, self.coordinates, self.closing, tree)
+        check_leader(coupling, self.followers, self.leaders.root)
+
+    def shapes_of_partners(self, body: str) -> list[Collision]:
+        """Return the collision shapes of the bodies that are paired with one."""
+        return [shape for partner in self.partners.get(body, ()) for shape in self.shapes[partner]]
+
+    def _newest(self, kind: str, elements: Collection[Element]) -> list[Element]:
+        """Return the elements of a kind that were added since the last call."""
+        start, self._counts[kind] = self._counts[kind], len(elements)
+        return elements.newest(start)
+
 
 class Elements(checks.ReadOnly):
     """Elements of a mechanism, with the orders and names of joints, coordinates and contacts.
@@ -62,7 +155,7 @@ class Elements(checks.ReadOnly):
     ) -> None:
         self.gravity = checks.vector(gravity, "gravity [m/s^2]")
         self.ground = make_ground(ground)
-        self.name = checks.fresh_name(name, "mechanism", ())
+        self.name = checks.fresh_name(name, "mechanism")
         self.notes: list[Note] = []
         self.bodies: Collection[Body] = Collection()
         self.joints: Collection[Joint] = Collection()
@@ -77,6 +170,7 @@ class Elements(checks.ReadOnly):
         self._motors: Collection[Motor] = Collection()
         self._closing: tuple[str, ...] = ()  # names of the joints that close loops
         self._adds_ground = ground is None  # with the first contact, collision or wheel
+        self._known = Index()
 
     def __repr__(self) -> str:
         bodies, joints = len(self.bodies), len(self.joints)
@@ -90,6 +184,7 @@ class Elements(checks.ReadOnly):
         """
         other = copy.copy(self)
         other.notes = list(self.notes)
+        other._known = Index()
         for kind, old in vars(self).items():
             if isinstance(old, Collection):
                 new = elements.get(kind.removeprefix("_"), old)
@@ -99,6 +194,12 @@ class Elements(checks.ReadOnly):
     def _add_default_ground(self) -> None:
         if self.ground is None and self._adds_ground:
             self.ground = Ground()
+
+    @property
+    def _index(self) -> Index:
+        """Names and neighbours of all elements."""
+        self._known.update(self, self._closing)
+        return self._known
 
     @property
     def motors(self) -> Mapping[str, Motor]:
@@ -141,7 +242,8 @@ class Elements(checks.ReadOnly):
     @property
     def _added_tree_joints(self) -> list[Joint]:
         """Joints that carry a body, in the order they were added, without implicit ones."""
-        return [joint for joint in self.joints.values() if joint.name not in self._closing]
+        closing = set(self._closing)
+        return [joint for joint in self.joints.values() if joint.name not in closing]
 
     @property
     def tree_joints(self) -> list[Joint]:

@@ -3,7 +3,7 @@
 In a contact of two bodies one side is a ball or the segment of a capsule, the other a rounded box.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -164,28 +164,23 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
     return center, axes, np.array([0.0, 0.0, 0.5 * length]), float(shape.radius)
 
 
-def check_contact_names(collision: Collision, others: Iterable[Collision]) -> None:
-    """Raise MechanismError when a contact of a collision has the name of one of the others."""
-    taken = {name for other in others for name in contact_names(other)}
+def check_contact_names(collision: Collision, taken: Container[str]) -> None:
+    """Raise MechanismError when a contact of a collision has one of the names that are taken."""
     for name in contact_names(collision):
         checks.fresh_name(name, "contact", taken)
 
 
-def check_partners(
-    collision: Collision, others: Iterable[Collision], pairs: Sequence[tuple[str, str]]
-) -> None:
+def check_partners(collision: Collision, others: Sequence[Collision]) -> None:
     """Raise MechanismError for a shape that cannot touch the bodies paired with its own one.
 
     Args:
         collision: to be added.
-        others: collisions of the mechanism.
-        pairs: paired bodies.
+        others: shapes of these bodies.
     """
-    partners = {b if a == collision.body else a for a, b in pairs if collision.body in (a, b)}
-    if partners:
+    if others:
         check_pairable([collision])
     for other in others:
-        if other.body in partners and not _can_collide(collision, other):
+        if not _can_collide(collision, other):
             raise MechanismError(
                 f"collision {collision.name!r}: found a box, and its body paired with one that has "
                 f"a box, {other.name!r}, expected a sphere or capsule on one side"
@@ -193,30 +188,26 @@ def check_partners(
 
 
 def check_pair(
-    a: str, b: str, collisions: Iterable[Collision], pairs: Sequence[tuple[str, str]]
+    a: str, b: str, shapes: Mapping[str, Sequence[Collision]], partners: Container[str]
 ) -> None:
     """Raise MechanismError for bodies that cannot be paired.
 
     Args:
         a: body name.
         b: another one.
-        collisions: those of the mechanism.
-        pairs: pairs of the mechanism.
+        shapes: collisions with a shape, by body.
+        partners: bodies that are paired with a.
     """
     element = f"pair {a!r}, {b!r}"
     if a == b:
         raise MechanismError(f"{element}: found one body twice, expected two bodies")
-    if (a, b) in pairs or (b, a) in pairs:
+    if b in partners:
         raise MechanismError(f"{element}: found a second pair of these bodies, expected one")
-    shapes: dict[str, list[Collision]] = {a: [], b: []}
-    for collision in collisions:
-        if collision.shape is not None and collision.body in shapes:
-            shapes[collision.body].append(collision)
-    for body, found in shapes.items():
-        if not found:
+    for body in (a, b):
+        if body not in shapes:
             raise MechanismError(f"{element}: found no collision shape on {body!r}, expected one")
-        check_pairable(found)
-    for first, second in product(*shapes.values()):
+        check_pairable(shapes[body])
+    for first, second in product(shapes[a], shapes[b]):
         if not _can_collide(first, second):
             raise MechanismError(
                 f"{element}: found two boxes, {first.name!r} and {second.name!r}, which do not "

@@ -1,6 +1,6 @@
 """Couplings of joint coordinates; skates and wheels (nonholonomic constraints)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -100,35 +100,29 @@ def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radiu
 
 def check_coupled(
     coupling: Coupling,
-    tree: Sequence[Joint],
-    closing: Iterable[Joint],
-    others: Mapping[str, Coupling],
+    joints: Mapping[str, Joint],
+    closing: Container[str],
+    tree: Callable[[], Sequence[Joint]],
 ) -> None:
     """Raise MechanismError when the two coordinates cannot be coupled.
 
     Args:
         coupling: to be added.
-        tree: joints of the tree.
-        closing: joints that close loops.
-        others: couplings of the mechanism.
+        joints: coordinate name -> joint, without implicit ones.
+        closing: names of the joints that close loops.
+        tree: returns the joints of the tree.
     """
     element = f"coupling {coupling.name!r}"
     ends = {"joint": coupling.joint, "other": coupling.other}
     for name in ends.values():
-        if any(name in {joint.name, *joint.coordinate_names} for joint in closing):
+        if name in closing or (name in joints and joints[name].name in closing):
             found = f"{name!r}, a coordinate of a joint that closes a loop"
             raise MechanismError(f"{element}: found {found}, expected one of a joint of the tree")
-    owners = {name: joint for joint in tree for name in joint.position_names}
-    allowed = [name for name, joint in owners.items() if not joint.joint_type.has_quaternion]
     for end, name in ends.items():
-        if name in owners and name not in allowed:
-            found = f"{name!r}, a coordinate of a {owners[name].type} joint"
-            raise MechanismError(
-                f"{element} {end}: found {found}, expected one of a joint without quaternion"
-            )
-        checks.one_of(name, allowed, f"{element} {end}")
-    _check_leaders(coupling, {other.joint: other for other in others.values()})
-    owner = owners[coupling.joint]
+        joint = joints.get(name)
+        if joint is None or joint.joint_type.has_quaternion or name not in joint.position_names:
+            _refuse_coordinate(name, f"{element} {end}", tree())
+    owner = joints[coupling.joint]
     cylindrical = owner.type == "cylindrical" and owner.position_names == list(ends.values())
     if coupling.type == "screw" and not cylindrical:
         raise MechanismError(
@@ -137,21 +131,33 @@ def check_coupled(
         )
 
 
-def _check_leaders(coupling: Coupling, existing: Mapping[str, Coupling]) -> None:
+def _refuse_coordinate(name: str, element: str, tree: Sequence[Joint]) -> None:
+    """Raise MechanismError for a name that is not a coordinate which can be coupled."""
+    owners = {name: joint for joint in tree for name in joint.position_names}
+    if name in owners and owners[name].joint_type.has_quaternion:
+        found = f"{name!r}, a coordinate of a {owners[name].type} joint"
+        raise MechanismError(
+            f"{element}: found {found}, expected one of a joint without quaternion"
+        )
+    allowed = [name for name, joint in owners.items() if not joint.joint_type.has_quaternion]
+    checks.one_of(name, allowed, element)
+
+
+def check_leader(
+    coupling: Coupling, existing: Mapping[str, Coupling], last_leader: Callable[[str], str]
+) -> None:
     """Raise MechanismError for a coordinate that follows a second one, or itself through others.
 
     Args:
         coupling: to be added.
         existing: coupling by the coordinate that follows.
+        last_leader: returns the coordinate that one follows in the end.
     """
     element = f"coupling {coupling.name!r}"
     if coupling.joint in existing:
         found = f"{coupling.joint!r}, which follows already by {existing[coupling.joint].name!r}"
         raise MechanismError(f"{element} joint: found {found}, expected another coordinate")
-    leader = coupling.other
-    while leader in existing and leader != coupling.joint:
-        leader = existing[leader].other
-    if leader == coupling.joint:
+    if last_leader(coupling.other) == coupling.joint:
         raise MechanismError(
             f"{element}: found {coupling.joint!r} following itself, expected two coordinates"
         )

@@ -1,6 +1,6 @@
 """Joint types as rows of data, and the checked record of one joint."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -253,7 +253,7 @@ def make_joint(
         MechanismError: an unknown type, a value out of range or one that the type cannot have.
     """
     element = f"joint {name!r}"
-    joint_type = JOINT_TYPES[checks.one_of(type, list(JOINT_TYPES), f"{element} type")]
+    joint_type = JOINT_TYPES[checks.one_of(type, JOINT_TYPES, f"{element} type")]
     axis = checks.unit(placement.axis, f"{element} axis")
     position = checks.vector(placement.position, f"{element} position")
     child_position = _or(placement.child_position, position)
@@ -281,7 +281,7 @@ def make_joint(
     return joint
 
 
-def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) -> None:
+def check_joint_ends(name: str, parent: str, child: str, bodies: Collection[str]) -> None:
     """Raise MechanismError for a reserved joint name, or for ends that are not two bodies."""
     element = f"joint {name!r}"
     if FLOATING_SUFFIX in name:
@@ -291,16 +291,19 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Iterable[str]) 
         raise MechanismError(
             f"{element} child: found 'world', expected a body; make the world the parent"
         )
-    checks.one_of(parent, [WORLD, *bodies], f"{element} parent")
-    checks.one_of(child, list(bodies), f"{element} child")
+    checks.one_of(parent, bodies, f"{element} parent", (WORLD,))
+    checks.one_of(child, bodies, f"{element} child")
     if parent == child:
         found = f"{child!r} as parent and child"
         raise MechanismError(f"{element}: found {found}, expected two bodies")
 
 
-def velocity_limit_element(joint: str) -> str:
-    """Return the name of a joint's velocity limit in notes."""
-    return f"joint {joint!r} velocity"
+def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
+    """Remove the note on a velocity limit that is not enforced."""
+    element = f"joint {joint.name!r} velocity" if joint.velocity is not None else None
+    for number in (k for k, note in enumerate(notes) if note.element == element):
+        del notes[number]  # notes are in the order of joints: it is soon found
+        return
 
 
 def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
@@ -308,7 +311,7 @@ def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
     notes = []
     if joint.velocity is not None and np.isfinite(joint.velocity):
         message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
-        notes.append(Note("not enforced", velocity_limit_element(joint.name), message))
+        notes.append(Note("not enforced", f"joint {joint.name!r} velocity", message))
     if joint.limits is not None and closes_loop:
         message = "the joint closes a loop; add it before the others of its loop"
         message = f"{joint.limits.tolist()}: {message}"

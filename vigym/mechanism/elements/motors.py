@@ -1,6 +1,6 @@
 """Motors of joints and the electric motor model that may drive them: checked records."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -108,7 +108,7 @@ def make_motor(
 
 
 def check_motor_joint(
-    joint: str, joints: Iterable[str], closing: Container[str], driven: Container[str]
+    joint: str, joints: Collection[str], closing: Container[str], driven: Container[str]
 ) -> None:
     """Raise MechanismError for a joint that is unknown, closes a loop or has a motor already.
 
@@ -118,7 +118,7 @@ def check_motor_joint(
         closing: names of those that close loops.
         driven: names of those with a motor.
     """
-    checks.one_of(joint, list(joints), "motor joint")
+    checks.one_of(joint, joints, "motor joint")
     element = f"motor of joint {joint!r}"
     if joint in closing:
         raise MechanismError(

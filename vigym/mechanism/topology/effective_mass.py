@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
@@ -39,6 +40,7 @@ class Mobility:
             rank = int((values > RANK * values.max(initial=0.0)).sum())
             self._motions = self._motions @ vectors[rank:].T
         names, bodies = list(mechanism.bodies), mechanism.bodies.values()
+        self._names = names
         joints = mechanism.tree_joints
         self._armatures = [joint.armature for joint in joints for _ in range(joint.dofs)]
         self._linear = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
@@ -53,15 +55,39 @@ class Mobility:
         Args:
             masses: of the bodies (n,) [kg].
             inertias: of the bodies (n, 3, 3) [kg m^2].
+
+        Raises:
+            MechanismError: masses too different, or too large, for numbers of double precision.
         """
         v = self._linear
         w = self._angular
         n = self._tree.dofs
-        M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
-        M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
         T = self._motions
-        inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T) if T.size else np.zeros_like(M)
+        with np.errstate(over="ignore", invalid="ignore"):  # found below
+            M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
+            M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
+            if not T.size:
+                return np.zeros_like(M)
+            try:
+                inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T)
+            except np.linalg.LinAlgError as error:
+                raise self._mass_error(masses, inertias) from error
+        if not np.isfinite(inverse).all():
+            raise self._mass_error(masses, inertias)
         return inverse
+
+    def _mass_error(self, masses: Array, inertias: Array) -> MechanismError:
+        """Return the error of masses whose joint inertias have no inverse; it names extremes."""
+        moments = np.diagonal(inertias, axis1=1, axis2=2).max(axis=1)
+        found = []
+        for quantity, values, unit in (("mass", masses, "kg"), ("inertia", moments, "kg m^2")):
+            least, most = int(values.argmin()), int(values.argmax())
+            low, high = (f"{values[k]:.3g} {unit} of {self._names[k]!r}" for k in (least, most))
+            found.append(f"{quantity} from {low} to {high}")
+        return MechanismError(
+            f"bodies: found {' and '.join(found)}, expected some whose inertia along the joints "
+            "can be told apart in double precision"
+        )
 
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:
         """Return velocities of points of bodies per rate of each degree of freedom.

@@ -5,10 +5,8 @@ hangs on another joint or carries the joint's own parent: then the joint closes 
 joints in the same order always give the same tree.
 """
 
-from collections.abc import Iterable, Sequence
-
 from vigym.mechanism.elements.bodies import WORLD
-from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.elements.collection import Elements, Index
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 
@@ -46,19 +44,19 @@ def loop_joints(mechanism: Elements) -> set[str]:
     return set().union(*loops)
 
 
-def check_joint(joint: Joint, tree: Sequence[Joint], others: Iterable[Joint]) -> bool:
+def check_joint(joint: Joint, index: Index) -> bool:
     """Return whether a new joint closes a loop.
 
     Args:
         joint: to be added.
-        tree: joints that carry a body, without implicit ones.
-        others: all joints of the mechanism.
+        index: of the mechanism.
 
     Raises:
         MechanismError: parameters that a joint in its place cannot have, or coordinate names that
             are taken.
     """
-    closes_loop = _closes_loop(joint, tree)
+    # its child hangs on the tree already, or carries its parent
+    closes_loop = joint.child in index.tree or index.tree.root(joint.parent) == joint.child
     if closes_loop:
         _check_closing_joint(joint)
     elif joint.is_open:
@@ -66,24 +64,12 @@ def check_joint(joint: Joint, tree: Sequence[Joint], others: Iterable[Joint]) ->
             f"joint {joint.name!r}: found child_position or child_rotation "
             "on a joint that closes no loop"
         )
-    taken = {name for other in others for name in other.coordinate_names}
-    double = sorted(joint.coordinate_names & taken)
+    double = sorted(joint.coordinate_names & index.coordinates.keys())
     if double:
         raise MechanismError(
             f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint"
         )
     return closes_loop
-
-
-def _closes_loop(joint: Joint, tree: Iterable[Joint]) -> bool:
-    """Return whether the child of a joint hangs on the tree already, or carries its parent."""
-    parents = {other.child: other.parent for other in tree}
-    if joint.child in parents:
-        return True
-    body = joint.parent
-    while body in parents and body != joint.child:
-        body = parents[body]
-    return body == joint.child
 
 
 def _check_closing_joint(joint: Joint) -> None:

@@ -1,6 +1,7 @@
 """pybullet as a renderer of visuals; its physics is not used."""
 
 import os
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -16,6 +17,7 @@ from vigym.render.scene.surfaces import MeshFile
 from vigym.render.scene.visuals import Visual
 
 SPECULAR = [0.25, 0.25, 0.25]  # specular colour of all visuals
+_LOCK = threading.Lock()  # of the lists that all new shapes share
 Pixels = NDArray[np.uint8]
 Depth = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -140,14 +142,40 @@ def _create_shape(p: ModuleType, visual: Visual, client: int) -> int:
     surface = visual.surface
     if isinstance(surface, MeshFile):
         return read_mesh(surface, p.createVisualShape, **appearance(visual, client))
-    number: int = p.createVisualShape(
-        p.GEOM_MESH,
-        vertices=surface.vertices.tolist(),
-        normals=surface.normals.tolist(),
-        indices=surface.triangles.ravel().tolist(),
-        **appearance(visual, client),
-    )
+    with _LOCK:
+        _INDICES[:] = surface.triangles.ravel().tolist()
+        number: int = p.createVisualShape(
+            p.GEOM_MESH,
+            vertices=_VERTICES.filled(surface.vertices),
+            normals=_NORMALS.filled(surface.normals),
+            indices=_INDICES,
+            **appearance(visual, client),
+        )
     return number
+
+
+class _Points:
+    """List of points for pybullet, filled anew for every shape.
+
+    pybullet copies the numbers of a list of lists, and never lets go of the lists themselves.
+    """
+
+    def __init__(self) -> None:
+        self._list: list[list[float]] = []
+        self._points: list[list[float]] = []  # all that were ever needed
+
+    def filled(self, values: Array) -> list[list[float]]:
+        """Return the list with these points (n, 3)."""
+        rows = values.tolist()
+        self._points += [[] for _ in range(len(rows) - len(self._points))]
+        self._list[:] = self._points[: len(rows)]
+        for point, row in zip(self._list, rows, strict=True):
+            point[:] = row
+        return self._list
+
+
+_VERTICES, _NORMALS = _Points(), _Points()
+_INDICES: list[int] = []
 
 
 def _create_body(p: ModuleType, visual: Visual, shape: int, client: int) -> int:

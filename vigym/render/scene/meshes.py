@@ -1,5 +1,6 @@
 """pybullet without its banner, and mesh files read by it."""
 
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -39,7 +40,7 @@ def read_mesh(mesh: MeshFile, create: Callable[..., int], **options: object) -> 
         RenderError: no such file, or one that pybullet cannot read.
     """
     path = str(mesh.path)
-    if not mesh.path.is_file():
+    if not os.path.isfile(mesh.path):
         raise RenderError(f"mesh {path!r}: found no such file, expected the mesh of a shape")
     p = import_pybullet()
     scale = mesh.scale.tolist()

@@ -257,7 +257,7 @@ class LinearStep:
         M = self._step.knot_momentum(knot.q[None], rates, 0.0, NO_COMMAND)  # with armatures
         E = self._T @ N
         nearest = np.zeros((N.shape[1], self._size))
-        nearest[:, : len(rates)] = np.linalg.solve(E.T @ M @ E, E.T @ M)
+        nearest[:, : len(rates)] = _solve_square(E.T @ M @ E, E.T @ M)
         o = np.zeros_like(nearest)
         return np.block([[nearest, o], [o, nearest]])
 
@@ -276,5 +276,20 @@ class LinearStep:
 
 def _solve(left: Array, matrix: Array, right: Array, values: Array) -> Array:
     """Return the motions x along ``right`` with left' matrix x = left' values."""
-    result: Array = right @ np.linalg.solve(left.T @ matrix @ right, left.T @ values)
+    result: Array = right @ _solve_square(left.T @ matrix @ right, left.T @ values)
     return result
+
+
+def _solve_square(matrix: Array, values: Array) -> Array:
+    """Return the solution x of matrix x = values.
+
+    Raises:
+        ValueError: the matrix has no inverse.
+    """
+    try:
+        return np.asarray(np.linalg.solve(matrix, values), dtype=np.float64)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "linearize: found masses that are too different for double precision, expected an "
+            "inertia with an inverse"
+        ) from error

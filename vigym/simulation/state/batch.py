@@ -37,6 +37,11 @@ Array = NDArray[np.float64]
 Kernel = Any  # a function of `vigym.core.kernels`
 # bodies in all groups times steps (about 0.25 us each) that make a thread worth its start
 PAYS = 400
+# bodies in all groups times steps, some 20 ms to a second, beyond which a call can be interrupted
+LONG = 80_000
+# steps of such a call: copying the state first takes less than a few
+FEW = 8
+HEEDED = 0.1  # [s] between looks at signals
 
 
 def require_memory(count: int, each: float) -> None:
@@ -81,6 +86,37 @@ def run_parallel(work: Callable[[int], None], count: int) -> None:
         wait(others)
     for other in others:
         other.result()
+
+
+def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[], None]) -> None:
+    """Call ``work`` with 0 to count - 1, each in a thread, and wait for all or for ctrl-C.
+
+    Args:
+        work: called with the number of a part, out of the interpreter's reach.
+        count: number of parts.
+        stop: called on an exception in this thread, to make them return soon.
+    """
+    parts: list[Future[None]] = []
+    try:
+        parts.extend(_submitted(work, part, count) for part in range(count))
+        while wait(parts, HEEDED).not_done:
+            pass  # some systems heed ctrl-C between the waits alone
+    except BaseException:
+        stop()
+        _wait_whatever_comes(parts)
+        raise
+    for part in parts:
+        part.result()
+
+
+def _wait_whatever_comes(parts: list[Future[None]]) -> None:
+    """Wait until all parts are done; exceptions that a signal raises are too late."""
+    while True:
+        try:
+            wait(parts)
+            return
+        except BaseException:
+            continue
 
 
 def _submitted(work: Callable[[int], None], part: int, size: int) -> Future[None]:
@@ -152,6 +188,7 @@ class LaneGroups:
         self._stride = (
             0  # from one group's constants to the next one's: all share those of the mechanism
         )
+        self._brief = max(FEW, LONG // (int(header["body_count"]) * self.groups))  # steps
 
     @property
     def state(self) -> Array:
@@ -189,6 +226,9 @@ class LaneGroups:
             changes: (count,) environments whose state it changes, beside those that step.
             steps: number of steps, of a kernel that steps.
         """
+        if steps > self._brief:
+            self._call_interruptibly(kernel, arguments, steps)
+            return
         everything = [(0, self.groups)]
         spans = everything if selected is None or self.single else self._needed(selected)
         if spans != everything:  # little, here and there: for one thread
@@ -209,6 +249,30 @@ class LaneGroups:
                 lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps),
                 len(spans),
             )
+
+    def _call_interruptibly(self, kernel: Kernel, arguments: tuple[Any, ...], steps: int) -> None:
+        """Call a kernel that steps in threads, while this one waits for them and for ctrl-C.
+
+        After an exception here, such as KeyboardInterrupt, all arrays are as before the call.
+        """
+        self._call_span(kernel, arguments, (0, 0), self.work[0], steps)  # compiles it
+        spans = self._shared(kernel, steps)
+        arrays = [self._state, *(a for a in arguments if isinstance(a, np.ndarray))]
+        changed = [array for array in arrays if array.flags.writeable]
+        before = [array.copy() for array in changed]
+        header = header_of(self.plan)
+        try:
+            run_interruptible(
+                lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps),
+                len(spans),
+                lambda: header.__setitem__("interrupted", 1),
+            )
+        except BaseException:
+            for array, values in zip(changed, before, strict=True):
+                array[:] = values
+            raise
+        finally:
+            header["interrupted"] = 0
 
     def _call_span(
         self,

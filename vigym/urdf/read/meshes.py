@@ -19,7 +19,7 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
         folder: of the URDF file.
     """
     path = locate_mesh(filename, folder)
-    if not path.is_file():
+    if not os.path.isfile(path):
         tried = islice(_candidates(filename, folder), 3)
         return None, f"found no file at {' or '.join(map(str, tried))}"
     fault = _fault(path)
@@ -27,9 +27,12 @@ def find_mesh(filename: str, folder: Path) -> tuple[Path | None, str]:
 
 
 def locate_mesh(filename: str, folder: Path) -> Path:
-    """Return the absolute path of a mesh; the first candidate if there is no such file."""
+    """Return the absolute path of a mesh; the first candidate if there is no such file.
+
+    A name that is too long for the system is that of no file (`Path.is_file` would raise OSError).
+    """
     candidates = list(_candidates(filename, folder))
-    return next((path for path in candidates if path.is_file()), candidates[0]).resolve()
+    return next((path for path in candidates if os.path.isfile(path)), candidates[0]).resolve()
 
 
 def _candidates(filename: str, folder: Path) -> Iterator[Path]:

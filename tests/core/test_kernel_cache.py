@@ -1,0 +1,113 @@
+"""Compiled kernels on disk: damaged files are told and replaced, a full disk does without."""
+
+import errno
+import resource
+from pathlib import Path
+
+import pytest
+
+from vigym.core.compiler import cache
+from vigym.core.compiler.kernel import entry
+
+
+def double(x):
+    """Stand for a kernel, one that compiles at once."""
+    return 2.0 * x
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch, capfd):
+    """Call a kernel like a new process with its cache below ``tmp_path``; return what is printed."""
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
+
+    def start():
+        monkeypatch.setattr(cache, "_printed", set())
+        kernel = entry(double)
+        assert kernel(1.5) == 3.0
+        assert kernel(2) == 4.0
+        return capfd.readouterr().err, sum(kernel.stats.cache_misses.values())
+
+    return start
+
+
+def files(folder: Path, pattern: str) -> list[Path]:
+    found = sorted(folder.rglob(pattern))
+    assert found
+    return found
+
+
+def test_a_later_start_compiles_nothing(start):
+    assert start() == ("", 2)
+    assert start() == ("", 0)
+
+
+def flip(data: bytes) -> bytes:
+    """Change a byte of the machine code, which no pickle notices."""
+    middle = 2 * len(data) // 3
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "zeros": lambda data: bytes(len(data)),
+    "other": lambda data: b"damaged" + data,
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "damage"),
+    [(p, damage) for p in ("*.nbi", "*.nbc") for damage in DAMAGES.values()] + [("*.nbc", flip)],
+)
+def test_damaged_files_are_told_in_a_line_and_replaced(start, tmp_path, pattern, damage):
+    start()
+    for path in files(tmp_path, pattern):
+        path.write_bytes(damage(path.read_bytes()))
+    said, compiled = start()
+    assert said.startswith("vigym compiles kernels anew, found damaged files in ")
+    assert said.count("\n") == 1
+    assert compiled == 2
+    assert start() == ("", 0)
+
+
+def test_one_damaged_file_leaves_the_others(start, tmp_path):
+    start()
+    files(tmp_path, "*.nbc")[0].write_bytes(b"")
+    assert start()[1] == 1
+    assert start() == ("", 0)
+
+
+def test_a_disk_that_is_full_while_kernels_are_written(start, tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # of any file: those of compiled code are larger, what pytest captures is not
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+    try:
+        said, compiled = start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert said.startswith("vigym keeps no compiled kernels, found no way to write them (OSError")
+    assert said.count("\n") == 1
+    assert compiled == 2
+    assert not list(tmp_path.rglob("*.nbc"))
+    start()
+    assert start() == ("", 0)
+
+
+@pytest.mark.parametrize("name", ["mkdir", "makedirs"])
+def test_a_disk_that_is_full_from_the_start(start, tmp_path, monkeypatch, name):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    target = Path if name == "mkdir" else cache.os  # of the folder, of the kernel's own in it
+    monkeypatch.setattr(target, name, full)
+    said, compiled = start()
+    assert said.startswith("vigym keeps no compiled kernels, found no ")
+    assert said.count("\n") == 1
+    assert compiled == 2
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+def test_folders_that_refuse_are_an_error(monkeypatch):
+    monkeypatch.setattr(cache, "_writing_error", lambda folder: PermissionError(errno.EACCES, "no"))
+    with pytest.raises(OSError, match="found no writable folder for compiled code, tried .*VIGYM"):
+        cache.cache_folder()

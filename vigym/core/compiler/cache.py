@@ -1,0 +1,161 @@
+"""Folder that keeps compiled kernels, and files in it that are damaged or cannot be written.
+
+Numba's own cache notices edits only in the file of the cached function. Entry kernels contain code
+from the whole package, so the cache folder is keyed by a hash of every source file of
+``vigym.core``: any edit gives a new folder.
+
+Numba hands on whatever goes wrong when it reads or writes its files, and has no public hook for
+it. Here a kernel whose file cannot be read, or is not as it was written, is compiled anew; one that
+cannot be written serves its process alone. Either is told in one line on standard error.
+"""
+
+import errno
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from pathlib import Path
+
+import numba
+from numba import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.serialize import dumps
+
+from vigym.core.compiler.linking import ENABLED
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
+_printed: set[str] = set()  # messages that this process has printed
+
+
+def _sources_hash() -> str:
+    """Hash of the sources of the core, of numba's version and of how it compiles."""
+    processor = [getattr(config, name, None) for name in ("CPU_NAME", "CPU_FEATURES")]
+    digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {processor}".encode())
+    core = Path(__file__).parents[1]
+    for path in sorted(core.rglob("*.py")):
+        digest.update(path.relative_to(core).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _writing_error(folder: Path) -> OSError | None:
+    """Create a folder; return the error of writing a file there, None if there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return error
+
+
+def cache_folder() -> Path | None:
+    """Find the folder of the compiled kernels, and create it.
+
+    ``VIGYM_CACHE_DIR`` wins, then numba's own ``NUMBA_CACHE_DIR``, then the user's cache folder,
+    then the system's temporary folder: a read-only installation and a home that cannot be written
+    still start.
+
+    Returns:
+        The folder; None where the disk is full.
+
+    Raises:
+        OSError: none of them can be written, for another reason.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    named = [os.environ.get("VIGYM_CACHE_DIR"), os.environ.get("NUMBA_CACHE_DIR")]
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    candidates = [Path(name) / "vigym" for name in named if name]
+    candidates += [home / "vigym", Path(tempfile.gettempdir()) / f"vigym-{user}"]
+    errors = []
+    for candidate in candidates:
+        error = _writing_error(candidate / SOURCES)
+        if error is None:
+            return candidate / SOURCES
+        errors.append(error.errno)
+    tried = ", ".join(map(str, candidates))
+    if any(number in NO_SPACE for number in errors):
+        _print_once("keeps", f"no compiled kernels, found no space in {tried}")
+        return None
+    raise OSError(
+        f"vigym found no writable folder for compiled code, tried {tried}; "
+        "set VIGYM_CACHE_DIR to one"
+    )
+
+
+SOURCES = _sources_hash()
+
+
+class _CheckedResult(CompileResultCacheImpl):
+    """Compiled code as bytes with their checksum: damaged machine code ends a process, or lies."""
+
+    _locator_classes = [UserProvidedCacheLocator]  # not those that know nothing of the sources
+
+    def reduce(self, cres):
+        """Turn compiled code into a checksum and bytes."""
+        data = dumps(super().reduce(cres))
+        return hashlib.sha256(data).digest(), data
+
+    def rebuild(self, target_context, payload):
+        """Turn a checksum and bytes into compiled code.
+
+        Raises:
+            ValueError: bytes that are not those that were written.
+        """
+        checksum, data = payload
+        if hashlib.sha256(data).digest() != checksum:
+            raise ValueError("wrong checksum")
+        return super().rebuild(target_context, pickle.loads(data))
+
+
+class KernelCache(FunctionCache):
+    """Compiled versions of a kernel, in files that may be damaged and on disks that may be full."""
+
+    _impl_class = _CheckedResult
+
+    def load_overload(self, sig, target_context):
+        """Load a version; None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # what a damaged pickle raises may be anything
+            found = f"damaged files in {self.cache_path} ({_words(error)})"
+            _print_once("compiles", f"kernels anew, found {found}")
+            return None
+
+    def save_overload(self, sig, data):
+        """Store a version, where there is space for it."""
+        try:
+            try:
+                super().save_overload(sig, data)
+            except (pickle.PickleError, EOFError, ValueError, TypeError):  # of a damaged index
+                self.flush()
+                super().save_overload(sig, data)
+        except OSError as error:
+            found = f"found no way to write them ({_words(error)})"
+            _print_once("keeps", f"no compiled kernels, {found}")
+
+
+def keep_on_disk(dispatcher):
+    """Keep the compiled versions of a kernel in the cache folder, if there is space for it."""
+    folder = cache_folder()
+    if folder is None:
+        return
+    previous, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    except RuntimeError as error:  # no space for a folder in it
+        _print_once("keeps", f"no compiled kernels, found no way to write them ({_words(error)})")
+    finally:
+        config.CACHE_DIR = previous
+
+
+def _words(error: Exception) -> str:
+    """Name an error in a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _print_once(verb: str, rest: str) -> None:
+    """Print what vigym does with its kernels, once for each verb."""
+    if verb not in _printed:
+        _printed.add(verb)
+        print(f"vigym {verb} {rest}", file=sys.stderr, flush=True)
