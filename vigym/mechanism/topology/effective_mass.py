@@ -54,14 +54,18 @@ class Mobility:
             masses: of the bodies (n,) [kg].
             inertias: of the bodies (n, 3, 3) [kg m^2].
         """
+        M, T = self.mass_matrix(masses, inertias), self._motions
+        inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T) if T.size else np.zeros_like(M)
+        return inverse
+
+    def mass_matrix(self, masses: Array, inertias: Array) -> Array:
+        """Return the mass matrix of the open tree (dofs, dofs); arguments as of `inverse`."""
         v = self._linear
         w = self._angular
         n = self._tree.dofs
         M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
         M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
-        T = self._motions
-        inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T) if T.size else np.zeros_like(M)
-        return inverse
+        return np.asarray(M)
 
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:
         """Return velocities of points of bodies per rate of each degree of freedom.
