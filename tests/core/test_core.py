@@ -94,6 +94,7 @@ class Step:
         self.parents, self.firsts = rows["parent"], rows["first_dof"]
         self.counts = rows["translation_count"] + rows["rotation_count"]
         self.sim._plant.groups.work[0][:] = 0.0
+        self.move(np.zeros((self.bodies, 6)), 0.0)  # writes the axes of springs' increments
 
     def rows(self, table, start, count):
         """Blocks (blocks, fields, LANES) of the rows of a table of the work: a view."""

@@ -178,7 +178,7 @@ class Twin:
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
         rate, momentum, change = self.rates(x3, q3, h)
-        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(change, rho)
+        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, change, rho)
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
@@ -191,17 +191,24 @@ class Twin:
             + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
         )
 
-    def pull(self, change, rho):
+    def pull(self, x3, q3, change, rho):
         """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot.
 
-        Springs of three free rotations, which have no coordinate to take the mean of, act at the
-        knot.
+        Those of three free rotations, of the mean of the relative quaternions at both ends.
         """
-        return (
-            0.5
-            * self.stiffness
-            * (rho * self.mean_stretch + self.stretch() + 0.5 * self.angular * change)
-        )
+        stretch = self.stretch() + 0.5 * self.angular * change
+        for at, joint in self.balls():
+            stretch[..., at] = joint.mean_moment(self.x, self.q, x3, q3)[0]
+        return 0.5 * self.stiffness * (rho * self.mean_stretch + stretch)
+
+    def balls(self):
+        """Joints with three free rotations, and where these are among the freedoms."""
+        ends = np.cumsum([joint.n_free for joint in self.joints])
+        return [
+            (slice(end - 3, end), joint)
+            for end, joint in zip(ends, self.joints, strict=True)
+            if joint.ball
+        ]
 
     def turned(self, w, h):
         """Derivatives (6 n, 6 n) of (x3, th3) over h with respect to (v, w)."""
@@ -265,6 +272,8 @@ class Twin:
         self.lengths = self.lengths[1], self.springs.lengths(x3, q3)
         after = joined(j.stretch(x3, q3, self.angles[j.name]) for j in self.joints)
         self.mean_stretch = after - 0.5 * self.angular * change
+        for at, joint in self.balls():
+            self.mean_stretch[at] = joint.mean_moment(self.x, self.q, x3, q3)[1]
         self.dissipated_steps += (
             0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
         )

@@ -143,6 +143,21 @@ class TwinJoint:
             - self.rest
         )
 
+    def mean_moment(self, x2, q2, x3, q3):
+        """Twice the derivatives of |phi|^2 / 2 by a turn of the child at knot 2 and at knot 3, over its axes.
+
+        phi is the rotation vector of the mean m of the relative quaternions at both: m goes with
+        the part of de / |e2 + e3| across m, and |phi|^2 / 2 by 2 m phi, across m too.
+        """
+        e2, e3 = self.displacement(x2, q2)[1], self.displacement(x3, q3)[1]
+        e3 = np.where(dot(e2, e3)[..., None] < 0.0, -e3, e3)
+        size = np.linalg.norm(e2 + e3, axis=-1, keepdims=True)
+        m = (e2 + e3) / size
+        phi = rotation_vector(mul(conj(self.q_rest), m))
+        slope = 2.0 * mul(m, np.concatenate([np.zeros_like(phi[..., :1]), phi], axis=-1)) / size
+        # a turn th of the child changes e by e (0, th / 2)
+        return tuple(mul(conj(e), slope)[..., 1:] for e in (e2, e3))
+
     def pose(self, xa, qa, value):
         """Pose of the child from the parent's pose and the joint coordinates."""
         s, angles = np.split(value, [len(self.slides)])

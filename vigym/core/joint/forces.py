@@ -9,14 +9,15 @@ the residual
 u1, u2: torques held over the last and this step, half of each acts at their common knot (forcing of
 the discrete Lagrange-d'Alembert principle [MC 3]). k1, k2: spring forces k (s - rest) at the middle
 of both steps, what the discrete potential h V((s2 + s3)/2) makes of a spring: conservative, and
-stable at any stiffness (of three free rotations the spring acts at the knot). ``rate``: of the
-coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of the
-armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the step's
-end: they are implicit, and enter the pivot of their own dof only.
+stable at any stiffness; of three free rotations see `vigym.core.joint.ball_spring`. ``rate``: of
+the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of
+the armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the
+step's end: they are implicit, and enter the pivot of their own dof only.
 """
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.joint.ball_spring import add_ball_spring_load, reset_increment_axis
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
     is_bounded,
@@ -35,16 +36,13 @@ STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns i
 
 
 @phase
-def assemble_constant_loads(d, applied, last, spring):
+def assemble_constant_loads(d, applied, last):
     """Write the loads that stay while Newton iterates: -applied u2 - last u1 + last k1.
-
-    Springs of three free rotations act at the knot: + spring k (s2 - rest).
 
     Args:
         d: data of the lane group.
         applied: weight of this step's torque.
         last: weight of the last step's torque and spring force.
-        spring: weight of springs at the knot.
     """
     for p in range(d.dof_count):
         dof = d.dof(p)
@@ -57,22 +55,19 @@ def assemble_constant_loads(d, applied, last, spring):
         body = d.body(i)
         if body.has_coordinate_force > 0:
             for j in range(body.translation_count + body.rotation_count):
-                add_spring_load_at_start(d, i, j, last, spring)
+                store_start(d, i, j, last)
 
 
 @inline
-def add_spring_load_at_start(d, i, j, last, spring):
-    """Write the coordinate of a dof at knot 2, and what it sets of the constant load."""
+def store_start(d, i, j, last):
+    """Write the coordinate of a dof at knot 2, and the constant load of a motor's joint."""
     body = d.body(i)
     dof = d.dof(body.first_dof + j)
-    start, load = coordinate(d, i, j), dof.constant_load
-    dof.start = start
+    dof.start = coordinate(d, i, j)
     if body.motor_kind > 0:  # its torque is part of the motor's command
         load = last * dof.last_spring_force
-    if not has_own_coordinate(d, i, j):
-        load = load + spring * (dof.stiffness * (start - dof.rest))
-    dof.constant_load = load
-    dof.load = load
+        dof.constant_load = load
+        dof.load = load
 
 
 @phase
@@ -132,6 +127,8 @@ def assemble_rate_loads(d, knot3, h, rho):
                     still = 0.0 * rate
                     active = add_bounded_forces(d, i, dof, one, weight, per_h, PROXIMAL, still)
                     held = maximum(held, active)
+        if body.rotation_count == 3 and body.has_spring > 0:
+            add_ball_spring_load(d, i, knot3)
     return held
 
 
@@ -165,6 +162,8 @@ def assemble_knot_loads(d, h1):
             inertia = dof.armature
             dof.load = dof.constant_load - inertia * dof.last_momentum_rate
             dof.compliance = share * dof.damping + inertia
+            if body.rotation_count == 3 and j >= body.translation_count:
+                reset_increment_axis(d, dof, j - body.translation_count)
             if is_bounded(body):
                 write_knot_law_inputs(d, i, dof, share)
                 seen = dof.increment_seen

@@ -80,9 +80,13 @@ def rotation_increment_axis(d, i, j, knot):
 
     Any basis of the free motions serves. Where the rates of three free rotations count (dampers) we
     take the one in which the discrete rate (2/h) vec(e2^-1 e3) grows along one unit vector: a
-    damper's derivative is then exact and stays within its own pivot.
+    damper's derivative is then exact and stays within its own pivot. Where they have a spring, the
+    basis in which all of the load does, see ``vigym.core.joint.ball_spring``.
     """
     body = d.body(i)
+    if body.rotation_count == 3 and body.has_spring > 0:
+        axis = d.dof(body.first_dof + body.translation_count + j).increment_axis
+        return mat_vec(d.pose(knot, body.child).rotation, axis)
     if body.rotation_count == 3 and body.has_rate_force > 0:
         stored = stored_quaternion(d, body.first_dof + body.translation_count)
         change = quaternion_product(conjugate(stored), relative_orientation(d, i, knot))

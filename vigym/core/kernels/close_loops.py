@@ -10,6 +10,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.ball_spring import reset_increment_axis
 from vigym.core.kernels.reset import place_bodies, read_quaternion, unit_quaternion
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
@@ -61,6 +62,8 @@ def hold_given(d, given, rates, held, first):
             fixed = both(held, find_given_lanes(d, read_column(given, first, column, o)))
             dof = d.dof(body.first_dof + j)
             dof.compliance = where(fixed, rigid, o)
+            if free == 3 and j >= n:
+                reset_increment_axis(d, dof, j - n)
 
 
 @phase

@@ -7,6 +7,7 @@ from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, wri
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import add_with_compensation, coordinate, store_all_coordinates
+from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.model.context import filled, knot_buffer
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.kept import keep_state, restore_state
@@ -102,6 +103,8 @@ def step_group(d, call, first, lanes):
     failed = but_not(lanes, alive)
     if any_lane(failed):
         restore_state(d, d.wide.full(failed))
+    if d.loop_row_count == 0:  # Newton follows the anchors of loops for the sake of their rows
+        update_loop_anchors(d, knot_buffer(d, 0))
     store_all_coordinates(d, knot_buffer(d, 0), alive)
     work = torque_times_coordinate(d) - before
     total, rest = add_with_compensation(environment.work, environment.work_remainder, work, alive)

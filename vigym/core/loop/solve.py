@@ -144,7 +144,9 @@ def multiplier_rounding(d):
         return noise
     for i in range(1, d.body_count):
         body = d.body(i)
-        for j in range(body.translation_count + body.rotation_count):
+        # without fill-in rows nothing is left, and a 3x3 pivot has no pivots of its dofs
+        dofs = body.translation_count + body.rotation_count if body.fill_in_count > 0 else 0
+        for j in range(dofs):
             s, dof = d.full(0.0), d.dof(body.first_dof + j)
             for q in range(body.first_fill_in, body.first_fill_in + body.fill_in_count):
                 fill_in = d.fill_in(q)

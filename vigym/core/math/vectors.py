@@ -40,6 +40,12 @@ def select9(mask, A, B):
 
 
 @inline
+def element(a, j):
+    """Select element j of a vector."""
+    return a[0] if j == 0 else (a[1] if j == 1 else a[2])
+
+
+@inline
 def add(a, b):
     """Add two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]

@@ -369,6 +369,7 @@ DOF_WORK = Table(
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
     Field("compliance", "derivative of the load by the dof", "N/m or N m/rad"),
+    Field("increment_axis", "of a ball joint with a spring: that the increment turns about", "", 3),
     Field("residual", "residual over the pivot", "m or rad"),
     Field("inverse_pivot", "1 / pivot", "m/N or rad/(N m)"),
     Field("column_force", "force part of column u of the eliminated dof", "", 3),

@@ -11,6 +11,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.joint.ball_spring import store_ball_spring_moments
 from vigym.core.joint.bounded_forces import IDLE_TARGET, is_bounded
 from vigym.core.joint.coordinates import (
     add_with_compensation,
@@ -69,6 +70,8 @@ def account_joint(d, i, knot3, h, mask):
             stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
             force = stretch * dof.stiffness
             dof.last_spring_force = where(mask, force, dof.last_spring_force)
+    if body.rotation_count == 3 and body.has_spring > 0:
+        store_ball_spring_moments(d, i, knot3, mask)
     return lost, work, absolute_work, saturated
 
 

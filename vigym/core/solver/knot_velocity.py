@@ -134,7 +134,7 @@ def solve_knot_motion(d, knot, h1, first, active):
 def start_knot(d, knot, h1):
     """Assemble what stays while the forces at a knot settle, and their first guess."""
     half = 0.5 * h1
-    assemble_constant_loads(d, d.full(0.0), half, half)
+    assemble_constant_loads(d, d.full(0.0), half)
     sum_joint_closures(d, knot)
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:

@@ -194,7 +194,7 @@ def start_step(d, step, damped):
         d.wide.full(cubic),
         position_roundings(d),
     )
-    assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho, 0.5 + 0.5 * step.rho)
+    assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, one)
     if d.contact_count > 0:

@@ -83,7 +83,7 @@ class Note:
 
     Attributes:
         action: one of "changed", "merged", "assembled", "dropped", "ignored", "not enforced",
-            "passive".
+            "passive", "singular".
         element: the element in words ("joint 'knee' <mimic>").
         message: value that was found and its replacement or loss.
     """

@@ -13,6 +13,7 @@ from vigym.mechanism.topology.loop_closure import (
     CLOSED,
     Candidates,
     close_loops,
+    dependent_rows,
     evaluate_candidates,
     generic_rank,
 )
@@ -43,12 +44,15 @@ class Structure(ReadOnly):
             wheels, which take away velocities but no positions, do not count.
         redundant_constraints: number of dependent constraint rows there, those not imposed
             included.
+        singular_joints: names of the loop-closing joints whose constraint rows depend on each other
+            at the assembly, but not next to it: loops have more motions there than elsewhere.
     """
 
     assembly: Array
     loop_constraints: dict[str, LoopConstraints]
     dofs: int
     redundant_constraints: int
+    singular_joints: tuple[str, ...] = ()
 
 
 def analyse_structure(mechanism: Elements) -> Structure:
@@ -62,7 +66,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     if not closing:
         return Structure(read_only(tree.start), {}, len(tree.independent), 0)
     frames = [joint_frames(mechanism, joint) for joint in closing]
-    sizes = _loop_sizes(mechanism, tree, frames)
+    sizes = loop_sizes(mechanism, tree, frames)
     generator = np.random.default_rng(1)
     units = rate_units(tree, frames, sizes)
     samples = tree.poses(_random_coordinates(tree, units, generator))
@@ -72,14 +76,19 @@ def analyse_structure(mechanism: Elements) -> Structure:
     ]
     loops = _Loops(tree, frames, rows, sizes)
     assembly = _assemble(loops, generator)
-    rank = sum(generic_rank(part.system, assembly, generator) for part in loops.independent_parts())
+    rank, singular = 0, []
+    for part in loops.independent_parts():
+        own = generic_rank(part.system, assembly, generator)
+        rank += own
+        singular += part.joints_of(dependent_rows(part.system, assembly, own))
     count = sum(len(row.translations) + len(row.rotations) + row.redundant for row in rows)
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
     dofs = len(tree.independent) - rank
-    return Structure(read_only(assembly[0]), constraints, dofs, count - rank)
+    order = tuple(joint.name for joint in closing if joint.name in singular)
+    return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order)
 
 
-def _loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
+def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
     """Return the sizes of loops [m].
 
     Longest distance of a joint from the closing one, or radius of gyration of its bodies.
@@ -160,6 +169,11 @@ class _Loops:
         frames = [self.frames[i] for i in members]
         rows = [self._rows[i] for i in members]
         return _Loops(self._tree, frames, rows, self._sizes[members])
+
+    def joints_of(self, rows: Array) -> list[str]:
+        """Return the names of the joints to which rows (rows,) of a mask belong."""
+        pairs = zip(self.frames, self.system.spans, strict=True)
+        return [frames.joint.name for frames, span in pairs if rows[span].any()]
 
     def gaps(self, coordinates: Array) -> Array:
         """Return gaps of the loop-closing joints (S, joints, 2) [m, rad], in redundant rows too."""

@@ -59,22 +59,27 @@ class Mobility:
         Raises:
             MechanismError: masses too different, or too large, for numbers of double precision.
         """
-        v = self._linear
-        w = self._angular
-        n = self._tree.dofs
-        T = self._motions
-        with np.errstate(over="ignore", invalid="ignore"):  # found below
-            M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
-            M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
-            if not T.size:
-                return np.zeros_like(M)
-            try:
+        M, T = self.mass_matrix(masses, inertias), self._motions
+        if not T.size:
+            return np.zeros_like(M)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # found below
                 inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T)
-            except np.linalg.LinAlgError as error:
-                raise self._mass_error(masses, inertias) from error
+        except np.linalg.LinAlgError as error:
+            raise self._mass_error(masses, inertias) from error
         if not np.isfinite(inverse).all():
             raise self._mass_error(masses, inertias)
         return inverse
+
+    def mass_matrix(self, masses: Array, inertias: Array) -> Array:
+        """Return the mass matrix of the open tree (dofs, dofs); arguments as of `inverse`."""
+        v = self._linear
+        w = self._angular
+        n = self._tree.dofs
+        with np.errstate(over="ignore", invalid="ignore"):  # found by `inverse`
+            M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
+            M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
+        return np.asarray(M)
 
     def _mass_error(self, masses: Array, inertias: Array) -> MechanismError:
         """Return the error of masses whose joint inertias have no inverse; it names extremes."""

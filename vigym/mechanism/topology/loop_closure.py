@@ -17,6 +17,7 @@ _PATIENCE = 12  # steps in a row that may fail
 _LONGEST = 0.3  # longest step, a loop's size or one radian being 1: keeps to the nearest branch
 _WALKERS, _STEPS = 4, 8
 _STRIDE = 0.4  # of a walker
+_SHARE = 1e-3  # of a row in a combination of rows that vanishes, below which it has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,26 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
         error = np.where(moved, there.error, error)
         stride = np.where(moved, stride, stride / 2.0)
     return best
+
+
+def dependent_rows(system: LoopSystem, assembly: Array, rank: int) -> Array:
+    """Return which rows (rows,) depend on others at a pose where more do than elsewhere.
+
+    None at any other pose.
+
+    Args:
+        system: constraint rows of the loops.
+        assembly: tree coordinates (1, n_q) where loops are closed.
+        rank: of the rows at a generic pose.
+    """
+    derivatives = system.evaluate(system.tree.poses(assembly))[1][0]
+    if rank == 0:
+        return np.zeros(len(derivatives), bool)
+    U, s, _ = np.linalg.svd(derivatives)
+    here = int((s > RANK * s[0]).sum())
+    if here >= rank:
+        return np.zeros(len(derivatives), bool)
+    return np.asarray(np.abs(U[:, here:]).max(axis=1) > _SHARE)
 
 
 def _rates_along_motion(

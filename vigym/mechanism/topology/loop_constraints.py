@@ -81,6 +81,7 @@ class LoopSystem:
         tree: kinematics of the tree.
         dofs: number of independent degrees of freedom.
         moving: (dofs,) whether a degree of freedom, or one that follows it, belongs to a loop.
+        gains: (tree dofs, dofs) rates of the tree at unit dimensionless rates.
         count: number of rows.
         spans: rows of each joint, translations first.
     """
@@ -96,7 +97,7 @@ class LoopSystem:
         self.dofs = len(tree.independent)
         self.count = 0
         self.spans: list[slice] = []
-        self._gains = tree.velocity_map * rate_units(tree, loops, sizes)[tree.independent]
+        self.gains = tree.velocity_map * rate_units(tree, loops, sizes)[tree.independent]
         translations, rotations = [], []  # row, joint frames, vectors
         for frames, rows, size in zip(loops, constraints, sizes, strict=True):
             start = self.count
@@ -115,11 +116,11 @@ class LoopSystem:
         self._anchors = np.array(anchors).reshape(-1, 2, 3)
         self._pairs = np.array([pair for *_, pair in rotations]).reshape(-1, 2, 3)
         self._signs = tree.support[self._b] - tree.support[self._a]
-        self.moving = (np.abs(self._signs) @ np.abs(self._gains) != 0.0).any(axis=0)
+        self.moving = (np.abs(self._signs) @ np.abs(self.gains) != 0.0).any(axis=0)
 
     def move(self, coordinates: Array, rates: Array) -> Array:
         """Return coordinates (S, n_q) after unit time at dimensionless rates (S, dofs)."""
-        return self.tree.move(coordinates, rates @ self._gains.T)
+        return self.tree.move(coordinates, rates @ self.gains.T)
 
     def evaluate(self, poses: Poses) -> tuple[Array, Array]:
         """Return dimensionless values (S, rows) and derivatives (S, rows, dofs) of the rows."""
@@ -138,7 +139,7 @@ class LoopSystem:
         moments = np.concatenate([cross(to_b, t), cross(w, u)], axis=1)
         wrenches = np.concatenate([forces, moments], axis=-1)
         per_dof = wrenches @ poses.screws.transpose(0, 2, 1) * self._signs
-        derivatives: Array = per_dof @ self._gains
+        derivatives: Array = per_dof @ self.gains
         return values[:, self._order], derivatives[:, self._order]
 
 

@@ -22,6 +22,7 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, axis_frame
 from vigym.mechanism.topology.effective_mass import Mobility
+from vigym.mechanism.topology.mobility_spread import check_mobility_spread
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
@@ -189,13 +190,14 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         loops: "tail", "local" or "auto", as in `Simulator`.
 
     Raises:
-        MechanismError: no body can move.
+        MechanismError: no body can move, or one is too light for its loop.
     """
     rows = Rows(mechanism)
     if not rows.order:
         raise MechanismError(
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
+    check_mobility_spread(mechanism, mechanism.structure)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
     count = len(rows.loop) + len(mechanism.couplings) + len(contact_loop_rows) // 3

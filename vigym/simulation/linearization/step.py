@@ -10,10 +10,11 @@ and that with which the next one leaves,
 but for the forces of closed loops, and motors: these depend on the step's end where it leaves, and
 on the knot where it arrives (``motor_momentum``; their damping is in ``knot_momentum``). Torques u,
 constant over a step, act by half at both of its knots; so do springs, by their stretch in the
-middle of the step; dampers act by their rate over the step where it leaves, and by the knot's rate
-where it arrives: all as in ``vigym.core``. The effect of the last step's torques is in the rates of
-the knot, so that the next step depends only on its coordinates, its rates and the last commands of
-the motors. Leading axis S; arrays may be complex, see ``motion``.
+middle of the step (of three free rotations see ``_spring_moments``); dampers act by their rate over
+the step where it leaves, and by the knot's rate where it arrives: all as in ``vigym.core``. The
+effect of the last step's torques is in the rates of the knot, so that the next step depends only on
+its coordinates, its rates and the last commands of the motors. Leading axis S; arrays may be
+complex, see ``motion``.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class SmoothStep:
         lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
         tension = 0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
         tension = tension + 0.5 * (h + before) / h * springs.damping * (lengths3 - lengths2)
-        forces = 0.5 * h * (change.spring_forces + self._spring_moments(change.start))
+        forces = 0.5 * h * (change.spring_forces + self._spring_moments(change, 1.0))
         forces = forces + 0.5 * (h + before) * self._damping * change.rates
         forces = forces + self._armature * change.momentum_rates
         motors = command.stiffness * self.motors.coordinates(q3)
@@ -188,7 +189,7 @@ class SmoothStep:
         springs = self._springs
         lengths = 0.5 * (springs.lengths(poses2) + springs.lengths(poses3))
         tension = -0.5 * h * springs.stiffness * (lengths - springs.rest)
-        moments = self._spring_moments(change.end)
+        moments = self._spring_moments(change, -1.0)
         forces = self._armature * change.momentum_rates
         forces = forces - 0.5 * h * (change.spring_forces + moments)
         momentum = momentum + self._project_joint_forces(poses3, forces)
@@ -277,13 +278,24 @@ class SmoothStep:
             rates[:, velocity] = 2.0 / h * e[:, 1:]
         return Change(forces, rates, momentum_rates, start, end)
 
-    def _spring_moments(self, q: Array) -> Array:
-        """Return the moments (S, n_velocities) of springs of free orientations, at a knot."""
-        moments = np.zeros((len(q), len(self._stiffness)), q.dtype)
+    def _spring_moments(self, change: Change, side: float) -> Array:
+        """Return the moments (S, n_velocities) of springs of free orientations over a step.
+
+        With phi the rotation vector of the mean of both quaternions and c + v what leads from one
+        to the other, they are k (phi + side v x phi / (1 + c)): side 1 at the step's first knot, -1
+        at its second.
+        """
+        start, end = change.start, change.end  # one of them may be of one knot alone
+        moments = np.zeros_like(change.rates)
         for span, velocity in self._map.quaternions:
-            back = np.broadcast_to(conjugate(self._rest[span]), (len(q), 4))
-            rotation = rotation_vector(batch_quaternion_product(back, q[:, span]))
-            moments[:, velocity] = self._stiffness[velocity] * rotation
+            e = relative_rotation(start[:, span], end[:, span])
+            half = e + np.array([1.0, 0.0, 0.0, 0.0])
+            half = half / np.sqrt(np.sum(half * half, axis=-1, keepdims=True))
+            back = np.broadcast_to(conjugate(self._rest[span]), (len(start), 4))
+            before = batch_quaternion_product(back, start[:, span])
+            phi = rotation_vector(batch_quaternion_product(before, half))
+            across = cross(e[:, 1:], phi) / (1.0 + e[:, :1])
+            moments[:, velocity] = self._stiffness[velocity] * (phi + side * across)
         return moments
 
 

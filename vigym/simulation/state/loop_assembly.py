@@ -20,6 +20,7 @@ from vigym.simulation.state.coordinates import Coordinates
 # a warning is due where a small gap of a loop takes a large move of a coordinate to close
 LARGE_MOVE = 0.2  # [rad or m]
 SMALL_GAP = 0.01  # part of that move
+OFF_SINGULAR = 1e-3  # part of a loop's size: from poses so far off singular ones steps are made
 RATE_CHANGE = 1e-6  # part of the fastest rate by which a given one may change to close the loops
 CLOSED = 1e-10  # scaled gap, and scaled rate of it, of loops that count as closed
 
@@ -135,10 +136,11 @@ def _redundant_rows(plant: Plant) -> int:
 
 
 def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
-    """Note how loops that are open at the assembly pose were closed.
+    """Note how loops that are open at the assembly pose were closed, and where that is singular.
 
-    Warns when a small gap took a large move.
+    Warns when a small gap took a large move, and of singular poses.
     """
+    _report_singular(mechanism)
     open_joints = [joint for joint in mechanism.closing_joints if joint.is_open]
     gaps = {joint.name: _gap(joint) for joint in open_joints}
     if not gaps:
@@ -162,6 +164,22 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
             f"large move ({moved}): do its lengths and axes fit?",
             stacklevel=3,
         )
+
+
+def _report_singular(mechanism: Mechanism) -> None:
+    """Note, and warn, that the loops have more motions at the assembly than elsewhere."""
+    names = mechanism.structure.singular_joints
+    if not names or any(entry.action == "singular" for entry in mechanism.notes):
+        return
+    listed = ", ".join(repr(name) for name in names)
+    message = (
+        "found constraints that depend on each other at the assembly pose but not next to it, "
+        "expected a pose where the loops have no more motions than elsewhere; which of them a "
+        "first step from there takes is undecided, and it may not converge: move bodies or joints "
+        f"off that pose by {OFF_SINGULAR:g} of the loop's size, or start from other positions"
+    )
+    mechanism.notes.append(Note("singular", f"joints {listed}", message))
+    warnings.warn(f"mechanism {mechanism.name!r} joints {listed}: {message}", stacklevel=4)
 
 
 def _gap(joint: Joint) -> float:

@@ -1,0 +1,146 @@
+"""Spring of three free rotations, over a step: a discrete potential and its exact derivatives.
+
+e2 and e3 are the relative quaternions at both knots, phi the rotation vector of their mean, and
+c + v = conj(e2) e3 the change. The discrete potential h k phi.phi / 2 has as derivatives, half of
+each per h, the moments along the child's axes
+
+    k (phi + w x phi) at knot 2,    k (phi - w x phi) at knot 3,    w = v / (1 + c).
+
+It is that of a hinge's spring: conservative, and stable at any stiffness. A turn delta of the child
+at knot 3 changes the half at knot 2 by k/4 M delta, with W = 1 + [w], [a] b = a x b,
+
+    M = W (1 + [phi]/2 + b [phi]^2) W - [phi] ((1 - w.w) + 2 [w] + 2 w w^T) / 2,
+    b = (1 - (a/2) cot(a/2)) / a^2,    a = |phi|,
+
+and the loads of dampers and armatures, q (2/h) v, by q (c + [v]) delta. With P the sum of both, the
+axes of Newton's increment are the columns of t P^-1: the load then grows by t along each alone.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.coordinates import rotation_vector_component
+from vigym.core.joint.geometry import relative_orientation, stored_quaternion
+from vigym.core.math.quaternions import conjugate, quaternion_product, vector_part
+from vigym.core.math.vectors import add, axpy, cross, dot, element, scale, select3, sub
+
+# of a spring's stiffness, what Newton sees across the rotation vector at least: next to half a turn
+# nothing is left
+LEAST_STIFFNESS = 0.05
+SMALL_ANGLE = 1e-4  # [rad^2] square of a rotation below which b is 1/12
+SINGULAR = 1e-3  # determinant of P, in parts of the cube of its mean diagonal, that is not inverted
+
+
+@inline
+def unit_vector(d, j):
+    """Make the unit vector along axis j."""
+    o, one = d.full(0.0), d.full(1.0)
+    return (one, o, o) if j == 0 else ((o, one, o) if j == 1 else (o, o, one))
+
+
+@inline
+def reset_increment_axis(d, dof, j):
+    """Let Newton's increment turn the child about its own axis j."""
+    dof.increment_axis = unit_vector(d, j)
+
+
+@inline
+def curvature(phi, cosine, sine):
+    """Compute b from phi and a multiple of (cosine, sine) of half its angle."""
+    square = dot(phi, phi)
+    large = above(square, 0.0 * square + SMALL_ANGLE)
+    square = where(large, square, 0.0 * square + 1.0)
+    part = 0.5 * math.sqrt(square) * cosine / where(large, sine, square)
+    part = maximum(part, 0.0 * part + LEAST_STIFFNESS)
+    return where(large, (1.0 - part) / square, 0.0 * part + 1.0 / 12.0)
+
+
+@inline
+def mean_rotation(d, i, knot3):
+    """Compute the rotation vector phi of the mean of both knots, the change c and v, and b."""
+    body = d.body(i)
+    e2 = stored_quaternion(d, body.first_dof + body.translation_count)
+    e3 = relative_orientation(d, i, knot3)
+    change = quaternion_product(conjugate(e2), e3)
+    sign = where(change[0], d.full(1.0), d.full(-1.0))  # q and -q: the shorter way round
+    w, x = e2[0] + sign * e3[0], e2[1] + sign * e3[1]
+    y, z = e2[2] + sign * e3[2], e2[3] + sign * e3[3]
+    phi = (
+        rotation_vector_component(x, (w, x, y, z)),
+        rotation_vector_component(y, (w, x, y, z)),
+        rotation_vector_component(z, (w, x, y, z)),
+    )
+    b = curvature(phi, absolute(w), math.sqrt(x * x + y * y + z * z))
+    return phi, sign * change[0], scale(sign, vector_part(change)), b
+
+
+@inline
+def moment_derivative(phi, w, b, turn):
+    """Compute M times a turn of the child at knot 3."""
+    u = add(turn, cross(w, turn))
+    bend = cross(phi, u)
+    u = add(add(u, scale(0.5, bend)), scale(b, cross(phi, bend)))
+    u = add(u, cross(w, u))
+    grown = add(scale(1.0 - dot(w, w), turn), scale(2.0, cross(w, turn)))
+    grown = axpy(2.0 * dot(w, turn), w, grown)
+    return sub(u, scale(0.5, cross(phi, grown)))
+
+
+@inline
+def load_derivative(d, j, own, stiffness, motion):
+    """Compute column j of P; ``own`` is the slope q 2/h of dampers and armatures."""
+    phi, c, v, b = motion
+    turn, w = unit_vector(d, j), scale(1.0 / (1.0 + c), v)
+    by_rate = add(scale(c, turn), cross(v, turn))
+    by_spring = moment_derivative(phi, w, b, turn)
+    return axpy(own, by_rate, scale(0.25 * stiffness, by_spring))
+
+
+@inline
+def write_increment_axes(d, first, own, stiffness, motion):
+    """Write the axes t P^-1 of the increment of three rotations from dof ``first`` on; returns t.
+
+    Where P is next to singular, the child's own axes.
+    """
+    x = load_derivative(d, 0, own, stiffness, motion)
+    y = load_derivative(d, 1, own, stiffness, motion)
+    z = load_derivative(d, 2, own, stiffness, motion)
+    t = (x[0] + y[1] + z[2]) / 3.0
+    yz = cross(y, z)
+    determinant = dot(x, yz)
+    regular = both(above(t, 0.0 * t), above(determinant, SINGULAR * t * t * t))
+    s = t / where(regular, determinant, 0.0 * t + 1.0)
+    zx, xy = cross(z, x), cross(x, y)
+    for j in range(3):
+        axis = scale(s, (element(yz, j), element(zx, j), element(xy, j)))
+        d.dof(first + j).increment_axis = select3(regular, axis, unit_vector(d, j))
+    return where(regular, t, own + 0.25 * stiffness)
+
+
+@phase
+def add_ball_spring_load(d, i, knot3):
+    """Add half of the spring's moment at knot 2 to the loads, and the slope of all loads."""
+    body = d.body(i)
+    first = body.first_dof + body.translation_count
+    motion = mean_rotation(d, i, knot3)
+    phi, c, v, _ = motion
+    moment = add(phi, scale(1.0 / (1.0 + c), cross(v, phi)))
+    slope = write_increment_axes(d, first, d.dof(first).compliance, d.dof(first).stiffness, motion)
+    for j in range(3):
+        dof = d.dof(first + j)
+        dof.load = dof.load + 0.5 * dof.stiffness * element(moment, j)
+        dof.compliance = slope
+
+
+@phase
+def store_ball_spring_moments(d, i, knot3, mask):
+    """Store the spring's moment at the step's end, from which the next step starts."""
+    body = d.body(i)
+    phi, c, v, _ = mean_rotation(d, i, knot3)
+    moment = sub(phi, scale(1.0 / (1.0 + c), cross(v, phi)))
+    for j in range(3):
+        dof = d.dof(body.first_dof + body.translation_count + j)
+        force = dof.stiffness * element(moment, j)
+        dof.last_spring_force = where(mask, force, dof.last_spring_force)
