@@ -260,10 +260,10 @@ def linearize_no_slip(d, contact, per):
 
 
 @inline
-def linearize_projection_law(d, contact, per_h, prox, damped):
+def linearize_projection_law(d, contact, per_h, prox, sticking):
     """Set a contact's force at no increment, and its slopes; returns where it is loaded.
 
-    The ``damped`` attempt makes contacts stick that turn between open and slipping.
+    Where the attempt is ``sticking``, contacts stick that turn between open and slipping.
     """
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
@@ -285,7 +285,7 @@ def linearize_projection_law(d, contact, per_h, prox, damped):
     if d.pyramid > 0:
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
-        sticks = choose_branch(d, contact, (z1, z2), r, loaded) if damped else o
+        sticks = choose_branch(d, contact, (z1, z2), r, loaded) if sticking else o
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:

@@ -19,7 +19,8 @@ from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.solver.accounting import account
-from vigym.core.solver.newton import Method, attempt
+from vigym.core.solver.newton import attempt
+from vigym.core.solver.residual import Method
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
@@ -27,6 +28,8 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 STORE_AFTER = 2.0
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
+# methods of further attempts, in this order; without contacts only the last
+BY_INTERIOR_POINT, BY_STICKING, BY_HALF_STEPS = 0, 1, 2
 
 
 @phase
@@ -46,7 +49,7 @@ def refine(d, knot2, knot3, h, lanes, residual, tolerance):
     """
     keep_knot(d, knot3, RETRY)
     keep_multipliers(d)
-    method = Method(False, False, True)
+    method = Method(False, False, False, False, True, True)
     done, iterations, exact = attempt(d, knot2, knot3, h, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, knot3, RETRY, d.wide.full(others))
@@ -146,21 +149,23 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
     Returns (lanes that converged, lanes that failed, iterations, scaled residual).
     """
     knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
-    first = Method(interior_point, interior_point, False)
+    first = Method(interior_point, interior_point, False, False, False, False)
     done, count, residual = attempt(d, knot2, knot3, h, moving, first, tolerance)
     iterations = iterations + count
     failed = but_not(moving, done)
-    has_contacts = d.contact_count > 0 and not interior_point
-    # by the interior point, then damped; damped alone where the interior point came first
-    for turn in range(2 if has_contacts else 1):
+    first_retry = BY_HALF_STEPS
+    if d.contact_count > 0:
+        first_retry = BY_STICKING if interior_point else BY_INTERIOR_POINT
+    for turn in range(first_retry, BY_HALF_STEPS + 1):
         if any_lane(failed):
-            method = Method(True, has_contacts and turn == 0, False)
+            interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
+            method = Method(True, interior, turn == BY_STICKING, half_steps, half_steps, False)
             again, count, second = retry(d, knot2, knot3, h, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)
             iterations = iterations + count
-            if method.interior_point and any_lane(again):
+            if interior and any_lane(again):
                 count, residual = refine(d, knot2, knot3, h, again, residual, tolerance)
                 iterations = iterations + count
     return done, failed, iterations, residual

@@ -8,8 +8,6 @@ Newton, the second attempt, factorises in every iteration. In single precision r
 what the tolerance leaves: every guess is improved once, whatever its residual.
 """
 
-from typing import NamedTuple
-
 from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
@@ -48,8 +46,9 @@ NEGLIGIBLE = 0.1  # part of the tolerance below which the line search sees no er
 DIVERGED = 1e12  # scaled residual of a lane that is given up
 # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 DIVERGING = 1e-3
-# proximal part in a warm start, easier to solve: its anchors move, and each time it is tightened
+# proximal part of a soft attempt, easier to solve: its anchors move, and each time it is tightened
 SOFT_PROX, TIGHTENING = 1e-3, 0.1
+HALF_STEPS = 15  # number of half steps in constrained lanes, of the method that takes them
 # increments of so small a part bring nothing; after more than this many the attempt is given up
 SHORT, SHORT_STEPS = 0.07, 2.0
 # pairs of numbers: in double and in single precision
@@ -92,7 +91,7 @@ def confirm_converged_lanes(d, step, candidates, iteration):
     Returns the lanes that are done.
     """
     reanchored = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
-    if not iteration.interior_point:
+    if not iteration.method.interior_point:
         moved = reanchor_contacts(d, step.h, iteration.prox, candidates)
         reanchored = maximum(reanchored, moved)
     if d.has_bounded_forces > 0:
@@ -141,7 +140,7 @@ def find_diverging_lanes(d, found, rotation, last_rotation, iteration):
     Loops have other roots. The damped attempt starts from the last velocities, next to the right
     one.
     """
-    if d.loop_row_count > 0 and not iteration.damped:
+    if d.loop_row_count > 0 and not iteration.method.damped:
         away = both(above(rotation, d.full(DIVERGING)), above(rotation, 0.5 * last_rotation))
         return but_not(away, found.constrained)
     return d.full(0.0)
@@ -153,15 +152,20 @@ def step_length(d, step, rotation, found, iteration):
 
     Returns the part of it that is taken. In constrained lanes it is halved until the forces come
     nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
+    Another method takes half steps at first: full ones may flip between sets of contacts for ever.
     """
-    damped = iteration.damped and not iteration.interior_point
+    damped = iteration.method.damped and not iteration.method.interior_point
     limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
     length = limit / maximum(rotation, limit)
     length = where(length - found.max_step, found.max_step, length)
-    if iteration.number > 0 and not iteration.damped and any_lane(found.constrained):
+    if iteration.number > 0 and not iteration.method.damped and any_lane(found.constrained):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
-        return search_step_length(d, length, goal * goal, per_h, iteration.prox, found.constrained)
+        length = search_step_length(
+            d, length, goal * goal, per_h, iteration.prox, found.constrained
+        )
+    if iteration.method.half_steps and iteration.number < HALF_STEPS:
+        return where(found.constrained, 0.5 * length, length)
     return length
 
 
@@ -213,25 +217,11 @@ def took_almost_whole_increment(d, length, contraction, rotation):
 @inline
 def find_lanes_to_refactorise(d, active, contraction, iteration):
     """Find lanes that factorise anew: all of damped Newton, of the chord the slow ones."""
-    if iteration.damped:
+    if iteration.method.damped:
         return active
     if iteration.number > 0:
         return both(active, above(contraction, d.full(SLOW)))
     return d.full(0.0)
-
-
-class Method(NamedTuple):
-    """How an attempt solves a step.
-
-    Attributes:
-        damped: whether full Newton steps are damped, instead of a chord iteration.
-        interior_point: whether contacts are solved by the interior point, else by projections.
-        warm: whether it starts from the forces and the knot 3 of the attempt before.
-    """
-
-    damped: bool
-    interior_point: bool
-    warm: bool
 
 
 @inline
@@ -259,10 +249,10 @@ def attempt(d, knot2, knot3, h, lanes, method, tolerance):
     active, stale = lanes, lanes
     constrained, previous = o, one
     done, iterations, short_steps = o, o, o
-    prox = d.full(SOFT_PROX if method.warm else PROX)
+    prox = d.full(SOFT_PROX if method.soft else PROX)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
-        iteration = Iteration(number, damped, interior_point, prox, kappa, tight, slack, tolerance)
+        iteration = Iteration(number, method, prox, kappa, tight, slack, tolerance)
         found = evaluate_step(d, step, active, stale, constrained, iteration)
         contraction, constrained = found.residual / previous, found.constrained
         residual = where(active, found.residual, residual)
