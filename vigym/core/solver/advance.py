@@ -18,7 +18,7 @@ from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.solver.accounting import account
+from vigym.core.solver.accounting import account, find_lanes_that_gain
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.residual import Method
 
@@ -171,6 +171,19 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
     return done, failed, iterations, residual
 
 
+@inline
+def reject_gains(d, knot3, h, part, done, failed):
+    """Let lanes fail whose contacts give energy, unless their step is the smallest.
+
+    Returns (lanes that are done, lanes that failed).
+    """
+    if d.contact_count > 0:
+        gain = both(done, find_lanes_that_gain(d, knot_buffer(d, 0), knot3, h))
+        gain = both(gain, above(part, d.full(SMALLEST)))
+        return but_not(done, gain), maximum(failed, gain)
+    return done, failed
+
+
 @phase
 def advance(d, dt, lanes, tolerance):
     """Move the lanes by ``dt``, in halved steps where one does not converge.
@@ -190,6 +203,7 @@ def advance(d, dt, lanes, tolerance):
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
         done, failed, iterations, residual = solve_step(d, knot3, h, moving, iterations, tolerance)
+        done, failed = reject_gains(d, knot3, h, part, done, failed)
         worst = where(done, maximum(worst, residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))
         left = left - where(done, part, o)
