@@ -3,9 +3,14 @@
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
 less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
 A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
-measured contraction: the chord's next residual is about (residual)^2 / (last residual). Damped full
-Newton, the second attempt, factorises in every iteration. In single precision rounding is most of
-what the tolerance leaves: every guess is improved once, whatever its residual.
+measured contraction: the chord's next residual is about (residual)^2 / (last residual). In single
+precision rounding is most of what the tolerance leaves: every guess is improved once, whatever its
+residual.
+
+Where contacts, motors, limits or dry friction have a force, every iteration factorises, and a line
+search takes the part of the increment that brings forces to their laws. An attempt whose parts stay
+tiny is given up. The methods of further attempts are in ``advance.solve_step``: all of them are
+damped full Newton.
 """
 
 from vigym.core.body.dynamics import apply_increment
