@@ -196,8 +196,7 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
         if is_bounded(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
-                seen = dof.increment_seen
-                moved = seen + step_length * (dof.increment - seen)
+                moved = step_length * dof.increment
                 f = dof.forces
                 forces = add(f, scale(step_length, sub(dof.affine_forces, f)))
                 projected, _, _ = project_bounded_forces(d, i, dof, one, per_h, prox, moved, forces)

@@ -111,7 +111,9 @@ def find_lanes_that_gain(d, knot2, knot3, h):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE and any_lane(contact.active):
-            power = power + contact_power(d, contact, knot2, knot3)
+            of_contact = contact_power(d, contact, knot2, knot3)
+            # a rebound gives back what the impact before it took
+            power = power + where(contact.rebound_velocity, 0.0 * of_contact, of_contact)
     environment = d.environment
     weight = 0.5 + 0.5 * environment.step_size / h
     scale = environment.force_scale * environment.length_scale
