@@ -9,7 +9,7 @@ perpendicular).
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import where
 from vigym.core.math.quaternions import conjugate, quaternion_product, vector_part
-from vigym.core.math.vectors import add, cross, dot, mat_vec, scale, split_into_columns, sub, zero3
+from vigym.core.math.vectors import add, cross, dot, extract_columns, mat_vec, scale, sub, zero3
 
 
 @inline
@@ -60,7 +60,7 @@ def rotation_axis(d, i, j, knot):
     """Compute the direction of free rotation j [world]."""
     body = d.body(i)
     if body.rotation_count == 3:
-        x, y, z = split_into_columns(d.pose(knot, body.child).rotation)
+        x, y, z = extract_columns(d.pose(knot, body.child).rotation)
         return x if j == 0 else (y if j == 1 else z)
     if body.rotation_count == 2 and j == 0:
         return parent_axis(d, i, knot)

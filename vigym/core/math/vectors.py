@@ -34,8 +34,8 @@ def select4(mask, a, b):
 @inline
 def select9(mask, A, B):
     """Select matrix ``A`` in the lanes of the mask, else ``B``."""
-    a, b, c = split_into_rows(A)
-    d, e, f = split_into_rows(B)
+    a, b, c = extract_rows(A)
+    d, e, f = extract_rows(B)
     return matrix_of_rows(select3(mask, a, d), select3(mask, b, e), select3(mask, c, f))
 
 
@@ -88,25 +88,25 @@ def cross(a, b):
 @inline
 def mat_vec(A, x):
     """Multiply a vector by a matrix: A x."""
-    a, b, c = split_into_rows(A)
+    a, b, c = extract_rows(A)
     return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
 def mat_t_vec(A, x):
     """Multiply a vector by a transposed matrix: A^T x."""
-    a, b, c = split_into_columns(A)
+    a, b, c = extract_columns(A)
     return dot(a, x), dot(b, x), dot(c, x)
 
 
 @inline
-def split_into_rows(A):
+def extract_rows(A):
     """Split a matrix into its rows."""
     return (A[0], A[1], A[2]), (A[3], A[4], A[5]), (A[6], A[7], A[8])
 
 
 @inline
-def split_into_columns(A):
+def extract_columns(A):
     """Split a matrix into its columns."""
     return (A[0], A[3], A[6]), (A[1], A[4], A[7]), (A[2], A[5], A[8])
 
@@ -120,37 +120,37 @@ def matrix_of_rows(a, b, c):
 @inline
 def matmul(A, B):
     """Multiply two matrices: A B."""
-    a, b, c = split_into_rows(A)
+    a, b, c = extract_rows(A)
     return matrix_of_rows(mat_t_vec(B, a), mat_t_vec(B, b), mat_t_vec(B, c))
 
 
 @inline
 def matmul_t(A, B):
     """Multiply by a transposed matrix: A B^T."""
-    a, b, c = split_into_rows(A)
+    a, b, c = extract_rows(A)
     return matrix_of_rows(mat_vec(B, a), mat_vec(B, b), mat_vec(B, c))
 
 
 @inline
 def mat_add(A, B):
     """Add two matrices."""
-    a, b, c = split_into_rows(A)
-    d, e, f = split_into_rows(B)
+    a, b, c = extract_rows(A)
+    d, e, f = extract_rows(B)
     return matrix_of_rows(add(a, d), add(b, e), add(c, f))
 
 
 @inline
 def mat_sub(A, B):
     """Subtract matrix B from A."""
-    a, b, c = split_into_rows(A)
-    d, e, f = split_into_rows(B)
+    a, b, c = extract_rows(A)
+    d, e, f = extract_rows(B)
     return matrix_of_rows(sub(a, d), sub(b, e), sub(c, f))
 
 
 @inline
 def mat_scale(s, A):
     """Scale a matrix: s A."""
-    a, b, c = split_into_rows(A)
+    a, b, c = extract_rows(A)
     return matrix_of_rows(scale(s, a), scale(s, b), scale(s, c))
 
 
@@ -164,14 +164,14 @@ def skew(a):
 @inline
 def matmul_skew(A, a):
     """Multiply by a cross product matrix: A [a]x, each row crossed with a."""
-    x, y, z = split_into_rows(A)
+    x, y, z = extract_rows(A)
     return matrix_of_rows(cross(x, a), cross(y, a), cross(z, a))
 
 
 @inline
 def skew_matmul(a, A):
     """Multiply by a cross product matrix from the left: [a]x A."""
-    x, y, z = split_into_rows(A)
+    x, y, z = extract_rows(A)
     return matrix_of_rows(
         axpy(a[1], z, scale(-a[2], y)),
         axpy(a[2], x, scale(-a[0], z)),
@@ -182,14 +182,14 @@ def skew_matmul(a, A):
 @inline
 def mat_sub_outer(A, a, b):
     """Subtract an outer product: A - a b^T."""
-    x, y, z = split_into_rows(A)
+    x, y, z = extract_rows(A)
     return matrix_of_rows(axpy(-a[0], b, x), axpy(-a[1], b, y), axpy(-a[2], b, z))
 
 
 @inline
 def inverse3(A):
     """Invert a matrix by cofactors."""
-    a, b, c = split_into_rows(A)
+    a, b, c = extract_rows(A)
     p = cross(b, c)
     q = cross(c, a)
     r = cross(a, b)

@@ -37,8 +37,15 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
     derivatives = system.evaluate(tree.poses(structure.assembly[None]))[1][0]
     masses = np.array([body.mass for body in mechanism.bodies.values()])
     inertias = np.array([body.inertia for body in mechanism.bodies.values()])
-    M = Mobility(mechanism, structure).mass_matrix(masses, inertias)
-    mobility = np.linalg.inv(system.gains.T @ M @ system.gains)
+    mobilities = Mobility(mechanism, structure)
+    M = mobilities.mass_matrix(masses, inertias)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # found below
+            mobility = np.linalg.inv(system.gains.T @ M @ system.gains)
+    except np.linalg.LinAlgError as error:
+        raise mobilities.mass_error(masses, inertias) from error
+    if not np.isfinite(mobility).all():
+        raise mobilities.mass_error(masses, inertias)
     for joint, span in zip(closing, system.spans, strict=True):
         spread, rates = _spread(derivatives[span], mobility)
         if spread > LARGEST_SPREAD:
