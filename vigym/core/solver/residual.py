@@ -66,7 +66,7 @@ from vigym.core.solver.ldu import (
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 DAMPED_PROX = 1e-3  # of the damped attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
-OPEN_ROUNDING = 0.05, 1.0  # without loops, in double and in single precision
+OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
 
 
 class Step(NamedTuple):
