@@ -33,6 +33,17 @@ def turned(mech, angle, seed=0):
     return positions
 
 
+def energies_of_whole_steps(sim):
+    """Return the energies [J] after each of the steps, all of them converged and none halved."""
+    found = []
+    for _ in range(STEPS):
+        status = sim.step()
+        assert status.converged
+        assert status.halvings == 0
+        found.append(sim.energy().total)
+    return found
+
+
 @pytest.mark.parametrize("timestep", [0.01, 0.001])
 @pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
 @pytest.mark.parametrize("kind", ["spherical", "floating"])
@@ -40,13 +51,9 @@ def test_energy_has_no_trend_at_any_stiffness(kind, stiffness, timestep):
     """Up to 300 rad of the springs' vibration in a step; the energy stays about its level."""
     sim = Simulator(hanging(kind, stiffness), timestep=timestep)
     sim.reset(turned(sim.mechanism, 0.01))
-    start, found = sim.energy().total, []
+    start = sim.energy().total
     floor = start - 0.5 * stiffness * 2 * 0.01**2  # energy with slack springs
-    for _ in range(STEPS):
-        status = sim.step()
-        assert status.converged
-        assert status.halvings == 0
-        found.append(sim.energy().total)
+    found = energies_of_whole_steps(sim)
     first, second = np.reshape(found, (2, -1))
     # means over halves differ by what a vibration with beats leaves
     assert abs(second.mean() - first.mean()) < 0.05 * (start - floor)
@@ -57,12 +64,8 @@ def test_energy_has_no_trend_at_any_stiffness(kind, stiffness, timestep):
 def test_energy_of_a_wide_swing_has_no_trend(stiffness):
     sim = Simulator(hanging("spherical", stiffness), timestep=0.01)
     sim.reset(turned(sim.mechanism, 0.3))
-    start, found = sim.energy().total, []
-    for _ in range(STEPS):
-        status = sim.step()
-        assert status.converged
-        assert status.halvings == 0
-        found.append(sim.energy().total)
+    start = sim.energy().total
+    found = energies_of_whole_steps(sim)
     first, second = np.reshape(found, (2, -1))
     # h w = 20: bodies turn by up to 0.5 rad in a step, whose square is the width of the energy
     assert abs(second.mean() - first.mean()) < 0.02 * start
