@@ -52,6 +52,17 @@ def update_contact_after_increment(d, contact, per_h):
     return un, u1, u2
 
 
+@inline
+def interpolate4(a, b, share):
+    """Interpolate between four values and four others."""
+    return (
+        a[0] + share * (b[0] - a[0]),
+        a[1] + share * (b[1] - a[1]),
+        a[2] + share * (b[2] - a[2]),
+        a[3] + share * (b[3] - a[3]),
+    )
+
+
 @phase(needs="contacts", otherwise=zero)
 def update_contacts_after_increment(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
@@ -63,9 +74,30 @@ def update_contacts_after_increment(d, per_h, prox):
         contact = d.contact(c)
         if any_lane(contact.active):
             update_contact_after_increment(d, contact, per_h)
-            off = projection_error(d, contact, contact.affine_force, per_h, prox)
+            off = projection_error(
+                d, contact, contact.affine_force, contact.velocity_next, per_h, prox
+            )
             worst = maximum(worst, where(contact.active, off, 0.0 * off))
     return worst
+
+
+@phase(needs="contacts", otherwise=zero)
+def squared_law_errors_of_contacts(d, step_length, per_h, prox):
+    """Sum the squared distances of the contact forces from their laws after a part of the increment.
+
+    Returns the sum [N^2]. Forces and velocities are linear in that part.
+    """
+    total = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active) and not is_nonholonomic(contact):
+            force = interpolate4(contact.force, contact.affine_force, step_length)
+            seen, end = contact.velocity_seen, contact.velocity_next
+            v = interpolate4(seen, end, step_length)
+            velocity = v[0], v[1], v[2], v[3], seen[4] + step_length * (end[4] - seen[4])
+            error = projection_error(d, contact, force, velocity, per_h, prox)
+            total = total + where(contact.active, error * error, 0.0 * error)
+    return total
 
 
 def step_length_without_contacts(d, *arguments):
@@ -88,7 +120,8 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
             change = update_contact_after_increment(d, contact, per_h)
             part = step_length
             if is_nonholonomic(contact):
-                off = projection_error(d, contact, contact.affine_force, per_h, prox)
+                after = contact.affine_force
+                off = projection_error(d, contact, after, contact.velocity_next, per_h, prox)
             else:
                 part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)

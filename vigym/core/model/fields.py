@@ -344,6 +344,7 @@ POSE_STATE = Table(
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
     Field("any_active", "whether any contact of two bodies is active"),
+    Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
 )
 BODY_WORK = Table(
     Field("history_force", "force terms of the last step", "N, world", 3),
@@ -393,6 +394,7 @@ DOF_WORK = Table(
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
     Field("multiplier", "multiplier of the row", "N or N m"),
+    Field("kept_multiplier", "multiplier of the attempt before", "N or N m"),
     Field("accepted_multiplier", "multiplier of the last iteration that counts", "N or N m"),
     Field("inverse_pivot", "1 / pivot of the row"),
     Field("unreduced_pivot", "pivot before other rows were eliminated"),
@@ -434,6 +436,8 @@ CONTACT_WORK = Table(
     Field("arm_lowest", "from the joint anchor to the lowest point at knot 3", "m, world", 3),
     Field("arm_touching", "from the joint anchor at knot 3 to the point of knot 2", "m, world", 3),
     Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
+    Field("branch", "0 open, 1 sticking, 2 slipping, in the last damped iteration"),
+    Field("branch_turns", "number of turns between open and slipping"),
     Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),

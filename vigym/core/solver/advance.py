@@ -14,11 +14,13 @@ from vigym.core.joint.coordinates import (
     store_force_coordinates,
 )
 from vigym.core.loop.constraints import store_point_spring_lengths
+from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.solver.accounting import account
+from vigym.core.solver.accounting import account, find_lanes_that_gain
 from vigym.core.solver.newton import attempt
+from vigym.core.solver.residual import Method
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
@@ -26,20 +28,33 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 STORE_AFTER = 2.0
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
+# methods of further attempts, in this order; without contacts only the last
+BY_INTERIOR_POINT, BY_STICKING, BY_HALF_STEPS = 0, 1, 2
 
 
 @phase
-def retry_damped(d, knot2, knot3, h, failed, interior_point, tolerance):
-    """Attempt a step by damped full Newton in the failed lanes.
+def retry(d, knot2, knot3, h, lanes, method, tolerance):
+    """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
+    keep_knot(d, knot3, RETRY)
+    done, iterations, residual = attempt(d, knot2, knot3, h, lanes, method, tolerance)
+    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    return done, iterations, residual
 
-    The others' new knots are kept aside meanwhile.
+
+@phase
+def refine(d, knot2, knot3, h, lanes, residual, tolerance):
+    """Bring solutions of the interior point to the exact laws, from which it stays a little away.
+
+    A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
     """
     keep_knot(d, knot3, RETRY)
-    done, iterations, residual = attempt(
-        d, knot2, knot3, h, failed, True, interior_point, tolerance
-    )
-    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(failed))
-    return done, iterations, residual
+    keep_multipliers(d)
+    method = Method(False, False, False, False, True, True)
+    done, iterations, exact = attempt(d, knot2, knot3, h, lanes, method, tolerance)
+    others = but_not(d.full(1.0), done)
+    restore_knot(d, knot3, RETRY, d.wide.full(others))
+    restore_multipliers(d, others)
+    return iterations, where(done, exact, residual)
 
 
 @inline
@@ -134,20 +149,39 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
     Returns (lanes that converged, lanes that failed, iterations, scaled residual).
     """
     knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
-    done, count, residual = attempt(
-        d, knot2, knot3, h, moving, interior_point, interior_point, tolerance
-    )
+    first = Method(interior_point, interior_point, False, False, False, False)
+    done, count, residual = attempt(d, knot2, knot3, h, moving, first, tolerance)
     iterations = iterations + count
     failed = but_not(moving, done)
-    # damped, then by the interior point; damped alone where the interior point came first
-    for turn in range(2 if d.contact_count > 0 and not interior_point else 1):
+    first_retry = BY_HALF_STEPS
+    if d.contact_count > 0:
+        first_retry = BY_STICKING if interior_point else BY_INTERIOR_POINT
+    for turn in range(first_retry, BY_HALF_STEPS + 1):
         if any_lane(failed):
-            again, count, second = retry_damped(d, knot2, knot3, h, failed, turn == 1, tolerance)
+            interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
+            method = Method(True, interior, turn == BY_STICKING, half_steps, half_steps, False)
+            again, count, second = retry(d, knot2, knot3, h, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)
             iterations = iterations + count
+            if interior and any_lane(again):
+                count, residual = refine(d, knot2, knot3, h, again, residual, tolerance)
+                iterations = iterations + count
     return done, failed, iterations, residual
+
+
+@inline
+def reject_gains(d, knot3, h, part, done, failed):
+    """Let lanes fail whose contacts give energy, unless their step is the smallest.
+
+    Returns (lanes that are done, lanes that failed).
+    """
+    if d.contact_count > 0:
+        gain = both(done, find_lanes_that_gain(d, knot_buffer(d, 0), knot3, h))
+        gain = both(gain, above(part, d.full(SMALLEST)))
+        return but_not(done, gain), maximum(failed, gain)
+    return done, failed
 
 
 @phase
@@ -169,6 +203,7 @@ def advance(d, dt, lanes, tolerance):
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
         done, failed, iterations, residual = solve_step(d, knot3, h, moving, iterations, tolerance)
+        done, failed = reject_gains(d, knot3, h, part, done, failed)
         worst = where(done, maximum(worst, residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))
         left = left - where(done, part, o)

@@ -64,7 +64,6 @@ from vigym.core.solver.ldu import (
 )
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
-DAMPED_PROX = 1e-3  # of the damped attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
 OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
 
@@ -85,13 +84,32 @@ class Step(NamedTuple):
     rho: Any
 
 
+class Method(NamedTuple):
+    """How an attempt solves a step.
+
+    Attributes:
+        damped: whether full Newton steps are damped, instead of a chord iteration.
+        interior_point: whether contacts are solved by the interior point, else by projections.
+        sticking: whether contacts stick that turn between open and slipping.
+        half_steps: whether constrained lanes take half steps at first.
+        soft: whether the proximal part starts large.
+        warm: whether it starts from the forces and the knot 3 of the attempt before.
+    """
+
+    damped: bool
+    interior_point: bool
+    sticking: bool
+    half_steps: bool
+    soft: bool
+    warm: bool
+
+
 class Iteration(NamedTuple):
-    """Options of one Newton iteration; lane values but for the first three and the tolerance.
+    """Options of one Newton iteration; lane values but for number, method and tolerance.
 
     Attributes:
         number: how many iterations were made before.
-        damped: whether full Newton steps are damped, instead of a chord iteration.
-        interior_point: whether contacts are solved by the interior point.
+        method: how the attempt solves the step.
         prox: proximal part of contact forces.
         kappa: relaxation of the interior point [N m/s].
         tight: relaxation that it ends with [N m/s].
@@ -100,8 +118,7 @@ class Iteration(NamedTuple):
     """
 
     number: int
-    damped: bool
-    interior_point: bool
+    method: Method
     prox: Any
     kappa: Any
     tight: Any
@@ -224,11 +241,11 @@ def assemble_forces(d, step, iteration):
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
     if d.contact_count > 0:
         evaluate_contact_gaps(d, step.knot2, step.knot3, step.h)
-        if iteration.interior_point:
+        if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         else:
-            touching = linearize_contacts(d, per_h, iteration.prox)
+            touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.sticking)
         constrained = maximum(constrained, touching)
     return gap * iteration.slack, constrained
 
@@ -248,7 +265,7 @@ def update_forces_after_increment(d, step, iteration):
     if d.has_bounded_forces > 0:
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
-        if iteration.interior_point:
+        if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             max_step, of_contacts = update_contacts_interior(
                 d, per_h, iteration.prox, iteration.kappa, speed
@@ -309,7 +326,7 @@ def evaluate_step(d, step, active, stale, constrained, iteration):
             residual = where(constrained, maximum(gap, inertial), residual)
             law_error = where(constrained, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
-        if iteration.damped and has_loops:
+        if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding(d), o)
         residual = maximum(residual, unbalanced)
         if has_loops:
