@@ -99,6 +99,7 @@ def detect_contacts(d, knot2, h):
             close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
+        contact.branch = o
         contact.branch_turns = o
         contact.anchor_force = last
         contact.force = last

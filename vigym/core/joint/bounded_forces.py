@@ -241,7 +241,7 @@ def step_bounded_forces(d, step_length, mask):
 
 
 @inline
-def gives_way_too_far(d, force, anchor, slope, softness, h, mask):
+def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
     """Find the lanes of the mask in which a force that holds a dof lets it give way too far."""
     holds = above(2.0 * softness * slope * h, d.full(1.0))
     allowed = d.full(select_by_precision(MAX_YIELD, force))
@@ -266,9 +266,9 @@ def reanchor_bounded_forces(d, h, mask):
                 f = dof.forces
                 f0 = dof.anchor_forces
                 k = dof.force_slopes
-                motor = gives_way_too_far(d, f[0], f0[0], k[0], softness, h, mask)
-                limit = gives_way_too_far(d, f[1], f0[1], k[1], softness, h, mask)
-                friction = gives_way_too_far(d, f[2], f0[2], k[2], softness, h, mask)
+                motor = find_yielding_lanes(d, f[0], f0[0], k[0], softness, h, mask)
+                limit = find_yielding_lanes(d, f[1], f0[1], k[1], softness, h, mask)
+                friction = find_yielding_lanes(d, f[2], f0[2], k[2], softness, h, mask)
                 dof.anchor_forces = (
                     where(motor, f[0], f0[0]),
                     where(limit, f[1], f0[1]),

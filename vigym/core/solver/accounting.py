@@ -8,7 +8,7 @@ A force f at knot 2 does the work of its impulse at the mean of the velocities b
 import math
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
+from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.ball_spring import store_ball_spring_moments
@@ -101,23 +101,25 @@ def contact_power(d, contact, knot2, knot3):
 
 @phase(needs="contacts", otherwise=zero)
 def find_lanes_that_gain(d, knot2, knot3, h):
-    """Find the lanes in which contacts give a step more energy than its discretisation explains.
+    """Find the lanes in which contacts give a step more energy than rounding explains.
 
-    Contacts dissipate. The force of a step acts where bodies touch at its start, and its law holds
-    where they touch at its end: where that place runs far, as on the rim of a disc that settles,
-    the force may do work.
+    Contacts dissipate: a force does no work at the velocity that it leaves. The force of a step
+    acts where bodies touch at its start, and its law holds where they touch at its end. Where that
+    place runs far, as on the rim of a disc that settles, the force may do work.
     """
     power = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if contact.kind < SKATE and any_lane(contact.active):
-            of_contact = contact_power(d, contact, knot2, knot3)
+        if contact.kind < SKATE:
+            _, velocity, spin = touching_velocity(d, contact, knot2, knot3)
+            torsion = contact.torsional_friction * contact.converged_force[3] * spin
+            given = dot(contact.converged_world_force, velocity) + torsion
             # a rebound gives back what the impact before it took
-            power = power + where(contact.rebound_velocity, 0.0 * of_contact, of_contact)
+            power = power + where(contact.rebound_velocity, 0.0 * given, given)
     environment = d.environment
     weight = 0.5 + 0.5 * environment.step_size / h
     scale = environment.force_scale * environment.length_scale
-    return above(-weight * h * power, LARGEST_GAIN * scale)
+    return above(weight * h * power, LARGEST_GAIN * scale)
 
 
 @phase(needs="contacts", otherwise=zero)
