@@ -110,8 +110,8 @@ def choose_branch(d, contact, z, radius, loaded):
 def linearize_disc_friction(d, trial, z, rho_t, sticks):
     """Linearize friction on the true cone, z being its tangential forces before projection.
 
-    In the lanes ``sticks`` it sticks whatever z is. Returns tangential forces at no increment and their
-    slopes (g1, g2, k1n, k2n, k11, k12, k22).
+    In the lanes ``sticks`` it sticks whatever z is. Returns tangential forces at no increment and
+    their slopes (g1, g2, k1n, k2n, k11, k12, k22).
     """
     f, f0 = trial.force, trial.anchor
     u, seen = trial.velocity, trial.seen

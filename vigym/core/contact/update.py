@@ -83,7 +83,7 @@ def update_contacts_after_increment(d, per_h, prox):
 
 @phase(needs="contacts", otherwise=zero)
 def squared_law_errors_of_contacts(d, step_length, per_h, prox):
-    """Sum the squared distances of the contact forces from their laws after a part of the increment.
+    """Sum the squared distances of contact forces from their laws after a part of the increment.
 
     Returns the sum [N^2]. Forces and velocities are linear in that part.
     """

@@ -185,7 +185,7 @@ def update_bounded_forces(d, share, per_h, prox):
 
 @phase
 def squared_law_errors_of_joints(d, step_length, per_h, prox):
-    """Sum the squared distances of the bounded forces from their laws after a part of the increment.
+    """Sum the squared distances of bounded forces from their laws after a part of the increment.
 
     Returns the sum [N^2]; moments are taken over the length scale.
     """

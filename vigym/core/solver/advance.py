@@ -20,7 +20,7 @@ from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.solver.accounting import account, find_lanes_that_gain
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.residual import Method
+from vigym.core.solver.residual import Method, Step
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
@@ -29,30 +29,32 @@ STORE_AFTER = 2.0
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 # methods of further attempts, in this order; without contacts only the last
-BY_INTERIOR_POINT, BY_STICKING, BY_HALF_STEPS = 0, 1, 2
+BY_INTERIOR_POINT = 0
+BY_STICKING = 1
+BY_HALF_STEPS = 2
 
 
 @phase
-def retry(d, knot2, knot3, h, lanes, method, tolerance):
+def retry(d, step, lanes, method, tolerance):
     """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
-    keep_knot(d, knot3, RETRY)
-    done, iterations, residual = attempt(d, knot2, knot3, h, lanes, method, tolerance)
-    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    keep_knot(d, step.knot3, RETRY)
+    done, iterations, residual = attempt(d, step, lanes, method, tolerance)
+    restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
     return done, iterations, residual
 
 
 @phase
-def refine(d, knot2, knot3, h, lanes, residual, tolerance):
+def refine(d, step, lanes, residual, tolerance):
     """Bring solutions of the interior point to the exact laws, from which it stays a little away.
 
     A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
     """
-    keep_knot(d, knot3, RETRY)
+    keep_knot(d, step.knot3, RETRY)
     keep_multipliers(d)
     method = Method(False, False, False, False, True, True)
-    done, iterations, exact = attempt(d, knot2, knot3, h, lanes, method, tolerance)
+    done, iterations, exact = attempt(d, step, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
-    restore_knot(d, knot3, RETRY, d.wide.full(others))
+    restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
     return iterations, where(done, exact, residual)
 
@@ -143,14 +145,14 @@ def accept(d, knot3, h, done, failed):
 
 
 @inline
-def solve_step(d, knot3, h, moving, iterations, tolerance):
+def solve_step(d, step, moving, iterations, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail.
 
     Returns (lanes that converged, lanes that failed, iterations, scaled residual).
     """
-    knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
+    interior_point = d.interior_point > 0
     first = Method(interior_point, interior_point, False, False, False, False)
-    done, count, residual = attempt(d, knot2, knot3, h, moving, first, tolerance)
+    done, count, residual = attempt(d, step, moving, first, tolerance)
     iterations = iterations + count
     failed = but_not(moving, done)
     first_retry = BY_HALF_STEPS
@@ -160,13 +162,13 @@ def solve_step(d, knot3, h, moving, iterations, tolerance):
         if any_lane(failed):
             interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
             method = Method(True, interior, turn == BY_STICKING, half_steps, half_steps, False)
-            again, count, second = retry(d, knot2, knot3, h, failed, method, tolerance)
+            again, count, second = retry(d, step, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)
             iterations = iterations + count
             if interior and any_lane(again):
-                count, residual = refine(d, knot2, knot3, h, again, residual, tolerance)
+                count, residual = refine(d, step, again, residual, tolerance)
                 iterations = iterations + count
     return done, failed, iterations, residual
 
@@ -202,7 +204,8 @@ def advance(d, dt, lanes, tolerance):
             return alive, iterations, worst, halvings, saturated
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
-        done, failed, iterations, residual = solve_step(d, knot3, h, moving, iterations, tolerance)
+        step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
+        done, failed, iterations, residual = solve_step(d, step, moving, iterations, tolerance)
         done, failed = reject_gains(d, knot3, h, part, done, failed)
         worst = where(done, maximum(worst, residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))

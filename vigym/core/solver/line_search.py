@@ -1,4 +1,4 @@
-"""Line search of constrained lanes: the part of an increment that brings forces to their laws.
+"""Increments: the part that is taken, in constrained lanes by a line search, and taking it.
 
 Dynamics, forces and velocities are linear in the part of an increment that is taken. Only the laws
 of contacts, motors, limits and dry friction are not: full increments may jump between sets of open,
@@ -6,20 +6,34 @@ sticking and slipping contacts for ever. The squared distance of the forces from
 measured along the increment, without any further evaluation of the equations.
 """
 
-from vigym.core.compiler.kernel import phase
-from vigym.core.compiler.lanes import above, any_lane, but_not
+from vigym.core.body.dynamics import apply_increment
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.active_set import find_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
-from vigym.core.joint.bounded_forces import squared_law_errors_of_joints
+from vigym.core.joint.bounded_forces import (
+    move_anchors_to_bounded_forces,
+    squared_law_errors_of_joints,
+)
 from vigym.core.joint.bounded_laws import PROXIMAL
+from vigym.core.loop.constraints import update_loop_anchors
+from vigym.core.solver.residual import step_forces
 
+MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
+HALF_STEPS = 15  # number of half steps in constrained lanes, of the method that takes them
+SHORT = 0.07  # part of an increment that brings next to nothing
+NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
 DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
 
 
 @phase
 def squared_law_errors(d, step_length, per_h, prox):
-    """Sum the squared distances of all forces from their laws after a part of the increment [N^2]."""
+    """Sum the squared distances of all forces from their laws after a part of the increment.
+
+    Returns the sum [N^2].
+    """
     total = d.full(0.0)
     if d.contact_count > 0:
         total = squared_law_errors_of_contacts(d, step_length, per_h, prox)
@@ -50,3 +64,55 @@ def search_step_length(d, longest, small, per_h, prox, constrained):
             break
         length = 0.5 * length
     return where(constrained, best, longest)
+
+
+@inline
+def step_length(d, step, rotation, found, iteration):
+    """Limit the increment: no body turns too far, and forces stay in their cones.
+
+    Returns the part of it that is taken. In constrained lanes it is halved until the forces come
+    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
+    Another method takes half steps at first: full ones may flip between sets of contacts for ever.
+    """
+    damped = iteration.method.damped and not iteration.method.interior_point
+    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
+    length = limit / maximum(rotation, limit)
+    length = where(length - found.max_step, found.max_step, length)
+    if iteration.number > 0 and not iteration.method.damped and any_lane(found.constrained):
+        goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
+        per_h = 1.0 / step.h
+        length = search_step_length(
+            d, length, goal * goal, per_h, iteration.prox, found.constrained
+        )
+    if iteration.method.half_steps and iteration.number < HALF_STEPS:
+        return where(found.constrained, 0.5 * length, length)
+    return length
+
+
+@inline
+def find_short_steps(d, length, found, method):
+    """Find the constrained lanes in which the line search takes next to nothing."""
+    if method.damped:
+        return d.full(0.0)
+    return both(found.constrained, above(d.full(SHORT), length))
+
+
+@inline
+def take_step(d, step, length, mask, reopened, method):
+    """Move bodies and forces a part of their increment, in the lanes of the mask.
+
+    The anchors of motors, limits and dry friction follow. Returns the lanes in which what was found
+    only now, in the ``reopened`` ones or a contact that was missed so far, has to go on.
+    """
+    w = d.wide
+    h = w.full(step.h)
+    apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
+    step_forces(d, length, mask, method.interior_point)
+    if d.loop_row_count > 0:
+        update_loop_anchors(d, step.knot3)
+    if d.has_bounded_forces > 0:
+        move_anchors_to_bounded_forces(d, mask)
+    if d.contact_row_count == 0:  # places of nearest points wait for the solution
+        missed = find_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
+        reopened = maximum(reopened, missed)
+    return reopened

@@ -13,7 +13,6 @@ tiny is given up. The methods of further attempts are in ``advance.solve_step``:
 damped full Newton.
 """
 
-from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
 from vigym.core.compiler.simd import maximum, where
@@ -23,17 +22,12 @@ from vigym.core.contact.active_set import (
 )
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation
 from vigym.core.contact.update import clear_duals
-from vigym.core.joint.bounded_forces import (
-    move_anchors_to_bounded_forces,
-    reanchor_bounded_forces,
-)
-from vigym.core.loop.constraints import update_loop_anchors
+from vigym.core.joint.bounded_forces import reanchor_bounded_forces
 from vigym.core.solver.ldu import solve_to_leaves
-from vigym.core.solver.line_search import search_step_length
+from vigym.core.solver.line_search import find_short_steps, step_length, take_step
 from vigym.core.solver.residual import (
     PROX,
     Iteration,
-    Step,
     accept_forces,
     evaluate_step,
     start_step,
@@ -46,16 +40,13 @@ SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 FLOOR = 100.0
 # on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 SAFETY = 1.5
-MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
-NEGLIGIBLE = 0.1  # part of the tolerance below which the line search sees no errors of laws
+ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
 DIVERGED = 1e12  # scaled residual of a lane that is given up
 # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 DIVERGING = 1e-3
 # proximal part of a soft attempt, easier to solve: its anchors move, and each time it is tightened
 SOFT_PROX, TIGHTENING = 1e-3, 0.1
-HALF_STEPS = 15  # number of half steps in constrained lanes, of the method that takes them
-# increments of so small a part bring nothing; after more than this many the attempt is given up
-SHORT, SHORT_STEPS = 0.07, 2.0
+SHORT_STEPS = 2.0  # of more increments that bring next to nothing, the attempt is given up
 # pairs of numbers: in double and in single precision
 # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
@@ -63,16 +54,17 @@ ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need 
 
 
 @inline
-def start_relaxation(d, h, interior_point):
-    """Find the relaxation of contacts at the start and at the end [N m/s].
+def start_parameters(d, h, method):
+    """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
-    Only the interior point has one to bring down; its duals are cleared.
+    Only the interior point has a relaxation to bring down; its duals are cleared.
     """
+    prox = d.full(SOFT_PROX if method.soft else PROX)
     kappa, tight = relaxation(d, 1.0 / h)
-    if interior_point:
+    if method.interior_point:
         clear_duals(d)
-        return kappa, tight
-    return tight, tight
+        return prox, kappa, tight
+    return prox, tight, tight
 
 
 @inline
@@ -83,27 +75,23 @@ def rounding_slack(d, largest_term, tolerance):
 
 
 @inline
-def tighten_proximal_parameter(d, prox, reopened):
-    """Reduce the proximal parameter of the next iteration in lanes that converged and go on."""
-    return where(reopened, maximum(d.full(PROX), TIGHTENING * prox), prox)
-
-
-@inline
-def confirm_converged_lanes(d, step, candidates, iteration):
+def confirm_converged_lanes(d, step, candidates, prox, method):
     """Accept the lanes that have converged indeed.
 
-    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves.
-    Returns the lanes that are done.
+    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves;
+    their proximal parameter is reduced. Returns (lanes that are done, proximal parameter).
     """
-    reanchored = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
-    if not iteration.method.interior_point:
-        moved = reanchor_contacts(d, step.h, iteration.prox, candidates)
-        reanchored = maximum(reanchored, moved)
-    if d.has_bounded_forces > 0:
-        reanchored = maximum(reanchored, reanchor_bounded_forces(d, step.h, candidates))
-    finished = but_not(candidates, reanchored)
-    accept_forces(d, finished)
-    return finished
+    finished = candidates
+    if any_lane(candidates):
+        reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+        if not method.interior_point:
+            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
+        if d.has_bounded_forces > 0:
+            reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
+        finished = but_not(candidates, reopened)
+        accept_forces(d, finished)
+        prox = where(reopened, maximum(d.full(PROX), TIGHTENING * prox), prox)
+    return finished, prox
 
 
 @inline
@@ -139,63 +127,18 @@ def increment_rotation(d, knot3, found):
 
 
 @inline
-def find_diverging_lanes(d, found, rotation, last_rotation, iteration):
-    """Find lanes in which Newton leads away from the root next to the prediction.
+def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
+    """Find lanes in which the attempt is given up.
 
-    Loops have other roots. The damped attempt starts from the last velocities, next to the right
-    one.
+    Either the line search took next to nothing several times, or Newton leads away from the root
+    next to the prediction: loops have other roots. A damped attempt starts from the last
+    velocities, next to the right one.
     """
-    if d.loop_row_count > 0 and not iteration.method.damped:
+    hopeless = above(short_steps, d.full(SHORT_STEPS))
+    if d.loop_row_count > 0 and not method.damped:
         away = both(above(rotation, d.full(DIVERGING)), above(rotation, 0.5 * last_rotation))
-        return but_not(away, found.constrained)
-    return d.full(0.0)
-
-
-@inline
-def step_length(d, step, rotation, found, iteration):
-    """Limit the increment: no body turns too far, and forces stay in their cones.
-
-    Returns the part of it that is taken. In constrained lanes it is halved until the forces come
-    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
-    Another method takes half steps at first: full ones may flip between sets of contacts for ever.
-    """
-    damped = iteration.method.damped and not iteration.method.interior_point
-    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
-    length = limit / maximum(rotation, limit)
-    length = where(length - found.max_step, found.max_step, length)
-    if iteration.number > 0 and not iteration.method.damped and any_lane(found.constrained):
-        goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
-        per_h = 1.0 / step.h
-        length = search_step_length(
-            d, length, goal * goal, per_h, iteration.prox, found.constrained
-        )
-    if iteration.method.half_steps and iteration.number < HALF_STEPS:
-        return where(found.constrained, 0.5 * length, length)
-    return length
-
-
-@inline
-def follow_increment(d, step, moving):
-    """Move the anchors of motors, limits and dry friction; find contacts that were missed so far.
-
-    Returns the lanes in which a contact is in the equations only now: they have to go on.
-    """
-    if d.has_bounded_forces > 0:
-        move_anchors_to_bounded_forces(d, moving)
-    if d.contact_row_count == 0:  # places of nearest points wait for the solution
-        return find_missed_contacts(d, step.knot2, step.knot3, step.h, moving)
-    return d.full(0.0)
-
-
-@inline
-def take_step(d, step, length, mask, interior_point):
-    """Move bodies and forces a part of their increment, in the lanes of the mask."""
-    w = d.wide
-    h = w.full(step.h)
-    apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
-    step_forces(d, length, mask, interior_point)
-    if d.loop_row_count > 0:
-        update_loop_anchors(d, step.knot3)
+        hopeless = maximum(hopeless, but_not(away, found.constrained))
+    return hopeless
 
 
 @inline
@@ -211,12 +154,16 @@ def predicted_residual(d, found, contraction, rotation, iteration):
 
 
 @inline
-def took_almost_whole_increment(d, length, contraction, rotation):
-    """Find lanes that took the whole increment; with loops only if the next one will be tiny."""
+def will_converge(d, bound, length, next_rotation, iteration):
+    """Find lanes that took the whole increment, and whose next residual has a bound that is small.
+
+    With loops only if the rotation of the next increment will be tiny.
+    """
+    promising = above(iteration.tolerance * iteration.slack, bound)
     if d.loop_row_count > 0:
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        length = where(above(contraction * rotation, tiny), 0.0 * length, length)
-    return above(length, d.full(0.999))
+        promising = but_not(promising, above(next_rotation, tiny))
+    return both(promising, above(length, d.full(ALMOST_WHOLE)))
 
 
 @inline
@@ -230,64 +177,54 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
-def start_attempt(d, step, method):
+def start_attempt(d, step, lanes, method):
     """Start from a prediction, or go on from the attempt before.
 
     Returns the largest term of a residual [N], for round-off.
     """
     if not method.warm:
-        d.environment.largest_term = start_step(d, step, method.damped)
+        d.environment.largest_term = start_step(d, step, lanes, method.damped)
     return d.environment.largest_term
 
 
 @phase
-def attempt(d, knot2, knot3, h, lanes, method, tolerance):
-    """Solve one step of size ``h`` in the given lanes, from knot buffer knot2 into knot3.
+def attempt(d, step, lanes, method, tolerance):
+    """Solve one step in the given lanes, from knot buffer knot2 into knot3.
 
     Returns (lanes that converged, iterations, scaled residual).
     """
-    o, one = d.full(0.0), d.full(1.0)
-    damped, interior_point = method.damped, method.interior_point
-    step = Step(knot2, knot3, h, d.environment.step_size / h)
-    slack = rounding_slack(d, start_attempt(d, step, method), tolerance)
-    kappa, tight = start_relaxation(d, h, interior_point)
+    o = d.full(0.0)
+    slack = rounding_slack(d, start_attempt(d, step, lanes, method), tolerance)
+    prox, kappa, tight = start_parameters(d, step.h, method)
     active, stale = lanes, lanes
-    constrained, previous = o, one
-    done, iterations, short_steps = o, o, o
-    prox = d.full(SOFT_PROX if method.soft else PROX)
+    constrained, short_steps = o, o
+    done, iterations = o, o
+    previous = d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
+    for number in range(DAMPED_ITERATIONS if method.damped else ITERATIONS):
         iteration = Iteration(number, method, prox, kappa, tight, slack, tolerance)
         found = evaluate_step(d, step, active, stale, constrained, iteration)
         contraction, constrained = found.residual / previous, found.constrained
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
-        step_forces(d, one, candidates, interior_point)
-        finished = confirm_converged_lanes(d, step, candidates, iteration)
+        step_forces(d, d.full(1.0), candidates, method.interior_point)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
+        # what was seen only now in the reopened lanes is in no equation yet
         reopened = but_not(candidates, finished)
-        prox = tighten_proximal_parameter(d, prox, reopened)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
-        last_rotation, rotation = rotation, increment_rotation(d, knot3, found)
-        active = but_not(active, find_diverging_lanes(d, found, rotation, last_rotation, iteration))
+        last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
         length = step_length(d, step, rotation, found, iteration)
-        if not damped:
-            short = both(found.constrained, above(d.full(SHORT), length))
-            short_steps = short_steps + short
-            active = but_not(active, above(short_steps, d.full(SHORT_STEPS)))
-        # what was seen only now in the reopened lanes is in no equation yet
-        moving = but_not(active, reopened)
-        take_step(d, step, length, moving, interior_point)
-        changed = maximum(reopened, follow_increment(d, step, moving))
+        short_steps = short_steps + find_short_steps(d, length, found, method)
+        hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
+        active = but_not(active, hopeless)
+        reopened = take_step(d, step, length, but_not(active, reopened), reopened, method)
         kappa, iterations = reduce_relaxation(kappa, length, tight), iterations + active
         bound = predicted_residual(d, found, contraction, rotation, iteration)
-        small = above(tolerance * slack, bound)
-        whole = took_almost_whole_increment(d, length, contraction, rotation)
-        finished = but_not(both(both(active, small), whole), changed)
-        candidates = finished
-        finished = confirm_converged_lanes(d, step, candidates, iteration)
-        prox = tighten_proximal_parameter(d, prox, but_not(candidates, finished))
+        promising = will_converge(d, bound, length, contraction * rotation, iteration)
+        candidates = but_not(both(active, promising), reopened)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(d.full(DIVERGED), found.residual))

@@ -85,7 +85,7 @@ class Step(NamedTuple):
 
 
 class Method(NamedTuple):
-    """How an attempt solves a step.
+    """Choices of how an attempt solves a step.
 
     Attributes:
         damped: whether full Newton steps are damped, instead of a chord iteration.
@@ -193,8 +193,8 @@ def position_roundings(d):
 
 
 @inline
-def start_step(d, step, damped):
-    """Predict knot 3, and assemble the loads that stay while Newton iterates.
+def start_step(d, step, lanes, damped):
+    """Predict knot 3 in the lanes, and assemble the loads that stay while Newton iterates.
 
     Returns the largest term of a residual [N], for round-off.
     """
@@ -216,7 +216,7 @@ def start_step(d, step, damped):
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, one)
     if d.contact_count > 0:
-        detect_contacts(d, step.knot2, step.h)
+        detect_contacts(d, step.knot2, step.h, lanes)
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
