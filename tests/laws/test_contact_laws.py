@@ -7,6 +7,7 @@ import pytest
 
 from oracle.naive_joints import rotate
 from scenes import touching_scenes as scenes
+from scenes.shapes import SOLIDS, thrown
 from scenes.touching import DEEPEST, gain, lowest, moving, run, speeds, stepped
 from scenes.trees import unit
 from vigym import Mechanism
@@ -147,6 +148,26 @@ def test_contacts_obey_their_law_at_every_step(name, h):
             np.linalg.norm(tangential, axis=-1) <= coefficients.max() * force * (1.0 + 1e-6) + 1e-6
         ).all()
         assert sim.metrics()["penetration"] == pytest.approx(max(0.0, -lowest(sim)), abs=1e-9)
+
+
+@pytest.mark.parametrize("h", [0.1, 0.02, 0.005])
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_every_shape_lands_and_stays_above_the_ground(kind, h):
+    """The ground pushes, rubs within its cone, and gives no energy."""
+    sim, touched = (
+        moving(thrown(kind), h, floating("thrown", (1.0, -0.5, 0.0), (1.0, 2.0, -1.5))),
+        0,
+    )
+    start = sim.energy().total
+    for _ in stepped(sim, round(1.5 / h)):
+        contacts = sim.contacts
+        force = np.sum(contacts.force * contacts.normal, axis=-1)
+        tangential = contacts.force - force[:, None] * contacts.normal
+        assert force.min() >= 0.0
+        assert (np.linalg.norm(tangential, axis=-1) <= 0.5 * force * (1.0 + 1e-6) + 1e-6).all()
+        assert sim.energy().total <= start * (1.0 + 1e-9)
+        touched += lowest(sim) <= DEEPEST
+    assert touched > 0.2 / h
 
 
 def octahedron(path):

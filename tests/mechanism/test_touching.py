@@ -1,11 +1,14 @@
-"""Where a shape can touch a plane: exact support of spheres, capsules, boxes, cylinders and hulls of meshes."""
+"""Where a shape can touch a plane: exact support of every shape and of the hulls of meshes."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
+from scenes.shapes import SOLIDS, sample, support
+from vigym.mechanism.elements import shapes
 from vigym.mechanism.elements.collisions import MAX_CORNERS
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.errors import MechanismError
@@ -30,44 +33,36 @@ def directions(count: int = 500) -> np.ndarray:
     return d / np.linalg.norm(d, axis=1)[:, None]
 
 
-def support(parts, d: np.ndarray) -> np.ndarray:
-    """How far the touching parts reach along directions (n, 3): what a plane with that normal would be touched by."""
-    reach = []
-    for part in parts:
-        if part.kind == "rim":  # deepest point of a circle
-            reach.append(
-                d @ part.point + part.radius * np.linalg.norm(np.cross(d, part.axis), axis=1)
-            )
-        else:
-            reach.append(d @ part.point + part.radius)
-    return np.max(reach, axis=0)
+# support of a shape along directions e (n, 3) in its own axes, by its own formula
+EXACT = {
+    "box": lambda box, e: np.abs(e) @ np.asarray(box.size) / 2,
+    "sphere": lambda ball, e: np.full(len(e), ball.radius),
+    "capsule": lambda rod, e: rod.radius + np.abs(e[:, 2]) * rod.length / 2,
+    "cylinder": lambda can, e: (
+        can.radius * np.hypot(e[:, 0], e[:, 1]) + np.abs(e[:, 2]) * can.length / 2
+    ),
+}
 
 
 def exact(shape, d: np.ndarray) -> np.ndarray:
     """Support function of a shape by its own formula."""
     e = d @ batch_rotation_matrix(np.asarray(shape.orientation))
-    if isinstance(shape, Box):
-        reach = np.abs(e) @ np.asarray(shape.size) / 2
-    elif isinstance(shape, Sphere):
-        reach = np.full(len(e), shape.radius)
-    elif isinstance(shape, Capsule):
-        reach = shape.radius + np.abs(e[:, 2]) * shape.length / 2
-    else:
-        reach = shape.radius * np.hypot(e[:, 0], e[:, 1]) + np.abs(e[:, 2]) * shape.length / 2
-    return reach + d @ np.asarray(shape.position)
+    return EXACT[shape.kind](shape, e) + d @ np.asarray(shape.position)
 
 
-@pytest.mark.parametrize(
-    ("shape", "kinds"),
-    [
-        (Sphere(0.3, **POSE), ["point"]),
-        (Capsule(0.1, 0.7, **POSE), ["point"] * 2),
-        (Box((0.2, 0.5, 0.9), **POSE), ["point"] * 8),
-        (Cylinder(0.2, 0.6, **POSE), ["rim"] * 2),
-    ],
-    ids=lambda value: getattr(value, "kind", ""),
-)
-def test_parts_reach_as_far_as_the_shape_in_every_direction(shape, kinds):
+# kinds of the features of every shape but a mesh
+FEATURES = {
+    "sphere": ["point"],
+    "capsule": ["point"] * 2,
+    "box": ["point"] * 8,
+    "cylinder": ["rim"] * 2,
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_parts_reach_as_far_as_the_shape_in_every_direction(kind, seed):
+    shape, kinds = sample(kind, seed), FEATURES[kind]
     parts = contact_features(one_body().add_collision("c", "a", shape))
     assert [part.kind for part in parts] == kinds
     np.testing.assert_allclose(
@@ -75,6 +70,28 @@ def test_parts_reach_as_far_as_the_shape_in_every_direction(shape, kinds):
     )
     axes = [np.linalg.norm(part.axis) for part in parts]
     np.testing.assert_allclose(axes, [kind == "rim" for kind in kinds], atol=1e-15)
+
+
+def test_every_class_of_shapes_has_a_kind_of_its_own():
+    classes = {each for each in vars(shapes).values() if isinstance(each, type)}
+    named = {each for each in classes if issubclass(each, shapes.Shape)} - {shapes.Shape}
+    assert named == set(shapes.SHAPES.values())
+
+
+def test_a_shape_without_features_is_refused():
+    """A new shape is not taken for the one whose sizes it has."""
+
+    class Blob(Cylinder):
+        kind = "blob"
+
+    blob = Blob(0.2, 0.6)
+    collision = one_body().add_collision("c", "a", Cylinder(0.2, 0.6))
+    with pytest.raises(TypeError, match=r"found a blob, expected sphere, .* or mesh"):
+        contact_features(replace(collision, shape=blob))
+    with pytest.raises(
+        MechanismError, match=r"found .*Blob.*, expected Box or Sphere or .* or Mesh$"
+    ):
+        one_body().add_collision("c", "a", blob)
 
 
 def test_a_contact_is_its_own_ball():

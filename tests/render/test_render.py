@@ -5,17 +5,20 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 import vigym  # noqa: F401  registers the environments
 from scenes.drawings import RED, assembled, ball, chain, picture_of, poses, reddish
+from scenes.shapes import SOLIDS, sample, support
 from vigym.mechanism.elements.bodies import Ground
-from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from vigym.mechanism.elements.contacts import contact_features
+from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.make import make_renderer
 from vigym.render.scene.camera import Camera
 from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
-from vigym.render.scene.surfaces import surface_of
+from vigym.render.scene.surfaces import AROUND, surface_of
 
 
 def test_a_ball_is_a_disc_in_the_middle_on_a_bright_ground():
@@ -252,24 +255,46 @@ def test_a_mesh_that_goes_missing_is_named_and_drawn_when_it_is_back(tmp_path):
 # Surfaces
 
 
-@pytest.mark.parametrize(
-    ("shape", "volume"),
-    [
-        (Box((0.3, 0.5, 0.7)), 0.3 * 0.5 * 0.7),
-        (Sphere(radius=0.4), 4 / 3 * math.pi * 0.4**3),
-        (Cylinder(radius=0.2, length=1.5), math.pi * 0.2**2 * 1.5),
-        (Cylinder(radius=0.5, length=0.1), math.pi * 0.5**2 * 0.1),
-        (Capsule(radius=0.2, length=1.5), math.pi * 0.2**2 * (1.5 + 4 / 3 * 0.2)),
-    ],
-    ids=lambda value: getattr(value, "kind", ""),
-)
-def test_surfaces_are_closed_and_face_outwards(shape, volume):
+class Blob(Cylinder):
+    """A shape that nobody draws."""
+
+    kind = "blob"
+
+
+def test_a_shape_without_a_surface_is_not_drawn_as_another():
+    with pytest.raises(TypeError, match="shape: found a blob, expected box or sphere or .*mesh$"):
+        surface_of(Blob(0.1, 0.2))
+
+
+SIZES = [(kind, sample(kind, seed, placed=False)) for kind in SOLIDS for seed in range(3)]
+SIZES += [
+    (kind, Cylinder(*size)) for kind, size in {"rod": (0.02, 1.5), "disc": (0.5, 0.1)}.items()
+]
+
+
+@pytest.mark.parametrize("shape", [shape for _, shape in SIZES], ids=[name for name, _ in SIZES])
+def test_surfaces_are_closed_and_face_outwards(shape):
     surface = surface_of(shape)
     a, b, c = surface.vertices[surface.triangles].swapaxes(0, 1)
     areas = np.cross(b - a, c - a) / 2
     assert np.allclose(areas.sum(axis=0), 0.0)
-    found = np.einsum("ij,ij->", areas, a) / 3
-    assert 0.95 * volume < found < volume * (1 + 1e-12)
+    volume = np.einsum("ij,ij->", areas, a) / 3
+    assert volume == pytest.approx(ConvexHull(surface.vertices).volume, rel=1e-12)
     assert np.allclose(np.linalg.norm(surface.normals, axis=1), 1.0)
     mean = surface.normals[surface.triangles].mean(axis=1)
     assert (np.einsum("ij,ij->i", areas, mean) >= 0.0).all()
+
+
+@pytest.mark.parametrize("shape", [shape for _, shape in SIZES], ids=[name for name, _ in SIZES])
+def test_surfaces_reach_as_far_as_what_touches(shape):
+    """But for the flat sides of circles about the axis and of those through it, and never farther."""
+    mech = Mechanism(ground=True)
+    mech.add_body("body", 1.0, (1.0, 1.0, 1.0))
+    parts = contact_features(mech.add_collision("skin", "body", shape))
+    directions = np.random.default_rng(0).normal(size=(500, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    vertices = surface_of(shape).vertices
+    missing = support(parts, directions) - (directions @ vertices.T).max(axis=1)
+    assert missing.min() > -1e-15
+    assert missing.max() < (1.0 - math.cos(math.pi / AROUND) ** 2) * shape.extent
+    assert np.linalg.norm(vertices, axis=1).max() <= shape.extent * (1.0 + 1e-15)

@@ -7,6 +7,7 @@ import numpy as np
 
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.joints import JointParameters
+from vigym.mechanism.elements.shapes import size_fields
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import constraint_jacobian
 from vigym.simulation.compile.model import build_model
@@ -56,9 +57,8 @@ def same_shapes(shapes, others):
     for a, b in zip(shapes, others, strict=True):
         assert type(a) is type(b)
         same_pose(a, b)
-        for name in ("rgba", "size", "radius", "length", "scale"):
-            np.testing.assert_array_equal(getattr(a, name, None), getattr(b, name, None))
-        assert getattr(a, "path", None) == getattr(b, "path", None)
+        for name in ["rgba", *(size.name for size in size_fields(type(a)))]:
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
 def tied(coupling):

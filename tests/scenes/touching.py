@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracle.naive_joints import rotate
+from oracle.naive_joints import conj, rotate
+from scenes.shapes import support
 from vigym import Simulator
 from vigym.mechanism.elements.contacts import contact_features
 
@@ -16,14 +17,8 @@ def lowest(sim):
     ground, found = sim.mechanism.ground, []
     for collision in sim.mechanism.collisions.values():
         x, q = sim.body_position(collision.body), sim.body_orientation(collision.body)
-        for touch in contact_features(collision):
-            centre = x + rotate(q, touch.point)
-            reach = touch.radius
-            if touch.kind == "rim":
-                reach = touch.radius * np.linalg.norm(
-                    np.cross(ground.normal, rotate(q, touch.axis))
-                )
-            found.append(centre @ ground.normal - ground.height - reach)
+        (reach,) = support(contact_features(collision), -rotate(conj(q), ground.normal)[None])
+        found.append(x @ ground.normal - ground.height - reach)
     return min(found)
 
 

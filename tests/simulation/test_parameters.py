@@ -11,9 +11,12 @@ import pytest
 from scenes.batches import starts
 from scenes.linkages import five_bar, four_bar
 from scenes.rods import COUNT, factors, puck, rod, row
+from scenes.shapes import SOLIDS, sample
 from scenes.trees import TYPES, random_tree
-from vigym import AssemblyError, Simulator
+from vigym import AssemblyError, Mechanism, Simulator
+from vigym.mechanism.elements.contacts import contact_features
 from vigym.metrics import momentum
+from vigym.simulation.parameters.quantities import with_factors
 
 
 @pytest.mark.parametrize(
@@ -216,3 +219,17 @@ def test_linearised_steps_of_other_mechanisms():
         np.testing.assert_array_equal(A[e], ours[0])
         np.testing.assert_array_equal(B[e], ours[1])
     assert np.abs(A[0] - A[1]).max() > 1e-6
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_every_shape_grows_with_its_body(kind):
+    """All that touches is twice as far from the centre of mass: all sizes of a shape are lengths."""
+    mech = Mechanism()
+    mech.add_body("a", 1.0, (1.0, 1.0, 1.0))
+    mech.add_collision("skin", "a", sample(kind))
+    longer = with_factors(mech, {"length": {"a": 2.0}})
+    found = [contact_features(each.collisions["skin"]) for each in (mech, longer)]
+    for part, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(other.point, 2.0 * part.point)
+        assert (other.kind, other.radius) == (part.kind, 2.0 * part.radius)
+        np.testing.assert_array_equal(other.axis, part.axis)

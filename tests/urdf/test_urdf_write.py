@@ -8,6 +8,7 @@ import pytest
 
 from scenes.minitaur_urdf import minitaur
 from scenes.same_mechanism import compare, same_pose
+from scenes.shapes import SOLIDS, sample
 from scenes.trees import inertia, unit
 from vigym import assets
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
@@ -239,6 +240,16 @@ def test_names_are_written_as_they_are(again):
     assert "the ground is not in this file" in mech.to_urdf()
     mech.ground = None
     assert "<!--" not in mech.to_urdf()
+    again(mech)
+
+
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_every_shape_is_written(again, kind):
+    shapes = [sample(kind, seed) for seed in range(3)]
+    mech = Mechanism(ground=False)
+    mech.add_body("a", 1.0, (1, 1, 1), shapes=shapes)
+    for k, shape in enumerate(shapes):
+        mech.add_collision(f"skin {k}", "a", shape)
     again(mech)
 
 

@@ -279,7 +279,7 @@ class Mechanism(Elements):
         Args:
             name: unique among contacts and collisions.
             body: body name.
-            shape: Box, Sphere, Capsule, Cylinder or Mesh, pose in the body frame; it is not drawn.
+            shape: any of `vigym.mechanism.elements.shapes`, pose in the body frame; not drawn.
                 A mesh touches by its convex hull of at most 128 corners (a note says if more were
                 cut).
             friction: as in `add_contact`.

@@ -210,7 +210,9 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 ) = range(7)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
-# constraints
+# constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
+# lowest, also while it moves (``lowest_point_at_knot3``); those of a rim, those of two bodies, and
+# those from SKATE on, which do not press, are ranges that kernels compare with
 (
     BALL_CONTACT,
     RIM_CONTACT,

@@ -3,9 +3,10 @@
 In a contact of two bodies one side is a ball or the segment of a capsule, the other a rounded box.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.spatial import batch_rotation_matrix
 
-RIM_CONTACTS = 4  # the deepest point of a rim, and those 90, 180 and 270 degrees on
+# contacts of a feature; of a rim: its deepest point, and those 90, 180 and 270 degrees on
+CONTACTS_OF = {"point": 1, "rim": 4}
 SAME = 1e-9  # [m] distance of points that count as one
 NEAREST = "nearest"
 BALL = "ball"
@@ -46,8 +48,11 @@ class ContactFeature(ReadOnly):
 def contact_features(collision: Collision) -> list[ContactFeature]:
     """Return the features of a collision that can touch a plane.
 
-    A point or ball is one feature, a sphere 1 ball, a capsule 2, a box its 8 corners, a cylinder
-    2 rims, a mesh the corners of its convex hull.
+    A point or ball is one feature, a mesh has the corners of its convex hull, other shapes those of
+    `FEATURES`.
+
+    Raises:
+        TypeError: a kind of shape without features.
     """
     shape = collision.shape
     if shape is None:
@@ -56,29 +61,54 @@ def contact_features(collision: Collision) -> list[ContactFeature]:
         return [_ball_feature(corner) for corner in collision.corners]
     center = np.asarray(shape.position)
     rotation = batch_rotation_matrix(np.asarray(shape.orientation))
-    if isinstance(shape, Box):
-        signs = np.array(list(product((-0.5, 0.5), repeat=3)))
-        return [
-            _ball_feature(center + rotation @ offset) for offset in signs * np.asarray(shape.size)
-        ]
-    if isinstance(shape, Sphere):
-        return [_ball_feature(center, shape.radius)]
-    assert isinstance(shape, Cylinder)  # or a capsule
-    axis = rotation[:, 2]
-    ends = [center + sign * shape.length * axis for sign in (-0.5, 0.5)]
-    if isinstance(shape, Capsule):
-        return [_ball_feature(end, shape.radius) for end in ends]
-    return [ContactFeature("rim", end, shape.radius, axis) for end in ends]
+    if shape.kind not in FEATURES:
+        raise TypeError(f"shape: found a {shape.kind}, expected {', '.join(FEATURES)} or mesh")
+    return [
+        replace(each, point=center + rotation @ each.point, axis=rotation @ each.axis)
+        for each in FEATURES[shape.kind](shape)
+    ]
 
 
 def _ball_feature(point: Array, radius: float = 0.0) -> ContactFeature:
     return ContactFeature("point", point, radius, np.zeros(3))
 
 
+def _sphere_features(sphere: Sphere) -> list[ContactFeature]:
+    return [_ball_feature(np.zeros(3), sphere.radius)]
+
+
+def _capsule_features(capsule: Capsule) -> list[ContactFeature]:
+    return [_ball_feature(end, capsule.radius) for end in _ends(capsule)]
+
+
+def _box_features(box: Box) -> list[ContactFeature]:
+    signs = np.array(list(product((-0.5, 0.5), repeat=3)))
+    return [_ball_feature(corner) for corner in signs * np.asarray(box.size)]
+
+
+def _cylinder_features(cylinder: Cylinder) -> list[ContactFeature]:
+    axis = np.array([0.0, 0.0, 1.0])
+    return [ContactFeature("rim", end, cylinder.radius, axis) for end in _ends(cylinder)]
+
+
+def _ends(shape: Cylinder) -> list[Array]:
+    """Return both ends (3,) [m] of the axis of a cylinder or capsule in its own axes."""
+    return [np.array([0.0, 0.0, sign * shape.length]) for sign in (-0.5, 0.5)]
+
+
+# features of a shape in its own axes, by its kind
+FEATURES: dict[str, Callable[[Any], list[ContactFeature]]] = {
+    "sphere": _sphere_features,
+    "capsule": _capsule_features,
+    "box": _box_features,
+    "cylinder": _cylinder_features,
+}
+
+
 def contact_names(collision: Collision) -> list[str]:
     """Return one name per contact: the collision's own for one, `name:0`, ... for several."""
     kinds = [feature.kind for feature in contact_features(collision)]
-    count = sum(RIM_CONTACTS if kind == "rim" else 1 for kind in kinds)
+    count = sum(CONTACTS_OF[kind] for kind in kinds)
     return [collision.name] if count == 1 else [f"{collision.name}:{i}" for i in range(count)]
 
 

@@ -138,6 +138,7 @@ class Mesh(Shape):
         self._store("scale", scale)
 
 
+# tests of every shape take them from here
 SHAPES: dict[str, type[Shape]] = {
     shape.kind: shape for shape in (Box, Sphere, Cylinder, Capsule, Mesh)
 }
@@ -152,9 +153,7 @@ def check_shapes(shapes: Iterable[Shape], element: str) -> tuple[Shape, ...]:
     """Return `shapes` as a tuple; raise MechanismError naming `element` for anything else."""
     checked = tuple(shapes)
     for shape in checked:
-        if not isinstance(shape, Shape) or not shape.kind:
-            raise MechanismError(
-                f"{element} shapes: found {shape!r}, "
-                "expected Box, Sphere, Cylinder, Capsule or Mesh"
-            )
+        if not isinstance(shape, Shape) or shape.kind not in SHAPES:
+            expected = " or ".join(known.__name__ for known in SHAPES.values())
+            raise MechanismError(f"{element} shapes: found {shape!r}, expected {expected}")
     return checked

@@ -1,13 +1,15 @@
-"""Triangle surfaces of spheres, boxes, cylinders and capsules, finer than pybullet's own."""
+"""Triangle surfaces of shapes, finer than pybullet's own."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from vigym.mechanism.elements.shapes import Shape
 
 Array = NDArray[np.float64]
 
@@ -45,18 +47,19 @@ def surface_of(shape: Shape) -> Surface | MeshFile:
     Raises:
         TypeError: a kind of shape that cannot be drawn.
     """
-    if isinstance(shape, Mesh):
-        return MeshFile(Path(shape.path), np.asarray(shape.scale))
-    if isinstance(shape, Box):
-        return box(np.asarray(shape.size))
-    if isinstance(shape, Sphere):
-        return capsule(shape.radius, 0.0)
-    if isinstance(shape, Capsule):
-        return capsule(shape.radius, shape.length)
-    if isinstance(shape, Cylinder):
-        return cylinder(shape.radius, shape.length)
-    found = type(shape).__name__
-    raise TypeError(f"shape: found {found}, expected Box, Sphere, Cylinder, Capsule or Mesh")
+    if shape.kind not in SURFACES:
+        raise TypeError(f"shape: found a {shape.kind}, expected {' or '.join(SURFACES)}")
+    return SURFACES[shape.kind](shape)
+
+
+# surface of a shape in its own axes, by its kind
+SURFACES: dict[str, Callable[[Any], Surface | MeshFile]] = {
+    "box": lambda shape: box(np.asarray(shape.size)),
+    "sphere": lambda shape: capsule(shape.radius, 0.0),
+    "cylinder": lambda shape: cylinder(shape.radius, shape.length),
+    "capsule": lambda shape: capsule(shape.radius, shape.length),
+    "mesh": lambda shape: MeshFile(Path(shape.path), np.asarray(shape.scale)),
+}
 
 
 def quads(count: int) -> NDArray[np.int64]:

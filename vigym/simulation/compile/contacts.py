@@ -49,7 +49,10 @@ PAIR_KINDS = {
     HEAD: PAIR_HEAD_CONTACT,
     TAIL: PAIR_TAIL_CONTACT,
 }
-RIM_KINDS = RIM_CONTACT, RIM_QUARTER_CONTACT, RIM_HALF_CONTACT, RIM_THREE_QUARTER_CONTACT
+GROUND_KINDS = {
+    "point": (BALL_CONTACT,),
+    "rim": (RIM_CONTACT, RIM_QUARTER_CONTACT, RIM_HALF_CONTACT, RIM_THREE_QUARTER_CONTACT),
+}
 
 
 def perpendicular(axis: Array) -> Array:
@@ -97,8 +100,9 @@ def _ground_contacts(
         _set_friction(row, friction)
         row["torsional_friction"] = collision.torsion
         row["restitution"] = collision.restitution
-        kinds = RIM_KINDS if part.kind == "rim" else (BALL_CONTACT,)
-        found.extend((kind, directed, collision.torsion > 0.0, row) for kind in kinds)
+        found.extend(
+            (kind, directed, collision.torsion > 0.0, row) for kind in GROUND_KINDS[part.kind]
+        )
     return found
 
 

@@ -12,7 +12,7 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.elements.shapes import Shape
+from vigym.mechanism.elements.shapes import Shape, size_fields
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 
@@ -105,6 +105,6 @@ def _collision(collision: Collision, factor: float) -> Collision:
 
 
 def _shape(shape: Shape, factor: float) -> Shape:
-    sizes = ("position", "size", "radius", "length", "scale")
-    present = [name for name in sizes if hasattr(shape, name)]
-    return replace(shape, **{name: np.asarray(getattr(shape, name)) * factor for name in present})
+    sizes = [size.name for size in size_fields(type(shape)) if size.name != "path"]
+    names = ["position", *sizes]
+    return replace(shape, **{name: np.asarray(getattr(shape, name)) * factor for name in names})
