@@ -127,6 +127,7 @@ def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
     pose = d.pose(knot, contact.body)
     rotation = pose.rotation
     half_gap = 0.5 * gap if is_pair(contact) else 0.0 * gap
+    contact.gap2 = gap
     contact.arm2 = sub(axpy(-half_gap, normal, arm), pose.arm)
     contact.normal2 = normal
     if is_pair(contact):

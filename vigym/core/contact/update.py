@@ -7,7 +7,7 @@ from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
 from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.projection_law import extract_point_velocity, projection_error
-from vigym.core.math.vectors import add, dot, scale, select3, select4, zero3
+from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
 
 
 @inline
@@ -189,8 +189,20 @@ def step_contact_forces(d, step_length, mask):
         )
 
 
+@inline
+def law_power(contact, h, force, world_force):
+    """Compute the power of a force at the velocity by which its law holds [W].
+
+    Its normal velocity is the change of the gap over the step.
+    """
+    velocity = contact.velocity_seen
+    change = velocity[0] + (contact.gap_target - contact.gap2) / h
+    tangential = axpy(-force[0], contact.normal2, world_force)
+    return force[0] * change + dot(tangential, extract_point_velocity(velocity))
+
+
 @phase(needs="contacts")
-def accept_contact_forces(d, mask):
+def accept_contact_forces(d, h, mask):
     """Accept contact forces as those of the solution, in the lanes of the mask."""
     o = d.full(0.0)
     for c in range(d.contact_count):
@@ -199,6 +211,8 @@ def accept_contact_forces(d, mask):
         force = select4(active, contact.force, (o, o, o, o))
         world_force, _ = contact_wrench(contact, force)
         world_force = select3(active, world_force, zero3(d))
+        power = where(active, law_power(contact, h, force, world_force), o)
         contact.converged_force = select4(mask, force, contact.converged_force)
         before = contact.converged_world_force
         contact.converged_world_force = select3(mask, world_force, before)
+        contact.converged_power = where(mask, power, contact.converged_power)

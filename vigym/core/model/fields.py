@@ -415,6 +415,7 @@ SCHUR_WORK = Table(
 )
 CONTACT_WORK = Table(
     Field("active", "whether the contact is in the equations: it touches, or is near"),
+    Field("gap2", "gap at knot 2", "m"),
     Field("gap_target", "gap that the step has to leave", "m"),
     Field("anchor_force", "force that the proximal term starts from", "N", 4),
     Field("force", "force as it is", "N", 4),
@@ -446,6 +447,7 @@ CONTACT_WORK = Table(
     Field("no_slip_rotation_2", "what turning the second direction adds to a rotation", "", 3),
     Field("converged_force", "force of the solution", "N", 4),
     Field("converged_world_force", "force of the solution on the body", "N, world", 3),
+    Field("converged_power", "power of the solution's force at the law's velocity", "W"),
     Field("normal2", "unit normal at knot 2", "world", 3),
     Field("normal3", "unit normal at knot 3", "world", 3),
     Field("partner_arm2", "arm2 of the partner", "m, world", 3),

@@ -26,7 +26,7 @@ from vigym.core.model.context import first_point_spring, loop_end
 from vigym.core.model.fields import NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
-LARGEST_GAIN = 1e-3  # energy that contacts may give a step, in force times length scales
+INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
@@ -100,26 +100,24 @@ def contact_power(d, contact, knot2, knot3):
 
 
 @phase(needs="contacts", otherwise=zero)
-def find_lanes_that_gain(d, knot2, knot3, h):
-    """Find the lanes in which contacts give a step more energy than rounding explains.
+def find_lanes_of_inexact_work(d, knot2, knot3, h):
+    """Find the lanes in which contacts work otherwise than their laws say.
 
-    Contacts dissipate: a force does no work at the velocity that it leaves. The force of a step
-    acts where bodies touch at its start, and its law holds where they touch at its end. Where that
-    place runs far, as on the rim of a disc that settles, the force may do work.
+    The force of a step acts where bodies touch at its start, and its law holds where they touch at
+    its end. Where that place runs far, as on the rim of a disc that settles, the force does other
+    work: it may even give energy, which contacts never do.
     """
-    power = d.full(0.0)
+    error = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            _, velocity, spin = touching_velocity(d, contact, knot2, knot3)
-            torsion = contact.torsional_friction * contact.converged_force[3] * spin
-            given = dot(contact.converged_world_force, velocity) + torsion
-            # a rebound gives back what the impact before it took
-            power = power + where(contact.rebound_velocity, 0.0 * given, given)
+            _, velocity, _ = touching_velocity(d, contact, knot2, knot3)
+            power = dot(contact.converged_world_force, velocity)
+            error = error + absolute(power - contact.converged_power)
     environment = d.environment
     weight = 0.5 + 0.5 * environment.step_size / h
     scale = environment.force_scale * environment.length_scale
-    return above(weight * h * power, LARGEST_GAIN * scale)
+    return above(weight * h * error, INEXACT_WORK * scale)
 
 
 @phase(needs="contacts", otherwise=zero)

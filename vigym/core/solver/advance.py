@@ -18,11 +18,12 @@ from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.solver.accounting import account, find_lanes_that_gain
+from vigym.core.solver.accounting import account, find_lanes_of_inexact_work
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.residual import Method, Step
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
+SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stays inexact
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
@@ -174,15 +175,15 @@ def solve_step(d, step, moving, iterations, tolerance):
 
 
 @inline
-def reject_gains(d, knot3, h, part, done, failed):
-    """Let lanes fail whose contacts give energy, unless their step is the smallest.
+def reject_inexact_work(d, step, part, done, failed):
+    """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
 
     Returns (lanes that are done, lanes that failed).
     """
     if d.contact_count > 0:
-        gain = both(done, find_lanes_that_gain(d, knot_buffer(d, 0), knot3, h))
-        gain = both(gain, above(part, d.full(SMALLEST)))
-        return but_not(done, gain), maximum(failed, gain)
+        inexact = find_lanes_of_inexact_work(d, step.knot2, step.knot3, step.h)
+        inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
+        return but_not(done, inexact), maximum(failed, inexact)
     return done, failed
 
 
@@ -206,7 +207,7 @@ def advance(d, dt, lanes, tolerance):
         keep_last_knot(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         done, failed, iterations, residual = solve_step(d, step, moving, iterations, tolerance)
-        done, failed = reject_gains(d, knot3, h, part, done, failed)
+        done, failed = reject_inexact_work(d, step, part, done, failed)
         worst = where(done, maximum(worst, residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))
         left = left - where(done, part, o)

@@ -89,7 +89,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
         if d.has_bounded_forces > 0:
             reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
         finished = but_not(candidates, reopened)
-        accept_forces(d, finished)
+        accept_forces(d, step.h, finished)
         prox = where(reopened, maximum(d.full(PROX), TIGHTENING * prox), prox)
     return finished, prox
 

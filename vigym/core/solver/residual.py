@@ -289,12 +289,12 @@ def step_forces(d, step_length, mask, interior_point):
 
 
 @inline
-def accept_forces(d, mask):
+def accept_forces(d, h, mask):
     """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
     if d.has_bounded_forces > 0:
         accept_bounded_forces(d, mask)
     if d.contact_count > 0:
-        accept_contact_forces(d, mask)
+        accept_contact_forces(d, h, mask)
 
 
 @inline
