@@ -347,6 +347,7 @@ POSE_STATE = Table(
 ENVIRONMENT_WORK = Table(
     Field("any_active", "whether any contact of two bodies is active"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
+    Field("position_term", "force that the largest position over the step squared makes", "N"),
 )
 BODY_WORK = Table(
     Field("history_force", "force terms of the last step", "N, world", 3),

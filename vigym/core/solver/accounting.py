@@ -26,6 +26,7 @@ from vigym.core.model.context import first_point_spring, loop_end
 from vigym.core.model.fields import NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
+INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
@@ -107,17 +108,19 @@ def find_lanes_of_inexact_work(d, knot2, knot3, h):
     its end. Where that place runs far, as on the rim of a disc that settles, the force does other
     work: it may even give energy, which contacts never do.
     """
-    error = d.full(0.0)
+    error, size = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
             _, velocity, _ = touching_velocity(d, contact, knot2, knot3)
             power = dot(contact.converged_world_force, velocity)
             error = error + absolute(power - contact.converged_power)
+            size = size + absolute(contact_power(d, contact, knot2, knot3))
     environment = d.environment
     weight = 0.5 + 0.5 * environment.step_size / h
     scale = environment.force_scale * environment.length_scale
-    return above(weight * h * error, INEXACT_WORK * scale)
+    allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
+    return above(error, allowed)
 
 
 @phase(needs="contacts", otherwise=zero)

@@ -36,6 +36,7 @@ from vigym.core.solver.residual import (
 
 ITERATIONS, DAMPED_ITERATIONS = 20, 60  # of the chord attempt, of damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
+STALLED_POSITIONS = 0.25  # part of the round-off of positions that a residual may keep
 # times the tolerance: where constrained lanes stop to converge, it is their stiffness that rounds
 FLOOR = 100.0
 # on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
@@ -68,10 +69,10 @@ def start_parameters(d, h, method):
 
 
 @inline
-def rounding_slack(d, largest_term, tolerance):
-    """Find by which factor the rounding of forces exceeds the tolerance, at least one."""
+def rounding_slack(d, term, tolerance):
+    """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
     round_off = select_by_precision(ROUND_OFF, d.full(0.0))
-    return maximum(d.full(1.0), round_off / tolerance * largest_term / d.environment.force_scale)
+    return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
 
 
 @inline
@@ -98,7 +99,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
-    Constrained lanes also where it has become as small as it will, but not before their contacts
+    Also where it has become as small as it will; but constrained lanes not before their contacts
     are relaxed no more.
     """
     goal = iteration.tolerance * iteration.slack
@@ -107,8 +108,10 @@ def converged(d, found, contraction, active, iteration):
     constrained = found.constrained
     small = above(goal, found.residual)
     if iteration.number > 0:
-        stalled = both(constrained, above(contraction, d.full(SLOW)))
-        small = maximum(small, both(stalled, above(FLOOR * goal, found.residual)))
+        rounded = iteration.tolerance * iteration.stalled_slack
+        floor = where(constrained, FLOOR * goal, rounded)
+        stalled = both(above(contraction, d.full(SLOW)), above(floor, found.residual))
+        small = maximum(small, stalled)
     moves = where(constrained, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation
@@ -177,14 +180,16 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
-def start_attempt(d, step, lanes, method):
+def start_attempt(d, step, lanes, method, tolerance):
     """Start from a prediction, or go on from the attempt before.
 
-    Returns the largest term of a residual [N], for round-off.
+    Returns (factor of the tolerance by which residuals round, the same where they fall no more).
     """
     if not method.warm:
-        d.environment.largest_term = start_step(d, step, lanes, method.damped)
-    return d.environment.largest_term
+        start_step(d, step, lanes, method.damped)
+    slack = rounding_slack(d, d.environment.largest_term, tolerance)
+    positions = STALLED_POSITIONS * d.environment.position_term
+    return slack, maximum(slack, rounding_slack(d, positions, tolerance))
 
 
 @phase
@@ -194,7 +199,7 @@ def attempt(d, step, lanes, method, tolerance):
     Returns (lanes that converged, iterations, scaled residual).
     """
     o = d.full(0.0)
-    slack = rounding_slack(d, start_attempt(d, step, lanes, method), tolerance)
+    slack, stalled_slack = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = start_parameters(d, step.h, method)
     active, stale = lanes, lanes
     constrained, short_steps = o, o
@@ -202,7 +207,7 @@ def attempt(d, step, lanes, method, tolerance):
     previous = d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(DAMPED_ITERATIONS if method.damped else ITERATIONS):
-        iteration = Iteration(number, method, prox, kappa, tight, slack, tolerance)
+        iteration = Iteration(number, method, prox, kappa, tight, slack, stalled_slack, tolerance)
         found = evaluate_step(d, step, active, stale, constrained, iteration)
         contraction, constrained = found.residual / previous, found.constrained
         residual = where(active, found.residual, residual)

@@ -114,6 +114,7 @@ class Iteration(NamedTuple):
         kappa: relaxation of the interior point [N m/s].
         tight: relaxation that it ends with [N m/s].
         slack: factor of the tolerance by which residuals round.
+        stalled_slack: the same with that of all positions, where the residual falls no more.
         tolerance: largest scaled residual of a step.
     """
 
@@ -123,6 +124,7 @@ class Iteration(NamedTuple):
     kappa: Any
     tight: Any
     slack: Any
+    stalled_slack: Any
     tolerance: float
 
 
@@ -196,13 +198,13 @@ def position_roundings(d):
 def start_step(d, step, lanes, damped):
     """Predict knot 3 in the lanes, and assemble the loads that stay while Newton iterates.
 
-    Returns the largest term of a residual [N], for round-off.
+    Writes the largest terms of a residual, for round-off.
     """
     o, one = d.full(0.0), d.full(1.0)
     linear, cubic = predictor_weights(d, step.h)
     if damped:
         linear, cubic = o, o
-    largest = predict(
+    largest, positions = predict(
         d.wide,
         step.knot2,
         step.knot3,
@@ -210,7 +212,6 @@ def start_step(d, step, lanes, damped):
         d.wide.full(step.rho),
         d.wide.full(linear),
         d.wide.full(cubic),
-        position_roundings(d),
     )
     assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho)
     if d.has_bounded_forces > 0:
@@ -220,8 +221,11 @@ def start_step(d, step, lanes, damped):
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
+    environment = d.environment
     moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
-    return maximum(reduce_over_bodies(largest, o), moment / d.environment.length_scale)
+    largest = maximum(reduce_over_bodies(largest, o), moment / environment.length_scale)
+    environment.position_term = reduce_over_bodies(positions, o)
+    environment.largest_term = maximum(largest, position_roundings(d) * environment.position_term)
 
 
 @inline
