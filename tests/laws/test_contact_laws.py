@@ -11,6 +11,7 @@ from scenes.shapes import SOLIDS, thrown
 from scenes.touching import DEEPEST, gain, lowest, moving, run, speeds, stepped
 from scenes.trees import unit
 from vigym import Mechanism
+from vigym.core.contact.active_set import SINKING
 from vigym.mechanism.elements.shapes import Mesh
 
 G = scenes.GRAVITY
@@ -204,7 +205,7 @@ def test_redundant_forces_are_shared_alike():
     np.testing.assert_array_equal(force[~loaded], 0.0)
 
 
-@pytest.mark.parametrize("h", [0.05, 0.01])
+@pytest.mark.parametrize("h", [0.02, 0.01])
 def test_forces_are_what_changes_the_momentum(h):
     """From rest in the air to rest on the ground: impulses of the knots between are the weight's over that time."""
     sim, total = (
@@ -225,11 +226,12 @@ def test_work_balance_through_impacts(name):
     found = []
     for h in (0.02, 0.005):
         mech = SCENES[name]()
+        mass = sum(body.mass for body in mech.bodies.values())
         sim = moving(mech, h, floating(next(iter(mech.bodies)), (0.5, 0.2, 0.0), (1.0, -2.0, 0.5)))
         start, lost = sim.energy().total, 0.0
         for _ in stepped(sim, round(1.0 / h)):
             now = sim.metrics()["dissipated"]
-            assert now >= lost - 1e-8
+            assert now >= lost - SINKING * G * mass
             lost = now
         metrics = sim.metrics()
         assert metrics["energy_balance"] == pytest.approx(

@@ -32,7 +32,7 @@ SCENES = {
     "ball-ball": (lambda: flying("ball-ball"), 0.02, 30, None, None),
     "ball-rod": (lambda: flying("ball-rod"), 0.02, 30, None, None),
     "ball-brick": (lambda: flying("ball-brick"), 0.02, 30, None, None),
-    "rod-brick": (lambda: flying("rod-brick"), 0.02, 30, None, None),
+    "rod-brick": (lambda: flying("rod-brick"), 0.005, 62, None, None),
     "bounce": (lambda: flying("ball-brick", restitution=0.6, friction=0.3), 0.02, 30, None, None),
     "smooth": (lambda: flying("ball-rod", friction=0.0), 0.02, 30, None, None),
     "cradle": (lambda: (scenes.row(3, restitution=1.0), (1.0, *np.zeros(17))), 0.02, 30, None, None),

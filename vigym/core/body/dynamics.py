@@ -82,7 +82,7 @@ def write_previous_step_terms(d, knot2, h, rho):
 
 
 @phase
-def predict(d, knot2, knot3, h, rho, linear, cubic, roundings):
+def predict(d, knot2, knot3, h, rho, linear, cubic):
     """Write the terms of the last step, and a first guess of knot 3.
 
     Its half-step velocities are extrapolated from the last ones; the buffer of knot 3 still holds
@@ -96,22 +96,21 @@ def predict(d, knot2, knot3, h, rho, linear, cubic, roundings):
         rho: size of the last step over h.
         linear: weight of the first differences of velocities.
         cubic: weight of the second and third differences.
-        roundings: how far positions are rounded, in parts of a force's round-off.
 
     Returns:
-        Largest force term [N], for round-off.
+        Largest force term, and largest force m |x| / h^2 of a position [N], both for round-off.
     """
     gravity = d.environment.gravity
-    largest = h * 0.0
-    per_hh = roundings / (h * h)
+    largest, positions = h * 0.0, h * 0.0
+    per_hh = 1.0 / (h * h)
     knot1, knot0 = knot_buffer(d, 1), knot_buffer(d, 2)
     for block in range(d.block_count):
         body = d.body(block)
         pose2, pose3 = d.pose(knot2, block), d.pose(knot3, block)
         pose1, pose0 = d.pose(knot1, block), d.pose(knot0, block)
         force = write_last_step_terms(body, pose2, h, rho, gravity)
-        rounding = body.mass * max_abs3(pose2.position) * per_hh
-        largest = maximum(largest, maximum(rounding, max_abs3(force)))
+        largest = maximum(largest, max_abs3(force))
+        positions = maximum(positions, body.mass * max_abs3(pose2.position) * per_hh)
         v2 = extrapolate_velocity(
             pose2.velocity, pose1.velocity, pose0.velocity, pose3.velocity, linear, cubic
         )
@@ -127,7 +126,7 @@ def predict(d, knot2, knot3, h, rho, linear, cubic, roundings):
         c2 = math.sqrt(maximum(1.0 - e, d.full(1.0 - DOMAIN)))
         s = 1.0 / math.sqrt(e + c2 * c2)
         step_pose(body, pose2, pose3, v2, scale(s, w2), s * c2, h)
-    return largest
+    return largest, positions
 
 
 @phase

@@ -28,13 +28,13 @@ def contact_wrench(contact, force):
 
 
 @phase(needs="contacts", otherwise=zero)
-def linearize_contacts(d, per_h, prox):
+def linearize_contacts(d, per_h, prox, sticking):
     """Linearize the forces of the active contacts; returns lanes in which any is loaded."""
     loaded = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
-            loaded = maximum(loaded, linearize_projection_law(d, contact, per_h, prox))
+            loaded = maximum(loaded, linearize_projection_law(d, contact, per_h, prox, sticking))
             contact.slope_21 = contact.slope_12
     return loaded
 
@@ -47,7 +47,7 @@ def linearize_contacts_interior(d, per_h, prox, kappa, speed):
         contact = d.contact(c)
         if any_lane(contact.active):
             if is_nonholonomic(contact):
-                loaded = maximum(loaded, linearize_projection_law(d, contact, per_h, prox))
+                loaded = maximum(loaded, linearize_projection_law(d, contact, per_h, prox, False))
             else:
                 active = linearize_interior_law(d, contact, per_h, kappa, speed, prox)
                 loaded = maximum(loaded, active)

@@ -28,7 +28,7 @@ from vigym.core.math.vectors import dot, select3, zero3
 from vigym.core.model.fields import SKATE
 
 BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
-RELAXED = 1.0  # kappa at the start, in force scales times ``free_fall_speed``
+RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
 TIGHT = 1e-5  # kappa at the end, in the same unit
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
 

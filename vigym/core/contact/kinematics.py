@@ -68,13 +68,13 @@ def is_covered(d, contact):
 
 
 @inline
-def detect_contact(d, contact, knot2, h, fall, candidates):
-    """Place a contact at knot 2, and find the lanes of the candidates in which it is active.
+def detect_contact(d, contact, knot2, h, fall, place, candidates):
+    """Put a contact in its place at knot 2; find the lanes of the candidates in which it is active.
 
     ``fall`` is the distance that a step of free fall adds [m].
     """
     last = contact.last_force
-    gap, speed = place_contact(d, contact, knot2, h, segment_place(d, contact, knot2))
+    gap, speed = place_contact(d, contact, knot2, h, place)
     reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
@@ -83,8 +83,12 @@ def detect_contact(d, contact, knot2, h, fall, candidates):
 
 
 @phase(needs="contacts")
-def detect_contacts(d, knot2, h):
-    """Detect the active contacts at knot 2; their first forces are those of the last step."""
+def detect_contacts(d, knot2, h, lanes):
+    """Detect the active contacts at knot 2; their first forces are those of the last step.
+
+    Contacts of two bodies stay where they were solved in the other lanes: their work is still to
+    be summed.
+    """
     o = d.full(0.0)
     one = o + 1.0
     gravity = d.environment.gravity
@@ -99,10 +103,13 @@ def detect_contacts(d, knot2, h):
             close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
+        contact.branch = o
+        contact.branch_turns = o
         contact.anchor_force = last
         contact.force = last
         if any_lane(candidates):
-            active = detect_contact(d, contact, knot2, h, fall, candidates)
+            place = where(lanes, segment_place(d, contact, knot2), contact.segment_place)
+            active = detect_contact(d, contact, knot2, h, fall, place, candidates)
             contact.active = active if contact.kind < SKATE else one
     mark_active_pair_lanes(d)
 
@@ -120,6 +127,7 @@ def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
     pose = d.pose(knot, contact.body)
     rotation = pose.rotation
     half_gap = 0.5 * gap if is_pair(contact) else 0.0 * gap
+    contact.gap2 = gap
     contact.arm2 = sub(axpy(-half_gap, normal, arm), pose.arm)
     contact.normal2 = normal
     if is_pair(contact):

@@ -23,7 +23,7 @@ import math
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import add, dot, scale
 from vigym.core.model.fields import SKATE
@@ -88,16 +88,37 @@ def project_tangential(d, z, r):
 
 
 @inline
-def linearize_disc_friction(d, trial, z, rho_t):
+def choose_branch(d, contact, z, radius, loaded):
+    """Count how often a contact turns between open and slipping, and make it stick at the third.
+
+    Where friction pushes a slipping contact into the ground, its normal force pulls and an open one
+    falls: neither is a solution, sticking is [Painleve's paradox; Stewart and Trinkle 1996].
+    Returns the lanes in which it has to stick in this iteration.
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    _, outside, _ = project_disc(d, z, radius)
+    branch = where(loaded, one + outside, o)
+    turned = above(absolute(branch - contact.branch), one + 0.5)
+    turns = contact.branch_turns + turned
+    sticks = both(both(loaded, outside), above(turns, one + 1.5))
+    contact.branch_turns = where(sticks, o, turns)
+    contact.branch = where(sticks, one, branch)
+    return sticks
+
+
+@inline
+def linearize_disc_friction(d, trial, z, rho_t, sticks):
     """Linearize friction on the true cone, z being its tangential forces before projection.
 
-    Returns tangential forces at no increment and their slopes (g1, g2, k1n, k2n, k11, k12, k22).
+    In the lanes ``sticks`` it sticks whatever z is. Returns tangential forces at no increment and
+    their slopes (g1, g2, k1n, k2n, k11, k12, k22).
     """
     f, f0 = trial.force, trial.anchor
     u, seen = trial.velocity, trial.seen
     rho, prox = trial.rho, trial.prox
     normal_force = trial.normal_force
     way, slips, a = project_disc(d, z, trial.radius)
+    slips = but_not(slips, sticks)
     o = d.full(0.0)
     per = rho_t / prox
     keep = 1.0 - prox
@@ -239,8 +260,11 @@ def linearize_no_slip(d, contact, per):
 
 
 @inline
-def linearize_projection_law(d, contact, per_h, prox):
-    """Set a contact's force at no increment, and its slopes; returns where it is loaded."""
+def linearize_projection_law(d, contact, per_h, prox, sticking):
+    """Set a contact's force at no increment, and its slopes; returns where it is loaded.
+
+    Where the attempt is ``sticking``, contacts stick that turn between open and slipping.
+    """
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
@@ -261,7 +285,8 @@ def linearize_projection_law(d, contact, per_h, prox):
     if d.pyramid > 0:
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
-        g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t)
+        sticks = choose_branch(d, contact, (z1, z2), r, loaded) if sticking else o
+        g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:
         rho_s = spin_scale(d, contact, rho)
@@ -276,11 +301,10 @@ def linearize_projection_law(d, contact, per_h, prox):
 
 
 @inline
-def projection_error(d, contact, force, per_h, prox):
-    """Compute how far a force is from the projection of what it gives after the increment [N]."""
+def projection_error(d, contact, force, velocity, per_h, prox):
+    """Compute how far a force is from its projection, given the velocity that it leads to [N]."""
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
-    velocity = contact.velocity_next
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, velocity, rho)
     if contact.kind >= SKATE:
         slip = no_slip_velocity(contact, velocity)

@@ -7,7 +7,7 @@ from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
 from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.projection_law import extract_point_velocity, projection_error
-from vigym.core.math.vectors import add, dot, scale, select3, select4, zero3
+from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
 
 
 @inline
@@ -52,6 +52,17 @@ def update_contact_after_increment(d, contact, per_h):
     return un, u1, u2
 
 
+@inline
+def interpolate4(a, b, share):
+    """Interpolate between four values and four others."""
+    return (
+        a[0] + share * (b[0] - a[0]),
+        a[1] + share * (b[1] - a[1]),
+        a[2] + share * (b[2] - a[2]),
+        a[3] + share * (b[3] - a[3]),
+    )
+
+
 @phase(needs="contacts", otherwise=zero)
 def update_contacts_after_increment(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
@@ -63,9 +74,30 @@ def update_contacts_after_increment(d, per_h, prox):
         contact = d.contact(c)
         if any_lane(contact.active):
             update_contact_after_increment(d, contact, per_h)
-            off = projection_error(d, contact, contact.affine_force, per_h, prox)
+            off = projection_error(
+                d, contact, contact.affine_force, contact.velocity_next, per_h, prox
+            )
             worst = maximum(worst, where(contact.active, off, 0.0 * off))
     return worst
+
+
+@phase(needs="contacts", otherwise=zero)
+def squared_law_errors_of_contacts(d, step_length, per_h, prox):
+    """Sum the squared distances of contact forces from their laws after a part of the increment.
+
+    Returns the sum [N^2]. Forces and velocities are linear in that part.
+    """
+    total = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active) and not is_nonholonomic(contact):
+            force = interpolate4(contact.force, contact.affine_force, step_length)
+            seen, end = contact.velocity_seen, contact.velocity_next
+            v = interpolate4(seen, end, step_length)
+            velocity = v[0], v[1], v[2], v[3], seen[4] + step_length * (end[4] - seen[4])
+            error = projection_error(d, contact, force, velocity, per_h, prox)
+            total = total + where(contact.active, error * error, 0.0 * error)
+    return total
 
 
 def step_length_without_contacts(d, *arguments):
@@ -88,7 +120,8 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
             change = update_contact_after_increment(d, contact, per_h)
             part = step_length
             if is_nonholonomic(contact):
-                off = projection_error(d, contact, contact.affine_force, per_h, prox)
+                after = contact.affine_force
+                off = projection_error(d, contact, after, contact.velocity_next, per_h, prox)
             else:
                 part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)
@@ -156,8 +189,20 @@ def step_contact_forces(d, step_length, mask):
         )
 
 
+@inline
+def law_power(contact, h, force, world_force):
+    """Compute the power of a force at the velocity by which its law holds [W].
+
+    Its normal velocity is the change of the gap over the step.
+    """
+    velocity = contact.velocity_seen
+    change = velocity[0] + (contact.gap_target - contact.gap2) / h
+    tangential = axpy(-force[0], contact.normal2, world_force)
+    return force[0] * change + dot(tangential, extract_point_velocity(velocity))
+
+
 @phase(needs="contacts")
-def accept_contact_forces(d, mask):
+def accept_contact_forces(d, h, mask):
     """Accept contact forces as those of the solution, in the lanes of the mask."""
     o = d.full(0.0)
     for c in range(d.contact_count):
@@ -166,6 +211,8 @@ def accept_contact_forces(d, mask):
         force = select4(active, contact.force, (o, o, o, o))
         world_force, _ = contact_wrench(contact, force)
         world_force = select3(active, world_force, zero3(d))
+        power = where(active, law_power(contact, h, force, world_force), o)
         contact.converged_force = select4(mask, force, contact.converged_force)
         before = contact.converged_world_force
         contact.converged_world_force = select3(mask, world_force, before)
+        contact.converged_power = where(mask, power, contact.converged_power)

@@ -184,6 +184,44 @@ def update_bounded_forces(d, share, per_h, prox):
 
 
 @phase
+def squared_law_errors_of_joints(d, step_length, per_h, prox):
+    """Sum the squared distances of bounded forces from their laws after a part of the increment.
+
+    Returns the sum [N^2]; moments are taken over the length scale.
+    """
+    total, one = d.full(0.0), d.full(1.0)
+    for r in range(d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                moved = step_length * dof.increment
+                f = dof.forces
+                forces = add(f, scale(step_length, sub(dof.affine_forces, f)))
+                projected, _, _ = project_bounded_forces(d, i, dof, one, per_h, prox, moved, forces)
+                error = max_abs3(sub(forces, projected))
+                if j >= body.translation_count:
+                    error = error / d.environment.length_scale
+                total = total + error * error
+    return total
+
+
+@phase
+def move_anchors_to_bounded_forces(d, mask):
+    """Move the anchors of the bounded forces to the present forces, in the lanes of the mask.
+
+    The force of one dof is unique: its anchor chooses none among several.
+    """
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if is_bounded(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                dof.anchor_forces = select3(mask, dof.forces, dof.anchor_forces)
+
+
+@phase
 def step_bounded_forces(d, step_length, mask):
     """Move the bounded forces a part of the way to what the increment made of them.
 

@@ -171,6 +171,23 @@ def accept_multipliers(d, mask):
 
 
 @phase(needs="loops")
+def keep_multipliers(d):
+    """Keep the accepted multipliers aside."""
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        loop_row.kept_multiplier = loop_row.accepted_multiplier
+
+
+@phase(needs="loops")
+def restore_multipliers(d, mask):
+    """Put the multipliers that were kept aside back, in the lanes of the mask."""
+    for r in range(d.loop_row_count):
+        loop_row = d.loop_row(r)
+        restored = where(mask, loop_row.kept_multiplier, loop_row.accepted_multiplier)
+        loop_row.accepted_multiplier = restored
+
+
+@phase(needs="loops")
 def restore_accepted_multipliers(d, mask):
     """Put multipliers back before a solve, in lanes that are done.
 

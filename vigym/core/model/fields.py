@@ -346,6 +346,8 @@ POSE_STATE = Table(
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
     Field("any_active", "whether any contact of two bodies is active"),
+    Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
+    Field("position_term", "force that the largest position over the step squared makes", "N"),
 )
 BODY_WORK = Table(
     Field("history_force", "force terms of the last step", "N, world", 3),
@@ -395,6 +397,7 @@ DOF_WORK = Table(
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
     Field("multiplier", "multiplier of the row", "N or N m"),
+    Field("kept_multiplier", "multiplier of the attempt before", "N or N m"),
     Field("accepted_multiplier", "multiplier of the last iteration that counts", "N or N m"),
     Field("inverse_pivot", "1 / pivot of the row"),
     Field("unreduced_pivot", "pivot before other rows were eliminated"),
@@ -413,6 +416,7 @@ SCHUR_WORK = Table(
 )
 CONTACT_WORK = Table(
     Field("active", "whether the contact is in the equations: it touches, or is near"),
+    Field("gap2", "gap at knot 2", "m"),
     Field("gap_target", "gap that the step has to leave", "m"),
     Field("anchor_force", "force that the proximal term starts from", "N", 4),
     Field("force", "force as it is", "N", 4),
@@ -436,12 +440,15 @@ CONTACT_WORK = Table(
     Field("arm_lowest", "from the joint anchor to the lowest point at knot 3", "m, world", 3),
     Field("arm_touching", "from the joint anchor at knot 3 to the point of knot 2", "m, world", 3),
     Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
+    Field("branch", "0 open, 1 sticking, 2 slipping, in the last damped iteration"),
+    Field("branch_turns", "number of turns between open and slipping"),
     Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),
     Field("no_slip_rotation_2", "what turning the second direction adds to a rotation", "", 3),
     Field("converged_force", "force of the solution", "N", 4),
     Field("converged_world_force", "force of the solution on the body", "N, world", 3),
+    Field("converged_power", "power of the solution's force at the law's velocity", "W"),
     Field("normal2", "unit normal at knot 2", "world", 3),
     Field("normal3", "unit normal at knot 3", "world", 3),
     Field("partner_arm2", "arm2 of the partner", "m, world", 3),

@@ -14,32 +14,50 @@ from vigym.core.joint.coordinates import (
     store_force_coordinates,
 )
 from vigym.core.loop.constraints import store_point_spring_lengths
+from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.solver.accounting import account
+from vigym.core.solver.accounting import account, find_lanes_of_inexact_work
 from vigym.core.solver.newton import attempt
+from vigym.core.solver.residual import Method, Step
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
+SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stays inexact
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
+# methods of further attempts, in this order; without contacts only the last
+BY_INTERIOR_POINT = 0
+BY_STICKING = 1
+BY_HALF_STEPS = 2
 
 
 @phase
-def retry_damped(d, knot2, knot3, h, failed, interior_point, tolerance):
-    """Attempt a step by damped full Newton in the failed lanes.
-
-    The others' new knots are kept aside meanwhile.
-    """
-    keep_knot(d, knot3, RETRY)
-    done, iterations, residual = attempt(
-        d, knot2, knot3, h, failed, True, interior_point, tolerance
-    )
-    restore_knot(d, knot3, RETRY, d.wide.full(1.0) - d.wide.full(failed))
+def retry(d, step, lanes, method, tolerance):
+    """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
+    keep_knot(d, step.knot3, RETRY)
+    done, iterations, residual = attempt(d, step, lanes, method, tolerance)
+    restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
     return done, iterations, residual
+
+
+@phase
+def refine(d, step, lanes, residual, tolerance):
+    """Bring solutions of the interior point to the exact laws, from which it stays a little away.
+
+    A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
+    """
+    keep_knot(d, step.knot3, RETRY)
+    keep_multipliers(d)
+    method = Method(False, False, False, False, True, True)
+    done, iterations, exact = attempt(d, step, lanes, method, tolerance)
+    others = but_not(d.full(1.0), done)
+    restore_knot(d, step.knot3, RETRY, d.wide.full(others))
+    restore_multipliers(d, others)
+    return iterations, where(done, exact, residual)
 
 
 @inline
@@ -128,26 +146,45 @@ def accept(d, knot3, h, done, failed):
 
 
 @inline
-def solve_step(d, knot3, h, moving, iterations, tolerance):
+def solve_step(d, step, moving, iterations, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail.
 
     Returns (lanes that converged, lanes that failed, iterations, scaled residual).
     """
-    knot2, interior_point = knot_buffer(d, 0), d.interior_point > 0
-    done, count, residual = attempt(
-        d, knot2, knot3, h, moving, interior_point, interior_point, tolerance
-    )
+    interior_point = d.interior_point > 0
+    first = Method(interior_point, interior_point, False, False, False, False)
+    done, count, residual = attempt(d, step, moving, first, tolerance)
     iterations = iterations + count
     failed = but_not(moving, done)
-    # damped, then by the interior point; damped alone where the interior point came first
-    for turn in range(2 if d.contact_count > 0 and not interior_point else 1):
+    first_retry = BY_HALF_STEPS
+    if d.contact_count > 0:
+        first_retry = BY_STICKING if interior_point else BY_INTERIOR_POINT
+    for turn in range(first_retry, BY_HALF_STEPS + 1):
         if any_lane(failed):
-            again, count, second = retry_damped(d, knot2, knot3, h, failed, turn == 1, tolerance)
+            interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
+            method = Method(True, interior, turn == BY_STICKING, half_steps, half_steps, False)
+            again, count, second = retry(d, step, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)
             failed = but_not(failed, again)
             iterations = iterations + count
+            if interior and any_lane(again):
+                count, residual = refine(d, step, again, residual, tolerance)
+                iterations = iterations + count
     return done, failed, iterations, residual
+
+
+@inline
+def reject_inexact_work(d, step, part, done, failed):
+    """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
+
+    Returns (lanes that are done, lanes that failed).
+    """
+    if d.contact_count > 0:
+        inexact = find_lanes_of_inexact_work(d, step.knot2, step.knot3, step.h)
+        inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
+        return but_not(done, inexact), maximum(failed, inexact)
+    return done, failed
 
 
 @phase
@@ -168,7 +205,9 @@ def advance(d, dt, lanes, tolerance):
             return alive, iterations, worst, halvings, saturated
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
-        done, failed, iterations, residual = solve_step(d, knot3, h, moving, iterations, tolerance)
+        step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
+        done, failed, iterations, residual = solve_step(d, step, moving, iterations, tolerance)
+        done, failed = reject_inexact_work(d, step, part, done, failed)
         worst = where(done, maximum(worst, residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))
         left = left - where(done, part, o)

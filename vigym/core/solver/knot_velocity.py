@@ -92,7 +92,7 @@ def knot_forces(d, h1):
     assemble_knot_loads(d, h1)
     add_point_spring_momentum_loads(d, h1)
     if d.contact_count > 0:
-        linearize_contacts(d, d.full(1.0), PROX)
+        linearize_contacts(d, d.full(1.0), PROX, False)
 
 
 @inline

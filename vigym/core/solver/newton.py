@@ -3,44 +3,51 @@
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
 less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
 A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
-measured contraction: the chord's next residual is about (residual)^2 / (last residual). Damped full
-Newton, the second attempt, factorises in every iteration. In single precision rounding is most of
-what the tolerance leaves: every guess is improved once, whatever its residual.
+measured contraction: the chord's next residual is about (residual)^2 / (last residual). In single
+precision rounding is most of what the tolerance leaves: every guess is improved once, whatever its
+residual.
+
+Where contacts, motors, limits or dry friction have a force, every iteration factorises, and a line
+search takes the part of the increment that brings forces to their laws. An attempt whose parts stay
+tiny is given up. The methods of further attempts are in ``advance.solve_step``: all of them are
+damped full Newton.
 """
 
-from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
 from vigym.core.compiler.simd import maximum, where
-from vigym.core.contact.active_set import find_missed_contacts, reanchor_contacts
+from vigym.core.contact.active_set import (
+    find_missed_contacts,
+    reanchor_contacts,
+)
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
-from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.ldu import solve_to_leaves
+from vigym.core.solver.line_search import find_short_steps, step_length, take_step
 from vigym.core.solver.residual import (
-    DAMPED_PROX,
     PROX,
     Iteration,
-    Step,
     accept_forces,
     evaluate_step,
     start_step,
     step_forces,
 )
 
-ITERATIONS, DAMPED_ITERATIONS = 12, 60  # of the chord attempt, of damped full Newton
+ITERATIONS, DAMPED_ITERATIONS = 20, 60  # of the chord attempt, of damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
-HALF_STEPS = 15  # iterations of the damped attempt that take half steps in constrained lanes
+STALLED_POSITIONS = 0.25  # part of the round-off of positions that a residual may keep
 # times the tolerance: where constrained lanes stop to converge, it is their stiffness that rounds
 FLOOR = 100.0
 # on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 SAFETY = 1.5
-MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
+ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
 DIVERGED = 1e12  # scaled residual of a lane that is given up
 # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 DIVERGING = 1e-3
-TIGHTENING = 0.1  # factor of the proximal parameter whenever a converged lane has to go on
+# proximal part of a soft attempt, easier to solve: its anchors move, and each time it is tightened
+SOFT_PROX, TIGHTENING = 1e-3, 0.1
+SHORT_STEPS = 2.0  # of more increments that bring next to nothing, the attempt is given up
 # pairs of numbers: in double and in single precision
 # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
@@ -48,54 +55,51 @@ ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need 
 
 
 @inline
-def start_relaxation(d, h, interior_point):
-    """Find the relaxation of contacts at the start and at the end [N m/s].
+def start_parameters(d, h, method):
+    """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
-    Only the interior point has one to bring down; its duals are cleared.
+    Only the interior point has a relaxation to bring down; its duals are cleared.
     """
+    prox = d.full(SOFT_PROX if method.soft else PROX)
     kappa, tight = relaxation(d, 1.0 / h)
-    if interior_point:
+    if method.interior_point:
         clear_duals(d)
-        return kappa, tight
-    return tight, tight
+        return prox, kappa, tight
+    return prox, tight, tight
 
 
 @inline
-def rounding_slack(d, largest_term, tolerance):
-    """Find by which factor the rounding of forces exceeds the tolerance, at least one."""
+def rounding_slack(d, term, tolerance):
+    """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
     round_off = select_by_precision(ROUND_OFF, d.full(0.0))
-    return maximum(d.full(1.0), round_off / tolerance * largest_term / d.environment.force_scale)
+    return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
 
 
 @inline
-def tighten_proximal_parameter(d, prox, reanchored):
-    """Reduce the proximal parameter of the next iteration in lanes whose anchor moved."""
-    return where(reanchored, maximum(d.full(PROX), TIGHTENING * prox), prox)
-
-
-@inline
-def confirm_converged_lanes(d, step, prox, candidates, interior_point):
+def confirm_converged_lanes(d, step, candidates, prox, method):
     """Accept the lanes that have converged indeed.
 
-    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves.
-    Returns (lanes that are done, proximal parameter with which the others go on).
+    Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves;
+    their proximal parameter is reduced. Returns (lanes that are done, proximal parameter).
     """
-    reanchored = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
-    if not interior_point:
-        moved = reanchor_contacts(d, step.h, prox, candidates)
-        reanchored = maximum(reanchored, moved)
-    if d.has_bounded_forces > 0:
-        reanchored = maximum(reanchored, reanchor_bounded_forces(d, step.h, candidates))
-    finished = but_not(candidates, reanchored)
-    accept_forces(d, finished)
-    return finished, tighten_proximal_parameter(d, prox, reanchored)
+    finished = candidates
+    if any_lane(candidates):
+        reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+        if not method.interior_point:
+            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
+        if d.has_bounded_forces > 0:
+            reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
+        finished = but_not(candidates, reopened)
+        accept_forces(d, step.h, finished)
+        prox = where(reopened, maximum(d.full(PROX), TIGHTENING * prox), prox)
+    return finished, prox
 
 
 @inline
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
-    Constrained lanes also where it has become as small as it will, but not before their contacts
+    Also where it has become as small as it will; but constrained lanes not before their contacts
     are relaxed no more.
     """
     goal = iteration.tolerance * iteration.slack
@@ -104,8 +108,10 @@ def converged(d, found, contraction, active, iteration):
     constrained = found.constrained
     small = above(goal, found.residual)
     if iteration.number > 0:
-        stalled = both(constrained, above(contraction, d.full(SLOW)))
-        small = maximum(small, both(stalled, above(FLOOR * goal, found.residual)))
+        rounded = iteration.tolerance * iteration.stalled_slack
+        floor = where(constrained, FLOOR * goal, rounded)
+        stalled = both(above(contraction, d.full(SLOW)), above(floor, found.residual))
+        small = maximum(small, stalled)
     moves = where(constrained, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation
@@ -124,43 +130,18 @@ def increment_rotation(d, knot3, found):
 
 
 @inline
-def find_diverging_lanes(d, found, rotation, last_rotation, iteration):
-    """Find lanes in which Newton leads away from the root next to the prediction.
+def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
+    """Find lanes in which the attempt is given up.
 
-    Loops have other roots. The damped attempt starts from the last velocities, next to the right
-    one.
+    Either the line search took next to nothing several times, or Newton leads away from the root
+    next to the prediction: loops have other roots. A damped attempt starts from the last
+    velocities, next to the right one.
     """
-    if d.loop_row_count > 0 and not iteration.damped:
+    hopeless = above(short_steps, d.full(SHORT_STEPS))
+    if d.loop_row_count > 0 and not method.damped:
         away = both(above(rotation, d.full(DIVERGING)), above(rotation, 0.5 * last_rotation))
-        return but_not(away, found.constrained)
-    return d.full(0.0)
-
-
-@inline
-def step_length(d, rotation, found, iteration):
-    """Limit the increment: no body turns too far, and forces stay in their cones.
-
-    Returns the part of it that is taken. Damped, constrained lanes take half steps at first: full
-    ones may flip between slipping one way and another for ever.
-    """
-    damped = iteration.damped and not iteration.interior_point
-    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
-    length = limit / maximum(rotation, limit)
-    length = where(length - found.max_step, found.max_step, length)
-    if damped and iteration.number < HALF_STEPS:
-        return where(found.constrained, 0.5 * length, length)
-    return length
-
-
-@inline
-def take_step(d, step, length, mask, interior_point):
-    """Move bodies and forces a part of their increment, in the lanes of the mask."""
-    w = d.wide
-    h = w.full(step.h)
-    apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
-    step_forces(d, length, mask, interior_point)
-    if d.loop_row_count > 0:
-        update_loop_anchors(d, step.knot3)
+        hopeless = maximum(hopeless, but_not(away, found.constrained))
+    return hopeless
 
 
 @inline
@@ -176,63 +157,79 @@ def predicted_residual(d, found, contraction, rotation, iteration):
 
 
 @inline
-def took_almost_whole_increment(d, length, contraction, rotation):
-    """Find lanes that took the whole increment; with loops only if the next one will be tiny."""
+def will_converge(d, bound, length, next_rotation, iteration):
+    """Find lanes that took the whole increment, and whose next residual has a bound that is small.
+
+    With loops only if the rotation of the next increment will be tiny.
+    """
+    promising = above(iteration.tolerance * iteration.slack, bound)
     if d.loop_row_count > 0:
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        length = where(above(contraction * rotation, tiny), 0.0 * length, length)
-    return above(length, d.full(0.999))
+        promising = but_not(promising, above(next_rotation, tiny))
+    return both(promising, above(length, d.full(ALMOST_WHOLE)))
 
 
 @inline
 def find_lanes_to_refactorise(d, active, contraction, iteration):
     """Find lanes that factorise anew: all of damped Newton, of the chord the slow ones."""
-    if iteration.damped:
+    if iteration.method.damped:
         return active
     if iteration.number > 0:
         return both(active, above(contraction, d.full(SLOW)))
     return d.full(0.0)
 
 
-@phase
-def attempt(d, knot2, knot3, h, lanes, damped, interior_point, tolerance):
-    """Solve one step of size ``h`` in the given lanes, from knot buffer knot2 into knot3.
+@inline
+def start_attempt(d, step, lanes, method, tolerance):
+    """Start from a prediction, or go on from the attempt before.
 
-    By a chord iteration or by damped full Newton; contacts by their projections or by the interior
-    point. Returns (lanes that converged, iterations, scaled residual).
+    Returns (factor of the tolerance by which residuals round, the same where they fall no more).
     """
-    o, one = d.full(0.0), d.full(1.0)
-    step = Step(knot2, knot3, h, d.environment.step_size / h)
-    slack = rounding_slack(d, start_step(d, step, damped), tolerance)
-    kappa, tight = start_relaxation(d, h, interior_point)
-    prox = d.full(DAMPED_PROX if damped else PROX)
+    if not method.warm:
+        start_step(d, step, lanes, method.damped)
+    slack = rounding_slack(d, d.environment.largest_term, tolerance)
+    positions = STALLED_POSITIONS * d.environment.position_term
+    return slack, maximum(slack, rounding_slack(d, positions, tolerance))
+
+
+@phase
+def attempt(d, step, lanes, method, tolerance):
+    """Solve one step in the given lanes, from knot buffer knot2 into knot3.
+
+    Returns (lanes that converged, iterations, scaled residual).
+    """
+    o = d.full(0.0)
+    slack, stalled_slack = start_attempt(d, step, lanes, method, tolerance)
+    prox, kappa, tight = start_parameters(d, step.h, method)
     active, stale = lanes, lanes
-    constrained, previous = o, one
+    constrained, short_steps = o, o
     done, iterations = o, o
+    previous = d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(DAMPED_ITERATIONS if damped else ITERATIONS):
-        iteration = Iteration(number, damped, interior_point, prox, kappa, tight, slack, tolerance)
+    for number in range(DAMPED_ITERATIONS if method.damped else ITERATIONS):
+        iteration = Iteration(number, method, prox, kappa, tight, slack, stalled_slack, tolerance)
         found = evaluate_step(d, step, active, stale, constrained, iteration)
         contraction, constrained = found.residual / previous, found.constrained
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
-        step_forces(d, one, candidates, interior_point)
-        finished, prox = confirm_converged_lanes(d, step, prox, candidates, interior_point)
+        step_forces(d, d.full(1.0), candidates, method.interior_point)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
+        # what was seen only now in the reopened lanes is in no equation yet
         reopened = but_not(candidates, finished)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
-        last_rotation, rotation = rotation, increment_rotation(d, knot3, found)
-        active = but_not(active, find_diverging_lanes(d, found, rotation, last_rotation, iteration))
-        length = step_length(d, rotation, found, iteration)
-        # what was seen only now in the reopened lanes is in no equation yet
-        take_step(d, step, length, but_not(active, reopened), interior_point)
+        last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
+        length = step_length(d, step, rotation, found, iteration)
+        short_steps = short_steps + find_short_steps(d, length, found, method)
+        hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
+        active = but_not(active, hopeless)
+        reopened = take_step(d, step, length, but_not(active, reopened), reopened, method)
         kappa, iterations = reduce_relaxation(kappa, length, tight), iterations + active
         bound = predicted_residual(d, found, contraction, rotation, iteration)
-        small = above(tolerance * slack, bound)
-        whole = took_almost_whole_increment(d, length, contraction, rotation)
-        finished = but_not(both(both(active, small), whole), reopened)
-        finished, prox = confirm_converged_lanes(d, step, prox, finished, interior_point)
+        promising = will_converge(d, bound, length, contraction * rotation, iteration)
+        candidates = but_not(both(active, promising), reopened)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         active = both(active, above(d.full(DIVERGED), found.residual))

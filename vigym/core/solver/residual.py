@@ -64,7 +64,6 @@ from vigym.core.solver.ldu import (
 )
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
-DAMPED_PROX = 1e-3  # of the damped attempt: easier to solve, its anchors have to move more often
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
 OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
 
@@ -85,27 +84,47 @@ class Step(NamedTuple):
     rho: Any
 
 
+class Method(NamedTuple):
+    """Choices of how an attempt solves a step.
+
+    Attributes:
+        damped: whether full Newton steps are damped, instead of a chord iteration.
+        interior_point: whether contacts are solved by the interior point, else by projections.
+        sticking: whether contacts stick that turn between open and slipping.
+        half_steps: whether constrained lanes take half steps at first.
+        soft: whether the proximal part starts large.
+        warm: whether it starts from the forces and the knot 3 of the attempt before.
+    """
+
+    damped: bool
+    interior_point: bool
+    sticking: bool
+    half_steps: bool
+    soft: bool
+    warm: bool
+
+
 class Iteration(NamedTuple):
-    """Options of one Newton iteration; lane values but for the first three and the tolerance.
+    """Options of one Newton iteration; lane values but for number, method and tolerance.
 
     Attributes:
         number: how many iterations were made before.
-        damped: whether full Newton steps are damped, instead of a chord iteration.
-        interior_point: whether contacts are solved by the interior point.
+        method: how the attempt solves the step.
         prox: proximal part of contact forces.
         kappa: relaxation of the interior point [N m/s].
         tight: relaxation that it ends with [N m/s].
         slack: factor of the tolerance by which residuals round.
+        stalled_slack: the same with that of all positions, where the residual falls no more.
         tolerance: largest scaled residual of a step.
     """
 
     number: int
-    damped: bool
-    interior_point: bool
+    method: Method
     prox: Any
     kappa: Any
     tight: Any
     slack: Any
+    stalled_slack: Any
     tolerance: float
 
 
@@ -176,16 +195,16 @@ def position_roundings(d):
 
 
 @inline
-def start_step(d, step, damped):
-    """Predict knot 3, and assemble the loads that stay while Newton iterates.
+def start_step(d, step, lanes, damped):
+    """Predict knot 3 in the lanes, and assemble the loads that stay while Newton iterates.
 
-    Returns the largest term of a residual [N], for round-off.
+    Writes the largest terms of a residual, for round-off.
     """
     o, one = d.full(0.0), d.full(1.0)
     linear, cubic = predictor_weights(d, step.h)
     if damped:
         linear, cubic = o, o
-    largest = predict(
+    largest, positions = predict(
         d.wide,
         step.knot2,
         step.knot3,
@@ -193,18 +212,20 @@ def start_step(d, step, damped):
         d.wide.full(step.rho),
         d.wide.full(linear),
         d.wide.full(cubic),
-        position_roundings(d),
     )
     assemble_constant_loads(d, d.full(0.5), 0.5 * step.rho)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, one)
     if d.contact_count > 0:
-        detect_contacts(d, step.knot2, step.h)
+        detect_contacts(d, step.knot2, step.h, lanes)
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
+    environment = d.environment
     moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
-    return maximum(reduce_over_bodies(largest, o), moment / d.environment.length_scale)
+    largest = maximum(reduce_over_bodies(largest, o), moment / environment.length_scale)
+    environment.position_term = reduce_over_bodies(positions, o)
+    environment.largest_term = maximum(largest, position_roundings(d) * environment.position_term)
 
 
 @inline
@@ -224,11 +245,11 @@ def assemble_forces(d, step, iteration):
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
     if d.contact_count > 0:
         evaluate_contact_gaps(d, step.knot2, step.knot3, step.h)
-        if iteration.interior_point:
+        if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         else:
-            touching = linearize_contacts(d, per_h, iteration.prox)
+            touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.sticking)
         constrained = maximum(constrained, touching)
     return gap * iteration.slack, constrained
 
@@ -248,7 +269,7 @@ def update_forces_after_increment(d, step, iteration):
     if d.has_bounded_forces > 0:
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
-        if iteration.interior_point:
+        if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             max_step, of_contacts = update_contacts_interior(
                 d, per_h, iteration.prox, iteration.kappa, speed
@@ -272,12 +293,12 @@ def step_forces(d, step_length, mask, interior_point):
 
 
 @inline
-def accept_forces(d, mask):
+def accept_forces(d, h, mask):
     """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
     if d.has_bounded_forces > 0:
         accept_bounded_forces(d, mask)
     if d.contact_count > 0:
-        accept_contact_forces(d, mask)
+        accept_contact_forces(d, h, mask)
 
 
 @inline
@@ -309,7 +330,7 @@ def evaluate_step(d, step, active, stale, constrained, iteration):
             residual = where(constrained, maximum(gap, inertial), residual)
             law_error = where(constrained, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
-        if iteration.damped and has_loops:
+        if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding(d), o)
         residual = maximum(residual, unbalanced)
         if has_loops:

@@ -1,0 +1,169 @@
+"""Impacts that ask much of the solver: jams of friction, mass ratios, rims, small steps, stops.
+
+Every step converges, forces stay in their cones, nothing sinks, and no step gains energy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vigym import Mechanism, Simulator, load_urdf
+from vigym.assets import path
+from vigym.mechanism.elements.shapes import Box, Cylinder, Shape, Sphere
+
+G = 9.81
+SUNK = 1e-7  # no contact is deeper by more [m]
+
+
+def unit_quaternion(generator):
+    q = generator.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+def box_inertia(mass, sizes):
+    a, b, c = np.square(sizes)
+    return mass * np.array([b + c, a + c, a + b]) / 12.0
+
+
+def assert_contacts_hold(sim, friction):
+    """Assert that no contact is deep, and that all forces are in their cones."""
+    contacts = sim.contacts
+    assert contacts.gap.min() >= -SUNK
+    normal, slip = contacts.force[:, 2], np.linalg.norm(contacts.force[:, :2], axis=1)
+    scale = 1.0 + np.abs(normal).max()
+    assert normal.min() >= -1e-7 * scale
+    assert (slip - friction * normal).max() <= 1e-7 * scale
+
+
+def run_converged(sim, seconds, friction):
+    for _ in range(round(seconds / sim.timestep)):
+        assert sim.step().converged
+        assert_contacts_hold(sim, friction)
+
+
+def box_with_arm(friction):
+    mech = Mechanism(ground=True)
+    mech.add_body("box", 27.0, (1.0, 1.0, 1.0), position=(0.0, 0.0, 2.0))
+    mech.add_collision("faces", "box", Box(size=(1.0, 1.0, 1.0)), friction=friction)
+    mech.add_body("arm", 1.0, (1.0, 1.0, 1.0), position=(0.1, -0.1, 2.1))
+    mech.add_joint("hinge", "revolute", "box", "arm", (0.0, -0.15, 2.3), axis=(1.0, 0.0, 0.0))
+    return mech
+
+
+@pytest.mark.parametrize("h", [0.01, 0.002, 0.0005])
+@pytest.mark.parametrize("friction", [0.0, 0.8, 2.0, 5.0])
+def test_a_box_with_an_arm_lands(friction, h):
+    """An impulse of friction may exceed what slipping allows: then the corner sticks."""
+    sim = Simulator(box_with_arm(friction), timestep=h)
+    for seed in range(8):
+        generator = np.random.default_rng(seed)
+        spin = generator.normal(size=3)
+        sim.reset(
+            positions={"hinge": generator.uniform(-0.5, 0.5)},
+            velocities={"hinge": 3.0 * generator.normal()},
+            base={"box": {"orientation": unit_quaternion(generator), "angular_velocity": spin}},
+            place_on_ground=True,
+        )
+        run_converged(sim, 0.15, friction)
+
+
+def rod(tilt, friction):
+    half = tilt / 2.0
+    mech = Mechanism(ground=True)
+    mech.add_body(
+        "rod",
+        1.0,
+        (1.7e-5, 0.0833, 0.0833),
+        position=(0.0, 0.0, 0.5 * np.sin(tilt)),
+        orientation=(np.cos(half), 0.0, np.sin(half), 0.0),
+    )
+    mech.add_contact("lower", "rod", (0.5, 0.0, 0.0), friction=friction)
+    mech.add_contact("upper", "rod", (-0.5, 0.0, 0.0), friction=friction)
+    return mech
+
+
+@pytest.mark.parametrize("friction", [0.8, 1.4, 2.0, 4.0])
+def test_a_tilted_rod_that_slides_jams_or_goes_on(friction):
+    """Above a friction of 4/3 slipping has no solution at some tilts [Painleve's paradox]."""
+    for tilt in np.linspace(0.6, 1.4, 5):
+        for speed in (-2.0, 2.0):
+            sim = Simulator(rod(tilt, friction), timestep=0.002)
+            sim.reset(base={"rod": {"velocity": (speed, 0.0, 0.0)}}, place_on_ground=True)
+            start = sim.energy().total
+            run_converged(sim, 0.5, friction)
+            assert sim.energy().total <= start + 1e-9
+
+
+@pytest.mark.parametrize(("h", "seed"), [(0.005, 14), (0.0005, 38), (0.01, 23)])
+def test_a_disc_that_settles_on_its_rim_gains_no_energy(h, seed):
+    """Its lowest point runs round faster and faster; steps are halved where its force would work."""
+    mech = Mechanism(ground=True)
+    mech.add_body("disc", 1.0, (0.0658, 0.0658, 0.125), position=(0.0, 0.0, 2.0))
+    mech.add_collision("rim", "disc", Cylinder(radius=0.5, length=0.2), friction=0.3)
+    sim, generator = Simulator(mech, timestep=h), np.random.default_rng(seed)
+    orientation = unit_quaternion(generator)
+    velocity, spin = 2.0 * generator.normal(size=3), 5.0 * generator.normal(size=3)
+    motion = {"orientation": orientation, "velocity": velocity, "angular_velocity": spin}
+    sim.reset(base={"disc": motion}, place_on_ground=True)
+    start = before = sim.energy().total
+    for _ in range(round(2.0 / h)):
+        assert sim.step().converged
+        now = sim.energy().total
+        assert now <= before + 0.01 * start  # what a knot at an impact reads
+        before = now
+    assert before <= start
+
+
+PARTS: dict[str, tuple[Shape, tuple[float, float, float]]] = {
+    "ball": (Sphere(radius=0.5), (0.8, 0.8, 0.8)),
+    "box": (Box(size=(1.0, 0.6, 0.3)), (1.0, 0.6, 0.3)),
+}
+
+
+@pytest.mark.parametrize("ratio", [1.0, 100.0])
+@pytest.mark.parametrize(("upper", "lower"), [("box", "ball"), ("ball", "box"), ("ball", "ball")])
+def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
+    mech = Mechanism(ground=True)
+    for name, mass, part, height in (("low", 1.0, lower, 1.0), ("high", ratio, upper, 2.5)):
+        shape, sizes = PARTS[part]
+        mech.add_body(name, mass, box_inertia(mass, sizes), position=(0.0, 0.0, height))
+        mech.add_collision(f"{name} shape", name, shape, friction=0.6)
+    mech.add_pair("high", "low")
+    sim = Simulator(mech, timestep=0.004)
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        aside = 0.05 * generator.normal(size=2)
+        low = {"position": (0.0, 0.0, 1.0), "orientation": unit_quaternion(generator)}
+        high = {"position": (*aside, 2.5), "orientation": unit_quaternion(generator)}
+        sim.reset(base={"low": low, "high": high})
+        for _ in range(400):
+            assert sim.step().converged
+            assert sim.contacts.gap.min() >= -SUNK
+
+
+@pytest.mark.parametrize("loops", ["tail", "local"])
+@pytest.mark.parametrize("h", [0.005, 0.001, 0.0002])
+def test_a_leg_falls_onto_the_stop_of_its_slide(h, loops):
+    """The rounding of a coordinate, times the stiffness of a stop, is no imbalance of the loop."""
+    sim = Simulator(load_urdf(path("minitaur_leg")), timestep=h, loops=loops)
+    for _ in range(round(0.6 / h)):
+        status = sim.step()
+        assert status.converged
+        assert status.halvings == 0
+    assert sim.constraint_residual() <= 1e-9
+
+
+@pytest.mark.parametrize("h", [1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("rate", [1.0, 20.0])
+def test_one_hinge_takes_small_steps(rate, h):
+    mech = Mechanism()
+    mech.add_body("link", 1.0, (1 / 12, 1 / 12, 1 / 12), position=(0.5, 0.0, 0.0))
+    mech.add_joint("pin", "revolute", "world", "link", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    sim = Simulator(mech, timestep=h)
+    sim.reset(velocities={"pin": rate})
+    start = sim.energy().total
+    status = sim.step(substeps=20_000)
+    assert status.converged
+    assert status.iterations <= 2 * 20_000
+    assert sim.energy().total == pytest.approx(start, rel=1e-6)

@@ -1,0 +1,118 @@
+"""Increments: the part that is taken, in constrained lanes by a line search, and taking it.
+
+Dynamics, forces and velocities are linear in the part of an increment that is taken. Only the laws
+of contacts, motors, limits and dry friction are not: full increments may jump between sets of open,
+sticking and slipping contacts for ever. The squared distance of the forces from their laws is
+measured along the increment, without any further evaluation of the equations.
+"""
+
+from vigym.core.body.dynamics import apply_increment
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.active_set import find_missed_contacts
+from vigym.core.contact.update import squared_law_errors_of_contacts
+from vigym.core.joint.bounded_forces import (
+    move_anchors_to_bounded_forces,
+    squared_law_errors_of_joints,
+)
+from vigym.core.joint.bounded_laws import PROXIMAL
+from vigym.core.loop.constraints import update_loop_anchors
+from vigym.core.solver.residual import step_forces
+
+MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
+HALF_STEPS = 15  # number of half steps in constrained lanes, of the method that takes them
+SHORT = 0.07  # part of an increment that brings next to nothing
+NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
+HALVINGS = 6  # largest number of halvings of an increment
+DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
+
+
+@phase
+def squared_law_errors(d, step_length, per_h, prox):
+    """Sum the squared distances of all forces from their laws after a part of the increment.
+
+    Returns the sum [N^2].
+    """
+    total = d.full(0.0)
+    if d.contact_count > 0:
+        total = squared_law_errors_of_contacts(d, step_length, per_h, prox)
+    if d.has_bounded_forces > 0:
+        total = total + squared_law_errors_of_joints(d, step_length, per_h, PROXIMAL)
+    return total
+
+
+@phase
+def search_step_length(d, longest, small, per_h, prox, constrained):
+    """Halve the increment in the constrained lanes until the forces come nearer to their laws.
+
+    Errors below ``small`` [N^2] are near enough. Returns the part that is taken, at most
+    ``longest``: the best one found where none is good enough.
+    """
+    one = d.full(1.0)
+    start = squared_law_errors(d, 0.0 * one, per_h, prox)
+    best, least = longest, 1e300 * one
+    length, found = longest, but_not(one, constrained)
+    for _ in range(HALVINGS):
+        error = squared_law_errors(d, length, per_h, prox)
+        better = but_not(above(least, error), found)
+        best = where(better, length, best)
+        least = where(better, error, least)
+        enough = maximum((1.0 - DECREASE * length) * start, d.full(0.0) + small)
+        found = maximum(found, above(enough, error))
+        if not any_lane(but_not(one, found)):
+            break
+        length = 0.5 * length
+    return where(constrained, best, longest)
+
+
+@inline
+def step_length(d, step, rotation, found, iteration):
+    """Limit the increment: no body turns too far, and forces stay in their cones.
+
+    Returns the part of it that is taken. In constrained lanes it is halved until the forces come
+    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
+    Another method takes half steps at first: full ones may flip between sets of contacts for ever.
+    """
+    damped = iteration.method.damped and not iteration.method.interior_point
+    limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
+    length = limit / maximum(rotation, limit)
+    length = where(length - found.max_step, found.max_step, length)
+    if iteration.number > 0 and not iteration.method.damped and any_lane(found.constrained):
+        goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
+        per_h = 1.0 / step.h
+        length = search_step_length(
+            d, length, goal * goal, per_h, iteration.prox, found.constrained
+        )
+    if iteration.method.half_steps and iteration.number < HALF_STEPS:
+        return where(found.constrained, 0.5 * length, length)
+    return length
+
+
+@inline
+def find_short_steps(d, length, found, method):
+    """Find the constrained lanes in which the line search takes next to nothing."""
+    if method.damped:
+        return d.full(0.0)
+    return both(found.constrained, above(d.full(SHORT), length))
+
+
+@inline
+def take_step(d, step, length, mask, reopened, method):
+    """Move bodies and forces a part of their increment, in the lanes of the mask.
+
+    The anchors of motors, limits and dry friction follow. Returns the lanes in which what was found
+    only now, in the ``reopened`` ones or a contact that was missed so far, has to go on.
+    """
+    w = d.wide
+    h = w.full(step.h)
+    apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
+    step_forces(d, length, mask, method.interior_point)
+    if d.loop_row_count > 0:
+        update_loop_anchors(d, step.knot3)
+    if d.has_bounded_forces > 0:
+        move_anchors_to_bounded_forces(d, mask)
+    if d.contact_row_count == 0:  # places of nearest points wait for the solution
+        missed = find_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
+        reopened = maximum(reopened, missed)
+    return reopened
