@@ -10,7 +10,7 @@ import pytest
 
 from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
-from vigym.mechanism.elements.shapes import Box, Cylinder, Shape, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 G = 9.81
 SUNK = 1e-7  # no contact is deeper by more [m]
@@ -121,16 +121,21 @@ PARTS: dict[str, tuple[Shape, tuple[float, float, float]]] = {
 }
 
 
-@pytest.mark.parametrize("ratio", [1.0, 100.0])
-@pytest.mark.parametrize(("upper", "lower"), [("box", "ball"), ("ball", "box"), ("ball", "ball")])
-def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
+def pair_above_the_ground(upper, lower, ratio):
+    """A body of 1 kg and one of ``ratio`` kg above it."""
     mech = Mechanism(ground=True)
     for name, mass, part, height in (("low", 1.0, lower, 1.0), ("high", ratio, upper, 2.5)):
         shape, sizes = PARTS[part]
         mech.add_body(name, mass, box_inertia(mass, sizes), position=(0.0, 0.0, height))
         mech.add_collision(f"{name} shape", name, shape, friction=0.6)
     mech.add_pair("high", "low")
-    sim = Simulator(mech, timestep=0.004)
+    return mech
+
+
+@pytest.mark.parametrize("ratio", [1.0, 100.0])
+@pytest.mark.parametrize(("upper", "lower"), [("box", "ball"), ("ball", "box"), ("ball", "ball")])
+def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
+    sim = Simulator(pair_above_the_ground(upper, lower, ratio), timestep=0.004)
     for seed in range(4):
         generator = np.random.default_rng(seed)
         aside = 0.05 * generator.normal(size=2)
@@ -167,3 +172,63 @@ def test_one_hinge_takes_small_steps(rate, h):
     assert status.converged
     assert status.iterations <= 2 * 20_000
     assert sim.energy().total == pytest.approx(start, rel=1e-6)
+
+
+THROWN = {
+    "box": (Box(size=(1.0, 0.6, 0.3)), (1.0, 0.6, 0.3)),
+    "capsule": (Capsule(radius=0.1, length=1.0), (0.2, 0.2, 1.2)),
+    "cylinder": (Cylinder(radius=0.4, length=1.0), (0.8, 0.8, 1.0)),
+    "ball": PARTS["ball"],
+}
+
+
+@pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
+@pytest.mark.parametrize("friction", [0.0, 0.8])
+@pytest.mark.parametrize("part", THROWN)
+def test_no_step_of_a_thrown_body_gains_energy(part, friction, h):
+    """By more than the error of the work at which a step is halved, 1 % of weight times length."""
+    shape, sizes = THROWN[part]
+    mech = Mechanism(ground=True)
+    mech.add_body("body", 1.0, box_inertia(1.0, sizes), position=(0.0, 0.0, 3.0))
+    mech.add_collision("skin", "body", shape, friction=friction)
+    sim = Simulator(mech, timestep=h)
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        throw = {
+            "position": (0.0, 0.0, 3.0),
+            "orientation": unit_quaternion(generator),
+            "velocity": 2.0 * generator.normal(size=3) - (0.0, 0.0, 2.0),
+            "angular_velocity": 5.0 * generator.normal(size=3),
+        }
+        sim.reset(base={"body": throw})
+        lost = 0.0
+        for _ in range(round(1.2 / h)):
+            assert sim.step().converged
+            now = sim.metrics()["dissipated"]
+            assert now >= lost - 0.01 * G * max(sizes)
+            lost = now
+
+
+def test_bodies_that_fall_in_a_batch_move_as_they_would_alone():
+    """To the last digit, with what is dissipated: other lanes' further attempts change nothing."""
+    lanes = 8
+    single = Simulator(pair_above_the_ground("box", "ball", 20.0), timestep=0.01)
+    batch = Simulator(single.mechanism, timestep=0.01, batch=lanes)
+    generator = np.random.default_rng(3)
+    turns = [unit_quaternion(generator) for _ in range(2 * lanes)]
+    low = {"position": (0.0, 0.0, 1.0), "orientation": np.array(turns[:lanes])}
+    high = {"position": (0.05, 0.02, 2.2), "orientation": np.array(turns[lanes:])}
+    batch.reset(base={"low": low, "high": high})
+    halved, found = np.zeros(lanes), []
+    for _ in range(100):
+        halved += batch.step().halvings
+        found.append((batch.state.copy(), batch.metrics()["dissipated"].copy()))
+    assert halved.any()
+    for i in range(lanes):
+        own = {"low": low | {"orientation": turns[i]}}
+        own["high"] = high | {"orientation": turns[lanes + i]}
+        single.reset(base=own)
+        for states, dissipated in found:
+            single.step()
+            np.testing.assert_array_equal(single.state, states[i])
+            assert single.metrics()["dissipated"] == dissipated[i]

@@ -49,7 +49,8 @@ class Simulator:
             "auto": the tail for up to two loop-closing joints and springs between points, local
             beyond. Results agree to rounding.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest
-            term, if that is more); 1e-10, or 1e-5 in single precision.
+            term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
+            where contacts, motors, limits or dry friction have a force.
         batch: number of environments, or None for one without a leading axis.
         threads: largest number of threads that step a batch; a call with little work takes fewer.
             Results are the same.

@@ -98,21 +98,20 @@ def find_short_steps(d, length, found, method):
 
 
 @inline
-def take_step(d, step, length, mask, reopened, method):
+def take_step(d, step, length, mask, interior_point):
     """Move bodies and forces a part of their increment, in the lanes of the mask.
 
-    The anchors of motors, limits and dry friction follow. Returns the lanes in which what was found
-    only now, in the ``reopened`` ones or a contact that was missed so far, has to go on.
+    The anchors of motors, limits and dry friction follow. Returns the lanes in which a contact that
+    was missed so far has to be solved for.
     """
     w = d.wide
     h = w.full(step.h)
     apply_increment(w, step.knot2, step.knot3, h, w.full(length), w.full(mask))
-    step_forces(d, length, mask, method.interior_point)
+    step_forces(d, length, mask, interior_point)
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, mask)
     if d.contact_row_count == 0:  # places of nearest points wait for the solution
-        missed = find_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
-        reopened = maximum(reopened, missed)
-    return reopened
+        return find_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
+    return d.full(0.0)

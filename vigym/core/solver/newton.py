@@ -37,8 +37,9 @@ from vigym.core.solver.residual import (
 ITERATIONS, DAMPED_ITERATIONS = 20, 60  # of the chord attempt, of damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a residual may keep
-# times the tolerance: where constrained lanes stop to converge, it is their stiffness that rounds
-FLOOR = 100.0
+# times the tolerance, of constrained lanes: their stiffness rounds, and what is left moves no body
+# by more than 1e-9 of its way
+CONSTRAINED = 100.0
 # on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 SAFETY = 1.5
 ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
@@ -96,21 +97,27 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
 
 
 @inline
+def residual_goal(d, constrained, iteration):
+    """Find the residual below which a lane is solved: larger in constrained lanes."""
+    goal = iteration.tolerance * iteration.slack
+    return where(constrained, CONSTRAINED * goal, goal)
+
+
+@inline
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
     Also where it has become as small as it will; but constrained lanes not before their contacts
     are relaxed no more.
     """
-    goal = iteration.tolerance * iteration.slack
+    constrained = found.constrained
+    goal = residual_goal(d, constrained, iteration)
     if iteration.number == 0:
         goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
-    constrained = found.constrained
     small = above(goal, found.residual)
     if iteration.number > 0:
         rounded = iteration.tolerance * iteration.stalled_slack
-        floor = where(constrained, FLOOR * goal, rounded)
-        stalled = both(above(contraction, d.full(SLOW)), above(floor, found.residual))
+        stalled = both(above(contraction, d.full(SLOW)), above(rounded, found.residual))
         small = maximum(small, stalled)
     moves = where(constrained, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
@@ -145,28 +152,23 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
 
 
 @inline
-def predicted_residual(d, found, contraction, rotation, iteration):
-    """Bound the residual after the increment just taken."""
+def predict_residual(d, found, contraction, rotation, length, iteration):
+    """Bound the residual after the increment just taken.
+
+    Returns (bound, lanes in which it is small after a whole increment; with loops only if the
+    rotation of the next increment will be tiny).
+    """
     bound = found.residual
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
     bound = maximum(bound, found.law_error)
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         bound = maximum(bound, iteration.slack * maximum(found.gap, rotation * rotation))
-    return bound
-
-
-@inline
-def will_converge(d, bound, length, next_rotation, iteration):
-    """Find lanes that took the whole increment, and whose next residual has a bound that is small.
-
-    With loops only if the rotation of the next increment will be tiny.
-    """
-    promising = above(iteration.tolerance * iteration.slack, bound)
+    promising = above(residual_goal(d, found.constrained, iteration), bound)
     if d.loop_row_count > 0:
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        promising = but_not(promising, above(next_rotation, tiny))
-    return both(promising, above(length, d.full(ALMOST_WHOLE)))
+        promising = but_not(promising, above(contraction * rotation, tiny))
+    return bound, both(promising, above(length, d.full(ALMOST_WHOLE)))
 
 
 @inline
@@ -224,11 +226,11 @@ def attempt(d, step, lanes, method, tolerance):
         short_steps = short_steps + find_short_steps(d, length, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
         active = but_not(active, hopeless)
-        reopened = take_step(d, step, length, but_not(active, reopened), reopened, method)
+        moving = but_not(active, reopened)
+        missed = take_step(d, step, length, moving, method.interior_point)
         kappa, iterations = reduce_relaxation(kappa, length, tight), iterations + active
-        bound = predicted_residual(d, found, contraction, rotation, iteration)
-        promising = will_converge(d, bound, length, contraction * rotation, iteration)
-        candidates = but_not(both(active, promising), reopened)
+        bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
+        candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
