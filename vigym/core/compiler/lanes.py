@@ -181,7 +181,7 @@ def _lanes_from(first, count):
 
 
 @intrinsic
-def unpack_lanes(context, a):
+def widen_lanes(context, a):
     """First and last lanes of a vector of single precision, in double precision."""
 
     def generate(context, builder, sig, args):

@@ -11,7 +11,7 @@ from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zer
 
 
 @inline
-def no_slip_change(contact, motion, rotation):
+def no_slip_velocity_change(contact, motion, rotation):
     """Compute how an increment changes the velocity of a skate or wheel along its directions."""
     along_1 = dot(contact.no_slip_direction_1, motion)
     along_2 = dot(contact.no_slip_direction_2, motion)
@@ -41,7 +41,7 @@ def update_contact_after_increment(d, contact, per_h):
     u2 = dot(contact.scaled_tangent_2, motion)
     us = contact.torsional_friction * spin
     if is_nonholonomic(contact):
-        u1, u2 = no_slip_change(contact, motion, scale(per_h, turn))
+        u1, u2 = no_slip_velocity_change(contact, motion, scale(per_h, turn))
     g = contact.affine_force
     contact.affine_force = (
         g[0] - contact.slope_nn * un,

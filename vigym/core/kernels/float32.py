@@ -8,7 +8,7 @@ and sums go in two parts. What follows from poses is renewed.
 
 from vigym.core.body.pose import update_derived
 from vigym.core.compiler.kernel import entry, inline
-from vigym.core.compiler.lanes import pack_lanes, unpack_lanes
+from vigym.core.compiler.lanes import pack_lanes, widen_lanes
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import (
     LANES,
@@ -42,7 +42,7 @@ SUMS = tuple(
 def widen_part(single, at, double, first, second, size):
     """Copy ``size`` slots from ``at`` on to two groups of double precision."""
     for k in range(0, size, LANES):
-        a, b = unpack_lanes(load(single, at + k, vector_of(single)))
+        a, b = widen_lanes(load(single, at + k, vector_of(single)))
         store(double, first + k, a)
         store(double, second + k, b)
 
@@ -61,8 +61,8 @@ def widen_sums(single, at, double, first, second):
     """Write each sum with the rounding that single precision left of it."""
     like = vector_of(single)
     for total, remainder in SUMS:
-        most = unpack_lanes(load(single, at + total, like))
-        rest = unpack_lanes(load(single, at + remainder, like))
+        most = widen_lanes(load(single, at + total, like))
+        rest = widen_lanes(load(single, at + remainder, like))
         store(double, first + total, most[0] + rest[0])
         store(double, second + total, most[1] + rest[1])
 
@@ -73,7 +73,7 @@ def write_sum_remainders(double, first, second, single, at):
     like, rounded = vector_of(double), vector_of(single)
     for total, remainder in SUMS:
         a, b = load(double, first + total, like), load(double, second + total, like)
-        most = unpack_lanes(pack_lanes(a, b, rounded))
+        most = widen_lanes(pack_lanes(a, b, rounded))
         store(single, at + remainder, pack_lanes(a - most[0], b - most[1], rounded))
 
 

@@ -135,7 +135,7 @@ def clear_dofs(d):
 
 
 @inline
-def clear_constraints(d):
+def clear_constraint_forces(d):
     """Set multipliers of loops and forces of contacts to zero."""
     o = d.full(0.0)
     for r in range(d.loop_row_count):
@@ -154,7 +154,7 @@ def clear(d, velocities, first):
     o = d.full(0.0)
     clear_environment(d)
     clear_dofs(d)
-    clear_constraints(d)
+    clear_constraint_forces(d)
     for back in range(1, KNOT_BUFFERS):
         knot = knot_buffer(d, back)
         for i in range(1, d.body_count):

@@ -37,9 +37,7 @@ from vigym.core.solver.residual import (
 ITERATIONS, DAMPED_ITERATIONS = 20, 60  # of the chord attempt, of damped full Newton
 SLOW = 0.25  # contraction above which the chord's factorisation is renewed
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a residual may keep
-# times the tolerance, of constrained lanes: their stiffness rounds, and what is left moves no body
-# by more than 1e-9 of its way
-CONSTRAINED = 100.0
+STIFF = 100.0  # times the tolerance: where constrained lanes stop to converge, stiffness rounds
 # on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
 SAFETY = 1.5
 ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
@@ -50,6 +48,8 @@ DIVERGING = 1e-3
 SOFT_PROX, TIGHTENING = 1e-3, 0.1
 SHORT_STEPS = 2.0  # of more increments that bring next to nothing, the attempt is given up
 # pairs of numbers: in double and in single precision
+# times the tolerance, of constrained lanes: what is left moves no body by 1e-9 of its way
+CONSTRAINED = 100.0, 1.0
 # [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
 ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
@@ -98,9 +98,12 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
 
 @inline
 def residual_goal(d, constrained, iteration):
-    """Find the residual below which a lane is solved: larger in constrained lanes."""
+    """Find the residual below which a lane is solved: larger in constrained lanes.
+
+    Gaps of joints and loops are to be below the tolerance itself.
+    """
     goal = iteration.tolerance * iteration.slack
-    return where(constrained, CONSTRAINED * goal, goal)
+    return where(constrained, select_by_precision(CONSTRAINED, goal) * goal, goal)
 
 
 @inline
@@ -114,10 +117,12 @@ def converged(d, found, contraction, active, iteration):
     goal = residual_goal(d, constrained, iteration)
     if iteration.number == 0:
         goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
-    small = above(goal, found.residual)
+    exact = iteration.tolerance * iteration.slack
+    small = both(above(goal, found.residual), above(exact, found.gap))
     if iteration.number > 0:
-        rounded = iteration.tolerance * iteration.stalled_slack
-        stalled = both(above(contraction, d.full(SLOW)), above(rounded, found.residual))
+        floor = iteration.tolerance * iteration.stalled_slack
+        floor = where(constrained, STIFF * exact, floor)
+        stalled = both(above(contraction, d.full(SLOW)), above(floor, found.residual))
         small = maximum(small, stalled)
     moves = where(constrained, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
@@ -162,12 +167,13 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
     bound = maximum(bound, found.law_error)
-    if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
-        bound = maximum(bound, iteration.slack * maximum(found.gap, rotation * rotation))
     promising = above(residual_goal(d, found.constrained, iteration), bound)
-    if d.loop_row_count > 0:
+    if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
+        gap = maximum(found.gap_left, rotation * rotation)
+        closes = above(d.full(iteration.tolerance), gap)
+        bound = maximum(bound, iteration.slack * gap)
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        promising = but_not(promising, above(contraction * rotation, tiny))
+        promising = but_not(both(promising, closes), above(contraction * rotation, tiny))
     return bound, both(promising, above(length, d.full(ALMOST_WHOLE)))
 
 

@@ -134,7 +134,8 @@ class Evaluation(NamedTuple):
     Attributes:
         residual: largest residual, scaled.
         rotation: largest rotation of the increment [rad], where it was solved for.
-        gap: gap that the increment leaves.
+        gap: largest gap of joints and loops, scaled.
+        gap_left: gap that the increment leaves.
         constrained: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
@@ -143,6 +144,7 @@ class Evaluation(NamedTuple):
     residual: Any
     rotation: Any
     gap: Any
+    gap_left: Any
     constrained: Any
     law_error: Any
     max_step: Any
@@ -336,4 +338,4 @@ def evaluate_step(d, step, active, stale, constrained, iteration):
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
-    return Evaluation(residual, rotation, left, constrained, law_error, max_step)
+    return Evaluation(residual, rotation, gap, left, constrained, law_error, max_step)

@@ -66,7 +66,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     if not closing:
         return Structure(read_only(tree.start), {}, len(tree.independent), 0)
     frames = [joint_frames(mechanism, joint) for joint in closing]
-    sizes = loop_sizes(mechanism, tree, frames)
+    sizes = loop_lengths(mechanism, tree, frames)
     generator = np.random.default_rng(1)
     units = rate_units(tree, frames, sizes)
     samples = tree.poses(_random_coordinates(tree, units, generator))
@@ -88,7 +88,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order)
 
 
-def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
+def loop_lengths(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
     """Return the sizes of loops [m].
 
     Longest distance of a joint from the closing one, or radius of gyration of its bodies.

@@ -71,13 +71,13 @@ class TreeKinematics:
         self.quaternions: list[tuple[slice, slice]] = []
         self.zero = np.zeros(sum(span.stop - span.start for span in positions.values()))
         for each, span in self._order:
-            self._add_joint(mechanism, each, span, velocities[each.joint.name])
+            self._store_joint_constants(mechanism, each, span, velocities[each.joint.name])
         self._store_attachments(frames, positions)
         self.start = _coupled_start(mechanism, self.zero)
         self.independent = _independent_dofs(mechanism)
         self.velocity_map = _velocity_map(mechanism)
 
-    def _add_joint(
+    def _store_joint_constants(
         self, mechanism: Elements, frames: JointFrames, position: slice, velocity: slice
     ) -> None:
         """Store constants of a joint's degrees of freedom."""
@@ -210,7 +210,7 @@ def _velocity_map(mechanism: Elements) -> Array:
     names = _velocity_names(mechanism)
     matrix: Array = np.eye(len(names))[:, _independent_dofs(mechanism)]
     rows = {name: i for i, name in enumerate(names)}
-    for follower, (leader, ratio, _) in _relations(mechanism).items():
+    for follower, (leader, ratio, _) in _coupling_relations(mechanism).items():
         matrix[rows[follower]] = ratio * matrix[rows[leader]]
     return matrix
 
@@ -220,7 +220,7 @@ def _coupled_start(mechanism: Elements, zero: Array) -> Array:
     names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     columns = {name: i for i, name in enumerate(names)}
     result = np.array(zero)
-    for follower, (leader, ratio, offset) in _relations(mechanism).items():
+    for follower, (leader, ratio, offset) in _coupling_relations(mechanism).items():
         result[columns[follower]] = ratio * result[columns[leader]] + offset
     return result
 
@@ -229,7 +229,7 @@ def _velocity_names(mechanism: Elements) -> list[str]:
     return [name for joint in mechanism.tree_joints for name in joint.velocity_names]
 
 
-def _relations(mechanism: Elements) -> dict[str, tuple[str, float, float]]:
+def _coupling_relations(mechanism: Elements) -> dict[str, tuple[str, float, float]]:
     """Return by follower: the independent coordinate at the end of its chain, ratio and offset."""
     couplings = {coupling.joint: coupling for coupling in mechanism.couplings.values()}
     relations = {}

@@ -11,7 +11,7 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.topology.analysis import Structure, loop_sizes
+from vigym.mechanism.topology.analysis import Structure, loop_lengths
 from vigym.mechanism.topology.effective_mass import RANK, Mobility
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
@@ -33,7 +33,7 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
     tree = TreeKinematics(mechanism)
     frames = [joint_frames(mechanism, joint) for joint in closing]
     rows = [structure.loop_constraints[joint.name] for joint in closing]
-    system = LoopSystem(tree, frames, rows, loop_sizes(mechanism, tree, frames))
+    system = LoopSystem(tree, frames, rows, loop_lengths(mechanism, tree, frames))
     derivatives = system.evaluate(tree.poses(structure.assembly[None]))[1][0]
     masses = np.array([body.mass for body in mechanism.bodies.values()])
     inertias = np.array([body.inertia for body in mechanism.bodies.values()])
