@@ -5,6 +5,7 @@ Every step converges, forces stay in their cones, nothing sinks, and no step gai
 
 from __future__ import annotations
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -157,6 +158,17 @@ def test_a_leg_falls_onto_the_stop_of_its_slide(h, loops):
         assert status.converged
         assert status.halvings == 0
     assert sim.constraint_residual() <= 1e-9
+
+
+def test_a_leg_whose_targets_jump_gets_off_the_ground():
+    """Where it can neither stick nor slip in the way that it pushes, it opens."""
+    sim = Simulator(gym.make("vigym/MinitaurLeg-v0").unwrapped.mechanism, timestep=0.001)
+    sim.reset(place_on_ground=True)
+    generator = np.random.default_rng(0)
+    for _ in range(30):
+        targets = generator.uniform(-3.0, 3.0, 2)
+        for _ in range(200):
+            assert sim.step(targets=targets).converged
 
 
 @pytest.mark.parametrize("h", [1e-4, 1e-5, 1e-6])

@@ -105,6 +105,7 @@ def detect_contacts(d, knot2, h, lanes):
         contact.active = o
         contact.branch = o
         contact.branch_turns = o
+        contact.slip_turns = o
         contact.anchor_force = last
         contact.force = last
         if any_lane(candidates):

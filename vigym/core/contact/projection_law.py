@@ -28,6 +28,8 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import add, dot, scale
 from vigym.core.model.fields import SKATE
 
+# turns of a contact between open and slipping, and between sticking and slipping, that are no cycle
+OPEN_TURNS, SLIP_TURNS = 1.5, 3.5
 TINY_FRICTION = 1e-3  # coefficient of friction below which the tangential scale does not follow it
 
 
@@ -88,22 +90,29 @@ def project_tangential(d, z, r):
 
 
 @inline
-def choose_branch(d, contact, z, radius, loaded):
-    """Count how often a contact turns between open and slipping, and make it stick at the third.
+def leave_cycles(d, contact, z, radius, loaded):
+    """Find the lanes in which a contact turns between two branches again and again.
 
-    Where friction pushes a slipping contact into the ground, its normal force pulls and an open one
-    falls: neither is a solution, sticking is [Painleve's paradox; Stewart and Trinkle 1996].
-    Returns the lanes in which it has to stick in this iteration.
+    It takes the third one in this iteration. Where friction pushes a slipping contact into the
+    ground, its normal force pulls and an open one falls: neither is a solution, sticking is
+    [Painleve's paradox; Stewart and Trinkle 1996]. Where sticking asks for more than friction
+    gives, and slipping goes the other way, being open is.
+
+    Returns (lanes in which it sticks, lanes in which it opens).
     """
     o, one = d.full(0.0), d.full(1.0)
     _, outside, _ = project_disc(d, z, radius)
     branch = where(loaded, one + outside, o)
-    turned = above(absolute(branch - contact.branch), one + 0.5)
-    turns = contact.branch_turns + turned
-    sticks = both(both(loaded, outside), above(turns, one + 1.5))
+    change, half = absolute(branch - contact.branch), d.full(0.5)
+    turns = contact.branch_turns + above(change, one + half)
+    sticks = both(both(loaded, outside), above(turns, d.full(OPEN_TURNS)))
+    between = both(above(branch, half), above(contact.branch, half))
+    slip_turns = contact.slip_turns + both(between, above(change, half))
+    opens = above(slip_turns, d.full(SLIP_TURNS))
     contact.branch_turns = where(sticks, o, turns)
-    contact.branch = where(sticks, one, branch)
-    return sticks
+    contact.slip_turns = where(opens, o, slip_turns)
+    contact.branch = where(opens, o, where(sticks, one, branch))
+    return sticks, opens
 
 
 @inline
@@ -260,10 +269,10 @@ def linearize_no_slip(d, contact, per):
 
 
 @inline
-def linearize_projection_law(d, contact, per_h, prox, sticking):
+def linearize_projection_law(d, contact, per_h, prox, leaves_cycles):
     """Set a contact's force at no increment, and its slopes; returns where it is loaded.
 
-    Where the attempt is ``sticking``, contacts stick that turn between open and slipping.
+    With ``leaves_cycles`` contacts that turn between two branches take the third.
     """
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
@@ -285,7 +294,10 @@ def linearize_projection_law(d, contact, per_h, prox, sticking):
     if d.pyramid > 0:
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
-        sticks = choose_branch(d, contact, (z1, z2), r, loaded) if sticking else o
+        sticks = o
+        if leaves_cycles:
+            sticks, opens = leave_cycles(d, contact, (z1, z2), r, loaded)
+            loaded = but_not(loaded, opens)
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:

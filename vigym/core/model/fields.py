@@ -442,6 +442,7 @@ CONTACT_WORK = Table(
     Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
     Field("branch", "0 open, 1 sticking, 2 slipping, in the last damped iteration"),
     Field("branch_turns", "number of turns between open and slipping"),
+    Field("slip_turns", "number of turns between sticking and slipping"),
     Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),

@@ -31,7 +31,7 @@ GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 # methods of further attempts, in this order; without contacts only the last
 BY_INTERIOR_POINT = 0
-BY_STICKING = 1
+BY_LEAVING_CYCLES = 1
 BY_HALF_STEPS = 2
 
 
@@ -158,11 +158,13 @@ def solve_step(d, step, moving, iterations, tolerance):
     failed = but_not(moving, done)
     first_retry = BY_HALF_STEPS
     if d.contact_count > 0:
-        first_retry = BY_STICKING if interior_point else BY_INTERIOR_POINT
+        first_retry = BY_LEAVING_CYCLES if interior_point else BY_INTERIOR_POINT
     for turn in range(first_retry, BY_HALF_STEPS + 1):
         if any_lane(failed):
             interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
-            method = Method(True, interior, turn == BY_STICKING, half_steps, half_steps, False)
+            method = Method(
+                True, interior, turn == BY_LEAVING_CYCLES, half_steps, half_steps, False
+            )
             again, count, second = retry(d, step, failed, method, tolerance)
             residual = where(failed, second, residual)
             done = maximum(done, again)

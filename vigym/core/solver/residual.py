@@ -90,7 +90,7 @@ class Method(NamedTuple):
     Attributes:
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
-        sticking: whether contacts stick that turn between open and slipping.
+        leaves_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether constrained lanes take half steps at first.
         soft: whether the proximal part starts large.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
@@ -98,7 +98,7 @@ class Method(NamedTuple):
 
     damped: bool
     interior_point: bool
-    sticking: bool
+    leaves_cycles: bool
     half_steps: bool
     soft: bool
     warm: bool
@@ -251,7 +251,7 @@ def assemble_forces(d, step, iteration):
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         else:
-            touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.sticking)
+            touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.leaves_cycles)
         constrained = maximum(constrained, touching)
     return gap * iteration.slack, constrained
 
