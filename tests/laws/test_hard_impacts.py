@@ -1,4 +1,4 @@
-"""Impacts that ask much of the solver: jams of friction, mass ratios, rims, small steps, stops.
+"""Impacts that ask much of the solver: jams of friction, mass ratios, rims, spins.
 
 Every step converges, forces stay in their cones, nothing sinks, and no step gains energy.
 """
@@ -9,8 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym import Mechanism, Simulator, load_urdf
-from vigym.assets import path
+from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 G = 9.81
@@ -148,18 +147,6 @@ def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
             assert sim.contacts.gap.min() >= -SUNK
 
 
-@pytest.mark.parametrize("loops", ["tail", "local"])
-@pytest.mark.parametrize("h", [0.005, 0.001, 0.0002])
-def test_a_leg_falls_onto_the_stop_of_its_slide(h, loops):
-    """The rounding of a coordinate, times the stiffness of a stop, is no imbalance of the loop."""
-    sim = Simulator(load_urdf(path("minitaur_leg")), timestep=h, loops=loops)
-    for _ in range(round(0.6 / h)):
-        status = sim.step()
-        assert status.converged
-        assert status.halvings == 0
-    assert sim.constraint_residual() <= 1e-9
-
-
 def test_a_leg_whose_targets_jump_gets_off_the_ground():
     """Where it can neither stick nor slip in the way that it pushes, it opens."""
     sim = Simulator(gym.make("vigym/MinitaurLeg-v0").unwrapped.mechanism, timestep=0.001)
@@ -169,21 +156,6 @@ def test_a_leg_whose_targets_jump_gets_off_the_ground():
         targets = generator.uniform(-3.0, 3.0, 2)
         for _ in range(200):
             assert sim.step(targets=targets).converged
-
-
-@pytest.mark.parametrize("h", [1e-4, 1e-5, 1e-6])
-@pytest.mark.parametrize("rate", [1.0, 20.0])
-def test_one_hinge_takes_small_steps(rate, h):
-    mech = Mechanism()
-    mech.add_body("link", 1.0, (1 / 12, 1 / 12, 1 / 12), position=(0.5, 0.0, 0.0))
-    mech.add_joint("pin", "revolute", "world", "link", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-    sim = Simulator(mech, timestep=h)
-    sim.reset(velocities={"pin": rate})
-    start = sim.energy().total
-    status = sim.step(substeps=20_000)
-    assert status.converged
-    assert status.iterations <= 2 * 20_000
-    assert sim.energy().total == pytest.approx(start, rel=1e-6)
 
 
 THROWN = {

@@ -1,10 +1,10 @@
-"""A loop whose joint is held by a stop: the rounding of a coordinate is no imbalance."""
+"""The rounding of positions is no imbalance: of a loop that is held by a stop, of a chain in small steps."""
 
 from __future__ import annotations
 
 import pytest
 
-from vigym import Simulator, load_urdf
+from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
 
 
@@ -18,3 +18,18 @@ def test_a_leg_falls_onto_the_stop_of_its_slide(h, loops):
         assert status.converged
         assert status.halvings == 0
     assert sim.constraint_residual() <= 1e-9
+
+
+@pytest.mark.parametrize("h", [1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("rate", [1.0, 20.0])
+def test_one_hinge_takes_small_steps(rate, h):
+    mech = Mechanism()
+    mech.add_body("link", 1.0, (1 / 12, 1 / 12, 1 / 12), position=(0.5, 0.0, 0.0))
+    mech.add_joint("pin", "revolute", "world", "link", (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    sim = Simulator(mech, timestep=h)
+    sim.reset(velocities={"pin": rate})
+    start = sim.energy().total
+    status = sim.step(substeps=20_000)
+    assert status.converged
+    assert status.iterations <= 2 * 20_000
+    assert sim.energy().total == pytest.approx(start, rel=1e-6)

@@ -198,9 +198,10 @@ def position_roundings(d):
 
 @inline
 def start_step(d, step, lanes, damped):
-    """Predict knot 3 in the lanes, and assemble the loads that stay while Newton iterates.
+    """Predict knot 3, and assemble the loads that stay while Newton iterates.
 
-    Writes the largest terms of a residual, for round-off.
+    Contacts of two bodies are placed anew only in the ``lanes``. Writes the largest terms of a
+    residual, for round-off.
     """
     o, one = d.full(0.0), d.full(1.0)
     linear, cubic = predictor_weights(d, step.h)
