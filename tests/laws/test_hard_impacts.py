@@ -170,7 +170,7 @@ THROWN = {
 @pytest.mark.parametrize("friction", [0.0, 0.8])
 @pytest.mark.parametrize("part", THROWN)
 def test_no_step_of_a_thrown_body_gains_energy(part, friction, h):
-    """By more than the error of the work at which a step is halved, 1 % of weight times length."""
+    """By more than 1 % of the weight times the length: what the halving of inexact steps leaves."""
     shape, sizes = THROWN[part]
     mech = Mechanism(ground=True)
     mech.add_body("body", 1.0, box_inertia(1.0, sizes), position=(0.0, 0.0, 3.0))
