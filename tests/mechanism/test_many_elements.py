@@ -1,21 +1,22 @@
-"""Mechanisms of many elements: adding one takes as long as adding the first."""
+"""Mechanisms of many elements: adding one takes as much work as adding the first."""
 
-import time
+from functools import partial
 
 import pytest
 
+from scenes.effort import count_lines
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.shapes import Sphere
 from vigym.mechanism.mechanism import Mechanism
 
-FEW, MANY = 150, 1200
+FEW, MANY = 50, 400
 ONE = (1.0, 1.0, 1.0)
 ORIGIN = (0.0, 0.0, 0.0)
 
 
-def seconds(count: int) -> dict[str, float]:
-    """CPU time of adding ``count`` elements of each kind, of a chain."""
-    mech, taken = Mechanism(), {}
+def count_work(count: int) -> dict[str, int]:
+    """Return the executed lines of adding ``count`` elements of each kind to a chain."""
+    mech, work = Mechanism(), {}
 
     def parent(k):
         return f"b{k - 1}" if k else "world"
@@ -35,18 +36,15 @@ def seconds(count: int) -> dict[str, float]:
         "frame": lambda k: mech.add_frame(f"f{k}", f"b{k}"),
     }
     for kind, add in kinds.items():
-        start = time.process_time()
-        for k in range(count - 1 if kind in ("coupling", "pair") else count):
-            add(k)
-        taken[kind] = time.process_time() - start
-    return taken
+        added = range(count - 1 if kind in ("coupling", "pair") else count)
+        work[kind] = sum(count_lines(partial(add, k)) for k in added)
+    return work
 
 
-def test_the_time_of_adding_grows_with_the_number_of_elements():
-    """Proportional to it: 8 times. Its square, 64 times, is far beyond twice that, as noise is not."""
-    seconds(10)  # first calls
-    few, many = seconds(FEW), seconds(MANY)
-    slow = {kind: many[kind] / few[kind] for kind in few if many[kind] > 20.0 * few[kind] + 0.05}
+def test_the_work_of_adding_grows_with_the_number_of_elements():
+    """The ratio of work is that of the elements, 8, up to logarithms; its square would be 64."""
+    few, many = count_work(FEW), count_work(MANY)
+    slow = {kind: many[kind] / few[kind] for kind in few if many[kind] > 12.0 * few[kind]}
     assert slow == {}
 
 
