@@ -129,6 +129,20 @@ def effective_mass(mobility: ArrayLike) -> Array:
     return np.divide(1.0, rate, out=np.ones_like(rate), where=rate > 0.0)
 
 
+def contact_mass(effective: ArrayLike, total: float) -> Array:
+    """Return masses (...,) [kg] that scale contact forces by velocities.
+
+    The geometric mean of the mass that a contact meets if it acts alone, the least, and of all
+    bodies, the largest that can rest on it: the scale with which augmented Lagrangian methods
+    converge fastest is the geometric mean of the extreme inverse mobilities.
+
+    Args:
+        effective: least effective masses (...,) at the contacts [kg].
+        total: mass of all bodies [kg].
+    """
+    return np.sqrt(np.asarray(effective, np.float64) * total)
+
+
 def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:
     """Return the joint forces of least norm that hold the bodies as given ones do.
 

@@ -13,7 +13,7 @@ from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
+from vigym.mechanism.topology.effective_mass import Mobility, contact_mass, effective_mass
 from vigym.simulation.compile.contacts import pair_extremes
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
@@ -84,7 +84,8 @@ class ScaledTables:
             easiest = _largest_mobility(self._motions, inverse)
             partner = _largest_mobility(self._partner_motions, inverse)
             easiest[self._is_pair] = 2.0 * (easiest[self._is_pair] + partner)
-            tables["contacts"]["effective_mass"] = effective_mass(easiest)
+            total = float(bodies["mass"][: len(self._rows.body)].sum())
+            tables["contacts"]["effective_mass"] = contact_mass(effective_mass(easiest), total)
             tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
                 np.diag(inverse)[self._tree_dofs]
             )
