@@ -4,6 +4,8 @@ With unequal steps every formula holds with rho = h1/h: halved steps and the neg
 fourth-order composition need nothing of their own.
 """
 
+from typing import Any, NamedTuple
+
 from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, reduce_over_bodies
@@ -29,10 +31,30 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 STORE_AFTER = 2.0
 GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
-# methods of further attempts, in this order; without contacts only the last
-BY_INTERIOR_POINT = 0
-BY_LEAVING_CYCLES = 1
-BY_HALF_STEPS = 2
+
+PROJECTIONS = Method(
+    damped=False, interior_point=False, leaves_cycles=False, half_steps=False, warm=False
+)
+INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
+LEAVING_CYCLES = PROJECTIONS._replace(damped=True, leaves_cycles=True)
+HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
+REFINING = PROJECTIONS._replace(warm=True)
+
+
+class Solution(NamedTuple):
+    """What the attempts at a step found; lane values.
+
+    Attributes:
+        done: lanes that converged.
+        failed: lanes that did not.
+        iterations: number of factorisations so far.
+        residual: scaled residual.
+    """
+
+    done: Any
+    failed: Any
+    iterations: Any
+    residual: Any
 
 
 @phase
@@ -52,8 +74,7 @@ def refine(d, step, lanes, residual, tolerance):
     """
     keep_knot(d, step.knot3, RETRY)
     keep_multipliers(d)
-    method = Method(False, False, False, False, True, True)
-    done, iterations, exact = attempt(d, step, lanes, method, tolerance)
+    done, iterations, exact = attempt(d, step, lanes, REFINING, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
@@ -146,34 +167,33 @@ def accept(d, knot3, h, done, failed):
 
 
 @inline
-def solve_step(d, step, moving, iterations, tolerance):
-    """Solve a step of the moving lanes, with further attempts in those that fail.
+def solve_again(d, step, solved, method, tolerance):
+    """Attempt a step by another method in the lanes that failed; returns the solution now."""
+    again, count, residual = retry(d, step, solved.failed, method, tolerance)
+    iterations = solved.iterations + count
+    residual = where(solved.failed, residual, solved.residual)
+    if method.interior_point and any_lane(again):
+        count, residual = refine(d, step, again, residual, tolerance)
+        iterations = iterations + count
+    done, failed = maximum(solved.done, again), but_not(solved.failed, again)
+    return Solution(done, failed, iterations, residual)
 
-    Returns (lanes that converged, lanes that failed, iterations, scaled residual).
-    """
+
+@inline
+def solve_step(d, step, moving, iterations, tolerance):
+    """Solve a step of the moving lanes, with further attempts in those that fail."""
     interior_point = d.interior_point > 0
-    first = Method(interior_point, interior_point, False, False, False, False)
+    first = INTERIOR_POINT if interior_point else PROJECTIONS
     done, count, residual = attempt(d, step, moving, first, tolerance)
-    iterations = iterations + count
-    failed = but_not(moving, done)
-    first_retry = BY_HALF_STEPS
+    solved = Solution(done, but_not(moving, done), iterations + count, residual)
     if d.contact_count > 0:
-        first_retry = BY_LEAVING_CYCLES if interior_point else BY_INTERIOR_POINT
-    for turn in range(first_retry, BY_HALF_STEPS + 1):
-        if any_lane(failed):
-            interior, half_steps = turn == BY_INTERIOR_POINT, turn == BY_HALF_STEPS
-            method = Method(
-                True, interior, turn == BY_LEAVING_CYCLES, half_steps, half_steps, False
-            )
-            again, count, second = retry(d, step, failed, method, tolerance)
-            residual = where(failed, second, residual)
-            done = maximum(done, again)
-            failed = but_not(failed, again)
-            iterations = iterations + count
-            if interior and any_lane(again):
-                count, residual = refine(d, step, again, residual, tolerance)
-                iterations = iterations + count
-    return done, failed, iterations, residual
+        if not interior_point and any_lane(solved.failed):
+            solved = solve_again(d, step, solved, INTERIOR_POINT, tolerance)
+        if any_lane(solved.failed):
+            solved = solve_again(d, step, solved, LEAVING_CYCLES, tolerance)
+    if any_lane(solved.failed):
+        solved = solve_again(d, step, solved, HALF_STEPS, tolerance)
+    return solved
 
 
 @inline
@@ -208,16 +228,17 @@ def advance(d, dt, lanes, tolerance):
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
-        done, failed, iterations, residual = solve_step(d, step, moving, iterations, tolerance)
-        done, failed = reject_inexact_work(d, step, part, done, failed)
-        worst = where(done, maximum(worst, residual), worst)
+        solved = solve_step(d, step, moving, iterations, tolerance)
+        iterations = solved.iterations
+        done, failed = reject_inexact_work(d, step, part, solved.done, solved.failed)
+        worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept(d, knot3, h, done, failed))
         left = left - where(done, part, o)
         part = where(failed, 0.5 * part, part)
         halvings = halvings + failed
         lost = both(failed, above(d.full(SMALLEST), part))
         alive = but_not(alive, lost)
-        worst = where(lost, residual, worst)
+        worst = where(lost, solved.residual, worst)
 
 
 @inline

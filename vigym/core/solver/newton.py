@@ -44,7 +44,7 @@ ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
 DIVERGED = 1e12  # scaled residual of a lane that is given up
 # [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
 DIVERGING = 1e-3
-# proximal part of a soft attempt, easier to solve: its anchors move, and each time it is tightened
+# proximal part at the start, where contacts are easier to solve, and its factor per iteration
 SOFT_PROX, TIGHTENING = 1e-3, 0.1
 SHORT_STEPS = 2.0  # of more increments that bring next to nothing, the attempt is given up
 # pairs of numbers: in double and in single precision
@@ -61,7 +61,7 @@ def start_parameters(d, h, method):
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
-    prox = d.full(SOFT_PROX if method.soft else PROX)
+    prox = d.full(PROX if method.warm else SOFT_PROX)
     kappa, tight = relaxation(d, 1.0 / h)
     if method.interior_point:
         clear_duals(d)
@@ -87,7 +87,8 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
     if any_lane(candidates):
         reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         if not method.interior_point:
-            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
+            soft = above(prox, d.full(1.5 * PROX))
+            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, soft, candidates))
         if d.has_bounded_forces > 0:
             reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
         finished = but_not(candidates, reopened)
@@ -245,4 +246,5 @@ def attempt(d, step, lanes, method, tolerance):
             break
         stale = find_lanes_to_refactorise(d, active, contraction, iteration)
         previous = where(active, found.residual, previous)
+        prox = maximum(d.full(PROX), TIGHTENING * prox)
     return done, iterations, residual

@@ -92,7 +92,6 @@ class Method(NamedTuple):
         interior_point: whether contacts are solved by the interior point, else by projections.
         leaves_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether constrained lanes take half steps at first.
-        soft: whether the proximal part starts large.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
     """
 
@@ -100,7 +99,6 @@ class Method(NamedTuple):
     interior_point: bool
     leaves_cycles: bool
     half_steps: bool
-    soft: bool
     warm: bool
 
 
