@@ -285,7 +285,7 @@ CONTACT_MODEL = Table(
     Field("friction_backward", "coefficient of friction against the direction"),
     Field("torsional_friction", "coefficient of friction against spin", "m"),
     Field("restitution", "coefficient of restitution"),
-    Field("effective_mass", "geometric mean of its least effective mass and of all masses", "kg"),
+    Field("effective_mass", "mass that scales its forces by velocities", "kg"),
     Field("segment", "of two bodies: from the middle to the end of the own segment", "m, body", 3),
     Field("box_centre", "of two bodies: centre of the partner's box", "m, partner", 3),
     Field("box_axes", "of two bodies: axes of the partner's box, row by row", "partner", 9),

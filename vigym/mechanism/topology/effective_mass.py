@@ -46,8 +46,10 @@ class Mobility:
         self._linear = self.velocities(names, np.zeros((len(names), 1, 3)))[:, 0]
         angular = tree.support[1:, :, None] * self._poses.screws[0, :, 3:]  # world axes
         self._angular = (angular @ self._poses.R[0, 1:]).swapaxes(-1, -2)
-        masses = np.array([body.mass for body in bodies])
-        self._inverse = self.inverse(masses, np.array([body.inertia for body in bodies]))
+        support = tree.support[1:]
+        self._connected = (support @ support.T > 0.0) | np.eye(len(names), dtype=np.bool_)
+        self._masses = np.array([body.mass for body in bodies])
+        self._inverse = self.inverse(self._masses, np.array([body.inertia for body in bodies]))
 
     def inverse(self, masses: Array, inertias: Array) -> Array:
         """Return the rates of all degrees of freedom after a unit impulse along each (dofs, dofs).
@@ -112,11 +114,42 @@ class Mobility:
         moved: Array = (rates * self._tree.support[numbers][:, None, :, None]).swapaxes(-1, -2)
         return moved
 
-    def least_effective_mass_at(self, body: str, points: Array) -> float:
-        """Return the least effective mass [kg] at points (n, 3) of a body, in its frame [m]."""
-        v = self.velocities([body], points[None])[0]
-        mobilities = np.linalg.eigvalsh(v @ self._inverse @ v.swapaxes(-1, -2))
-        return float(effective_mass(mobilities.max()))
+    def contact_mass_at(self, body: str, points: Array) -> float:
+        """Return the mass that scales forces at points of a body by velocities, see `contact_masses`.
+
+        Args:
+            body: its name.
+            points: in its frame (n, 3) [m].
+
+        Returns:
+            Mass [kg].
+        """
+        velocities = self.velocities([body], points[None])
+        return float(self.contact_masses([body], velocities, self._inverse, self._masses)[0])
+
+    def contact_masses(
+        self, bodies: Sequence[str], velocities: Array, inverse: Array, masses: Array
+    ) -> Array:
+        """Return masses that scale contact forces on bodies by velocities.
+
+        The geometric mean of two: the least mass that a force meets at one of the points, in any
+        direction, and the mass of all bodies that joints connect with the body, which may rest on
+        it. Augmented Lagrangian methods converge fastest with the geometric mean of the extreme
+        inverse mobilities [Ghadimi et al. 2015].
+
+        Args:
+            bodies: n names.
+            velocities: of points of the bodies, per rate of each degree of freedom (n, k, 3, dofs).
+            inverse: mobility, as of `inverse` (dofs, dofs).
+            masses: of all bodies of the mechanism [kg].
+
+        Returns:
+            (n,) [kg].
+        """
+        mobility = np.linalg.eigvalsh(velocities @ inverse @ velocities.swapaxes(-1, -2))
+        least = effective_mass(mobility.max(axis=(1, 2), initial=0.0))
+        numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
+        return np.asarray(np.sqrt(least * (self._connected[numbers] @ masses)))
 
     def inertia_along(self, dof: int) -> float:
         """Return the effective inertia along a degree of freedom of the tree [kg or kg m^2]."""
@@ -127,20 +160,6 @@ def effective_mass(mobility: ArrayLike) -> Array:
     """Return effective masses 1 / mobility (...,); 1 where the mobility is zero."""
     rate = np.asarray(mobility, dtype=np.float64)
     return np.divide(1.0, rate, out=np.ones_like(rate), where=rate > 0.0)
-
-
-def contact_mass(effective: ArrayLike, total: float) -> Array:
-    """Return masses (...,) [kg] that scale contact forces by velocities.
-
-    The geometric mean of the mass that a contact meets if it acts alone, the least, and of all
-    bodies, the largest that can rest on it: the scale with which augmented Lagrangian methods
-    converge fastest is the geometric mean of the extreme inverse mobilities.
-
-    Args:
-        effective: least effective masses (...,) at the contacts [kg].
-        total: mass of all bodies [kg].
-    """
-    return np.sqrt(np.asarray(effective, np.float64) * total)
 
 
 def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:

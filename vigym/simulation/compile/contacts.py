@@ -76,7 +76,7 @@ def _contact_row(
     row["point"], row["radius"] = point, radius
     row["rim_axis"], row["rim_side"] = axis, perpendicular(axis)
     row["direction"] = direction
-    row["effective_mass"] = mobility.least_effective_mass_at(body, extremes(point, radius))
+    row["effective_mass"] = mobility.contact_mass_at(body, extremes(point, radius))
     return row
 
 
@@ -114,6 +114,14 @@ def pair_extremes(row: np.void) -> tuple[Array, Array]:
     )
 
 
+def pair_mass(own: Array | float, partner: Array | float) -> Array:
+    """Return masses that scale forces between two bodies: half of what these meet in series.
+
+    At least, however the two are connected.
+    """
+    return np.asarray(0.5 / (1.0 / np.asarray(own) + 1.0 / np.asarray(partner)))
+
+
 def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     """Constants of a contact of two bodies."""
     row = CONTACT_MODEL.rows(1)[0]
@@ -128,12 +136,10 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     row["restitution"] = np.sqrt(own.restitution * partner.restitution)
     places = pair_extremes(row)
     masses = (
-        mobility.least_effective_mass_at(own.body, places[0]),
-        mobility.least_effective_mass_at(partner.body, places[1]),
+        mobility.contact_mass_at(own.body, places[0]),
+        mobility.contact_mass_at(partner.body, places[1]),
     )
-    row["effective_mass"] = 0.5 / (
-        1.0 / masses[0] + 1.0 / masses[1]
-    )  # at least, however the two are connected
+    row["effective_mass"] = pair_mass(*masses)
     return row
 
 

@@ -21,7 +21,7 @@ from vigym.core.model.layout import Model
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, axis_frame
-from vigym.mechanism.topology.effective_mass import Mobility, contact_mass
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.mobility_spread import check_mobility_spread
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
@@ -209,8 +209,6 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
     environment["gravity"] = mechanism.gravity
-    total = float(bodies["mass"][: len(rows.body)].sum())
-    contacts["effective_mass"] = contact_mass(contacts["effective_mass"], total)
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
     set_ground(environment[0], mechanism)

@@ -13,8 +13,8 @@ from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, contact_mass, effective_mass
-from vigym.simulation.compile.contacts import pair_extremes
+from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
+from vigym.simulation.compile.contacts import pair_extremes, pair_mass
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
 from vigym.simulation.parameters.quantities import WHOLE, FactorTable
@@ -64,9 +64,7 @@ class ScaledTables:
             Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
         )
         if self._mobility is not None:
-            self._motions, self._partner_motions, self._is_pair = self._contact_motions(
-                self._mobility, model
-            )
+            self._ends, self._is_pair = self._contact_ends(self._mobility, model)
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
@@ -80,29 +78,35 @@ class ScaledTables:
         measures = scales(environment["gravity"], bodies[: len(self._rows.body)])
         environment["force_scale"], environment["length_scale"] = measures
         if self._mobility is not None:
-            inverse = self._mobility.inverse(*self._inertias(bodies))
-            easiest = _largest_mobility(self._motions, inverse)
-            partner = _largest_mobility(self._partner_motions, inverse)
-            easiest[self._is_pair] = 2.0 * (easiest[self._is_pair] + partner)
-            total = float(bodies["mass"][: len(self._rows.body)].sum())
-            tables["contacts"]["effective_mass"] = contact_mass(effective_mass(easiest), total)
+            masses, inertias = self._inertias(bodies)
+            inverse = self._mobility.inverse(masses, inertias)
+            own, partner = (
+                self._mobility.contact_masses(*ends, inverse, masses) for ends in self._ends
+            )
+            own[self._is_pair] = pair_mass(own[self._is_pair], partner)
+            tables["contacts"]["effective_mass"] = own
             tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
                 np.diag(inverse)[self._tree_dofs]
             )
         return self._model._replace(**tables)
 
-    def _contact_motions(
+    def _contact_ends(
         self, mobility: Mobility, model: Model
-    ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Find motions (n, 7, 3, dofs) of contacts' bodies and of partners; which have one."""
+    ) -> tuple[tuple[tuple[list[str], Array], ...], NDArray[np.bool_]]:
+        """Find bodies, and velocities (n, 7, 3, dofs) of their points, that contacts may touch with.
+
+        Returns:
+            Those of the contacts' own bodies and those of partners; which contacts have one.
+        """
         names = {row: name for name, row in self._rows.body.items()}
         start = int(header_of(model.plan)["plan_contacts"])
         plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))
         is_pair = (plan["kind"] >= PAIR_BALL_CONTACT) & (plan["kind"] <= PAIR_TAIL_CONTACT)
         places = np.array([pair_extremes(row) for row in model.contacts]).reshape(-1, 2, 7, 3)
-        own = mobility.velocities([names[row] for row in plan["body"].tolist()], places[:, 0])
+        own = [names[row] for row in plan["body"].tolist()]
         partners = [names[row] for row in plan["partner"][is_pair].tolist()]
-        return own, mobility.velocities(partners, places[is_pair, 1]), is_pair
+        ends = (own, places[:, 0]), (partners, places[is_pair, 1])
+        return tuple((name, mobility.velocities(name, points)) for name, points in ends), is_pair
 
     def _inertias(self, bodies: np.ndarray) -> tuple[Array, Array]:
         """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
@@ -190,10 +194,3 @@ class ScaledTables:
         ]
         rows, dofs = np.array(pairs, np.intp).reshape(-1, 2).T
         return rows, dofs
-
-
-def _largest_mobility(motions: Array, inverse: Array) -> Array:
-    """Largest mobility (n,) of places that move by (n, 7, 3, dofs), in any direction."""
-    mobility = np.linalg.eigvalsh(motions @ inverse @ motions.swapaxes(-1, -2))
-    largest: Array = mobility.max(axis=(1, 2), initial=0.0)
-    return largest
