@@ -114,40 +114,44 @@ class Mobility:
         moved: Array = (rates * self._tree.support[numbers][:, None, :, None]).swapaxes(-1, -2)
         return moved
 
-    def contact_mass_at(self, body: str, points: Array) -> float:
-        """Return the mass that scales forces at points of a body by velocities, see `contact_masses`.
-
-        Args:
-            body: its name.
-            points: in its frame (n, 3) [m].
-
-        Returns:
-            Mass [kg].
-        """
+    def least_effective_mass_at(self, body: str, points: Array) -> float:
+        """Return the least effective mass [kg] at points (n, 3) of a body, in its frame [m]."""
         velocities = self.velocities([body], points[None])
-        return float(self.contact_masses([body], velocities, self._inverse, self._masses)[0])
+        return float(self.least_effective_masses(velocities, self._inverse)[0])
 
-    def contact_masses(
-        self, bodies: Sequence[str], velocities: Array, inverse: Array, masses: Array
-    ) -> Array:
-        """Return masses that scale contact forces on bodies by velocities.
+    def ground_contact_mass_at(self, body: str, points: Array) -> float:
+        """Return the mass [kg] of `ground_contact_masses` at points (n, 3) of a body [m]."""
+        least = np.array([self.least_effective_mass_at(body, points)])
+        return float(self.ground_contact_masses([body], least, self._masses)[0])
 
-        The geometric mean of two: the least mass that a force meets at one of the points, in any
-        direction, and the mass of all bodies that joints connect with the body, which may rest on
-        it. Augmented Lagrangian methods converge fastest with the geometric mean of the extreme
-        inverse mobilities [Ghadimi et al. 2015].
+    def least_effective_masses(self, velocities: Array, inverse: Array) -> Array:
+        """Return the least masses that a force meets at one of several points, in any direction.
 
         Args:
-            bodies: n names.
-            velocities: of points of the bodies, per rate of each degree of freedom (n, k, 3, dofs).
+            velocities: of the points, per rate of each degree of freedom (n, k, 3, dofs).
             inverse: mobility, as of `inverse` (dofs, dofs).
-            masses: of all bodies of the mechanism [kg].
 
         Returns:
             (n,) [kg].
         """
         mobility = np.linalg.eigvalsh(velocities @ inverse @ velocities.swapaxes(-1, -2))
-        least = effective_mass(mobility.max(axis=(1, 2), initial=0.0))
+        return effective_mass(mobility.max(axis=(1, 2), initial=0.0))
+
+    def ground_contact_masses(self, bodies: Sequence[str], least: Array, masses: Array) -> Array:
+        """Return masses that scale the forces of the ground on bodies by velocities.
+
+        The geometric mean of the least effective mass and of the mass of all bodies that joints
+        connect with the body, which may rest on it. Augmented Lagrangian methods converge fastest
+        with the geometric mean of the extreme inverse mobilities [Ghadimi et al. 2015].
+
+        Args:
+            bodies: n names.
+            least: least effective masses (n,) [kg].
+            masses: of all bodies of the mechanism [kg].
+
+        Returns:
+            (n,) [kg].
+        """
         numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
         return np.asarray(np.sqrt(least * (self._connected[numbers] @ masses)))
 

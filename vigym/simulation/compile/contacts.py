@@ -76,7 +76,7 @@ def _contact_row(
     row["point"], row["radius"] = point, radius
     row["rim_axis"], row["rim_side"] = axis, perpendicular(axis)
     row["direction"] = direction
-    row["effective_mass"] = mobility.contact_mass_at(body, extremes(point, radius))
+    row["effective_mass"] = mobility.ground_contact_mass_at(body, extremes(point, radius))
     return row
 
 
@@ -136,8 +136,8 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     row["restitution"] = np.sqrt(own.restitution * partner.restitution)
     places = pair_extremes(row)
     masses = (
-        mobility.contact_mass_at(own.body, places[0]),
-        mobility.contact_mass_at(partner.body, places[1]),
+        mobility.least_effective_mass_at(own.body, places[0]),
+        mobility.least_effective_mass_at(partner.body, places[1]),
     )
     row["effective_mass"] = pair_mass(*masses)
     return row

@@ -64,7 +64,7 @@ class ScaledTables:
             Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
         )
         if self._mobility is not None:
-            self._ends, self._is_pair = self._contact_ends(self._mobility, model)
+            self._set_contacts(self._mobility, model)
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
@@ -81,32 +81,31 @@ class ScaledTables:
             masses, inertias = self._inertias(bodies)
             inverse = self._mobility.inverse(masses, inertias)
             own, partner = (
-                self._mobility.contact_masses(*ends, inverse, masses) for ends in self._ends
+                self._mobility.least_effective_masses(velocities, inverse)
+                for velocities in self._contact_motions
             )
-            own[self._is_pair] = pair_mass(own[self._is_pair], partner)
-            tables["contacts"]["effective_mass"] = own
+            scaling = self._mobility.ground_contact_masses(self._touching, own, masses)
+            scaling[self._is_pair] = pair_mass(own[self._is_pair], partner)
+            tables["contacts"]["effective_mass"] = scaling
             tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
                 np.diag(inverse)[self._tree_dofs]
             )
         return self._model._replace(**tables)
 
-    def _contact_ends(
-        self, mobility: Mobility, model: Model
-    ) -> tuple[tuple[tuple[list[str], Array], ...], NDArray[np.bool_]]:
-        """Find bodies, and velocities (n, 7, 3, dofs) of their points, that contacts may touch with.
-
-        Returns:
-            Those of the contacts' own bodies and those of partners; which contacts have one.
-        """
+    def _set_contacts(self, mobility: Mobility, model: Model) -> None:
+        """Set bodies that touch, which are pairs, and velocities (n, 7, 3, dofs) of their points."""
         names = {row: name for name, row in self._rows.body.items()}
         start = int(header_of(model.plan)["plan_contacts"])
         plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))
         is_pair = (plan["kind"] >= PAIR_BALL_CONTACT) & (plan["kind"] <= PAIR_TAIL_CONTACT)
         places = np.array([pair_extremes(row) for row in model.contacts]).reshape(-1, 2, 7, 3)
-        own = [names[row] for row in plan["body"].tolist()]
         partners = [names[row] for row in plan["partner"][is_pair].tolist()]
-        ends = (own, places[:, 0]), (partners, places[is_pair, 1])
-        return tuple((name, mobility.velocities(name, points)) for name, points in ends), is_pair
+        self._touching = [names[row] for row in plan["body"].tolist()]
+        self._is_pair = is_pair
+        self._contact_motions = (
+            mobility.velocities(self._touching, places[:, 0]),
+            mobility.velocities(partners, places[is_pair, 1]),
+        )
 
     def _inertias(self, bodies: np.ndarray) -> tuple[Array, Array]:
         """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
