@@ -1,4 +1,4 @@
-"""Increments: the part that is taken, in constrained lanes by a line search, and taking it.
+"""Increments: the part that is taken, in nonsmooth lanes by a line search, and taking it.
 
 Dynamics, forces and velocities are linear in the part of an increment that is taken. Only the laws
 of contacts, motors, limits and dry friction are not: full increments may jump between sets of open,
@@ -21,7 +21,7 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
-HALF_STEPS = 15  # number of half steps in constrained lanes, of the method that takes them
+HALF_STEPS = 15  # number of half steps in nonsmooth lanes, of the method that takes them
 SHORT = 0.07  # part of an increment that brings next to nothing
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
@@ -43,8 +43,8 @@ def squared_law_errors(d, step_length, per_h, prox):
 
 
 @phase
-def search_step_length(d, longest, small, per_h, prox, constrained):
-    """Halve the increment in the constrained lanes until the forces come nearer to their laws.
+def search_step_length(d, longest, small, per_h, prox, nonsmooth):
+    """Halve the increment in the nonsmooth lanes until the forces come nearer to their laws.
 
     Errors below ``small`` [N^2] are near enough. Returns the part that is taken, at most
     ``longest``: the best one found where none is good enough.
@@ -52,7 +52,7 @@ def search_step_length(d, longest, small, per_h, prox, constrained):
     one = d.full(1.0)
     start = squared_law_errors(d, 0.0 * one, per_h, prox)
     best, least = longest, 1e300 * one
-    length, found = longest, but_not(one, constrained)
+    length, found = longest, but_not(one, nonsmooth)
     for _ in range(HALVINGS):
         error = squared_law_errors(d, length, per_h, prox)
         better = but_not(above(least, error), found)
@@ -63,14 +63,14 @@ def search_step_length(d, longest, small, per_h, prox, constrained):
         if not any_lane(but_not(one, found)):
             break
         length = 0.5 * length
-    return where(constrained, best, longest)
+    return where(nonsmooth, best, longest)
 
 
 @inline
 def step_length(d, step, rotation, found, iteration):
     """Limit the increment: no body turns too far, and forces stay in their cones.
 
-    Returns the part of it that is taken. In constrained lanes it is halved until the forces come
+    Returns the part of it that is taken. In nonsmooth lanes it is halved until the forces come
     nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
     Another method takes half steps at first: full ones may flip between sets of contacts for ever.
     """
@@ -78,23 +78,21 @@ def step_length(d, step, rotation, found, iteration):
     limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
     length = limit / maximum(rotation, limit)
     length = where(length - found.max_step, found.max_step, length)
-    if iteration.number > 0 and not iteration.method.damped and any_lane(found.constrained):
+    if iteration.number > 0 and not iteration.method.damped and any_lane(found.nonsmooth):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
-        length = search_step_length(
-            d, length, goal * goal, per_h, iteration.prox, found.constrained
-        )
+        length = search_step_length(d, length, goal * goal, per_h, iteration.prox, found.nonsmooth)
     if iteration.method.half_steps and iteration.number < HALF_STEPS:
-        return where(found.constrained, 0.5 * length, length)
+        return where(found.nonsmooth, 0.5 * length, length)
     return length
 
 
 @inline
 def find_short_steps(d, length, found, method):
-    """Find the constrained lanes in which the line search takes next to nothing."""
+    """Find the nonsmooth lanes in which the line search takes next to nothing."""
     if method.damped:
         return d.full(0.0)
-    return both(found.constrained, above(d.full(SHORT), length))
+    return both(found.nonsmooth, above(d.full(SHORT), length))
 
 
 @inline

@@ -7,10 +7,10 @@ measured contraction: the chord's next residual is about (residual)^2 / (last re
 precision rounding is most of what the tolerance leaves: every guess is improved once, whatever its
 residual.
 
-Where contacts, motors, limits or dry friction have a force, every iteration factorises, and a line
-search takes the part of the increment that brings forces to their laws. An attempt whose parts stay
-tiny is given up. The methods of further attempts are in ``advance.solve_step``: all of them are
-damped full Newton.
+Where contacts, motors, limits or dry friction have a force, the equations are nonsmooth. In such
+nonsmooth lanes every iteration factorises, and a line search takes the part of the increment that
+brings the forces to their laws. An attempt is given up when these parts stay tiny. Further attempts
+use other methods, see ``advance.solve_step``: all of them are damped full Newton.
 """
 
 from vigym.core.compiler.kernel import inline, phase
@@ -34,23 +34,22 @@ from vigym.core.solver.residual import (
     step_forces,
 )
 
-ITERATIONS, DAMPED_ITERATIONS = 20, 60  # of the chord attempt, of damped full Newton
-SLOW = 0.25  # contraction above which the chord's factorisation is renewed
-STALLED_POSITIONS = 0.25  # part of the round-off of positions that a residual may keep
-STIFF = 100.0  # times the tolerance: where constrained lanes stop to converge, stiffness rounds
-# on the predicted residual (measured on chains: 0.4 to 0.7 of residual^2 / last residual)
-SAFETY = 1.5
-ALMOST_WHOLE = 0.999  # part of an increment after which its prediction holds
-DIVERGED = 1e12  # scaled residual of a lane that is given up
-# [rad] an increment beyond this that is not half of the last one leads away: loops have other roots
-DIVERGING = 1e-3
-# proximal part at the start, where contacts are easier to solve, and its factor per iteration
-SOFT_PROX, TIGHTENING = 1e-3, 0.1
-SHORT_STEPS = 2.0  # of more increments that bring next to nothing, the attempt is given up
-# pairs of numbers: in double and in single precision
-# times the tolerance, of constrained lanes: what is left moves no body by 1e-9 of its way
-CONSTRAINED = 100.0, 1.0
-# [rad] of the next increment: next to singular poses a small gap leaves much of the motion open
+ITERATIONS = 20  # of the first attempt
+DAMPED_ITERATIONS = 60  # of damped full Newton
+SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
+SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
+ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
+DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
+# Increment [rad] above which the next must be half as large: else it leads to another root of loops
+DIVERGED_ROTATION = 1e-3
+START_PROX = 1e-3  # proximal part of the first iteration: contacts are easier to solve with more
+TIGHTENING = 0.1  # factor on the proximal part per iteration
+MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
+STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
+STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
+# Pairs of numbers: in double and in single precision.
+NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; < 1e-9 of the motion
+# Next increment [rad]: near singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
 ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
 
@@ -61,7 +60,7 @@ def start_parameters(d, h, method):
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
-    prox = d.full(PROX if method.warm else SOFT_PROX)
+    prox = d.full(PROX if method.warm else START_PROX)
     kappa, tight = relaxation(d, 1.0 / h)
     if method.interior_point:
         clear_duals(d)
@@ -98,38 +97,38 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
 
 
 @inline
-def residual_goal(d, constrained, iteration):
-    """Find the residual below which a lane is solved: larger in constrained lanes.
+def residual_goal(d, nonsmooth, iteration):
+    """Find the residual below which a lane is solved: larger in nonsmooth lanes.
 
     Gaps of joints and loops are to be below the tolerance itself.
     """
     goal = iteration.tolerance * iteration.slack
-    return where(constrained, select_by_precision(CONSTRAINED, goal) * goal, goal)
+    return where(nonsmooth, select_by_precision(NONSMOOTH_GOAL, goal) * goal, goal)
 
 
 @inline
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
-    Also where it has become as small as it will; but constrained lanes not before their contacts
-    are relaxed no more.
+    Also lanes whose residual has stalled at its round-off. Nonsmooth lanes of the interior point
+    have not converged before their relaxation is at its end.
     """
-    constrained = found.constrained
-    goal = residual_goal(d, constrained, iteration)
+    nonsmooth = found.nonsmooth
+    goal = residual_goal(d, nonsmooth, iteration)
     if iteration.number == 0:
         goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
     exact = iteration.tolerance * iteration.slack
     small = both(above(goal, found.residual), above(exact, found.gap))
     if iteration.number > 0:
         floor = iteration.tolerance * iteration.stalled_slack
-        floor = where(constrained, STIFF * exact, floor)
-        stalled = both(above(contraction, d.full(SLOW)), above(floor, found.residual))
+        floor = where(nonsmooth, STALLED_NONSMOOTH * exact, floor)
+        stalled = both(above(contraction, d.full(SLOW_CONTRACTION)), above(floor, found.residual))
         small = maximum(small, stalled)
-    moves = where(constrained, found.rotation, d.full(0.0))
+    moves = where(nonsmooth, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation
     still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
-    relaxed = both(constrained, above(iteration.kappa, iteration.tight))
+    relaxed = both(nonsmooth, above(iteration.kappa, iteration.tight))
     return but_not(both(active, both(small, still)), relaxed)
 
 
@@ -137,7 +136,7 @@ def converged(d, found, contraction, active, iteration):
 def increment_rotation(d, knot3, found):
     """Find the largest rotation of the increment [rad]; evaluations solve for it if needed."""
     rotation = found.rotation
-    if not (d.loop_row_count > 0 or any_lane(found.constrained)):
+    if not (d.loop_row_count > 0 or any_lane(found.nonsmooth)):
         rotation, _, _, _ = solve_to_leaves(d, knot3)
     return rotation
 
@@ -150,10 +149,12 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
     next to the prediction: loops have other roots. A damped attempt starts from the last
     velocities, next to the right one.
     """
-    hopeless = above(short_steps, d.full(SHORT_STEPS))
+    hopeless = above(short_steps, d.full(MOST_SHORT_STEPS))
     if d.loop_row_count > 0 and not method.damped:
-        away = both(above(rotation, d.full(DIVERGING)), above(rotation, 0.5 * last_rotation))
-        hopeless = maximum(hopeless, but_not(away, found.constrained))
+        away = both(
+            above(rotation, d.full(DIVERGED_ROTATION)), above(rotation, 0.5 * last_rotation)
+        )
+        hopeless = maximum(hopeless, but_not(away, found.nonsmooth))
     return hopeless
 
 
@@ -168,7 +169,7 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
     bound = maximum(bound, found.law_error)
-    promising = above(residual_goal(d, found.constrained, iteration), bound)
+    promising = above(residual_goal(d, found.nonsmooth, iteration), bound)
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         gap = maximum(found.gap_left, rotation * rotation)
         closes = above(d.full(iteration.tolerance), gap)
@@ -184,7 +185,7 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
     if iteration.method.damped:
         return active
     if iteration.number > 0:
-        return both(active, above(contraction, d.full(SLOW)))
+        return both(active, above(contraction, d.full(SLOW_CONTRACTION)))
     return d.full(0.0)
 
 
@@ -211,14 +212,14 @@ def attempt(d, step, lanes, method, tolerance):
     slack, stalled_slack = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = start_parameters(d, step.h, method)
     active, stale = lanes, lanes
-    constrained, short_steps = o, o
+    nonsmooth, short_steps = o, o
     done, iterations = o, o
     previous = d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
     for number in range(DAMPED_ITERATIONS if method.damped else ITERATIONS):
         iteration = Iteration(number, method, prox, kappa, tight, slack, stalled_slack, tolerance)
-        found = evaluate_step(d, step, active, stale, constrained, iteration)
-        contraction, constrained = found.residual / previous, found.constrained
+        found = evaluate_step(d, step, active, stale, nonsmooth, iteration)
+        contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
         step_forces(d, d.full(1.0), candidates, method.interior_point)
@@ -241,7 +242,7 @@ def attempt(d, step, lanes, method, tolerance):
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
-        active = both(active, above(d.full(DIVERGED), found.residual))
+        active = both(active, above(d.full(DIVERGED_RESIDUAL), found.residual))
         if not any_lane(active):
             break
         stale = find_lanes_to_refactorise(d, active, contraction, iteration)

@@ -91,7 +91,7 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
         leaves_cycles: whether contacts that turn between two branches take the third.
-        half_steps: whether constrained lanes take half steps at first.
+        half_steps: whether nonsmooth lanes take half steps at first.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
     """
 
@@ -134,7 +134,7 @@ class Evaluation(NamedTuple):
         rotation: largest rotation of the increment [rad], where it was solved for.
         gap: largest gap of joints and loops, scaled.
         gap_left: gap that the increment leaves.
-        constrained: lanes in which a contact, motor, limit or dry friction has a force.
+        nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
     """
@@ -143,7 +143,7 @@ class Evaluation(NamedTuple):
     rotation: Any
     gap: Any
     gap_left: Any
-    constrained: Any
+    nonsmooth: Any
     law_error: Any
     max_step: Any
 
@@ -237,9 +237,9 @@ def assemble_forces(d, step, iteration):
     friction has a force).
     """
     per_h = 1.0 / step.h
-    gap, constrained = sum_joint_closures(d, step.knot3), d.full(0.0)
+    gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     if d.active_joint_count > 0:
-        constrained = assemble_rate_loads(d, step.knot3, step.h, step.rho)
+        nonsmooth = assemble_rate_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)
@@ -251,8 +251,8 @@ def assemble_forces(d, step, iteration):
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         else:
             touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.leaves_cycles)
-        constrained = maximum(constrained, touching)
-    return gap * iteration.slack, constrained
+        nonsmooth = maximum(nonsmooth, touching)
+    return gap * iteration.slack, nonsmooth
 
 
 @inline
@@ -303,18 +303,18 @@ def accept_forces(d, h, mask):
 
 
 @inline
-def evaluate_step(d, step, active, stale, constrained, iteration):
-    """Evaluate the residual, and where multipliers or constrained lanes need it the increment.
+def evaluate_step(d, step, active, stale, nonsmooth, iteration):
+    """Evaluate the residual, and where multipliers or nonsmooth lanes need it the increment.
 
-    Lanes with ``stale`` factors are factorised anew, and those that are ``constrained``: contacts,
+    Lanes with ``stale`` factors are factorised anew, and those that are ``nonsmooth``: contacts,
     limits and the like change their slopes.
     """
     o = d.full(0.0)
     weight = 0.5 + 0.5 * step.rho
     has_loops = d.loop_row_count > 0
-    gap, now_constrained = assemble_forces(d, step, iteration)
-    constrained = maximum(constrained, both(now_constrained, active))
-    stale = maximum(stale, both(constrained, active))
+    gap, now_nonsmooth = assemble_forces(d, step, iteration)
+    nonsmooth = maximum(nonsmooth, both(now_nonsmooth, active))
+    stale = maximum(stale, both(nonsmooth, active))
     if any_lane(stale):
         refactor(d, step, weight, but_not(active, stale))
     body_residuals(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
@@ -323,13 +323,13 @@ def evaluate_step(d, step, active, stale, constrained, iteration):
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     law_error, max_step = o, o + 1.0
-    any_constrained = any_lane(constrained)
-    if has_loops or any_constrained:
+    any_nonsmooth = any_lane(nonsmooth)
+    if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
-        if any_constrained:
+        if any_nonsmooth:
             inertial, law_error, max_step = update_forces_after_increment(d, step, iteration)
-            residual = where(constrained, maximum(gap, inertial), residual)
-            law_error = where(constrained, law_error, o)
+            residual = where(nonsmooth, maximum(gap, inertial), residual)
+            law_error = where(nonsmooth, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding(d), o)
@@ -337,4 +337,4 @@ def evaluate_step(d, step, active, stale, constrained, iteration):
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
-    return Evaluation(residual, rotation, gap, left, constrained, law_error, max_step)
+    return Evaluation(residual, rotation, gap, left, nonsmooth, law_error, max_step)
