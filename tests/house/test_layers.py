@@ -51,7 +51,7 @@ LIBRARIES = {
     "render": {"numpy", "pybullet", "PIL", "trimesh", "viser"},
     "control": {"numpy"},
     "envs": {"numpy", "gymnasium"},
-    "wrappers": {"numpy", "gymnasium", "stable_baselines3"},
+    "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
     "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "stable_baselines3"},
     "cli": {"numpy", "click", "rich", "matplotlib"},
     "__init__": set(),
