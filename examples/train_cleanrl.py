@@ -1,4 +1,7 @@
-"""PPO in one file on a vector environment, as CleanRL writes it: python examples/train_cleanrl.py."""
+"""PPO in one file on a vector environment, as CleanRL writes it.
+
+python examples/train_cleanrl.py
+"""
 
 from typing import Any
 
@@ -10,7 +13,10 @@ from torch.distributions import Normal
 import vigym
 
 NAME = "vigym/Pendulum-v0"
-ENVS, STEPS, EPOCHS, BATCH, GAMMA, LAMBDA, CLIP = 32, 128, 10, 512, 0.99, 0.95, 0.2
+ENVS, STEPS = 32, 128  # environments, and steps of each between two updates
+EPOCHS, BATCH = 10, 512
+GAMMA, LAMBDA = 0.99, 0.95
+CLIP = 0.2
 
 
 class Agent(nn.Module):

@@ -18,7 +18,8 @@ from torchrl.objectives.value import GAE
 import vigym
 
 NAME = "vigym/Pendulum-v0"
-ENVS, STEPS, EPOCHS, BATCH = 32, 128, 10, 512
+ENVS, STEPS = 32, 128  # environments, and steps of each between two updates
+EPOCHS, BATCH = 10, 512
 
 
 def network() -> nn.Sequential:
@@ -49,8 +50,7 @@ def main(iterations: int = 40) -> float:
     frames = {"frames_per_batch": ENVS * STEPS, "total_frames": iterations * ENVS * STEPS}
     for batch in Collector(envs, policy, auto_register_policy_transforms=True, **frames):
         with torch.no_grad():
-            advantage(batch)
-        data = batch.reshape(-1)
+            data = advantage(batch).reshape(-1)
         for part in [p for _ in range(EPOCHS) for p in torch.randperm(len(data)).split(BATCH)]:
             terms = loss(data[part])
             (terms["loss_objective"] + terms["loss_critic"]).backward()

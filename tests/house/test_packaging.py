@@ -99,6 +99,37 @@ def test_every_public_name_is_there(tmp_path: Path) -> None:
     assert run_python(code, tmp_path) == "True"
 
 
+def test_the_namespace_is_clean(tmp_path: Path) -> None:
+    code = "import vigym; print(dir(vigym) == sorted(vigym.__all__))"
+    assert run_python(code, tmp_path) == "True"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "assets.path",
+        "control.lqr.lqr",
+        "control.minitaur_gaits.trot",
+        "wrappers.EnergyReward",
+        "wrappers.vector.EnergyReward",
+    ],
+)
+def test_parts_are_there_after_the_import(name: str, tmp_path: Path) -> None:
+    assert run_python(f"import vigym; print(callable(vigym.{name}))", tmp_path) == "True"
+
+
+def test_every_controller_can_be_found() -> None:
+    import vigym
+
+    files = (ROOT / "vigym" / "control").glob("[!_]*.py")
+    assert vigym.control.__all__ == sorted(file.stem for file in files) == dir(vigym.control)
+    for package in (vigym.control, vigym.wrappers):
+        with pytest.raises(
+            AttributeError, match=f"module '{package.__name__}' has no attribute 'n'"
+        ):
+            package.n  # noqa: B018
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     import vigym
 

@@ -1,6 +1,7 @@
 """Options of environments: checks of their values, and the options of pictures."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -55,3 +56,9 @@ def require_whole(option: str, found: object, least: int) -> None:
 def require_bool(option: str, found: object) -> None:
     """Raise ValueError unless an option is True or False."""
     require(isinstance(found, bool), option, found, "True or False")
+
+
+def suggest(found: str, names: list[str]) -> str:
+    """Return "did you mean ...?" with the nearest of `names`, else the list of expected ones."""
+    near = get_close_matches(found, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(names)}"

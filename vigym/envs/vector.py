@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.env import BaseEnv, Picture, require_options, task_class
+from vigym.envs.env import BaseEnv, Picture, make_task, require_options
 from vigym.envs.episode import EpisodeRunner, StepResult
 from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
@@ -119,7 +119,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         ValueError: num_envs, max_episode_steps, autoreset_mode, info_keys, threads, precision,
             render mode, overlay or an option out of range; a mechanism that single precision does
             not support.
-        TypeError: unknown option.
+        TypeError: an unknown option, or a missing one.
         MechanismError: the mechanism cannot be driven.
         MemoryError: more environments than the machine has memory for.
 
@@ -155,7 +155,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
-            task_class(task)(**options),
+            make_task(task, options),
             batch=self.num_envs,
             threads=threads,
             precision=precision,
@@ -167,14 +167,20 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         )
         self._set_up(runner, render)
         self.metadata["autoreset_mode"] = self.autoreset_mode
-        self.single_observation_space, self.single_action_space = self._single_spaces()
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._set_spaces()
         self._streams = RandomStreams(self.num_envs)
         self.episode_steps = np.zeros(self.num_envs, dtype=np.int64)
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
         self.info_keys = self._checked_keys(info_keys)
+
+    def __repr__(self) -> str:
+        return self._description(f", num_envs={self.num_envs}")
+
+    def _set_spaces(self) -> None:
+        self.single_observation_space, self.single_action_space = self._single_spaces()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _step_limit(self, max_episode_steps: int | None) -> int:
         """Return the largest number of control steps of an episode."""

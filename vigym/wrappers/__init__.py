@@ -22,9 +22,6 @@ __all__ = [
     "EnergyReward",
     "PhysicsCost",
     "PhysicsVectorReward",
-    "RslRlVecEnv",
-    "SB3VecEnv",
-    "vector",
 ]
 _LATE = {"RslRlVecEnv": "vigym.wrappers.rsl_rl", "SB3VecEnv": "vigym.wrappers.sb3"}
 
@@ -61,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_LATE, "vector"])
