@@ -8,9 +8,8 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from vigym.envs.env import TaskEnv
-from vigym.envs.options import suggest
+from vigym.envs.options import import_user_module, suggest
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.evaluation.names import import_user_module
 
 
 def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
