@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.envs.registry import register_all
 
 if TYPE_CHECKING:
+    from vigym import assets, control, wrappers
     from vigym.evaluation.evaluate import evaluate
     from vigym.mechanism.elements.bodies import Ground
     from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
@@ -30,8 +31,11 @@ __all__ = [
     "Simulator",
     "UrdfError",
     "__version__",
+    "assets",
+    "control",
     "evaluate",
     "load_urdf",
+    "wrappers",
 ]
 
 _HOME = {
@@ -46,10 +50,13 @@ _HOME = {
     "MechanismError": "vigym.mechanism.elements.errors",
     "UrdfError": "vigym.mechanism.elements.errors",
 }
+_MODULES = ("assets", "control", "wrappers")
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use (PEP 562)."""
+    if name in _MODULES:
+        return import_module(f"vigym.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'vigym' has no attribute '{name}'")
     value = getattr(import_module(_HOME[name]), name)
@@ -58,7 +65,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__
 
 
 register_all()

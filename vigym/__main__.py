@@ -7,7 +7,7 @@ NEEDED = ("click", "rich")
 
 
 def main() -> int:
-    """Run the command line and return its exit code: 0 done, 1 failed, 2 asked wrongly."""
+    """Run the command line and return its exit code: 0 success, 1 error, 2 usage error."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         found = " and ".join(missing)

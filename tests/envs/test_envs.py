@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 from scenes.env_cases import CASES
+from vigym.envs.env import TaskEnv
 from vigym.envs.episode import EpisodeRunner
 
 METRICS = {
@@ -235,3 +236,33 @@ def test_window():
     assert env.render() is None
     env.step(np.ones(1, dtype=np.float32))
     env.close()
+
+
+def test_environments_tell_what_they_are():
+    env = gym.make("vigym/Snake-v0", links=3)
+    sizes = "observations=9, actions=2, dt=0.04 s)"
+    assert repr(env.unwrapped) == f"TaskEnv(vigym/Snake-v0, {sizes}"
+    assert (
+        repr(gym.make_vec("vigym/Snake-v0", 4, links=3))
+        == f"TaskVectorEnv(vigym/Snake-v0, num_envs=4, {sizes}"
+    )
+    assert repr(env.unwrapped.sim) == "Simulator('snake', bodies=3, timestep=0.01 s)"
+    assert repr(TaskEnv(env.unwrapped.spec.kwargs["task"], links=3)) == f"TaskEnv(Snake, {sizes}"
+
+
+def test_unknown_options_are_told_with_those_there_are():
+    for name, message in (
+        (
+            "upright_weigth",
+            "options of Pendulum: found 'upright_weigth', did you mean 'upright_weight'",
+        ),
+        (
+            "gravity",
+            "options of Pendulum: found 'gravity', expected one of: timestep, .*pushes, render_mode",
+        ),
+    ):
+        for make in (gym.make, gym.make_vec):
+            with pytest.raises(TypeError, match=message):
+                make("vigym/Pendulum-v0", **{name: 3.0})
+    with pytest.raises(TypeError, match="options of Urdf: expected the option 'urdf'"):
+        gym.make("vigym/Urdf-v0")

@@ -88,11 +88,44 @@ def test_starts():
     assert all(row["compiling_seconds"] is None for row in rows)
 
 
-def test_an_unknown_environment():
-    with pytest.raises(
-        ValueError, match="bench: found 'vigym/Pendul-v0', expected ids among vigym/Pendulum-v0"
-    ):
-        bench.time_environments(["vigym/Pendul-v0"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("vigym/Pendul-v0", "found 'vigym/Pendul-v0', did you mean 'vigym/Pendulum-v0'"),
+        ("CartPole-v1", "'CartPole-v1': found CartPoleEnv, expected an environment of vigym"),
+    ],
+)
+def test_an_environment_that_cannot_be_timed(name, message):
+    with pytest.raises(ValueError, match=message):
+        bench.time_environments([name])
+
+
+def test_tasks_of_ones_own_with_options(tmp_path, monkeypatch):
+    (tmp_path / "rods.py").write_text(
+        "from vigym.envs.registry import Entry\n"
+        "Entry('me/Rods-v0', 'vigym.envs.tasks.pendulum_chain:PendulumChain', 100).register()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (row, _) = bench.time_environments(["rods:me/Rods-v0"], [2], repeats=1, options={"links": 2})
+    assert (row["id"], row["physics_steps"]) == ("rods:me/Rods-v0", 4)
+    with pytest.raises(ValueError, match="found 'link', did you mean 'links'"):
+        bench.time_environments(["rods:me/Rods-v0"], [2], repeats=1, options={"link": 2})
+
+
+def test_peers_leave_no_file_behind(tmp_path, monkeypatch):
+    mujoco = pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    (peer,) = set(bench.PEERS.values()) - {"InvertedPendulum-v5"}
+    before = mujoco.get_mju_user_warning()
+    try:
+        assert not bench._missing(peer)
+        env = bench.gym.make(peer)
+        env.reset(seed=0)
+        env.unwrapped.data.qvel[:] = 1e200
+        env.step(env.action_space.sample())
+    finally:
+        mujoco.set_mju_user_warning(before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_writes_for_people_and_machines(tmp_path):
@@ -100,7 +133,7 @@ def test_the_command_writes_for_people_and_machines(tmp_path):
     arguments = [
         "bench",
         PENDULUM,
-        "-n",
+        "-e",
         "3",
         "--repeats",
         "1",
@@ -121,7 +154,7 @@ def test_the_command_writes_for_people_and_machines(tmp_path):
 
 @pytest.mark.parametrize("counts", ["0", "-1", "a", "1,,2", ""])
 def test_numbers_of_environments_that_are_none(counts):
-    done = CliRunner().invoke(app, ["bench", "-n", counts])
+    done = CliRunner().invoke(app, ["bench", "-e", counts])
     assert done.exit_code == 2
     assert "expected whole numbers above 0" in done.output
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from rich.console import Console
 
 from scenes.command_line import said, table
@@ -57,7 +58,7 @@ def test_evaluate_compares_and_writes(capsys, tmp_path):
                "--csv", files["csv"], "--json", files["json"], "--plot", files["png"])  # fmt: skip
     assert out.startswith("vigym/Pendulum-v0, seeds 7 to 9\n")
     cells = {row[0].strip(): row[1:] for row in table(out, "vigym/Pendulum-v0")}
-    assert [cell.strip() for cell in cells["unconverged steps"]] == ["0", "0"]
+    assert [cell.strip() for cell in cells["solver failures"]] == ["0", "0"]
     rows = list(csv.DictReader(files["csv"].open()))
     assert [(row["controller"], row["seed"]) for row in rows] == [
         (c, s) for c in ("random", "zero") for s in "789"
@@ -107,12 +108,22 @@ def test_steps_that_cannot_be_made_are_told_and_give_an_exit_code_of_their_own(c
     assert err.splitlines() == expected
     rows = [row for one in scores for row in one["episodes"] if row["unconverged_steps"]]
     assert all(row["failed"] and row["terminated"] for row in rows)
-    assert "unconverged steps" in out
+    assert "solver failures" in out
     film = tmp_path / "lost.mp4"
     assert run(["record", *arguments, "-f", str(film), "--no-shadow"]) == 3
     out, err = capsys.readouterr()
     assert (out, film.exists()) == (f"{film}\n", True)
     assert err == "vigym record: the video ends early: the solver did not converge\n"
+
+
+def test_a_film_may_be_a_gif(capsys, tmp_path):
+    small = "-o", "width=64", "-o", "height=48"
+    film = tmp_path / "swing.gif"
+    said(capsys, "record", "vigym/Pendulum-v0", *small, "--seconds", 1, "--video", film)
+    with Image.open(film) as picture:
+        assert (picture.format, picture.size, picture.n_frames) == ("GIF", (64, 48), 21)
+        assert picture.info["duration"] == 50  # a control step [ms]
+        assert picture.info["loop"] == 0
 
 
 def test_warmup_says_what_it_did(capsys):
@@ -134,13 +145,21 @@ def test_warmup_says_what_it_did(capsys):
             2,
             "expected a name that ends in .png or .svg or .pdf",
         ),
-        (["inspect", FOUR_BAR, "--plot", "nowhere/p.png"], 2, "--plot: found no folder 'nowhere'"),
+        (
+            ["inspect", FOUR_BAR, "--plot", "nowhere/p.png"],
+            2,
+            "--plot: folder 'nowhere' does not exist",
+        ),
         (
             ["evaluate", "vigym/Snke-v0", "-c", "zero"],
             1,
             "found 'vigym/Snke-v0', did you mean 'vigym/Snake-v0'?",
         ),
-        (["evaluate", "vigym/Snake-v0"], 2, "Missing option '-c' / '--controller'."),
+        (["record", "CartPole-v1"], 1, "environment 'CartPole-v1': found gymnasium.envs.classic"),
+        (["view", "CartPole-v1"], 1, "expected an environment of vigym"),
+        (["bench", "CartPole-v1"], 1, "found CartPoleEnv, expected an environment of vigym"),
+        (["describe", "CartPol-v1"], 1, "environment: found 'CartPol-v1', did you mean"),
+        (["describe", "vigym/Snake-v0", "-o", "link=3"], 1, "found 'link', did you mean 'links'?"),
         (["evaluate", "vigym/Snake-v0", "-c", "trott"], 1, "controller: found 'trott'"),
         (
             ["evaluate", "vigym/Minitaur-v0", "-c", "trot,frequency=fast"],
@@ -191,7 +210,7 @@ def test_warmup_says_what_it_did(capsys):
         (
             ["evaluate", "vigym/Urdf-v0", "-c", "zero"],
             1,
-            "environment 'vigym/Urdf-v0': expected the option 'urdf'",
+            "environment 'vigym/Urdf-v0': options of Urdf: expected the option 'urdf'",
         ),
         (
             ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "-", "--json", "-"],
@@ -201,13 +220,17 @@ def test_warmup_says_what_it_did(capsys):
         (
             ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"],
             2,
-            "--csv: found no folder 'nowhere'",
+            "--csv: folder 'nowhere' does not exist",
         ),
-        (["record", "vigym/Snake-v0", "-f", "film.gif"], 2, "expected a name that ends in .mp4"),
+        (
+            ["record", "vigym/Snake-v0", "-f", "film.avi"],
+            2,
+            "expected a name that ends in .mp4 or .gif",
+        ),
         (["record", "vigym/Snake-v0", "--seconds", "0"], 2, "found 0.0, expected a number"),
         (["record", "vigym/Snake-v0", "--seconds", "nan"], 2, "found nan, expected a number"),
         (["record", "vigym/Snake-v0", "-f", f"{LONG}.mp4"], 2, "expected the name of a file"),
-        (["record", "vigym/Snake-v0", "-f", f"{LONG}/film.mp4"], 2, "found no folder"),
+        (["record", "vigym/Snake-v0", "-f", f"{LONG}/film.mp4"], 2, "does not exist"),
         (["evaluate", "vigym/Snake-v0", "-c", f"{LONG}.zip"], 1, "no such file"),
     ],
 )

@@ -199,14 +199,14 @@ def test_a_model_with_its_normalisation(tmp_path):
             "CartPole-v1",
             "zero",
             {},
-            "environment 'CartPole-v1': found CartPoleEnv, expected one of vigym",
+            "environment 'CartPole-v1': found CartPoleEnv, expected an environment of vigym",
         ),
         ("vigym/Pendulum-v0", "zeros", {}, "controller: found 'zeros', did you mean 'zero'?"),
         (
             "vigym/Pendulum-v0",
             "trot",
             {},
-            "expected vigym/Minitaur-v0; for vigym/Pendulum-v0 there are: zero, random",
+            "works with vigym/Minitaur-v0, not with vigym/Pendulum-v0; for vigym/Pendulum-v0 there are: zero, random",
         ),
         (
             "vigym/Minitaur-v0",
@@ -267,7 +267,7 @@ def test_a_model_with_its_normalisation(tmp_path):
             "vigym/Pendulum-v0",
             "zero",
             {"options": {"time_step": 2}},
-            "found option 'time_step', did you mean 'timestep'?",
+            "options of Pendulum: found 'time_step', did you mean 'timestep'?",
         ),
         (
             "vigym/Pendulum-v0",
@@ -311,9 +311,9 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
 def test_tables_leave_out_what_nobody_has():
     walks, stands = (evaluate(name, "zero", 2) for name in ("vigym/Snake-v0", "vigym/Pendulum-v0"))
     labels = {line[0] for line in table_of([stands])}
-    assert "speed along the task direction" not in labels
-    assert {"return", "constraint residual, largest", "unconverged steps"} <= labels
-    assert "speed along the task direction" in {line[0] for line in table_of([walks])}
+    assert "forward speed" not in labels
+    assert {"return", "constraint residual, largest", "solver failures"} <= labels
+    assert "forward speed" in {line[0] for line in table_of([walks])}
     summary = summary_of(stands)
     assert summary["speed"]["mean"] is None
     assert summary["return"]["mean"] == pytest.approx(stands.column("return_").mean())
@@ -354,6 +354,6 @@ def test_pictures_and_films(tmp_path):
 def test_one_environment_with_options_it_does_not_take():
     with pytest.raises(
         ValueError,
-        match="environment 'vigym/Pendulum-v0': found option 'colour', expected one of: ",
+        match="environment 'vigym/Pendulum-v0': options of Pendulum: found 'colour', expected one of: ",
     ):
         make_env("vigym/Pendulum-v0", {"colour": "red"})

@@ -16,7 +16,10 @@ def test_inspect_tells_what_a_file_holds(capsys):
     assert out.startswith("four_bar: 0.81 kg, bodies 3, joints 4, loops 1, actuated 1\n")
     assert "degrees of freedom 1, redundant constraints 3\n" in out
     assert "3 of 5 rows redundant, not imposed" in out
-    assert "its largest rate 30 is kept by a motor alone, and it has none" in out
+    assert (
+        "velocity limit 30 ignored: only motors enforce it (add_motor), and this joint has none"
+        in out
+    )
     found = json.loads(said(capsys, "inspect", FOUR_BAR, "--json", "-"))
     assert (found["degrees_of_freedom"], found["redundant_constraints"]) == (1, 3)
     assert [joint["name"] for joint in found["joints"] if joint["closes_loop"]] == ["tip"]

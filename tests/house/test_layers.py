@@ -51,9 +51,9 @@ LIBRARIES = {
     "render": {"numpy", "pybullet", "PIL", "trimesh", "viser"},
     "control": {"numpy"},
     "envs": {"numpy", "gymnasium"},
-    "wrappers": {"numpy", "gymnasium", "stable_baselines3"},
-    "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "stable_baselines3"},
-    "cli": {"numpy", "click", "rich", "matplotlib"},
+    "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
+    "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "mujoco", "stable_baselines3"},
+    "cli": {"numpy", "click", "gymnasium", "rich", "matplotlib"},
     "__init__": set(),
     "__main__": set(),
 }
@@ -66,7 +66,7 @@ FILES = {
     "CONTRIBUTING.md",
     "CITATION.cff",
 }
-PUBLIC = {"vigym", "vigym/wrappers"}  # a person imports from these
+PUBLIC = {"vigym", "vigym/control", "vigym/wrappers"}  # a person imports from these
 
 
 def imports_of(source: Source, late: bool = True) -> set[str]:

@@ -1,11 +1,14 @@
 """What is shipped: the wheel's content, the installed assets, and a light `import vigym`."""
 
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+import vigym
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (
@@ -99,9 +102,36 @@ def test_every_public_name_is_there(tmp_path: Path) -> None:
     assert run_python(code, tmp_path) == "True"
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    import vigym
+def test_the_namespace_is_clean(tmp_path: Path) -> None:
+    code = "import vigym; print(dir(vigym) == sorted(vigym.__all__))"
+    assert run_python(code, tmp_path) == "True"
 
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "assets.path",
+        "control.lqr.lqr",
+        "control.minitaur_gaits.trot",
+        "wrappers.EnergyReward",
+        "wrappers.vector.EnergyReward",
+    ],
+)
+def test_parts_are_there_after_the_import(name: str, tmp_path: Path) -> None:
+    assert run_python(f"import vigym; print(callable(vigym.{name}))", tmp_path) == "True"
+
+
+def test_every_controller_can_be_found() -> None:
+    files = (ROOT / "vigym" / "control").glob("[!_]*.py")
+    assert vigym.control.__all__ == sorted(file.stem for file in files) == dir(vigym.control)
+    for package in (vigym.control, vigym.wrappers):
+        with pytest.raises(
+            AttributeError, match=f"module '{package.__name__}' has no attribute 'n'"
+        ):
+            package.n  # noqa: B018
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Mechanisn'"):
         vigym.Mechanisn  # noqa: B018
 
@@ -109,6 +139,18 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_installed_version_is_the_package_s_own() -> None:
     from importlib.metadata import version
 
-    import vigym
-
     assert vigym.__version__ == version("vigym")
+
+
+def test_the_changelog_has_versions_with_dates_and_the_newest_is_that_of_the_package() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    dated = [line for line in headings if line != "Unreleased"]
+    assert headings in (dated, ["Unreleased", *dated])
+    versions = [re.fullmatch(r"(\d+)\.(\d+)\.(\d+) - (\d{4}-\d\d-\d\d)", line) for line in dated]
+    assert all(versions)
+    dates = [version[4] for version in versions if version]
+    assert dates == sorted(dates, reverse=True)
+    newest = dated[0].partition(" ")[0]
+    assert newest == vigym.__version__
+    assert f"\nversion: {newest}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
     programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(programs) == 7
+    assert len(programs) == 8
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
 
@@ -45,6 +45,8 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert space["envs"].num_envs == len(space["observations"]) == 64
     space["env"].reset(seed=0)
     assert len(set(space["env"].unwrapped.sim.parameters["mass"].values())) > 1
+    assert space["seeing"].observation_space.contains(space["seeing"].reset()[0])
+    assert space["watched"].reset()[0].shape == (4, 84, 84, 3)
     assert space["balanced"]
     assert space["fall"].metrics()["penetration"] <= 1e-6
     assert (space["four_bar"].degrees_of_freedom, space["four_bar"].redundant_constraints) == (1, 3)

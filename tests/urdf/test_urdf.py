@@ -186,7 +186,7 @@ def test_what_is_not_simulated_is_reported(load):
     assert "link 'a' <contact> <rolling_friction>: nothing resists rolling" in ignored
     assert "link 'a' <contact> <stiffness>: contacts are rigid" in ignored
     assert "joint 'm' <dynamics>: friction 0.25: a spherical joint has none" in ignored
-    assert "joint 'k' velocity: its largest rate 1" in messages(mech, "not enforced")
+    assert "joint 'k' velocity: velocity limit 1 ignored" in messages(mech, "not enforced")
     assert "lower 1 > upper -1 is read as a joint without limits" in messages(mech, "changed")
     assert "joint 'k': effort 0" in messages(mech, "passive")
 

@@ -10,14 +10,16 @@ from traceback import extract_tb
 import click
 
 import vigym
-from vigym.evaluation.names import suggest
+from vigym.envs.options import suggest
 
 # command: its module, and its line in the list of commands
 COMMANDS = {
     "list": ("vigym.cli.list:command", "List environments and their controllers."),
+    "describe": ("vigym.cli.describe:command", "Show the page of an environment."),
     "inspect": ("vigym.cli.inspect:command", "Describe a URDF file and its import."),
     "evaluate": ("vigym.cli.evaluate:command", "Score and compare controllers."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
+    "view": ("vigym.cli.view:command", "Watch episodes in the browser or in a window."),
     "bench": ("vigym.cli.bench:command", "Measure the speed of environments."),
     "warmup": ("vigym.cli.warmup:command", "Compile the kernels, once per machine and version."),
 }
@@ -71,14 +73,15 @@ def app(context: click.Context, traceback: bool) -> None:
 
     \b
     vigym list                                          list environments
+    vigym describe vigym/Minitaur-v0                    show its page
     vigym inspect robot.urdf --plot robot.png           check and draw a file
     vigym evaluate vigym/Minitaur-v0 -c trot -c bound   compare two gaits
     vigym record vigym/Snake-v0 -c lateral_undulation   record a video
+    vigym view vigym/Minitaur-v0 -c trot                watch it in the browser
 
     Help for a command: vigym evaluate --help
 
-    Exit codes: 0 success, 1 error, 2 wrong usage, 3 success but for steps in which the solver did
-    not converge, 130 interrupted.
+    Exit codes: 0 success, 1 error, 2 usage error, 3 success with solver failures, 130 interrupted.
     """  # noqa: D301  \b is click's mark of a block
     context.obj = traceback
 

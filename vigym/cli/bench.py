@@ -4,9 +4,11 @@ from typing import Any
 
 import click
 
+from vigym.cli.evaluate import option_option
 from vigym.cli.output import (
     csv_option,
     json_option,
+    overwrite_option,
     print_table,
     progress_bar,
     write_csv,
@@ -43,7 +45,7 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option(
-    "-n",
+    "-e",
     "--environments",
     "counts",
     default="1,8,64,512",
@@ -69,6 +71,7 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
     show_default=True,
     help="Precision of vectors; may be repeated.",
 )
+@option_option
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
@@ -80,16 +83,18 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
     "--peers/--no-peers",
     default=True,
     show_default=True,
-    help="Time similar environments of Gymnasium on MuJoCo, or not.",
+    help="Also time the similar Gymnasium-MuJoCo environments, or not.",
 )
 @click.option("--cold", is_flag=True, help="Time the compilation of all kernels, too: minutes.")
 @csv_option
 @json_option
+@overwrite_option
 def command(
     ids: tuple[str, ...],
     counts: list[int],
     threads: list[int],
     precisions: tuple[str, ...],
+    options: dict[str, Any],
     repeats: int,
     peers: bool,
     cold: bool,
@@ -104,9 +109,10 @@ def command(
 
     \b
     vigym bench
-    vigym bench vigym/Minitaur-v0 -n 64,512 -t 1,2
+    vigym bench vigym/Minitaur-v0 -e 64,512 -t 1,2
     vigym bench vigym/Acrobot-v0 -p float64 -p float32
-    vigym bench --no-peers --csv speed.csv
+    vigym bench mine:me/Positioner-v0 vigym/Urdf-v0
+    vigym bench vigym/Snake-v0 -o links=5 --no-peers --csv speed.csv
     """  # noqa: D301
     # these import numba
     from vigym.evaluation.speed.environments import time_environments
@@ -117,7 +123,8 @@ def command(
     for name in ids:
         check_env_id(name)
     with progress_bar("timing") as report:
-        rows = time_environments(ids or None, counts, threads, repeats, peers, report, precisions)
+        settings: dict[str, Any] = {"precisions": precisions, "options": options}
+        rows = time_environments(ids or None, counts, threads, repeats, peers, report, **settings)
     if "float32" in precisions:
         for name in without_float32(rows):
             click.echo(f"vigym bench: {name} does not support float32: left out", err=True)

@@ -12,6 +12,7 @@ from vigym.cli.output import (
     check_file,
     csv_option,
     json_option,
+    overwrite_option,
     print_table,
     progress_bar,
     spinner,
@@ -49,7 +50,16 @@ option_option = click.option(
     multiple=True,
     callback=parse_options,
     metavar="NAME=VALUE",
-    help="Option of the environment; may be repeated.",
+    help="Environment option; may be repeated.",
+)
+controller_help = "Name of `vigym list`, module:name, or model.zip"
+seed_option = click.option(
+    "-s",
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the first episode.",
 )
 shadow_option = click.option(
     "--shadow/--no-shadow",
@@ -66,9 +76,10 @@ shadow_option = click.option(
     "--controller",
     "controllers",
     multiple=True,
-    required=True,
+    default=["random"],
+    show_default=True,
     metavar="C",
-    help="Name, module:name, or model.zip; repeat it to compare.",
+    help=f"{controller_help}; repeat it to compare.",
 )
 @click.option(
     "-n",
@@ -76,16 +87,9 @@ shadow_option = click.option(
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="Episodes of each controller.",
+    help="Episodes per controller.",
 )
-@click.option(
-    "-s",
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the first episode.",
-)
+@seed_option
 @option_option
 @csv_option
 @json_option
@@ -94,8 +98,9 @@ shadow_option = click.option(
     metavar="F",
     help="Plot returns, trajectories, energies and residuals into a .png, .svg or .pdf.",
 )
-@click.option("--video", metavar="F", help="Record the first episode as an .mp4.")
+@click.option("--video", metavar="F", help="Record the first episode as an .mp4 or a .gif.")
 @shadow_option
+@overwrite_option
 def command(
     env_id: str,
     controllers: tuple[str, ...],
@@ -125,7 +130,9 @@ def command(
     """  # noqa: D301
     quiet = writes_to_standard(json_file, csv_file)
     check_file(plot, "--plot", PLOTS)
-    check_file(video, "--video", VIDEOS)
+    videos = {} if video is None else _video_paths(controllers, Path(video))
+    for path in videos.values():
+        check_file(str(path), "--video", VIDEOS)
     check_env_id(env_id)
     traces = _traces() if plot else ()
     results: list[Evaluation] = []
@@ -139,9 +146,8 @@ def command(
         _plot(results, plot)
     if not quiet:
         _print(env_id, seed, episodes, results)
-    if video:
-        for controller, path in _video_paths(controllers, Path(video)).items():
-            _record(env_id, controller, path, seed, options | {"shadow": shadow})
+    for controller, path in videos.items():
+        _record(env_id, controller, path, seed, options | {"shadow": shadow})
     return _exit_code(results)
 
 
@@ -159,10 +165,10 @@ def _plot(results: list[Evaluation], path: str) -> None:
 
 
 def _print(env_id: str, seed: int, episodes: int, results: list[Evaluation]) -> None:
-    seeds = f"{seed} to {seed + episodes - 1}" if episodes > 1 else f"{seed}"
+    seeds = f"seeds {seed} to {seed + episodes - 1}" if episodes > 1 else f"seed {seed}"
     heads = ["", "", *(one.controller for one in results)]
     right = range(2, len(heads))
-    print_table(f"{env_id}, seeds {seeds}", heads, table_of(results), right)
+    print_table(f"{env_id}, {seeds}", heads, table_of(results), right)
 
 
 def _exit_code(results: list[Evaluation]) -> int:

@@ -14,6 +14,7 @@ from vigym.cli.output import (
     check_file,
     console,
     json_option,
+    overwrite_option,
     print_table,
     spinner,
     write_json,
@@ -132,6 +133,7 @@ def _joint_as_written(joint: UrdfJoint, closes_loop: bool) -> dict[str, Any]:
 @click.option(
     "--plot", metavar="F", help="Draw the mechanism and its graph into a .png, .svg or .pdf."
 )
+@overwrite_option
 def command(
     file: str, base: str | None, inertias: str, json_file: str | None, plot: str | None
 ) -> None:

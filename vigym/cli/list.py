@@ -7,6 +7,7 @@ import click
 from vigym.cli.output import (
     csv_option,
     json_option,
+    overwrite_option,
     print_table,
     write_csv,
     write_json,
@@ -21,6 +22,7 @@ from vigym.evaluation.controllers import controllers_for
 @click.command()
 @json_option
 @csv_option
+@overwrite_option
 def command(json_file: str | None, csv_file: str | None) -> None:
     """List environments, their tasks and their controllers.
 
@@ -34,12 +36,17 @@ def command(json_file: str | None, csv_file: str | None) -> None:
     write_csv(csv_file, [row | {"controllers": " ".join(row["controllers"])} for row in rows])
     if not quiet:
         lines = [
-            [row["id"], row["task"], str(row["steps"]), " ".join(row["controllers"])]
-            for row in rows
+            [row["id"], row["task"], _steps(row), " ".join(row["controllers"])] for row in rows
         ]
-        print_table("", ["id", "task", "steps", "controllers"], lines, right=[2])
+        print_table("", ["id", "task", "steps, solved", "controllers"], lines)
         general = [name for name, entry in BUILTIN.items() if not entry.ids]
         print(f"Controllers of any environment: {', '.join(general)}.")
+        print("Solved: with this mean return. vigym describe ID shows more.")
+
+
+def _steps(row: dict[str, Any]) -> str:
+    """Return the steps of an episode, and the return that counts as solved."""
+    return f"{row['steps']}" if row["solved"] is None else f"{row['steps']}, {row['solved']:g}"
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -19,9 +19,10 @@ from rich.text import Text
 Report = Callable[[float], None]  # called with the finished part, in [0, 1]
 UNLIMITED = 10_000  # columns of output that is no terminal
 GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
-PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4",)  # file formats
+PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4", ".gif")  # file formats
 UNCONVERGED = 3  # exit code of a finished command with steps that did not converge
 STANDARD = "-"  # in place of a file: standard output
+OVERWRITE = "vigym.overwrite"  # key of click's context: whether files may be replaced
 QUOTED = 60  # characters of a name that an error quotes
 
 json_option = click.option(
@@ -29,6 +30,20 @@ json_option = click.option(
 )
 csv_option = click.option(
     "--csv", "csv_file", metavar="F", help="Write CSV to a file, or to standard output ('-')."
+)
+
+
+def _note_overwrite(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    context.meta[OVERWRITE] = given
+
+
+overwrite_option = click.option(
+    "--overwrite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_note_overwrite,
+    help="Replace files that exist.",
 )
 
 
@@ -117,7 +132,7 @@ def write_csv(file: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> None:
-    """Raise UsageError for a file that cannot be written."""
+    """Raise UsageError for a file that cannot be written, or exists and may not be replaced."""
     if file is None or file == STANDARD and not endings:
         return
     if endings and Path(file).suffix.lower() not in endings:
@@ -126,7 +141,7 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     folder = Path(file).absolute().parent
     if not os.path.isdir(folder):
         found = shortened(str(Path(file).parent))
-        raise click.UsageError(f"{option}: found no folder {found!r}, expected an existing one")
+        raise click.UsageError(f"{option}: folder {found!r} does not exist")
     try:
         os.stat(file)
     except FileNotFoundError:
@@ -134,6 +149,9 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     except OSError as error:
         found = f"{shortened(file)!r} ({error.strerror})"
         raise click.UsageError(f"{option}: found {found}, expected the name of a file") from error
+    context = click.get_current_context(silent=True)
+    if os.path.isfile(file) and not (context is not None and context.meta.get(OVERWRITE)):
+        raise click.UsageError(f"{option}: {file!r} exists: give another name, or --overwrite")
 
 
 def shortened(text: str) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import option_option, shadow_option
-from vigym.cli.output import UNCONVERGED, VIDEOS, check_file, progress_bar
+from vigym.cli.evaluate import controller_help, option_option, seed_option, shadow_option
+from vigym.cli.output import UNCONVERGED, VIDEOS, check_file, overwrite_option, progress_bar
 from vigym.evaluation.environments import check_env_id
 
 
@@ -25,17 +25,20 @@ def check_seconds(
     "--controller",
     default="random",
     show_default=True,
-    help="Name, module:name, or model.zip.",
+    metavar="C",
+    help=f"{controller_help}.",
 )
-@click.option("-f", "--file", default="film.mp4", show_default=True, help="Video file, an .mp4.")
 @click.option(
-    "-s",
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
+    "--video",
+    "-f",
+    "--file",
+    "file",
+    default="film.mp4",
     show_default=True,
-    help="Seed of the episode.",
+    metavar="F",
+    help="Video file, an .mp4 or a .gif.",
 )
+@seed_option
 @click.option(
     "--seconds",
     type=float,
@@ -44,6 +47,7 @@ def check_seconds(
 )
 @option_option
 @shadow_option
+@overwrite_option
 def command(
     env_id: str,
     controller: str,
@@ -57,12 +61,12 @@ def command(
 
     \b
     vigym record vigym/Minitaur-v0 -c trot --seconds 3
-    vigym record vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip -f up.mp4 --seed 7
+    vigym record vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4 -s 7
     vigym record vigym/Urdf-v0 -o urdf=robot.urdf
 
     Exit code 3: the video was written, but the solver did not converge in its last step.
     """  # noqa: D301
-    check_file(file, "--file", VIDEOS)
+    check_file(file, "--video", VIDEOS)
     check_env_id(env_id)
     from vigym.evaluation.video import record_video
 

@@ -3,8 +3,9 @@
 `BaseEnv` is the part shared with the vector environment: runner, spaces and pictures.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import gymnasium
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
-from vigym.envs.options import RenderOptions
-from vigym.envs.perturbations import split_options
+from vigym.envs.options import RenderOptions, suggest
+from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.overlay.marks import parse_overlay, read_marks
@@ -93,6 +94,13 @@ class BaseEnv:
         """Length of a control step [s]."""
         return self._runner.dt
 
+    def _description(self, more: str = "") -> str:
+        """Return class, id, sizes and control step of the environment, for `repr`."""
+        spec: Any = getattr(self, "spec", None)
+        name = type(self.task).__name__ if spec is None else spec.id
+        sizes = f"observations={len(self.observation_names)}, actions={self._runner.efforts.size}"
+        return f"{type(self).__name__}({name}{more}, {sizes}, dt={self.dt:g} s)"
+
     def _draw(self, body_states: Array, lane: int = 0) -> Picture:
         """Return a picture (height, width, 3) of body states (n_bodies, 13) with the overlay."""
         if self._renderer is None:
@@ -127,6 +135,33 @@ def task_class(task: type[Task] | str) -> type[Task]:
     module, _, name = task.partition(":")
     found: type[Task] = getattr(import_module(module), name)
     return found
+
+
+def make_task(task: type[Task] | str, options: Mapping[str, Any]) -> Task:
+    """Return a task with its options.
+
+    Raises:
+        TypeError: an unknown option, or a missing one.
+    """
+    kind = task_class(task)
+    parameters = signature(kind).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        for name in options:
+            if name not in parameters:
+                hint = suggest(name, list(option_defaults(kind)))
+                raise TypeError(f"options of {kind.__name__}: found {name!r}, {hint}")
+    for name, one in parameters.items():
+        if one.kind is one.KEYWORD_ONLY and one.default is one.empty and name not in options:
+            raise TypeError(f"options of {kind.__name__}: expected the option {name!r}")
+    return kind(**options)
+
+
+def option_defaults(task: type[Task] | str) -> dict[str, Any]:
+    """Return the options of an environment with their defaults; `Parameter.empty` without."""
+    owners = (task_class(task), Perturbations, RenderOptions)
+    return {
+        name: one.default for owner in owners for name, one in signature(owner).parameters.items()
+    }
 
 
 def require_options(options: dict[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
@@ -164,7 +199,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
 
     Raises:
         ValueError: unknown render mode or overlay, or an option out of range.
-        TypeError: unknown option.
+        TypeError: an unknown option, or a missing one.
         MechanismError: the mechanism cannot be driven.
     """
 
@@ -181,13 +216,16 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
     ) -> None:
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
-            task_class(task)(**options), perturbations=perturbations, streams=self._streams
+            make_task(task, options), perturbations=perturbations, streams=self._streams
         )
         render = RenderOptions(
             render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
         )
         self._set_up(runner, render)
         self.observation_space, self.action_space = self._single_spaces()
+
+    def __repr__(self) -> str:
+        return self._description()
 
     def _streams(self) -> list[np.random.Generator]:
         return [self.np_random]

@@ -1,6 +1,11 @@
-"""Options of environments: checks of their values, and the options of pictures."""
+"""Options of environments: checks of their values, names of users, and the options of pictures."""
 
+import os
+import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 
@@ -55,3 +60,21 @@ def require_whole(option: str, found: object, least: int) -> None:
 def require_bool(option: str, found: object) -> None:
     """Raise ValueError unless an option is True or False."""
     require(isinstance(found, bool), option, found, "True or False")
+
+
+def suggest(found: str, names: list[str]) -> str:
+    """Return "did you mean ...?" with the nearest of `names`, else the list of expected ones."""
+    near = get_close_matches(found, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(names)}"
+
+
+def import_user_module(name: str) -> ModuleType:
+    """Return an imported module; the working directory is searched, too.
+
+    Raises:
+        ImportError: no such module.
+    """
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)

@@ -1,8 +1,16 @@
 """Table of environments as strings: registering them imports none of them."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
+
+if TYPE_CHECKING:
+    from vigym.envs.task import Task
 
 SINGLE = "vigym.envs.env:TaskEnv"
 VECTOR = "vigym.envs.vector:TaskVectorEnv"
@@ -14,28 +22,48 @@ class Entry:
 
     Attributes:
         id: argument of `gymnasium.make`.
-        task: its Task class as "module:class".
-        max_episode_steps: control steps until an episode is truncated.
+        task: its Task class, or the place of one as "module:class".
+        max_episode_steps: control steps until an episode is truncated; None: never.
         reward_threshold: mean return that counts as solved, reached in training runs; None without
             such runs.
+        kwargs: options of the environment that differ from the defaults of its task, such as
+            {"urdf": "robot.urdf"}.
     """
 
     id: str
-    task: str
-    max_episode_steps: int
+    task: type[Task] | str
+    max_episode_steps: int | None = None
     reward_threshold: float | None = None
+    kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def register(self) -> None:
-        """Register it with Gymnasium, single and vector, unless the id is registered already."""
-        if self.id not in gymnasium.registry:
-            gymnasium.register(
-                id=self.id,
-                entry_point=SINGLE,
-                vector_entry_point=VECTOR,
-                max_episode_steps=self.max_episode_steps,
-                reward_threshold=self.reward_threshold,
-                kwargs={"task": self.task},
+    def register(self, replace: bool = False) -> None:
+        """Register it with Gymnasium, single and vector; once more the same entry does nothing.
+
+        Args:
+            replace: whether to replace another environment of this id.
+
+        Raises:
+            ValueError: the id belongs to another environment.
+        """
+        arguments: dict[str, Any] = {
+            "id": self.id,
+            "entry_point": SINGLE,
+            "vector_entry_point": VECTOR,
+            "max_episode_steps": self.max_episode_steps,
+            "reward_threshold": self.reward_threshold,
+            "kwargs": {"task": self.task, **self.kwargs},
+        }
+        known = gymnasium.registry.get(self.id)
+        if known == EnvSpec(**arguments):
+            return
+        if known is not None and not replace:
+            found = known.kwargs.get("task", known.entry_point)
+            expected = "a new id, or register(replace=True)"
+            raise ValueError(
+                f"environment {self.id!r}: found it registered, as {found}, expected {expected}"
             )
+        gymnasium.registry.pop(self.id, None)
+        gymnasium.register(**arguments)
 
 
 ENVIRONMENTS = (

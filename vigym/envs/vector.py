@@ -3,8 +3,7 @@
 Each environment has its own episodes, seed and time limit, and its own random stream.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -16,17 +15,19 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.env import BaseEnv, Picture, require_options, task_class
+from vigym.envs.env import BaseEnv, Picture, make_task, require_options
 from vigym.envs.episode import EpisodeRunner, StepResult
+from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
 from vigym.envs.task import Task
 from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
-Infos = dict[str, Any]
 Step = tuple[Array, Array, Flags, Flags, Infos]
 _NEVER = int(np.iinfo(np.int64).max)
+_SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
+_PER_ENVIRONMENT = ("np_random", "np_random_seed", "render")  # have a value for every environment
 
 
 class RandomStreams:
@@ -87,51 +88,6 @@ def _is_seed(value: Any) -> bool:
     return is_whole(value) and int(value) >= 0
 
 
-def with_masks(info: Infos, mask: Flags) -> Infos:
-    """Return the info with a mask `_key` (num_envs,) for every key; the keys share one array."""
-    return info | dict.fromkeys(_mask_keys(tuple(info)), mask.copy())
-
-
-def masked_info(info: Infos, mask: Flags) -> Infos:
-    """Return the info of environments in the mask, zero elsewhere."""
-    scalars = _scalar_keys(info)
-    values = _masked_rows(_rows(info, scalars).T, mask).T
-    others = {key: _masked_rows(info[key], mask) for key in info.keys() - set(scalars)}
-    return dict(zip(scalars, values, strict=True)) | others
-
-
-def merged_info(info: Infos, replacement: Infos, mask: Flags) -> Infos:
-    """Return the info with that of environments in the mask taken from `replacement`."""
-    scalars = _scalar_keys(info)
-    values = _rows(info, scalars)
-    values[:, mask] = _rows(replacement, scalars)[:, mask]
-    others = {key: info[key].copy() for key in info.keys() - set(scalars)}
-    for key, value in others.items():
-        value[mask] = replacement[key][mask]
-    return dict(zip(scalars, values, strict=True)) | others
-
-
-def _scalar_keys(info: Infos) -> list[str]:
-    """Return the keys with one float for each environment: most of an info, copied as one array."""
-    return [key for key, value in info.items() if value.ndim == 1 and value.dtype == np.float64]
-
-
-def _rows(info: Infos, keys: list[str]) -> Array:
-    return np.array([info[key] for key in keys])
-
-
-def _masked_rows(values: NDArray[Any], mask: Flags) -> NDArray[Any]:
-    """Return rows of `values` (num_envs, ...) in the mask, zero elsewhere."""
-    rows = np.zeros_like(values)
-    rows[mask] = values[mask]
-    return rows
-
-
-@cache
-def _mask_keys(keys: Iterable[str]) -> list[str]:
-    return [f"_{key}" for key in keys]
-
-
 class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]):
     """Vector environment of one task; each environment equals the single one with its seed exactly.
 
@@ -147,6 +103,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             as "final_obs" and "final_info".
             DISABLED: the user resets it with `reset(options={"reset_mask": ...})` before the next
             step.
+        info_keys: keys of `infos` to report, () for none; None: all. Learners that build a
+            dictionary for every environment and step, such as RLlib, are faster with few.
         threads: of the simulator.
         precision: of the simulator, "float64" or "float32"; the latter differs from single
             environments by rounding.
@@ -158,11 +116,18 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         options: fields of the task, and of `vigym.envs.perturbations.Perturbations`.
 
     Raises:
-        ValueError: num_envs, max_episode_steps, autoreset_mode, threads, precision, render mode,
-            overlay or an option out of range; a mechanism that single precision does not support.
-        TypeError: unknown option.
+        ValueError: num_envs, max_episode_steps, autoreset_mode, info_keys, threads, precision,
+            render mode, overlay or an option out of range; a mechanism that single precision does
+            not support.
+        TypeError: an unknown option, or a missing one.
         MechanismError: the mechanism cannot be driven.
         MemoryError: more environments than the machine has memory for.
+
+    Attributes:
+        autoreset_mode: the mode, a `gymnasium.vector.AutoresetMode`.
+        info_keys: keys of `infos` that are reported; None: all.
+        max_episode_steps: control steps until an episode is truncated.
+        episode_steps: control steps of the current episodes (num_envs,).
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
@@ -175,6 +140,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         *,
         max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        info_keys: Sequence[str] | None = None,
         threads: int = 1,
         precision: str = "float64",
         render_mode: str | None = None,
@@ -185,11 +151,11 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         **options: Any,
     ) -> None:
         self.num_envs = positive_integer(num_envs, "num_envs")
-        self._limit = self._step_limit(max_episode_steps)
-        self._mode = _autoreset_mode(autoreset_mode)
+        self.max_episode_steps = self._step_limit(max_episode_steps)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         perturbations, options = split_options(options)
         runner = EpisodeRunner(
-            task_class(task)(**options),
+            make_task(task, options),
             batch=self.num_envs,
             threads=threads,
             precision=precision,
@@ -200,14 +166,21 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
         )
         self._set_up(runner, render)
-        self.metadata["autoreset_mode"] = self._mode
+        self.metadata["autoreset_mode"] = self.autoreset_mode
+        self._set_spaces()
+        self._streams = RandomStreams(self.num_envs)
+        self.episode_steps = np.zeros(self.num_envs, dtype=np.int64)
+        self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
+        self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        self.info_keys = self._checked_keys(info_keys)
+
+    def __repr__(self) -> str:
+        return self._description(f", num_envs={self.num_envs}")
+
+    def _set_spaces(self) -> None:
         self.single_observation_space, self.single_action_space = self._single_spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._streams = RandomStreams(self.num_envs)
-        self._steps = np.zeros(self.num_envs, dtype=np.int64)  # of the current episode
-        self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
-        self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
 
     def _step_limit(self, max_episode_steps: int | None) -> int:
         """Return the largest number of control steps of an episode."""
@@ -260,6 +233,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._restart(mask, state)
         self._started = True
         observations, info = self._runner.reset_result(mask)
+        info = selected_info(info, self.info_keys)
         return observations, with_masks(info if mask.all() else masked_info(info, mask), mask)
 
     def step(self, actions: NDArray[np.float32]) -> Step:
@@ -273,15 +247,15 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._require_reset()
         restarted = self._done if np.count_nonzero(self._done) else None
         applied = self._runner.advance(actions, restarted)
-        self._steps += 1
+        self.episode_steps += 1
         if restarted is not None:
             self._restart(restarted)
         result = self._runner.step_result(applied, restarted)
-        truncated = self._steps >= self._limit
+        truncated = self.episode_steps >= self.max_episode_steps
         self._done = result.terminated | truncated
-        if self._mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
-        infos = with_masks(result.info, self._everywhere)
+        infos = with_masks(selected_info(result.info, self.info_keys), self._everywhere)
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
@@ -293,13 +267,57 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             return None
         return tuple(self._draw(states, lane) for lane, states in enumerate(self.sim.body_states))
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute for every environment, or what a method returns, called once for all.
+
+        Pictures, random streams and their seeds differ by environment; the rest is shared.
+
+        Raises:
+            AttributeError: no such attribute.
+            ValueError: `reset` or `step`, which the vector environment has for all at once.
+        """
+        if name in ("reset", "step"):
+            raise ValueError(f"call: found {name!r}, expected {name}() of the vector environment")
+        value = getattr(self, _SINGLE.get(name, name))
+        if callable(value):
+            value = value(*args, **kwargs)
+        differs = name in _PER_ENVIRONMENT and value is not None
+        return tuple(value) if differs else (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute for every environment; most have one value for all.
+
+        Raises:
+            AttributeError: no such attribute.
+        """
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute that the environments share.
+
+        Args:
+            name: of the attribute.
+            values: a value for all; a list or tuple has one for each, all equal.
+
+        Raises:
+            ValueError: not one for each environment, or values that differ.
+        """
+        listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(listed) != self.num_envs:
+            expected = f"one for each of {self.num_envs} environments"
+            raise ValueError(f"attribute {name!r}: found {len(listed)} values, expected {expected}")
+        if not all(np.array_equal(value, listed[0]) for value in listed):
+            expected = "equal ones: the environments share it"
+            raise ValueError(f"attribute {name!r}: found different values, expected {expected}")
+        setattr(self, name, listed[0])
+
     def close_extras(self, **kwargs: Any) -> None:
         """Free the renderer; the environments still step afterwards."""
         self._close_renderer()
 
     def _restart(self, mask: Flags, state: Any = None) -> None:
         self._runner.start_random(self._streams.generators, mask, state)
-        self._steps[mask] = 0
+        self.episode_steps[mask] = 0
         self._done = self._done & ~mask
 
     def _reset_done(self, result: StepResult, truncated: Flags) -> Step:
@@ -313,10 +331,11 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._restart(done)
         initial, info = self._runner.reset_result(done)
         observations[lanes] = initial[lanes]
-        infos = with_masks(merged_info(result.info, info, done), self._everywhere)
+        last, first = (selected_info(each, self.info_keys) for each in (result.info, info))
+        infos = with_masks(merged_info(last, first, done), self._everywhere)
         infos["final_obs"] = final
         infos["_final_obs"] = done.copy()
-        infos["final_info"] = with_masks(masked_info(result.info, done), done)
+        infos["final_info"] = with_masks(masked_info(last, done), done)
         infos["_final_info"] = done.copy()
         return observations, result.reward, result.terminated, truncated, infos
 
@@ -325,11 +344,23 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             raise ResetNeeded(
                 "step: found environments that were never reset, expected a call of reset() first"
             )
-        if self._mode == AutoresetMode.DISABLED and self._done.any():
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._done.any():
             found = f"environments {np.flatnonzero(self._done).tolist()}"
             raise ResetNeeded(
                 f"step: found {found} at the end of their episodes, expected a reset of them"
             )
+
+    def _checked_keys(self, keys: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return the keys of `infos` to report; None: all."""
+        if keys is None:
+            return None
+        known = sorted(self._runner.reset_result(~self._everywhere)[1])
+        listed = isinstance(keys, Sequence) and not isinstance(keys, str)
+        unknown = [key for key in keys if key not in known] if listed else [keys]
+        if unknown:
+            expected = f"None or a sequence of: {', '.join(known)}"
+            raise ValueError(f"option info_keys: found {unknown[0]!r}, expected {expected}")
+        return tuple(keys)
 
     def _checked_mask(self, mask: Flags | None) -> Flags:
         """Return a copy of a reset mask (num_envs,); None names all environments."""

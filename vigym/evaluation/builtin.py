@@ -132,7 +132,6 @@ BUILTIN = {
     for entry in (
         _entry("zero", Zero, Zero, "no action"),
         _entry("random", Random, Random, "uniform random actions"),
-        _entry("pd", _pd, pd.Pd, "actuated joints to a target", *TORQUE_DRIVEN),
         _entry("lqr", _lqr, lqr.Lqr, "linear-quadratic, about upright", DOUBLE_PENDULUM),
         _entry(
             "energy_swing_up",
@@ -153,5 +152,6 @@ BUILTIN = {
         _crawl(serpenoid.sidewinding, "waves sideways and upwards"),
         _crawl(serpenoid.rolling, "an arc that rolls on its side"),
         _crawl(serpenoid.linear_progression, "waves upwards alone"),
+        _entry("pd", _pd, pd.Pd, "hold a pose", *TORQUE_DRIVEN),
     )
 }

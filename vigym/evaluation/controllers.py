@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vigym.envs.options import import_user_module, suggest
 from vigym.evaluation.builtin import BUILTIN, BuiltinController
 from vigym.evaluation.episodes import Policy
-from vigym.evaluation.names import import_user_module, suggest
 from vigym.evaluation.policies import (
     EXPECTED,
     BatchedPolicy,
@@ -82,7 +82,7 @@ def _builtin(name: str, env_id: str) -> BuiltinController:
     if env_id not in (entry.ids or (env_id,)):
         expected = f"{' or '.join(entry.ids)}"
         others = f"for {env_id} there are: {', '.join(controllers_for(env_id))}"
-        raise ValueError(f"controller {name!r}: found {env_id}, expected {expected}; {others}")
+        raise ValueError(f"controller {name!r} works with {expected}, not with {env_id}; {others}")
     return entry
 
 

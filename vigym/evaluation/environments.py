@@ -1,16 +1,15 @@
 """Environments by id; errors suggest the nearest id or option."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
-from vigym.envs.env import TaskEnv, task_class
+from vigym.envs.env import TaskEnv
+from vigym.envs.options import import_user_module, suggest
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.evaluation.names import import_user_module, suggest
 
 
 def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
@@ -22,27 +21,26 @@ def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.
     check_env_id(env_id)
     try:
         env = gymnasium.make(env_id, **options, **more)
-    except TypeError as error:
-        fault = _option_fault(env_id, str(error))
+    except (TypeError, gymnasium.error.Error) as error:
+        spec = spec_of(env_id)
+        if "task" not in spec.kwargs:
+            raise _foreign(env_id, spec.entry_point) from error
+        fault = str(error).partition(" was raised from the environment creator")[0]
         raise ValueError(f"environment {env_id!r}: {fault}") from error
     if not isinstance(env.unwrapped, TaskEnv):
         env.close()
-        found = type(env.unwrapped).__name__
-        raise ValueError(f"environment {env_id!r}: found {found}, expected one of vigym")
+        raise _foreign(env_id, type(env.unwrapped).__name__)
     return env
 
 
-def _option_fault(env_id: str, message: str) -> str:
-    """Return the fault of an environment's options from Python's message of the failed call."""
-    missing = re.search(r"missing \d+ required .*?: (.*?)(?= was raised|$)", message)
-    if missing is not None:
-        return f"expected the option {missing[1]}"
-    unknown = re.search(r"unexpected keyword argument '(\w+)'", message)
-    task = gymnasium.spec(env_id).kwargs.get("task")
-    if unknown is None or task is None:
-        return message
-    names = [field.name for field in fields(task_class(task))]
-    return f"found option {unknown[1]!r}, {suggest(unknown[1], names)}"
+def spec_of(env_id: str) -> EnvSpec:
+    """Return the spec of a registered environment; its id may start with a module ("module:id")."""
+    return gymnasium.spec(env_id.rpartition(":")[2])
+
+
+def _foreign(env_id: str, found: object) -> ValueError:
+    """Return the error for an environment of another package."""
+    return ValueError(f"environment {env_id!r}: found {found}, expected an environment of vigym")
 
 
 def check_env_id(env_id: str) -> None:

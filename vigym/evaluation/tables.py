@@ -52,7 +52,7 @@ METRICS = (
     Metric("length", "length", "steps", _mean_and_std),
     Metric("goal reached", "reached_goal", "episodes", _count),
     Metric("failed before the time limit", "failed", "episodes", _count),
-    Metric("speed along the task direction", "speed", "m/s", _mean_and_std),
+    Metric("forward speed", "speed", "m/s", _mean_and_std),
     Metric("motor power", "power", "W", _mean_and_std),
     Metric("cost of transport", "cost_of_transport", "", _mean_and_std),
     Metric("energy change, largest", "energy_change", "J", _maximum),
@@ -61,7 +61,7 @@ METRICS = (
     Metric("penetration, largest", "penetration", "m", _maximum),
     Metric("solver iterations, mean", "solver_iterations", "", _mean_and_std),
     Metric("solver iterations, largest", "solver_iterations_max", "", lambda n: f"{int(n.max())}"),
-    Metric("unconverged steps", "unconverged_steps", "", _count),
+    Metric("solver failures", "unconverged_steps", "", _count),
 )
 
 

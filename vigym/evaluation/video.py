@@ -1,9 +1,10 @@
-"""Videos of episodes."""
+"""Videos of episodes, and episodes shown live."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
 from vigym.evaluation.policies import Context
 
-MAX_RATE = 50  # largest number of pictures per second
+MAX_RATES = {".mp4": 50, ".gif": 25}  # file format: largest number of pictures per second
+# a palette of the whole film; rectangles that change, in place of whole pictures
+PALETTE = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none"
+GIF = {"codec": "gif", "ffmpeg_params": ["-filter_complex", PALETTE]}
 
 
 def record_video(
@@ -29,19 +33,22 @@ def record_video(
     Args:
         env_id: id of the environment.
         controller: as of `vigym.evaluate`.
-        path: of the video, an .mp4.
+        path: of the video, an .mp4 or a .gif; a file that is there is replaced.
         seed: of the episode.
         options: of the environment.
         progress: called with the finished part, in [0, 1].
         seconds: upper bound of the episode's simulated time [s].
 
     Raises:
-        ValueError: an unknown environment or controller, one that does not fit, or `seconds` that
-            are not > 0.
+        ValueError: an unknown environment or controller, one that does not fit, another file
+            format, or `seconds` that are not > 0.
         ImportError: moviepy is not installed.
     """
     if not seconds > 0.0:
         raise ValueError(f"video seconds: found {seconds!r}, expected a number > 0")
+    form = Path(path).suffix.lower()
+    if form not in MAX_RATES:
+        raise ValueError(f"video {str(path)!r}: expected a name that ends in .mp4 or .gif")
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:
@@ -51,13 +58,14 @@ def record_video(
         policy = make_policy(controller, Context(env_id, env.unwrapped, [seed]))
         longest = (env.spec and env.spec.max_episode_steps) or inf
         fps = env.metadata["render_fps"]
-        every = max(1, round(fps / MAX_RATE))
+        every = max(1, round(fps / MAX_RATES[form]))
         start = env.reset(seed=seed)
         first: Any = env.render()
         converged = True
-        with FFMPEG_VideoWriter(str(path), first.shape[1::-1], fps / every) as writer:
+        settings: Any = GIF if form == ".gif" else {}
+        with FFMPEG_VideoWriter(str(path), first.shape[1::-1], fps / every, **settings) as writer:
             writer.write_frame(first)
-            for steps, info in enumerate(_play(env, policy, start, seconds), start=1):
+            for steps, (_, info) in enumerate(_play(env, policy, start, seconds), start=1):
                 if steps % every == 0:
                     writer.write_frame(env.render())
                 progress(min(1.0, max(info["time"] / seconds, steps / longest)))
@@ -67,13 +75,61 @@ def record_video(
     return converged
 
 
-def _play(env: Any, policy: Policy, start: tuple[Any, Any], seconds: float) -> Iterator[Any]:
-    """Play an episode from observation and info of its reset; yield `info` after every step."""
+class Shown(NamedTuple):
+    """Episode that was shown.
+
+    Attributes:
+        seed: of the episode.
+        total: return.
+        steps: number of control steps.
+    """
+
+    seed: int
+    total: float
+    steps: int
+
+
+def watch(
+    env_id: str,
+    controller: str | Callable[..., Any],
+    render_mode: str = "browser",
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    episodes: int | None = None,
+) -> Iterator[Shown]:
+    """Show episodes with the seeds seed, seed + 1, ... live; yield each when it is over.
+
+    Args:
+        env_id: id of the environment.
+        controller: as of `vigym.evaluate`.
+        render_mode: "browser", or "human" for a window.
+        seed: of the first episode.
+        options: of the environment.
+        episodes: number of episodes; None: no end.
+
+    Raises:
+        ValueError: an unknown environment or controller, or one that does not fit.
+        RenderError: nothing can be shown, or the window was closed.
+    """
+    env = make_env(env_id, options or {}, render_mode=render_mode)
+    try:
+        for one in count(seed) if episodes is None else range(seed, seed + episodes):
+            policy = make_policy(controller, Context(env_id, env.unwrapped, [one]))
+            rewards = [reward for reward, _ in _play(env, policy, env.reset(seed=one), inf)]
+            yield Shown(one, float(sum(rewards)), len(rewards))
+    finally:
+        env.close()
+
+
+def _play(
+    env: Any, policy: Policy, start: tuple[Any, Any], seconds: float
+) -> Iterator[tuple[Any, Any]]:
+    """Play an episode from observation and info of its reset; yield reward, info of every step."""
     observation, info = start
     done, playing = False, np.ones(1, dtype=np.bool_)
     while not done and info["time"] < seconds:
         batch = {key: np.asarray(value)[None] for key, value in info.items()}
         (action,) = policy(observation[None], batch, playing)
-        observation, _, terminated, truncated, info = env.step(action)
+        observation, reward, terminated, truncated, info = env.step(action)
         done = terminated or truncated
-        yield info
+        yield reward, info

@@ -108,6 +108,11 @@ class Simulator:
         announce()
         self.reset()
 
+    def __repr__(self) -> str:
+        name, bodies = self.mechanism.name, len(self.mechanism.bodies)
+        batch = "" if self.batch is None else f", batch={self.batch}"
+        return f"Simulator({name!r}, bodies={bodies}, timestep={self.timestep:g} s{batch})"
+
     def __getstate__(self) -> dict[str, Any]:
         return {"mechanism": self.mechanism, **vars(self._options), "state": self.state}
 

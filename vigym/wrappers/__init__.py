@@ -1,8 +1,10 @@
 """Gymnasium wrappers that use the physics in `info`; those of vectors: `vigym.wrappers.vector`.
 
-`SB3VecEnv` adapts a vector environment to stable-baselines3, which is imported on first use.
+`SB3VecEnv` and `RslRlVecEnv` adapt a vector environment to stable-baselines3 and to rsl_rl. What
+they need is imported on first use.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -11,7 +13,17 @@ from vigym.wrappers import wrapper
 from vigym.wrappers.wrapper import PhysicsWrapper
 
 if TYPE_CHECKING:
+    from vigym.wrappers.rsl_rl import RslRlVecEnv as RslRlVecEnv
     from vigym.wrappers.sb3 import SB3VecEnv as SB3VecEnv
+
+__all__ = [
+    "ConstraintReward",
+    "CostOfTransportReward",
+    "EnergyReward",
+    "PhysicsCost",
+    "PhysicsVectorReward",
+]
+_LATE = {"RslRlVecEnv": "vigym.wrappers.rsl_rl", "SB3VecEnv": "vigym.wrappers.sb3"}
 
 Env = gym.Env[Any, Any]
 
@@ -37,9 +49,13 @@ class PhysicsVectorReward(wrapper.PhysicsVectorReward[Env], PhysicsWrapper):
 
 
 def __getattr__(name: str) -> Any:
-    """Import the stable-baselines3 adapter on first use (PEP 562)."""
-    if name != "SB3VecEnv":
+    """Import an adapter, or the wrappers of vectors, on first use (PEP 562)."""
+    if name == "vector":
+        return import_module("vigym.wrappers.vector")
+    if name not in _LATE:
         raise AttributeError(f"module 'vigym.wrappers' has no attribute {name!r}")
-    from vigym.wrappers.sb3 import SB3VecEnv
+    return getattr(import_module(_LATE[name]), name)
 
-    return SB3VecEnv
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_LATE, "vector"])

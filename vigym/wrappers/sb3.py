@@ -1,6 +1,6 @@
 """Adapter of vector environments to stable-baselines3, which must be installed to import this."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -9,7 +9,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-Infos = dict[str, Any]
+from vigym.envs.infos import Infos, info_of, plain
+
 Indices = None | int | Iterable[int]
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
 _PER_ENVIRONMENT = ("np_random", "np_random_seed")  # attributes with a value for every environment
@@ -56,7 +57,7 @@ class SB3VecEnv(VecEnv):
         """Reset all environments with the seeds and options set before; return observations."""
         seeds: Any = self._seeds
         observations, infos = self.env.reset(seed=seeds, options=_merged(self._options))
-        self.reset_infos = [_info_of(infos, lane) for lane in range(self.num_envs)]
+        self.reset_infos = [info_of(infos, lane) for lane in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
         return observations
@@ -73,8 +74,8 @@ class SB3VecEnv(VecEnv):
         for info in single_infos:
             info["TimeLimit.truncated"] = False
         for lane in np.flatnonzero(done).tolist():
-            self.reset_infos[lane] = _info_of(infos, lane)
-            last = _info_of(infos["final_info"], lane)
+            self.reset_infos[lane] = info_of(infos, lane)
+            last = info_of(infos["final_info"], lane)
             last["terminal_observation"] = infos["final_obs"][lane]
             last["TimeLimit.truncated"] = bool(truncated[lane] and not terminated[lane])
             single_infos[lane] = last
@@ -82,8 +83,8 @@ class SB3VecEnv(VecEnv):
 
     def _step_info(self, infos: Infos, lane: int) -> Infos:
         if self._info_keys is None:
-            return _info_of(infos, lane)
-        return {key: _plain(infos[key][lane]) for key in self._info_keys}
+            return info_of(infos, lane)
+        return {key: plain(infos[key][lane]) for key in self._info_keys}
 
     def close(self) -> None:
         """Close the environments."""
@@ -151,20 +152,6 @@ class SB3VecEnv(VecEnv):
         if sorted(lanes) != list(range(self.num_envs)):
             expected = f"all of {self.num_envs} environments: they share one object"
             raise ValueError(f"{name}: found indices {lanes}, expected {expected}")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _info_of(infos: Mapping[str, Any], lane: int) -> Infos:
-    """Return the info of one environment: entries valid for it, without masks and `final_*`."""
-    return {
-        key: _info_of(value, lane) if isinstance(value, Mapping) else _plain(value[lane])
-        for key, value in infos.items()
-        if not (key.startswith("final_") or (key.startswith("_") and key[1:] in infos))
-        and (f"_{key}" not in infos or infos[f"_{key}"][lane])
-    }
 
 
 def _merged(options: list[dict[str, Any]]) -> dict[str, Any] | None:

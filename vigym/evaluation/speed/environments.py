@@ -5,8 +5,8 @@ resets of ended episodes are part of the steps. Compared cases take turns.
 """
 
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from vigym import assets
 from vigym.core.compiler.simd import LANES
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.evaluation.environments import make_env
 from vigym.evaluation.speed.timing import Cost, Job, interleaved
 
 Row = dict[str, Any]
@@ -35,11 +36,13 @@ def time_environments(
     peers: bool = True,
     report: Callable[[float], None] = lambda done: None,
     precisions: Sequence[str] = ("float64",),
+    options: Mapping[str, Any] | None = None,
 ) -> list[Row]:
     """Time environments, single ones first, then vectors.
 
     Args:
-        ids: of environments of vigym; None: all.
+        ids: of environments of vigym or of one's own tasks ("module:id" imports the module that
+            registers it); None: all of vigym.
         counts: numbers of environments in a vector.
         threads: numbers of threads of vectors; with several numbers all rows are wall time.
         repeats: number of measurements of each case.
@@ -47,6 +50,7 @@ def time_environments(
         report: called with the finished part, in [0, 1].
         precisions: of vectors, "float64" and "float32"; vectors that do not support float32 are
             left out.
+        options: of the environments.
 
     Returns:
         Rows with the same keys: id, engine ("vigym" or "mujoco"), environments (0: a single one
@@ -57,17 +61,17 @@ def time_environments(
             environment), memory_kb (per additional environment; None for peers).
 
     Raises:
-        ValueError: an unknown id.
+        ValueError: an unknown id, one of another package, or an unknown option.
     """
-    known = [entry.id for entry in ENVIRONMENTS]
-    names = known if ids is None else list(ids)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"bench: found {unknown[0]!r}, expected ids among {', '.join(known)}")
+    names = [entry.id for entry in ENVIRONMENTS] if ids is None else list(ids)
+    given = {name: _options(name, options or {}) for name in names}
+    for name in names:
+        make_env(name, given[name]).close()
     rows: list[Row] = []
     for done, name in enumerate(names):
         report(done / len(names))
-        cases = list(_cases(name, counts, threads, peers, precisions))
+        kind = _Case(name, "vigym", 0, options=given[name])
+        cases = list(_cases(kind, counts, threads, peers, precisions))
         subjects = [_Subject(case) for case in cases]
         costs = iter(interleaved([job for one in subjects for job in one.jobs], repeats))
         for subject in subjects:
@@ -75,6 +79,12 @@ def time_environments(
             subject.close()
     report(1.0)
     return rows
+
+
+def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an environment, with a file for the one that needs a file."""
+    default = {"urdf": str(assets.path("acrobot"))} if name == "vigym/Urdf-v0" else {}
+    return default | dict(options)
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ class _Case:
         threads: of a vector.
         precision: of a vector.
         wall: whether to take the wall clock.
+        options: of the environment.
     """
 
     id: str
@@ -96,13 +107,12 @@ class _Case:
     threads: int = 1
     precision: str = "float64"
     wall: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, count: int | None = None) -> Any:
         """Return the environment, or a vector of another `count`."""
         count = self.count if count is None else count
-        options: dict[str, Any] = {}
-        if self.id == "vigym/Urdf-v0":
-            options["urdf"] = str(assets.path("acrobot"))
+        options = dict(self.options)
         if not count:
             return gym.make(self.id, **options)
         if self.engine == "vigym":
@@ -111,22 +121,26 @@ class _Case:
 
 
 def _cases(
-    name: str, counts: Sequence[int], threads: Sequence[int], peers: bool, precisions: Sequence[str]
+    kind: _Case,
+    counts: Sequence[int],
+    threads: Sequence[int],
+    peers: bool,
+    precisions: Sequence[str],
 ) -> Iterator[_Case]:
     """Yield the cases of an environment, each with the case of its peer after it."""
-    wall, peer = set(threads) != {1}, PEERS.get(name) if peers else None
-    supported = [precision for precision in precisions if _supports(name, precision)]
+    wall, peer = set(threads) != {1}, PEERS.get(kind.id) if peers else None
+    supported = [precision for precision in precisions if _supports(kind, precision)]
     for count in (0, *counts):
         for k, precision in product(threads, supported) if count else [(1, "float64")]:
-            yield _Case(name, "vigym", count, k, precision, wall)
+            yield replace(kind, count=count, threads=k, precision=precision, wall=wall)
         if peer is not None and not _missing(peer):
             yield _Case(peer, "mujoco", count, wall=wall)
 
 
-def _supports(name: str, precision: str) -> bool:
+def _supports(kind: _Case, precision: str) -> bool:
     """Return whether an environment can be stepped in a precision."""
     try:
-        _Case(name, "vigym", 1, precision=precision).make().close()
+        replace(kind, count=1, precision=precision).make().close()
     except ValueError:
         if precision == "float64":
             raise
@@ -135,11 +149,13 @@ def _supports(name: str, precision: str) -> bool:
 
 
 def _missing(name: str) -> bool:
-    """Return whether a library that an environment needs is not installed."""
+    """Return whether MuJoCo, which an environment needs, is not installed; else silence it."""
     try:
         gym.make(name).close()
-    except gym.error.DependencyNotInstalled:
+        import mujoco
+    except (gym.error.DependencyNotInstalled, ImportError):
         return True
+    mujoco.set_mju_user_warning(lambda text: None)  # or it writes a file into the working folder
     return False
 
 

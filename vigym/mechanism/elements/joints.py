@@ -310,7 +310,10 @@ def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
     """Return notes about limits of a new joint that are not enforced."""
     notes = []
     if joint.velocity is not None and np.isfinite(joint.velocity):
-        message = f"its largest rate {joint.velocity:g} is kept by a motor alone, and it has none"
+        message = (
+            f"velocity limit {joint.velocity:g} ignored: only motors enforce it (add_motor), "
+            "and this joint has none"
+        )
         notes.append(Note("not enforced", f"joint {joint.name!r} velocity", message))
     if joint.limits is not None and closes_loop:
         message = "the joint closes a loop; add it before the others of its loop"

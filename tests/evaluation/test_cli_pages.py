@@ -1,0 +1,143 @@
+"""Commands `describe` and `view`, the thresholds of `list`, and files that exist already."""
+
+import json
+
+import pytest
+
+from scenes.command_line import said, table
+from vigym import assets
+from vigym.cli.app import run
+from vigym.envs.env import task_class
+from vigym.envs.registry import ENVIRONMENTS
+from vigym.render.scene.meshes import RenderError
+
+FOUR_BAR = str(assets.path("four_bar"))
+
+
+def test_files_are_replaced_only_if_asked_for(capsys, tmp_path):
+    names = {
+        "csv": ["evaluate", "vigym/Pendulum-v0", "-n", "1", "--csv"],
+        "json": ["list", "--json"],
+        "png": ["inspect", FOUR_BAR, "--plot"],
+        "mp4": ["record", "vigym/Pendulum-v0", "-o", "width=32", "-o", "height=32", "--seconds", "0.1", "--video"],
+    }  # fmt: skip
+    for ending, arguments in names.items():
+        file = tmp_path / f"kept.{ending}"
+        file.write_text("mine")
+        assert run([*arguments, str(file)]) == 2
+        out, err = capsys.readouterr()
+        assert (out, file.read_text()) == ("", "mine")
+        assert (
+            f"--{arguments[-1][2:]}: {str(file)!r} exists: give another name, or --overwrite" in err
+        )
+        said(capsys, *arguments, file, "--overwrite")
+        assert file.read_bytes() != b"mine"
+
+
+def test_films_of_several_controllers_are_not_replaced_either(capsys, tmp_path):
+    (tmp_path / "many-zero.mp4").write_text("mine")
+    arguments = ["evaluate", "vigym/Pendulum-v0", "-n", "1", "-c", "zero", "-c", "random"]
+    assert run([*arguments, "--video", str(tmp_path / "many.mp4")]) == 2
+    assert "many-zero.mp4' exists" in capsys.readouterr().err
+
+
+def test_list_names_steps_and_thresholds(capsys):
+    rows = table(said(capsys, "list"), " id ")
+    cells = {row[0]: row[2] for row in rows if len(row) > 2}
+    assert cells["vigym/Minitaur-v0"].strip() == "1000, 15"
+    assert cells["vigym/Urdf-v0"].strip() == "1000"
+
+
+def test_describe_prints_the_page_of_every_environment(capsys):
+    for entry in ENVIRONMENTS:
+        page = said(capsys, "describe", entry.id)
+        assert page.startswith(f"# {entry.id}\n\n{task_class(entry.task).__doc__.strip()}\n")
+        assert f"- steps of an episode: {entry.max_episode_steps}\n" in page
+    assert "- controllers: trot, bound, pronk" in said(capsys, "describe", "vigym/Minitaur-v0")
+
+
+def test_describe_writes_for_machines(capsys):
+    known = json.loads(said(capsys, "describe", "vigym/Snake-v0", "-o", "links=3", "--json", "-"))
+    assert known["options"]["links"] == 9  # the default
+    assert known["options"]["width"] == 640
+    assert known["rewards"] == ["forward", "power"]
+    assert known["actions"] == "Box(-1.0, 1.0, (2,), float32)"
+    assert known["observation_names"][-1] == "velocity(joint2)"
+    known = json.loads(said(capsys, "describe", "vigym/Urdf-v0", "--json", "-"))
+    assert (known["options"]["urdf"], known["observations"]) == (None, None)
+    known = json.loads(
+        said(capsys, "describe", "vigym/Urdf-v0", "-o", f"urdf={FOUR_BAR}", "--json", "-")
+    )
+    assert known["observations"].startswith("Box(")
+
+
+def test_describe_tells_of_tasks_without_a_page_and_of_other_packages(
+    capsys, tmp_path, monkeypatch
+):
+    (tmp_path / "bare.py").write_text(BARE)
+    monkeypatch.chdir(tmp_path)
+    page = said(capsys, "describe", "bare:me/Bare-v0")
+    assert page.startswith("# me/Bare-v0\n\nRod without a page.\n")
+    assert "\n## Action Space\n\nBox(-1.0, 1.0, (1,), float32)\n" in page
+    assert "\n- cos(angle)\n" in page
+    assert "\n- `timestep`: 0.01\n" in page
+    page = said(capsys, "describe", "CartPole-v1")
+    assert "## Action Space" in page
+    assert "- return that counts as solved: 475" in page
+
+
+BARE = """
+from vigym.envs.registry import Entry
+from vigym.envs.tasks.pendulum import Pendulum
+
+class Bare(Pendulum):
+    "Rod without a page."
+
+Entry("me/Bare-v0", Bare, 10).register()
+"""
+
+
+def test_view_shows_episodes_and_ends(capsys, monkeypatch):
+    shown = []
+
+    class Screen:
+        def render(self, positions, orientations, marks=None):
+            shown.append(positions)
+
+        def close(self):
+            shown.append("closed")
+
+    modes = []
+
+    def make_screen(mechanism, mode, **settings):
+        modes.append(mode)
+        return Screen()
+
+    monkeypatch.setattr("vigym.render.make.make_renderer", make_screen)
+    arguments = "view", "vigym/Pendulum-v0", "-c", "zero", "-n", 2, "-s", 5, "-o", "frame_skip=150"
+    out = said(capsys, *arguments)
+    lines = out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["seed 5", "seed 6"]
+    assert all(line.endswith(" in 300 steps") for line in lines)
+    assert len(shown) == 2 * 301 + 1
+    assert shown[-1] == "closed"
+    said(capsys, *arguments[:5], 1, "--window")
+    assert modes == ["browser", "human"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), 0),
+        (RenderError("the window was closed; close the renderer"), 0),
+        (RenderError("no display"), 1),
+    ],
+    ids=["interrupt", "closed", "none"],
+)
+def test_view_ends_with_the_user(error, code, capsys, monkeypatch):
+    def fail(*arguments, **settings):
+        raise error
+
+    monkeypatch.setattr("vigym.render.make.make_renderer", fail)
+    assert run(["view", "vigym/Pendulum-v0"]) == code
+    assert capsys.readouterr().err == ("vigym: view: no display\n" if code else "") or code == 0

@@ -1,0 +1,60 @@
+"""Command `vigym view`: episodes live, in the browser or in a window."""
+
+from typing import Any
+
+import click
+
+from vigym.cli.evaluate import controller_help, option_option, seed_option
+from vigym.evaluation.environments import check_env_id
+
+
+@click.command()
+@click.argument("env_id", metavar="ID")
+@click.option(
+    "-c",
+    "--controller",
+    default="random",
+    show_default=True,
+    metavar="C",
+    help=f"{controller_help}.",
+)
+@click.option(
+    "-n",
+    "--episodes",
+    type=click.IntRange(min=1),
+    help="Number of episodes.  [default: until Ctrl-C]",
+)
+@seed_option
+@option_option
+@click.option("--window", is_flag=True, help="Open a window in place of a page for the browser.")
+def command(
+    env_id: str,
+    controller: str,
+    episodes: int | None,
+    seed: int,
+    options: dict[str, Any],
+    window: bool,
+) -> None:
+    """Show episodes of the environment ID, at most as fast as in reality.
+
+    The address of the page for the browser is printed. The mouse turns and zooms the view. Ctrl-C,
+    or closing the window, ends it.
+
+    \b
+    vigym view vigym/Minitaur-v0 -c trot
+    vigym view vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --window
+    vigym view vigym/Urdf-v0 -o urdf=robot.urdf -n 1
+    """  # noqa: D301
+    check_env_id(env_id)
+    from vigym.evaluation.video import watch
+    from vigym.render.scene.meshes import RenderError
+
+    mode = "human" if window else "browser"
+    try:
+        for one in watch(env_id, controller, mode, seed, options, episodes):
+            print(f"seed {one.seed}: return {one.total:.3g} in {one.steps} steps", flush=True)
+    except KeyboardInterrupt:
+        click.echo("", err=True)
+    except RenderError as error:
+        if "was closed" not in str(error):
+            raise click.ClickException(f"view: {error}") from error
