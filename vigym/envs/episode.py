@@ -295,7 +295,7 @@ class EpisodeRunner:
 
 
 def _within_bounds(values: Array) -> bool:
-    """Whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
+    """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
     if values.ndim == 1:
         return all(-1.0 <= value <= 1.0 for value in values.tolist())
     return bool(np.abs(values).max() <= 1.0)

@@ -37,7 +37,7 @@ def _property_of(part: str, source: Any) -> Any:
 
 
 class Simulator:
-    """Steps a mechanism, or a batch of copies of it with parameters of their own.
+    """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
         mechanism: mechanism to simulate; compiled here, later changes to it have no effect.

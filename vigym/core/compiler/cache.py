@@ -29,7 +29,7 @@ _printed: set[str] = set()  # messages that this process has printed
 
 
 def _sources_hash() -> str:
-    """Hash of the sources of the core, of numba's version and of how it compiles."""
+    """Return a hash of the sources of the core, of numba's version and of how it compiles."""
     processor = [getattr(config, name, None) for name in ("CPU_NAME", "CPU_FEATURES")]
     digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {processor}".encode())
     core = Path(__file__).parents[1]

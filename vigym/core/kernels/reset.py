@@ -1,4 +1,4 @@
-"""Reset kernels: from joint coordinates and rates to a state that starts afresh, or from poses."""
+"""Reset kernels: start states from joint coordinates and rates, or from poses."""
 
 import math
 
@@ -150,7 +150,7 @@ def clear_constraint_forces(d):
 
 @phase
 def clear(d, velocities, first):
-    """Forget all steps that lie behind; the rates of the joints are those that are given."""
+    """Clear the history of steps; set the joint rates to those given."""
     o = d.full(0.0)
     clear_environment(d)
     clear_dofs(d)
@@ -225,7 +225,7 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
 
 @entry
 def refresh(plan, model, state, work, features, batch, groups, model_stride):
-    """Renew what follows from restored poses in every lane group."""
+    """Update what follows from restored poses in every lane group."""
     for g in range(groups):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         knot = knot_buffer(d, 0)

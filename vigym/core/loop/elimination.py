@@ -172,7 +172,7 @@ def accept_multipliers(d, mask):
 
 @phase(needs="loops")
 def keep_multipliers(d):
-    """Keep the accepted multipliers aside."""
+    """Save the accepted multipliers."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         loop_row.kept_multiplier = loop_row.accepted_multiplier
@@ -180,7 +180,7 @@ def keep_multipliers(d):
 
 @phase(needs="loops")
 def restore_multipliers(d, mask):
-    """Put the multipliers that were kept aside back, in the lanes of the mask."""
+    """Restore the saved multipliers in the lanes of the mask."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         restored = where(mask, loop_row.kept_multiplier, loop_row.accepted_multiplier)
@@ -189,7 +189,7 @@ def restore_multipliers(d, mask):
 
 @phase(needs="loops")
 def restore_accepted_multipliers(d, mask):
-    """Put multipliers back before a solve, in lanes that are done.
+    """Restore accepted multipliers in finished lanes, so that the next solve reproduces them.
 
     They are what they were before the last solve, which then repeats itself.
     """
@@ -201,7 +201,7 @@ def restore_accepted_multipliers(d, mask):
 
 @inline
 def pass_to_parent(d, fill_in, K, B):
-    """Pass K and B (force, torque), seen from the parent's anchor, to the parent's fill-in row."""
+    """Propagate K and B (force, torque), taken at the parent's anchor, to its fill-in row."""
     if fill_in.parent_fill_in >= 0:
         parent = d.fill_in(fill_in.parent_fill_in)
         if fill_in.adds > 0:

@@ -47,7 +47,7 @@ def reduce_row_residuals(d, i):
 
 @phase(needs="loops")
 def solve_rows_to_root(d, i):
-    """Pass the residuals of rows whose closing body is i to its wrench and to later rows."""
+    """Propagate the residuals of rows whose closing body is i to its wrench and to later rows."""
     if all_loop_rows_inactive(d):
         return
     body = d.body(i)

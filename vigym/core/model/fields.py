@@ -28,7 +28,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Field:
-    """A named entry of a table row.
+    """Named entry of a table row.
 
     Attributes:
         name: how kernels and Python read it.
@@ -67,12 +67,12 @@ class Table:
         return self._offsets[name]
 
     def columns(self, name: str) -> slice:
-        """Places of a field's numbers in a row."""
+        """Return the places of a field's numbers in a row."""
         start = self._offsets[name]
         return slice(start, start + self.fields[name].width)
 
     def feature(self, name: str) -> str | None:
-        """Feature that a field belongs to."""
+        """Return the feature that a field belongs to."""
         return self.fields[name].feature
 
     def rows(self, count: int) -> np.ndarray:

@@ -60,7 +60,7 @@ class Model(NamedTuple):
 
 
 def header_of(plan: np.ndarray) -> np.void:
-    """View of the plan's header: ``header_of(plan)["body_count"]`` reads and writes an entry."""
+    """View the plan's header: ``header_of(plan)["body_count"]`` reads and writes an entry."""
     header: np.void = plan[: HEADER.width].view(HEADER.dtype)[0]
     return header
 

@@ -54,21 +54,21 @@ class Collection(Mapping[str, Element]):
 
 
 class Forest:
-    """Names of which each hangs on another one, or on none."""
+    """Disjoint-set forest over names."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}
 
     def __contains__(self, name: str) -> bool:
-        """Whether a name hangs on another one."""
+        """Return whether a name has a parent."""
         return name in self._above
 
     def add(self, name: str, above: str) -> None:
-        """Let a name hang on another one."""
+        """Set the parent of a name."""
         self._above[name] = above
 
     def root(self, name: str) -> str:
-        """Return the name that one hangs on in the end; itself, where it hangs on none."""
+        """Return the root of a name's tree; the name itself where it has no parent."""
         path = []
         while name in self._above:
             path.append(name)

@@ -15,7 +15,7 @@ COUPLINGS = ("gear", "mimic", "screw")
 
 @dataclass(frozen=True)
 class Coupling:
-    """One coordinate follows another: joint = ratio * other + offset.
+    """Coupling of two coordinates: joint = ratio * other + offset.
 
     Attributes:
         name: unique among couplings.

@@ -39,7 +39,7 @@ MOST_LOOPS_IN_TAIL = 2
 
 
 def _poses(mechanism: Mechanism) -> Poses:
-    """Poses of all bodies at the assembly."""
+    """Return the poses of all bodies at the assembly."""
     poses = {
         name: (np.asarray(body.position), np.asarray(body.orientation))
         for name, body in mechanism.bodies.items()
@@ -80,7 +80,7 @@ def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
 
 
 def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
-    """Constants of all bodies with their joints, and of all loops."""
+    """Return the constants of all bodies with their joints, and of all loops."""
     poses = _poses(mechanism)
     table = BODY_MODEL.rows(len(rows.body))
     table[0]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
@@ -128,7 +128,7 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
 
 
 def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[LoopRow]:
-    """Loop rows of all loop-closing joints and point springs."""
+    """Return the loop rows of all loop-closing joints and point springs."""
     found = []
 
     def add(
@@ -167,7 +167,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
 
 
 def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
-    """Loop rows of the couplings: they hold two degrees of freedom together."""
+    """Return the loop rows of the couplings: they hold two degrees of freedom together."""
     places = {
         name: (rows.body[joint.child], rows.dof[joint.name] + j)
         for joint in mechanism.tree_joints

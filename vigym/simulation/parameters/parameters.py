@@ -49,7 +49,7 @@ class Parameters:
         return self.table.rows(parameters, self._plant.count, self._plant.single)
 
     def set(self, rows: Array, mask: NDArray[np.bool_]) -> None:
-        """Give the environments of a mask their rows of factors (count, n_factors).
+        """Set the factors (count, n_factors) of the environments of a mask.
 
         Raises:
             MechanismError: lengths that leave a mechanism of another structure.

@@ -104,7 +104,7 @@ class ScaledTables:
         return own, mobility.velocities(partners, places[is_pair, 1]), is_pair
 
     def _inertias(self, bodies: np.ndarray) -> tuple[Array, Array]:
-        """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
+        """Return masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
         rows = bodies[self._model.body_rows]
         return rows["mass"], rows["inertia"][:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
@@ -116,7 +116,7 @@ class ScaledTables:
         fields: tuple[str, ...],
         power: float = 1.0,
     ) -> list[Product]:
-        """Fields of the elements that have the quantity; ``rows`` of each element by name."""
+        """Multiply fields of the elements with the quantity; ``rows`` of each element by name."""
         pairs = [
             (row, k)
             for name, k in self._columns.get(quantity, {}).items()
@@ -126,7 +126,7 @@ class ScaledTables:
         return [Product(table, field, places[:, 0], places[:, 1], power) for field in fields]
 
     def _of_bodies(self) -> list[Product]:
-        """Products of masses and inertias."""
+        """Return the products of masses and inertias."""
         rows = {name: [row] for name, row in self._rows.body.items()}
         if self._rows.loop:  # rows that fill the last body's block
             last = self._rows.order[-1].child
@@ -135,7 +135,7 @@ class ScaledTables:
         return masses + self._product("bodies", "inertia", rows, ("inertia",))
 
     def _of_dofs(self) -> list[Product]:
-        """Products of damping, stiffness, friction and strength."""
+        """Return the products of damping, stiffness, friction and strength."""
         joints = {
             joint.name: [self._rows.dof[joint.name] + j for j in range(joint.dofs)]
             for joint in self._mechanism.ordered_joints
@@ -160,7 +160,7 @@ class ScaledTables:
         ]
 
     def _of_contacts(self) -> list[Product]:
-        """Products of friction with the ground, and between bodies: the geometric mean of both."""
+        """Return the products of friction with the ground and between bodies (geometric means)."""
         rows, start = {}, 0
         for collision in (
             self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
@@ -192,7 +192,7 @@ class ScaledTables:
 
 
 def _largest_mobility(motions: Array, inverse: Array) -> Array:
-    """Largest mobility (n,) of places that move by (n, 7, 3, dofs), in any direction."""
+    """Compute the largest mobility (n,), in any direction, of places that move by (n, 7, 3, dofs)."""
     mobility = np.linalg.eigvalsh(motions @ inverse @ motions.swapaxes(-1, -2))
     largest: Array = mobility.max(axis=(1, 2), initial=0.0)
     return largest

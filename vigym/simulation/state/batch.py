@@ -59,7 +59,7 @@ def require_memory(count: int, each: float) -> None:
 
 
 def _machine_memory() -> float:
-    """Memory of the machine [bytes]; infinite where the system does not tell."""
+    """Return the memory of the machine [bytes]; infinite where the system does not tell."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -120,7 +120,7 @@ def _wait_whatever_comes(parts: list[Future[None]]) -> None:
 
 
 def _submitted(work: Callable[[int], None], part: int, size: int) -> Future[None]:
-    """Give a part to the pool; do it here where no thread can start, as at interpreter exit."""
+    """Submit a part to the pool; do it here where no thread can start, as at interpreter exit."""
     pool = _POOLS.get(size) or _POOLS.setdefault(
         size, ThreadPoolExecutor(size, thread_name_prefix="vigym")
     )
@@ -201,7 +201,7 @@ class LaneGroups:
         return self._arrays(self.table, self._state, self.work[0])
 
     def _arrays(self, *slots: Array) -> tuple[NDArray[Any], ...]:
-        """First arguments of a kernel, from slots of its tables of numbers."""
+        """Return the first arguments of a kernel, from slots of its tables of numbers."""
         return self.plan, *(
             slots if self._number is np.float64 else (array.view(self._number) for array in slots)
         )
@@ -294,11 +294,11 @@ class LaneGroups:
         kernel(*arrays, self.features, self._layout, *own, *self._ends(stop - start, steps))
 
     def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
-        """Last arguments of a kernel: of a step its range of groups, too."""
+        """Return the last arguments of a kernel: of a step its range of groups, too."""
         return (0, groups, self._stride, 0) if steps else (self._stride,)
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Give one environment the constants of another model of the same plan."""
+        """Set the constants of one environment to those of another model of the same plan."""
         if self.single:
             self.table = model_table(model, True)
             return
@@ -341,7 +341,7 @@ class LaneGroups:
         return shares(self.groups, min(len(self.work), bodies * self.groups * steps // PAYS))
 
     def _needed(self, selected: NDArray[np.bool_]) -> list[tuple[int, int]]:
-        """Spans of groups with an environment that is selected."""
+        """Return the spans of groups with an environment that is selected."""
         within = np.zeros(self.groups + 2, np.int8)
         within[1 + np.flatnonzero(selected) // LANES] = 1
         turns = np.flatnonzero(np.diff(within)).tolist()

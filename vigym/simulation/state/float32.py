@@ -79,7 +79,7 @@ class SinglePrecision(LaneGroups):
         self._changed[pairs] |= changes is not None
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Give one environment the constants of another model of the same plan."""
+        """Set the constants of one environment to those of another model of the same plan."""
         super().set_model(environment, model)
         steps, pairs = self._steps, [environment // self._steps.lanes]
         if steps._stride != self._stride:  # the first: constants are no longer shared
@@ -99,7 +99,7 @@ class SinglePrecision(LaneGroups):
         self._changed[:] = True
 
     def _widen(self, knots: int, pairs: Any = slice(None)) -> None:
-        """Have states of the pairs in double precision, with so many of the last knots."""
+        """Convert states of the pairs to double precision, where so many last knots are missing."""
         requested = np.zeros_like(self._known)
         requested[pairs] = knots
         single = self._steps.tables[2]
@@ -115,7 +115,7 @@ class SinglePrecision(LaneGroups):
         )
 
     def _narrow(self) -> None:
-        """Have all states in single precision."""
+        """Convert all states to single precision."""
         plan, table, state, _ = self._steps.tables
         kernels.narrow(plan, table, self._both, state, self._steps._stride, self._changed)
 

@@ -136,7 +136,7 @@ def _redundant_rows(plant: Plant) -> int:
 
 
 def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
-    """Note how loops that are open at the assembly pose were closed, and where that is singular.
+    """Add notes on how loops open at the assembly pose were closed, and where that is singular.
 
     Warns when a small gap took a large move, and of singular poses.
     """
@@ -167,7 +167,7 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
 
 
 def _report_singular(mechanism: Mechanism) -> None:
-    """Note, and warn, that the loops have more motions at the assembly than elsewhere."""
+    """Add a note, and warn, that the loops have more motions at the assembly than elsewhere."""
     names = mechanism.structure.singular_joints
     if not names or any(entry.action == "singular" for entry in mechanism.notes):
         return

@@ -139,7 +139,7 @@ class Readings:
         self.start_energy: Array = np.zeros(plant.count)
 
     def clear(self) -> None:
-        """Forget the readings: the state changed."""
+        """Discard the readings: the state changed."""
         self._table = None
 
     def update(self, mask: NDArray[np.bool_]) -> None:
