@@ -206,10 +206,12 @@ class Simulator:
         """
         steps = positive_integer(substeps, "substeps")
         rows = None if torques is None else self._plant.torque_rows(torques)
-        self.step_held(rows, targets, steps)
+        self.step_unchecked(rows, targets, steps)
         return self.status
 
-    def step_held(self, torques: Array | None, targets: ArrayLike | None, substeps: int) -> None:
+    def step_unchecked(
+        self, torques: Array | None, targets: ArrayLike | None, substeps: int
+    ) -> None:
         """Make steps like `step` with torques (..., n_actuated) that need no check."""
         idle, options = self._idle, self._options
         torque_rows = idle[0] if torques is None else torques.reshape(idle[0].shape)

@@ -12,7 +12,7 @@ from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
-from vigym.core.model.context import filled, joint_row, knot_buffer
+from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.model.layout import KNOT_BUFFERS
 
@@ -218,13 +218,13 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         selected = read_column(mask, first, 0, d.full(0.0))
-        lanes = both(selected, filled(d, first, mask.shape[0]))
+        lanes = both(selected, occupied_lanes(d, first, mask.shape[0]))
         if any_lane(lanes):
             reset_group(d, positions, velocities, first, lanes)
 
 
 @entry
-def refresh(plan, model, state, work, features, batch, groups, model_stride):
+def update_all_derived(plan, model, state, work, features, batch, groups, model_stride):
     """Update what follows from restored poses in every lane group."""
     for g in range(groups):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)

@@ -213,7 +213,7 @@ def constraint_wrench(d, loop, knot):
 
 @phase(needs="loops")
 def apply_loop_forces(d, knot):
-    """Take the forces of the last step's multipliers off the bodies' wrenches."""
+    """Subtract the last step's loop forces from the body wrenches."""
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
         a, b = d.body(closure.parent), d.body(closure.child)

@@ -13,7 +13,7 @@ PLAIN_TREE, EVERYTHING = None, 1
 
 
 @inline
-def filled(d, first, environments):
+def occupied_lanes(d, first, environments):
     """Find the lanes of a group that hold an environment; ``first`` is in its first lane."""
     mask = d.full(0.0)
     for k in range(d.lane_count):

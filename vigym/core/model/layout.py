@@ -123,7 +123,7 @@ def aligned(size: int) -> np.ndarray:
 
 
 def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
-    """Lay out constants (rows, fields) as the flat table of one lane group.
+    """Convert constants (rows, fields) to the flat table of one lane group.
 
     Lanes are bodies in a single environment; else every lane is the same.
     """
@@ -136,7 +136,7 @@ def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
 
 
 def model_table(model: Model, single: bool) -> np.ndarray:
-    """Lay out the constants of one lane group."""
+    """Make the flat table of constants of one lane group."""
     tables = (
         (BODY_MODEL, model.bodies),
         (DOF_MODEL, model.dofs),

@@ -73,8 +73,8 @@ def make_contact(
         name=name,
         body=body,
         shape=None,
-        position=checks.vector(position, f"{element} position"),
-        radius=checks.number(radius, f"{element} radius", 0.0),
+        position=checks.require_vector(position, f"{element} position"),
+        radius=checks.require_number(radius, f"{element} radius", 0.0),
         corners=_no_corners(),
         **_checked(surface, element),
     )
@@ -135,10 +135,10 @@ def _hull(mesh: Mesh, element: str) -> tuple[Array, float]:
 
 def _checked(surface: Surface, element: str) -> dict[str, Any]:
     return {
-        "friction": checks.friction(surface.friction, f"{element} friction"),
-        "restitution": checks.fraction(surface.restitution, f"{element} restitution"),
-        "torsion": checks.number(surface.torsion, f"{element} torsion", 0.0),
-        "direction": checks.unit(surface.direction, f"{element} direction"),
+        "friction": checks.require_friction(surface.friction, f"{element} friction"),
+        "restitution": checks.require_fraction(surface.restitution, f"{element} restitution"),
+        "torsion": checks.require_number(surface.torsion, f"{element} torsion", 0.0),
+        "direction": checks.require_direction(surface.direction, f"{element} direction"),
     }
 
 

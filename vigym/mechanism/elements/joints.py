@@ -34,10 +34,10 @@ class JointType:
     """
 
     name: str
-    translations: tuple[int, ...]
-    rotations: tuple[int, ...]
-    positions: tuple[str, ...]
-    velocities: tuple[str, ...]
+    translations: tuple[int, ...] = ()
+    rotations: tuple[int, ...] = ()
+    positions: tuple[str, ...] = ()
+    velocities: tuple[str, ...] = ()
     urdf: str | None = None
     pybullet: int | None = None
     bounded: bool = False
@@ -79,20 +79,71 @@ _ANGLE, _DISTANCE = ("angle",), ("distance",)
 _SLIDE_AND_TURN = ("distance", "angle")
 _PLANE = ("x", "y", "angle")
 _TWO_ANGLES = ("angle1", "angle2")
+_FIXED = 4  # pybullet.JOINT_FIXED
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
-        JointType("fixed", (), (), (), (), "fixed", 4),
-        JointType("revolute", (), (2,), _ANGLE, _ANGLE, "revolute", 0, bounded=True),
-        JointType("continuous", (), (2,), _ANGLE, _ANGLE, "continuous", 0),
-        JointType("prismatic", (2,), (), _DISTANCE, _DISTANCE, "prismatic", 1, bounded=True),
-        JointType("cylindrical", (2,), (2,), _SLIDE_AND_TURN, _SLIDE_AND_TURN),
-        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, "spherical", 2),
-        JointType("planar", (0, 1), (2,), _PLANE, _PLANE, "planar", 3),
-        JointType("universal", (), (2, 0), _TWO_ANGLES, _TWO_ANGLES),
+        JointType("fixed", urdf="fixed", pybullet=_FIXED),
         JointType(
-            "floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating", 4
+            "revolute",
+            rotations=(2,),
+            positions=_ANGLE,
+            velocities=_ANGLE,
+            urdf="revolute",
+            pybullet=0,
+            bounded=True,
+        ),
+        JointType(
+            "continuous",
+            rotations=(2,),
+            positions=_ANGLE,
+            velocities=_ANGLE,
+            urdf="continuous",
+            pybullet=0,
+        ),
+        JointType(
+            "prismatic",
+            translations=(2,),
+            positions=_DISTANCE,
+            velocities=_DISTANCE,
+            urdf="prismatic",
+            pybullet=1,
+            bounded=True,
+        ),
+        JointType(
+            "cylindrical",
+            translations=(2,),
+            rotations=(2,),
+            positions=_SLIDE_AND_TURN,
+            velocities=_SLIDE_AND_TURN,
+        ),
+        JointType(
+            "spherical",
+            rotations=(0, 1, 2),
+            positions=_QUATERNION,
+            velocities=_ANGULAR,
+            urdf="spherical",
+            pybullet=2,
+        ),
+        JointType(
+            "planar",
+            translations=(0, 1),
+            rotations=(2,),
+            positions=_PLANE,
+            velocities=_PLANE,
+            urdf="planar",
+            pybullet=3,
+        ),
+        JointType("universal", rotations=(2, 0), positions=_TWO_ANGLES, velocities=_TWO_ANGLES),
+        JointType(
+            "floating",
+            translations=(0, 1, 2),
+            rotations=(0, 1, 2),
+            positions=_XYZ + _QUATERNION,
+            velocities=_LINEAR + _ANGULAR,
+            urdf="floating",
+            pybullet=_FIXED,
         ),
     )
 }
@@ -253,9 +304,9 @@ def make_joint(
         MechanismError: an unknown type, a value out of range or one that the type cannot have.
     """
     element = f"joint {name!r}"
-    joint_type = JOINT_TYPES[checks.one_of(type, JOINT_TYPES, f"{element} type")]
-    axis = checks.unit(placement.axis, f"{element} axis")
-    position = checks.vector(placement.position, f"{element} position")
+    joint_type = JOINT_TYPES[checks.require_one_of(type, JOINT_TYPES, f"{element} type")]
+    axis = checks.require_direction(placement.axis, f"{element} axis")
+    position = checks.require_vector(placement.position, f"{element} position")
     child_position = _or(placement.child_position, position)
     child_rotation = _or(placement.child_rotation, IDENTITY)
     joint = Joint(
@@ -267,15 +318,15 @@ def make_joint(
         axis=axis,
         axis2=_second_axis(joint_type, axis, placement.axis2, element),
         limits=_limits(joint_type, parameters.limits, element),
-        damping=checks.number(parameters.damping, f"{element} damping", 0.0),
-        stiffness=checks.number(parameters.stiffness, f"{element} stiffness", 0.0),
+        damping=checks.require_number(parameters.damping, f"{element} damping", 0.0),
+        stiffness=checks.require_number(parameters.stiffness, f"{element} stiffness", 0.0),
         rest=_rest(joint_type, parameters.rest, element),
         effort=_optional(parameters.effort, f"{element} effort"),
-        armature=checks.number(parameters.armature, f"{element} armature", 0.0),
-        friction=checks.number(parameters.friction, f"{element} friction", 0.0),
+        armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
+        friction=checks.require_number(parameters.friction, f"{element} friction", 0.0),
         velocity=_optional(parameters.velocity, f"{element} velocity"),
-        child_position=checks.vector(child_position, f"{element} child_position"),
-        child_rotation=checks.unit(child_rotation, f"{element} child_rotation", 4),
+        child_position=checks.require_vector(child_position, f"{element} child_position"),
+        child_rotation=checks.require_direction(child_rotation, f"{element} child_rotation", 4),
     )
     _check_supported(joint, element)
     return joint
@@ -291,8 +342,8 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Collection[str]
         raise MechanismError(
             f"{element} child: found 'world', expected a body; make the world the parent"
         )
-    checks.one_of(parent, bodies, f"{element} parent", (WORLD,))
-    checks.one_of(child, bodies, f"{element} child")
+    checks.require_one_of(parent, bodies, f"{element} parent", (WORLD,))
+    checks.require_one_of(child, bodies, f"{element} child")
     if parent == child:
         found = f"{child!r} as parent and child"
         raise MechanismError(f"{element}: found {found}, expected two bodies")
@@ -324,7 +375,7 @@ def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
 
 
 def _optional(value: Any, element: str) -> float | None:
-    return None if value is None else checks.number(value, element, 0.0, infinite=True)
+    return None if value is None else checks.require_number(value, element, 0.0, infinite=True)
 
 
 def _second_axis(
@@ -338,11 +389,11 @@ def _second_axis(
     error = MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
     if axis2 is None or not needed:
         raise error
-    second = checks.unit(axis2, f"{element} axis2")
+    second = checks.require_direction(axis2, f"{element} axis2")
     cosine = float(axis @ second)
     if abs(cosine) > checks.PERPENDICULAR_TOLERANCE:
         raise error
-    return checks.unit(second - cosine * axis, f"{element} axis2")
+    return checks.require_direction(second - cosine * axis, f"{element} axis2")
 
 
 def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
@@ -354,7 +405,7 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
     each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
     expected = f"(lower, upper) with lower <= upper{each}"
-    pairs = checks.numbers(limits, f"{element} limits", expected)
+    pairs = checks.require_numbers(limits, f"{element} limits", expected)
     pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
     if pairs.shape != (dofs, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{found}, expected {expected}")
@@ -374,7 +425,7 @@ def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
         return ()
     if np.ndim(rest) == 0:
         values = values * size
-    return tuple(checks.vector(values, f"{element} rest", size).tolist())
+    return tuple(checks.require_vector(values, f"{element} rest", size).tolist())
 
 
 def _check_supported(joint: Joint, element: str) -> None:

@@ -73,7 +73,7 @@ def _has_rate_force(joint: Joint) -> bool:
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
-    """Tell whether coordinates set a force: springs, motors, limits, friction, couplings."""
+    """Return whether coordinates set a force: springs, motors, limits, friction, couplings."""
     coupled = {
         name
         for coupling in mechanism.couplings.values()

@@ -56,9 +56,9 @@ class ScaledTables:
         self._columns, self._rows = table.columns, Rows(mechanism)
         self._products = [
             *self._product("environment", "gravity", {WHOLE: [0]}, ("gravity",)),
-            *self._of_bodies(),
-            *self._of_dofs(),
-            *self._of_contacts(),
+            *self._body_products(),
+            *self._dof_products(),
+            *self._contact_products(),
         ]
         self._mobility = (
             Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
@@ -125,7 +125,7 @@ class ScaledTables:
         places = np.array(pairs, np.intp).reshape(-1, 2)
         return [Product(table, field, places[:, 0], places[:, 1], power) for field in fields]
 
-    def _of_bodies(self) -> list[Product]:
+    def _body_products(self) -> list[Product]:
         """Return the products of masses and inertias."""
         rows = {name: [row] for name, row in self._rows.body.items()}
         if self._rows.loop:  # rows that fill the last body's block
@@ -134,7 +134,7 @@ class ScaledTables:
         masses = self._product("bodies", "mass", rows, ("mass", "inertia"))
         return masses + self._product("bodies", "inertia", rows, ("inertia",))
 
-    def _of_dofs(self) -> list[Product]:
+    def _dof_products(self) -> list[Product]:
         """Return the products of damping, stiffness, friction and strength."""
         joints = {
             joint.name: [self._rows.dof[joint.name] + j for j in range(joint.dofs)]
@@ -159,7 +159,7 @@ class ScaledTables:
             *self._product("dofs", "strength", dc, ("torques",)),
         ]
 
-    def _of_contacts(self) -> list[Product]:
+    def _contact_products(self) -> list[Product]:
         """Return the products of friction with the ground and between bodies (geometric means)."""
         rows, start = {}, 0
         for collision in (
@@ -192,7 +192,7 @@ class ScaledTables:
 
 
 def _largest_mobility(motions: Array, inverse: Array) -> Array:
-    """Compute the largest mobility (n,), in any direction, of places that move by (n, 7, 3, dofs)."""
+    """Compute the largest mobility (n,) in any direction of places that move by (n, 7, 3, dofs)."""
     mobility = np.linalg.eigvalsh(motions @ inverse @ motions.swapaxes(-1, -2))
     largest: Array = mobility.max(axis=(1, 2), initial=0.0)
     return largest

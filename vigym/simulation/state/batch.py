@@ -36,12 +36,12 @@ _POOLS: dict[int, ThreadPoolExecutor] = {}  # number of threads -> pool
 Array = NDArray[np.float64]
 Kernel = Any  # a function of `vigym.core.kernels`
 # bodies in all groups times steps (about 0.25 us each) that make a thread worth its start
-PAYS = 400
+MIN_WORK_PER_THREAD = 400
 # bodies in all groups times steps, some 20 ms to a second, beyond which a call can be interrupted
-LONG = 80_000
+INTERRUPTIBLE_WORK = 80_000
 # steps of such a call: copying the state first takes less than a few
-FEW = 8
-HEEDED = 0.1  # [s] between looks at signals
+MIN_INTERRUPTIBLE_STEPS = 8
+SIGNAL_POLL_SECONDS = 0.1  # [s] between looks at signals
 
 
 def require_memory(count: int, each: float) -> None:
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOLS.clear)
 
 
-def shares(groups: int, threads: int) -> list[tuple[int, int]]:
+def split_groups(groups: int, threads: int) -> list[tuple[int, int]]:
     """Split groups evenly into (first, end) for each thread; no share is empty."""
     parts = max(1, min(threads, groups))
     return list(pairwise(groups * k // parts for k in range(parts + 1)))
@@ -99,7 +99,7 @@ def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[]
     parts: list[Future[None]] = []
     try:
         parts.extend(_submitted(work, part, count) for part in range(count))
-        while wait(parts, HEEDED).not_done:
+        while wait(parts, SIGNAL_POLL_SECONDS).not_done:
             pass  # some systems heed ctrl-C between the waits alone
     except BaseException:
         stop()
@@ -183,12 +183,14 @@ class LaneGroups:
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
-            aligned(int(header["work_size"])) for _ in shares(self.groups, threads)
+            aligned(int(header["work_size"])) for _ in split_groups(self.groups, threads)
         ]
         self._stride = (
             0  # from one group's constants to the next one's: all share those of the mechanism
         )
-        self._brief = max(FEW, LONG // (int(header["body_count"]) * self.groups))  # steps
+        self._brief = max(
+            MIN_INTERRUPTIBLE_STEPS, INTERRUPTIBLE_WORK // (int(header["body_count"]) * self.groups)
+        )  # steps
 
     @property
     def state(self) -> Array:
@@ -331,14 +333,18 @@ class LaneGroups:
 
     def update_derived(self) -> None:
         """Rebuild all that follows from poses that were written to the state."""
-        reset.refresh(*self.tables, self.features, self._layout, self.groups, self._stride)
+        reset.update_all_derived(
+            *self.tables, self.features, self._layout, self.groups, self._stride
+        )
 
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:
         """Find spans of groups, one for each thread that pays; a kernel compiles on one thread."""
         if len(self.work) == 1 or not kernel.signatures:
             return [(0, self.groups)]
         bodies = int(header_of(self.plan)["body_count"])
-        return shares(self.groups, min(len(self.work), bodies * self.groups * steps // PAYS))
+        return split_groups(
+            self.groups, min(len(self.work), bodies * self.groups * steps // MIN_WORK_PER_THREAD)
+        )
 
     def _needed(self, selected: NDArray[np.bool_]) -> list[tuple[int, int]]:
         """Return the spans of groups with an environment that is selected."""

@@ -42,7 +42,7 @@ def check_inertia(path: Path, link: Link, alone: bool) -> None:
 
 
 def mend_link(link: Link, notes: list[Note]) -> Link:
-    """Return a link with an inertia that a part of a body can have; a change becomes a note."""
+    """Replace an impossible inertia by the nearest possible one, and add a note."""
     if not _part_fault(link.inertia):
         return link
     before, axes = np.linalg.eigh(link.inertia)
