@@ -2,13 +2,15 @@
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from sources import SOURCES, Function, Source
+from sources import ROOT, SOURCES, Function, Source
 
 GLOSSARY = Path(__file__).with_name("glossary.txt")
 VERBS = Path(__file__).with_name("verbs.txt")
@@ -24,12 +26,13 @@ class Entry(NamedTuple):
 
     old: str
     new: str
-    kept: tuple[str, ...]  # where the old word has a meaning of its own
-    in_prose: bool  # whether docstrings are checked too
+    places: tuple[str, ...]  # where the old word has a meaning of its own
+    only: bool  # whether the old word is refused in these places alone
+    in_prose: bool  # whether docstrings, comments, messages and pages are checked too
 
-    def holds(self, source: Source) -> bool:
+    def holds(self, file: str) -> bool:
         """Return whether a file has to avoid the old word."""
-        return not source.name.startswith(self.kept) if self.kept else True
+        return file.startswith(self.places) == self.only
 
     def matches(self, name: str) -> bool:
         """Return whether a name is the old word, or has it as a part."""
@@ -48,11 +51,12 @@ def read_glossary() -> Iterator[Entry]:
     prose = False
     for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            prose = "docstrings" in line
+            prose = "prose" in line
         elif line and not line.startswith("#"):
             old, _, rest = line.partition(" -> ")
             new, _, kept = rest.partition(" | ")
-            yield Entry(old, new, tuple(kept.split(", ")) if kept else (), prose)
+            places = tuple(kept.removeprefix("only ").split(", ")) if kept else ()
+            yield Entry(old, new, places, kept.startswith("only "), prose)
 
 
 def names(source: Source) -> Iterator[tuple[ast.AST, str]]:
@@ -71,9 +75,37 @@ def names(source: Source) -> Iterator[tuple[ast.AST, str]]:
 
 @cache
 def prose(text: str) -> list[str]:
-    """Split a docstring into words, without code in backticks and `degrees of freedom`."""
-    text = re.sub(r"`[^`]*`|degrees? of freedom|degrees?-of-freedom", " ", text)
+    """Split a text into words, without names, code in backticks and `degrees of freedom`."""
+    text = re.sub(r"`[^`]*`|\w*_\w*|degrees? of freedom|degrees?-of-freedom", " ", text)
     return [word.lower() for word in re.findall(r"[A-Za-z]+", text)]
+
+
+def texts(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield docstrings, other strings and comments of a file, with their lines."""
+    for node in source.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+    for token in tokenize.generate_tokens(StringIO("\n".join(source.lines)).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def page_lines(page: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a Markdown page with their numbers, without blocks of code."""
+    in_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        in_code ^= line.lstrip().startswith("```")
+        if not in_code:
+            yield number, line
+
+
+def all_prose() -> Iterator[tuple[str, int, set[str]]]:
+    """Yield file, line and words of all texts that a reader or user meets."""
+    for source in SOURCES:
+        yield from ((source.name, line, set(prose(text))) for line, text in texts(source))
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        yield from ((name, number, set(prose(line))) for number, line in page_lines(page))
 
 
 def is_property(node: ast.AST) -> bool:
@@ -90,7 +122,10 @@ def read_verbs() -> tuple[list[str], list[str]]:
     return [*mere, *ambiguous], mere
 
 
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += [page for folder in ("docs", "vigym") for page in sorted((ROOT / folder).rglob("*.md"))]
 ENTRIES = list(read_glossary())
+PROSE = list(all_prose())
 ALL_VERBS, MERE_VERBS = read_verbs()
 NAMES = [(source, node, name) for source in SOURCES for node, name in names(source)]
 DOCSTRINGS = [(source, node, text) for source in SOURCES for node, text in source.docstrings()]
@@ -99,13 +134,31 @@ DOCSTRINGS = [(source, node, text) for source in SOURCES for node, text in sourc
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.old)
 def test_names_are_those_of_the_field(entry: Entry):
     found = [(source, node, name) for source, node, name in NAMES if entry.matches(name)]
-    assert [f"{s.at(node)} {name}" for s, node, name in found if entry.holds(s)] == []
+    assert [f"{s.at(node)} {name}" for s, node, name in found if entry.holds(s.name)] == []
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.in_prose], ids=lambda entry: entry.old)
-def test_docstrings_have_the_words_of_the_field(entry: Entry):
-    found = [(source, node) for source, node, text in DOCSTRINGS if entry.old in prose(text)]
-    assert [source.at(node) for source, node in found if entry.holds(source)] == []
+def test_prose_has_the_words_of_the_field(entry: Entry):
+    found = [
+        f"{name}:{line}" for name, line, used in PROSE if entry.old in used and entry.holds(name)
+    ]
+    assert found == []
+
+
+def test_prose_is_found_wherever_it_stands(tmp_path: Path):
+    file = tmp_path / "file.py"
+    file.write_text('"""Heft."""\nraise Error(f"{x}: {y} ease")  # rub `coast`, a_gate\n')
+    assert [prose(text) for _, text in texts(Source(file))] == [
+        ["heft"],
+        [],
+        ["ease"],
+        ["rub"],
+    ]
+    page = tmp_path / "page.md"
+    page.write_text("one\n```bash\ntwo\n```\nthree\n")
+    lines = [line for _, line in page_lines(page)]
+    assert "two" not in lines
+    assert {"one", "three"} < set(lines)
 
 
 def begins_with_a_verb(text: str) -> bool:

@@ -107,7 +107,7 @@ CORPUS = {
             joint("j", "fixed", "a", "c"),
             joint("k", "fixed", "b", "c"),
         ),
-        "joint 'k' <child>: found link 'c', which is the child of joint 'j' already, .*write this joint as <loop_joint>",
+        "joint 'k' <child>: found link 'c', which is the child of joint 'j' already, .* this joint as <loop_joint>",
     ),
     "loop aside": (
         robot(

@@ -6,7 +6,7 @@ from the whole package, so the cache folder is keyed by a hash of every source f
 
 Numba hands on whatever goes wrong when it reads or writes its files, and has no public hook for
 it. Here a kernel whose file cannot be read, or is not as it was written, is compiled anew; one that
-cannot be written serves its process alone. Either is told in one line on standard error.
+cannot be written serves its process alone. Either writes one line on standard error.
 """
 
 import errno

@@ -231,7 +231,7 @@ def _link_shapes(link: int) -> list[Shape]:
 def _add_surfaces(
     mechanism: Mechanism, link: int, friction: tuple[float, float], self_collision: bool
 ) -> None:
-    """Add the contacts of a link with the ground and, if wanted, its shape for other links."""
+    """Add the contacts of a link with the ground and, on request, its shape for other links."""
     name = f"link{link}"
     if not self_collision:
         belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=ACROSS)

@@ -90,8 +90,8 @@ class Mobility:
             low, high = (f"{values[k]:.3g} {unit} of {self._names[k]!r}" for k in (least, most))
             found.append(f"{quantity} from {low} to {high}")
         return MechanismError(
-            f"bodies: found {' and '.join(found)}, expected some whose inertia along the joints "
-            "can be told apart in double precision"
+            f"bodies: found {' and '.join(found)}, expected bodies whose inertias along the "
+            "joints differ in double precision"
         )
 
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:
