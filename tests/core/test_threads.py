@@ -17,7 +17,7 @@ from scenes.trees import TYPES, random_tree
 from vigym import Simulator
 from vigym.simulation.state import batch
 
-SCRIPT = Path(__file__).with_name("threaded.py")
+SCRIPT = Path(__file__).parents[1] / "scenes" / "threaded.py"
 
 
 def assert_same(one, many):

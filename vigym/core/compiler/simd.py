@@ -9,7 +9,7 @@ Two readings of it share every kernel:
 * *lanes of bodies* (one environment): s = LANES. That many bodies share a block, one per lane.
   Phases over bodies read vectors; phases along the tree read single floats out of the block.
 
-A *token* (any value of the type asked for) says how to read: ``load(table, at, token)`` gives a vector
+A *token* (any value of a lane type) says how to read: ``load(table, at, token)`` gives a vector
 for a vector token, a float for a float. Lanes never mix in arithmetic, and no operation is fused or
 reordered by the compiler, so a lane computes bit for bit what it computes alone.
 """

@@ -33,8 +33,8 @@ class Field:
     Attributes:
         name: how kernels and Python read it.
         meaning: a phrase.
-        unit: of its values, "1" for pure numbers, "row" for the unit of a loop row; unit vectors and
-            quaternions may name their frame alone. Empty in the plan, whose entries are integers.
+        unit: of its values, "1" for pure numbers, "row" for the unit of a loop row; unit vectors
+            may name their frame alone. Empty in the plan, whose entries are integers.
         width: how many numbers it has.
         indexed: whether kernels read its numbers one by one, ``row.field[j]``.
         feature: what a mechanism has to have for the entry not to be zero, None if it may always

@@ -26,7 +26,8 @@ class JointType:
         rotations: free rotations, columns of the joint frame fixed in the child (universal: the
             first of them, the frame's column 2, is fixed in the parent).
         positions: names of the position coordinates.
-        velocities: names of the velocity coordinates, one per degree of freedom.
+        velocities: names of the velocity coordinates, one per degree of freedom; by default those
+            of the positions.
         urdf: name in URDF files; None where URDF has none.
         pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet
             has none.
@@ -34,13 +35,16 @@ class JointType:
     """
 
     name: str
-    translations: tuple[int, ...] = ()
-    rotations: tuple[int, ...] = ()
-    positions: tuple[str, ...] = ()
+    translations: tuple[int, ...]
+    rotations: tuple[int, ...]
+    positions: tuple[str, ...]
     velocities: tuple[str, ...] = ()
     urdf: str | None = None
     pybullet: int | None = None
     bounded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "velocities", self.velocities or self.positions)
 
     @property
     def dofs(self) -> int:
@@ -73,78 +77,25 @@ class JointType:
         return self.dofs < 6
 
 
-_XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
-_LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
-_ANGLE, _DISTANCE = ("angle",), ("distance",)
-_SLIDE_AND_TURN = ("distance", "angle")
-_PLANE = ("x", "y", "angle")
-_TWO_ANGLES = ("angle1", "angle2")
+_ANGLE, _QUATERNION = ("angle",), ("qw", "qx", "qy", "qz")
+_ANGULAR = ("wx", "wy", "wz")
+_POSE, _TWIST = ("x", "y", "z", *_QUATERNION), ("vx", "vy", "vz", *_ANGULAR)
+_XYZ = (0, 1, 2)
 _FIXED = 4  # pybullet.JOINT_FIXED
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
-        JointType("fixed", urdf="fixed", pybullet=_FIXED),
-        JointType(
-            "revolute",
-            rotations=(2,),
-            positions=_ANGLE,
-            velocities=_ANGLE,
-            urdf="revolute",
-            pybullet=0,
-            bounded=True,
-        ),
-        JointType(
-            "continuous",
-            rotations=(2,),
-            positions=_ANGLE,
-            velocities=_ANGLE,
-            urdf="continuous",
-            pybullet=0,
-        ),
-        JointType(
-            "prismatic",
-            translations=(2,),
-            positions=_DISTANCE,
-            velocities=_DISTANCE,
-            urdf="prismatic",
-            pybullet=1,
-            bounded=True,
-        ),
-        JointType(
-            "cylindrical",
-            translations=(2,),
-            rotations=(2,),
-            positions=_SLIDE_AND_TURN,
-            velocities=_SLIDE_AND_TURN,
-        ),
-        JointType(
-            "spherical",
-            rotations=(0, 1, 2),
-            positions=_QUATERNION,
-            velocities=_ANGULAR,
-            urdf="spherical",
-            pybullet=2,
-        ),
-        JointType(
-            "planar",
-            translations=(0, 1),
-            rotations=(2,),
-            positions=_PLANE,
-            velocities=_PLANE,
-            urdf="planar",
-            pybullet=3,
-        ),
-        JointType("universal", rotations=(2, 0), positions=_TWO_ANGLES, velocities=_TWO_ANGLES),
-        JointType(
-            "floating",
-            translations=(0, 1, 2),
-            rotations=(0, 1, 2),
-            positions=_XYZ + _QUATERNION,
-            velocities=_LINEAR + _ANGULAR,
-            urdf="floating",
-            pybullet=_FIXED,
-        ),
+        # name, free translations, free rotations, positions; velocities if they are others
+        JointType("fixed", (), (), (), urdf="fixed", pybullet=_FIXED),
+        JointType("revolute", (), (2,), _ANGLE, urdf="revolute", pybullet=0, bounded=True),
+        JointType("continuous", (), (2,), _ANGLE, urdf="continuous", pybullet=0),
+        JointType("prismatic", (2,), (), ("distance",), urdf="prismatic", pybullet=1, bounded=True),
+        JointType("cylindrical", (2,), (2,), ("distance", "angle")),
+        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, urdf="spherical", pybullet=2),
+        JointType("planar", (0, 1), (2,), ("x", "y", "angle"), urdf="planar", pybullet=3),
+        JointType("universal", (), (2, 0), ("angle1", "angle2")),
+        JointType("floating", _XYZ, _XYZ, _POSE, _TWIST, urdf="floating", pybullet=_FIXED),
     )
 }
 

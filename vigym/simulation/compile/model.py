@@ -60,7 +60,8 @@ def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.nd
 
 def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
     """Write constants of a joint to the row of the body it carries, or of the loop it closes."""
-    (x_a, q_a), (x_b, q_b) = poses[joint.parent], poses[joint.child]
+    x_a, q_a = poses[joint.parent]
+    x_b, q_b = poses[joint.child]
     R_a, R_b = rotation_matrix(q_a), rotation_matrix(q_b)
     kind, turned = joint.joint_type, joint.child_rotation
     parent_frame, child_frame = _joint_frames(joint, R_a, R_b)
@@ -175,7 +176,8 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     }
     found = []
     for coupling in mechanism.couplings.values():
-        (a, dof), (b, other) = places[coupling.joint], places[coupling.other]
+        a, dof = places[coupling.joint]
+        b, other = places[coupling.other]
         constants = LOOP_ROW_MODEL.rows(1)[0]
         constants["ratio"], constants["offset"] = coupling.ratio, coupling.offset
         found.append(LoopRow(COUPLED_ROW, a, a, b, dof, constants, other))

@@ -123,7 +123,8 @@ class LinearStep:
         Raises:
             ValueError: a motor at its largest force or velocity in either half of the step.
         """
-        motors, (start, end) = self._step.motors, knots
+        motors = self._step.motors
+        start, end = knots
         last = motors.command(*inputs.last)
         command = motors.command(inputs.torques, inputs.targets)
         if before:
