@@ -78,17 +78,17 @@ def _gait(make: Callable[..., minitaur_gaits.Gait], summary: str) -> BuiltinCont
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
-    return lateral_undulation(context.action_count, snake.REACH, **parameters)
+    return lateral_undulation(context.action_count, snake.ACTION_SCALE, **parameters)
 
 
 def _skating(context: Context, **parameters: float) -> Controller:
     dt = task_env(context.env).dt
-    return skating.Skating(snake.REACH, snake.LENGTH, dt, **parameters)
+    return skating.Skating(snake.ACTION_SCALE, snake.LENGTH, dt, **parameters)
 
 
 def _crawl(make: Callable[..., serpenoid.Serpenoid], summary: str) -> BuiltinController:
     def factory(context: Context, **values: float) -> Controller:
-        return make(context.action_count, snake_sidewinding.REACH, **values)
+        return make(context.action_count, snake_sidewinding.ACTION_SCALE, **values)
 
     parameters = settable_parameters(make)
     return BuiltinController(make.__name__, factory, parameters, summary, (SIDEWINDER,))

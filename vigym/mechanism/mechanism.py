@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
 from vigym.mechanism.elements.collection import Elements
-from vigym.mechanism.elements.collisions import Collision, Surface
+from vigym.mechanism.elements.collisions import Collision, ContactMaterial
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
@@ -260,7 +260,7 @@ class Mechanism(Elements):
         """
         checks.require_new_name(name, "contact", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"contact {name!r}")
-        surface = Surface(friction, restitution, torsion, direction)
+        surface = ContactMaterial(friction, restitution, torsion, direction)
         contact = collisions.make_contact(name, body, position, radius, surface)
         return self._add_collision(contact)
 
@@ -289,7 +289,7 @@ class Mechanism(Elements):
         """
         checks.require_new_name(name, "collision", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
-        surface = Surface(friction, restitution, torsion, direction)
+        surface = ContactMaterial(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
         contacts.check_partners(collision, self._index.shapes_of_partners(body))
         return self._add_collision(collision)

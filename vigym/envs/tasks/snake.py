@@ -26,7 +26,7 @@ DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snak
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]
 SERVO = Servo(effort=0.5, stiffness=3.0, damping=0.12, armature=1e-3)  # a small one
-REACH = 1.0  # target angle of an action of 1 [rad]
+ACTION_SCALE = 1.0  # target angle of an action of 1 [rad]
 DRIVES = ("position", "torque")  # values of the option `drive`
 MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
 MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
@@ -159,7 +159,7 @@ class Snake(Task):
 
     def targets(self, action: Array) -> Array | None:
         """Return target angles (..., links - 1) [rad], or None where actions are torques."""
-        return REACH * action if self.drive == "position" else None
+        return ACTION_SCALE * action if self.drive == "position" else None
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return direction, velocity and joint coordinates."""

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.errors import MechanismError
 
 Array = NDArray[np.float64]
-TRIANGLE_TOLERANCE = (
-    1e-6  # relative; laminae have equality in the triangle inequality, less rounding
-)
+# relative; laminae have equality in the triangle inequality, less rounding
+TRIANGLE_TOLERANCE = 1e-6
 LARGEST_INERTIA = 1e307  # [kg m^2] sums of nine such numbers are floats
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
@@ -107,9 +106,8 @@ def require_direction(value: ArrayLike, element: str, size: int = 3) -> Array:
     largest = np.abs(array).max()
     if largest == 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected a vector that is not zero")
-    scaled = (
-        array / largest
-    )  # first by the largest entry: squares of tiny or huge numbers leave the float range
+    # first by the largest entry: squares of tiny or huge numbers leave the float range
+    scaled = array / largest
     length = np.sqrt(scaled @ scaled)
     result: Array = array if largest * length == 1.0 else scaled / length
     return read_only(result)

@@ -131,9 +131,8 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
         mobility.least_effective_mass_at(own.body, places[0]),
         mobility.least_effective_mass_at(partner.body, places[1]),
     )
-    row["effective_mass"] = 0.5 / (
-        1.0 / masses[0] + 1.0 / masses[1]
-    )  # at least, however the two are connected
+    # at least this, however the two are connected
+    row["effective_mass"] = 0.5 / (1.0 / masses[0] + 1.0 / masses[1])
     return row
 
 

@@ -185,12 +185,12 @@ class LaneGroups:
         self.work: list[Array] = [
             aligned(int(header["work_size"])) for _ in split_groups(self.groups, threads)
         ]
-        self._stride = (
-            0  # from one group's constants to the next one's: all share those of the mechanism
-        )
+        # slots from one group's constants to the next one's; 0: all share those of the mechanism
+        self._stride = 0
+        # steps of a call that is not worth interrupting
         self._brief = max(
             MIN_INTERRUPTIBLE_STEPS, INTERRUPTIBLE_WORK // (int(header["body_count"]) * self.groups)
-        )  # steps
+        )
 
     @property
     def state(self) -> Array:

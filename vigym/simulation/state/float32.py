@@ -46,9 +46,8 @@ class SinglePrecision(LaneGroups):
         pairs = self._steps.groups
         self._both: Array = initial_state(self.plan, 2 * pairs)
         self._state = self._both[: self.groups * self.state_size]
-        self._known = np.full(
-            pairs, KNOT_BUFFERS
-        )  # how many of a pair's last knots double precision has
+        # number of a pair's last knots that the states in double precision have
+        self._known = np.full(pairs, KNOT_BUFFERS)
         self._changed = np.ones(pairs, np.bool_)  # pairs that it alone has as they are
         self._round_constants([0])
 
