@@ -17,7 +17,8 @@ SETTLED = 2.0  # start of the measurement [s]
 def crawl(along: float, across: float, seed: int = 0) -> dict[str, float]:
     """Return mean speed [m/s], power [W], cost of transport and largest penetration [m]."""
     env = gym.make("vigym/Snake-v0", friction_along=along, friction_across=across)
-    gait = lateral_undulation(joints=env.action_space.shape[0], action_scale=ACTION_SCALE)  # type: ignore[index]
+    joints = env.action_space.shape[0]  # type: ignore[index]
+    gait = lateral_undulation(joints=joints, action_scale=ACTION_SCALE)
     observation, info = env.reset(seed=seed)
     path, powers = [], []
     depth, done = 0.0, False

@@ -23,7 +23,8 @@ SETTLED = 2.0  # start of the measurement [s]
 def travel(name: str, duration: float, seed: int = 0) -> dict[str, float]:
     """Return speeds along and left of the initial snake [m/s], power [W] and least uprightness."""
     env = gym.make("vigym/SnakeSidewinding-v0")
-    gait = GAITS[name](joints=env.action_space.shape[0], action_scale=ACTION_SCALE)  # type: ignore[index]
+    joints = env.action_space.shape[0]  # type: ignore[index]
+    gait = GAITS[name](joints=joints, action_scale=ACTION_SCALE)
     observation, info = env.reset(seed=seed)
     path, powers = [], []
     upright = 1.0

@@ -1,4 +1,4 @@
-"""Names given by users: suggestions for unknown ones, modules of the working directory."""
+"""Names that users give: suggestions for unknown ones, import of modules."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def suggest(found: str, names: list[str]) -> str:
 
 
 def import_user_module(name: str) -> ModuleType:
-    """Return an imported module; the working directory is searched, too.
+    """Import a module, from the working directory too.
 
     Raises:
         ImportError: no such module.

@@ -152,7 +152,7 @@ class Mechanism(Elements):
         return self.frames.add(name, bodies.make_frame(name, body, position, orientation))
 
     def add_world_shape(self, shape: Shape) -> None:
-        """Draw a shape at rest; its pose is in the world."""
+        """Add a shape that is drawn at rest in the world."""
         self.world_shapes += check_shapes([shape], "world")
 
     def add_spring(
@@ -374,7 +374,7 @@ class Mechanism(Elements):
         return self._structure[1]
 
     def reset_structure(self) -> None:
-        """Discard the structure that was found: elements of this copy lie at other places."""
+        """Discard the analysed structure: elements of this copy have other places."""
         self._structure = None
 
     def summary(self) -> str:

@@ -32,7 +32,7 @@ def _part(path: str, doc: str) -> Any:
 
 
 def _property_of(part: str, source: Any) -> Any:
-    """Return a read-only property for one that a part has, with its docstring."""
+    """Return a read-only property that reads one of a part, with its docstring."""
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 

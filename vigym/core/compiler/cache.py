@@ -87,7 +87,7 @@ SOURCES = _sources_hash()
 
 
 class _CheckedResult(CompileResultCacheImpl):
-    """Compiled code as bytes with their checksum: damaged machine code ends a process, or lies."""
+    """Compiled code as bytes with a checksum: damaged code crashes, or computes wrong numbers."""
 
     _locator_classes = [UserProvidedCacheLocator]  # not those that know nothing of the sources
 
@@ -155,7 +155,7 @@ def _words(error: Exception) -> str:
 
 
 def _print_once(verb: str, rest: str) -> None:
-    """Print what vigym does with its kernels, once for each verb."""
+    """Print what vigym does with its kernels, at most once for each verb."""
     if verb not in _printed:
         _printed.add(verb)
         print(f"vigym {verb} {rest}", file=sys.stderr, flush=True)

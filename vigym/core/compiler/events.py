@@ -1,4 +1,4 @@
-"""Events of compilation, for those who tell people about it."""
+"""Events of compilation, for messages about its progress."""
 
 from collections.abc import Callable
 

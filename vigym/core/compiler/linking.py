@@ -38,13 +38,13 @@ def _libraries() -> tuple[Any, Any]:
     from numba.core.codegen import JITCodeLibrary
 
     class WaitingLibrary(JITCodeLibrary):
-        """Code of a phase, without what it calls and without machine code."""
+        """Code of a phase, without the phases that it calls and without machine code."""
 
         def _ensure_finalized(self):
             """Leave everything to the kernel that links this library."""
 
     class KernelLibrary(JITCodeLibrary):
-        """Code of a kernel, with every phase below it once."""
+        """Code of a kernel, with one copy of every phase that it needs."""
 
         def finalize(self):
             """Link all phases, callers first, then make machine code."""

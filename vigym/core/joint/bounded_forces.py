@@ -242,7 +242,7 @@ def step_bounded_forces(d, step_length, mask):
 
 @inline
 def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
-    """Find the lanes of the mask in which a force that holds a dof lets it give way too far."""
+    """Find the lanes of the mask in which a holding force lets its dof yield too far."""
     holds = above(2.0 * softness * slope * h, d.full(1.0))
     allowed = d.full(select_by_precision(MAX_YIELD, force))
     too_far = above(absolute(h * softness * (force - anchor)), allowed)
@@ -251,7 +251,7 @@ def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
 
 @phase
 def reanchor_bounded_forces(d, h, mask):
-    """Move the anchors to the forces where the proximal term lets a dof give way too far.
+    """Move the proximal anchors to the present forces where a dof yields too far.
 
     Returns:
         Lanes of the mask in which that is so.

@@ -67,7 +67,7 @@ def apply_targets(d, targets, first):
 
 @phase
 def torque_times_coordinate(d):
-    """Sum u s over driven translations and angles: its change under held torques is their work."""
+    """Sum torque times coordinate over driven dofs: its change is the work of constant torques."""
     total = d.full(0.0)
     for a in range(d.actuator_count):
         actuator = d.actuator(a)

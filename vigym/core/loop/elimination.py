@@ -90,7 +90,7 @@ def start_loop_row_pivot(loop_row, knot2, knot3):
 
 @phase(needs="loops")
 def assemble_coupling_rows(d, knot2, knot3):
-    """Write K and B of couplings: no wrench on a body, they act where dofs are eliminated."""
+    """Write K and B of couplings, zero on bodies: they act where their dofs are eliminated."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         if loop_row.kind == COUPLED_ROW:
@@ -224,7 +224,7 @@ def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
 
 @inline
 def coupling_part(d, fill_in, p):
-    """Compute what a coupling adds to K N and W B of dof p; other rows act on bodies."""
+    """Compute the parts of K N and W B of dof p that a coupling adds; other rows act on bodies."""
     loop_row = d.loop_row(fill_in.loop_row)
     return coupling_factor(d, loop_row, p) if loop_row.kind == COUPLED_ROW else d.full(0.0)
 

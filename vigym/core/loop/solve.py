@@ -129,7 +129,7 @@ def dof_residual_after_multipliers(d, dof, motion):
 
 @phase(needs="loops", otherwise=zero)
 def multiplier_rounding(d):
-    """Compute what the rounding of rows' residuals leaves of the residuals of dofs, scaled.
+    """Compute the scaled residual of dofs that the rounding of row residuals causes.
 
     A row's residual is known to some roundings of the length scale; the row turns that into a
     multiplier, and that into forces: next to singular poses, a lot.

@@ -1,4 +1,4 @@
-"""Copies kept aside: states before a call, knots before a second attempt, factors.
+"""Saved copies: states before a call, knots before a second attempt, factors.
 
 Masks are lanes of ``d.wide``: in a single environment all of its lanes are equal.
 """
@@ -46,7 +46,7 @@ def keep_knot(d, knot, slot):
 
 @inline
 def restore_knot(d, knot, slot, mask):
-    """Write what was kept to a knot buffer, in the lanes of the mask."""
+    """Restore the saved knot buffer in the lanes of the mask."""
     blend(d, d.state, knot, d.work, kept_knot(d, slot), d.knot_size, mask)
 
 

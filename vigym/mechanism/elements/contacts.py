@@ -160,7 +160,7 @@ def _roundness(collision: Collision) -> int:
 
 
 def pair_friction(first: Collision, second: Collision) -> float:
-    """Return the friction coefficient of two bodies: the geometric mean of their mean ones."""
+    """Return the friction of two bodies: the geometric mean of each one's mean coefficient."""
     return float(np.sqrt(first.friction.mean() * second.friction.mean()))
 
 
@@ -252,7 +252,7 @@ def _can_collide(first: Collision, second: Collision) -> bool:
 def check_hinge_overlap(
     contact: PairContact, joints: Iterable[Joint], bodies: Mapping[str, Body]
 ) -> None:
-    """Raise MechanismError for two round shapes that meet in a joint of their bodies.
+    """Raise MechanismError for two round shapes whose centre lines meet in a joint.
 
     Where the middle segments of both pass through the anchor, their distance stays zero.
 

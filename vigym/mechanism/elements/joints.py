@@ -190,7 +190,7 @@ class Joint(JointParameters):
 
     @property
     def is_open(self) -> bool:
-        """Whether the frames on parent and child differ at assembly: a loop is yet to be closed."""
+        """Whether the frames on parent and child differ at assembly, so that its loop is open."""
         return bool(
             (self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any()
         )

@@ -12,7 +12,7 @@ from vigym.mechanism.elements.joints import Joint
 
 @dataclass(frozen=True)
 class DCMotor:
-    """Direct-current motor with saturating torque, driven by pulse width.
+    """Direct-current motor with saturating torque, driven by pulse-width modulation.
 
     current = (pwm * voltage - (torque_constant + viscous) * rate) / resistance; the torque is read
     from the table at |current|, its last value beyond, and has the sign of the current.

@@ -130,7 +130,7 @@ def effective_mass(mobility: ArrayLike) -> Array:
 
 
 def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:
-    """Return the joint forces of least norm that hold the bodies as given ones do.
+    """Return the joint forces of least norm that have the same effect on the bodies as given ones.
 
     Joints hold a body with G^T lam; joints that depend on each other can share that in many ways.
     Of these lam has the least norm.

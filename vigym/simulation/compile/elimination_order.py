@@ -41,7 +41,7 @@ class LoopRow:
 
 
 def _ancestors(parents: list[int], body: int) -> list[int]:
-    """List a body and all that it hangs on, without the world."""
+    """List a body and its ancestors in the tree, without the world."""
     chain = []
     while body:
         chain.append(body)
@@ -110,7 +110,7 @@ class Loops:
         return fill_ins
 
     def _paths(self, parents: list[int]) -> np.ndarray:
-        """Find each fill-in row's row at the parent; those that arrive there second are added."""
+        """Find the parent's fill-in row of each one; all but the first to arrive are added."""
         table = FILL_IN_PLAN.rows(len(self._index))
         table["parent_fill_in"] = table["adds"] = -1
         written = {(end, r) for r, row in enumerate(self.rows) for end in (row.a, row.b)}

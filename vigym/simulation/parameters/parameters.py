@@ -17,7 +17,7 @@ from vigym.simulation.plant import Plant
 
 
 class Parameters:
-    """Factors of the quantities of every environment, and what follows from them.
+    """Factors of the quantities of every environment, and the constants that follow from them.
 
     Args:
         plant: mechanism and memory; `set` gives its environments their constants.
@@ -138,7 +138,7 @@ class Parameters:
         return self._plant.squeeze(masses), self._plant.squeeze(inertias)
 
     def _factors_of(self, quantity: str, names: list[str]) -> Array:
-        """Return the factors (count, n) of named elements, 1 of those without one."""
+        """Return the factors (count, n) of named elements; 1 where an element has none."""
         columns = self.table.columns.get(quantity, {})
         if self.factors is None or not columns:
             return np.ones((self._plant.count, len(names)))

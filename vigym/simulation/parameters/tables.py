@@ -1,4 +1,4 @@
-"""Constant tables with multiplied quantities, without compiling anew; lengths are as built."""
+"""Constant tables of environments with multiplied quantities, made without recompilation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ScaledTables:
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
-        """Build tables with a row of factors; scales and effective masses are found anew."""
+        """Build the tables of a row of factors, with scales and effective masses computed again."""
         tables = {name: getattr(self._model, name).copy() for name in TABLES}
         for table, field, rows, columns, power in self._products:
             values = tables[table][field]

@@ -110,7 +110,7 @@ def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[]
 
 
 def _wait_whatever_comes(parts: list[Future[None]]) -> None:
-    """Wait until all parts are done; exceptions that a signal raises are too late."""
+    """Wait until all parts are done; ignore exceptions that signals raise meanwhile."""
     while True:
         try:
             wait(parts)
@@ -338,7 +338,7 @@ class LaneGroups:
         )
 
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:
-        """Find spans of groups, one for each thread that pays; a kernel compiles on one thread."""
+        """Split the groups among as many threads as the work is worth; kernels compile on one."""
         if len(self.work) == 1 or not kernel.signatures:
             return [(0, self.groups)]
         bodies = int(header_of(self.plan)["body_count"])

@@ -1,4 +1,4 @@
-"""Lane groups that step in single precision, and what they serve for.
+"""Lane groups that step in single precision, and what they are meant for.
 
 Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of
 motion hold to a few roundings of their largest term, which is a body's way from the origin, m |x| /
@@ -93,7 +93,7 @@ class SinglePrecision(LaneGroups):
         self._changed[:] = True
 
     def update_derived(self) -> None:
-        """Rebuild what follows from poses that were written to the state."""
+        """Update what follows from poses that were written to the state."""
         super().update_derived()
         self._changed[:] = True
 

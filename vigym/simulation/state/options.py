@@ -43,7 +43,7 @@ class Options:
 
 
 def checked_options(mechanism: Mechanism, **given: Any) -> Options:
-    """Check the options given for a mechanism, all of those of `Options`.
+    """Check the options of a simulator, all those that `Options` has.
 
     Args:
         mechanism: mechanism to simulate.

@@ -155,7 +155,7 @@ class Readings:
             self._plant.read(self._table, mask)
 
     def restart(self, mask: NDArray[np.bool_]) -> None:
-        """Begin the account of energy and status anew for the environments of a mask (count,)."""
+        """Reset the energy balance and the status of the environments of a mask (count,)."""
         self.status_rows[mask] = UNSTEPPED
         self.start_energy = np.where(mask, self.total_energy(), self.start_energy)
 
@@ -180,7 +180,7 @@ class Readings:
 
     @property
     def scalars(self) -> Array:
-        """Scalars (count, READ_COUNT) ordered as in the read kernel; columns lie apart."""
+        """Scalars (count, READ_COUNT) as in the read kernel; each column is contiguous."""
         scalars: Array = self.table[:, self._columns.scalars].copy(order="F")
         return scalars
 
