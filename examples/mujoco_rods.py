@@ -15,7 +15,8 @@ def mujoco_model(rods: Rods, step: float) -> str:
     bodies, loop = "", ""
     starts = np.vstack((rods.ends[:1], 2 * rods.halves[:-1]))
     for k in reversed(range(len(rods.halves))):
-        (x, z), (right, up) = starts[k], rods.halves[k]
+        x, z = starts[k]
+        right, up = rods.halves[k]
         inertia = " ".join(3 * [str(rods.inertia[k])])
         inertial = f'<inertial pos="{right} 0 {up}" mass="1" diaginertia="{inertia}"/>'
         hinge = '<joint type="hinge" axis="0 1 0"/>'

@@ -8,7 +8,7 @@ import numpy as np
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.serpenoid import lateral_undulation
-from vigym.envs.tasks.snake import REACH
+from vigym.envs.tasks.snake import ACTION_SCALE
 
 FRICTIONS = ((0.4, 0.4), (0.1, 0.2), (0.04, 0.4), (0.01, 0.4))  # along the links and across
 SETTLED = 2.0  # start of the measurement [s]
@@ -17,7 +17,8 @@ SETTLED = 2.0  # start of the measurement [s]
 def crawl(along: float, across: float, seed: int = 0) -> dict[str, float]:
     """Return mean speed [m/s], power [W], cost of transport and largest penetration [m]."""
     env = gym.make("vigym/Snake-v0", friction_along=along, friction_across=across)
-    gait = lateral_undulation(joints=env.action_space.shape[0], reach=REACH)  # type: ignore[index]
+    joints = env.action_space.shape[0]  # type: ignore[index]
+    gait = lateral_undulation(joints=joints, action_scale=ACTION_SCALE)
     observation, info = env.reset(seed=seed)
     path, powers = [], []
     depth, done = 0.0, False

@@ -10,7 +10,7 @@ import numpy as np
 
 import vigym  # noqa: F401  registers the environments
 from vigym.control.serpenoid import Serpenoid, linear_progression, rolling, sidewinding
-from vigym.envs.tasks.snake_sidewinding import REACH
+from vigym.envs.tasks.snake_sidewinding import ACTION_SCALE
 
 GAITS: dict[str, Callable[..., Serpenoid]] = {
     "sidewinding": sidewinding,
@@ -23,7 +23,8 @@ SETTLED = 2.0  # start of the measurement [s]
 def travel(name: str, duration: float, seed: int = 0) -> dict[str, float]:
     """Return speeds along and left of the initial snake [m/s], power [W] and least uprightness."""
     env = gym.make("vigym/SnakeSidewinding-v0")
-    gait = GAITS[name](joints=env.action_space.shape[0], reach=REACH)  # type: ignore[index]
+    joints = env.action_space.shape[0]  # type: ignore[index]
+    gait = GAITS[name](joints=joints, action_scale=ACTION_SCALE)
     observation, info = env.reset(seed=seed)
     path, powers = [], []
     upright = 1.0

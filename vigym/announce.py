@@ -64,7 +64,7 @@ _ANNOUNCERS: list[_Announcer] = []
 
 
 def announce() -> None:
-    """Tell from now on when kernels of vigym are compiled; once is enough for a process."""
+    """Show progress from now on when kernels compile; one call serves the whole process."""
     if not _ANNOUNCERS:
         announcer = _Announcer()
         _ANNOUNCERS.append(announcer)

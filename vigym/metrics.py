@@ -42,7 +42,7 @@ class SimulatorReadings(Protocol):
 
 
 def metrics(sim: SimulatorReadings) -> dict[str, Any]:
-    """Compute the metrics of the present knot; floats, or arrays (batch,).
+    """Compute the metrics of the present state; floats, or arrays (batch,).
 
     Returns:
         energy_kinetic, energy_potential, energy_total [J] (springs potential, armatures kinetic);
@@ -55,9 +55,9 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         work_absolute: sum of |work| of every actuator and motor in every step since reset [J]:
             braking counts as much as driving;
         power_mech: increase of that in the last call of `step` over its time, the mean of the sum
-            of |torque * rate| [W]; zero after a reset. A motor's force acts at the knots, half
-            before and half after each: it is counted up to half a step before the last one;
-        power_dissipated: loss in dampers and friction at the knot [W];
+            of |torque * rate| [W]; zero after a reset. A motor's force acts where steps meet, half
+            of it in each of both: the last half step is not counted yet;
+        power_dissipated: present loss in dampers and friction [W];
         penetration: deepest contact below the ground [m]; slip: fastest of the contacts that carry
             a force [m/s].
     """

@@ -125,7 +125,8 @@ def quaternion_from_matrix(rotation: Array) -> Array:
 
 def rotation_from_rpy(rpy: Array) -> Array:
     """Return the rotation matrix of roll, pitch, yaw (3,) [rad]: about fixed x, then y, then z."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    cr, cp, cy = np.cos(rpy)
+    sr, sp, sy = np.sin(rpy)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

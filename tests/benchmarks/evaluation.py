@@ -77,7 +77,7 @@ def undulating() -> Row:
 def sidewinding_too() -> Row:
     """The snake of alternating axes of vigym/SnakeSidewinding-v0."""
     mech = snake_sidewinding.alternating_snake(MODULES, snake_sidewinding.SnakeSidewinding.friction)
-    gait = sidewinding(MODULES - 1, snake_sidewinding.REACH)
+    gait = sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)
     twin = in_mujoco(mujoco_snake(mech, TIMESTEP, STIFF), gait, hold=HOLD)
     found = evaluated("vigym/SnakeSidewinding-v0", "sidewinding")
     return found, _crawled(mech, in_vigym(mech, gait, hold=HOLD)), _crawled(mech, twin)

@@ -194,7 +194,8 @@ def vigym_chain(bars: list[Bar]) -> vigym.Mechanism:
     """The chain as a mechanism; loops are closed by a fourth hinge of each window."""
     mech = vigym.Mechanism(gravity=(0.0, 0.0, -GRAVITY))
     for bar in bars:
-        (x, z), half = bar.centre, bar.angle / 2
+        x, z = bar.centre
+        half = bar.angle / 2
         turn = (np.cos(half), 0.0, np.sin(half), 0.0)
         mech.add_body(bar.name, MASS, bar.inertia, position=(x, 0.0, z), orientation=turn)
         carrier = bars[bar.parent].name if bar.parent >= 0 else "world"

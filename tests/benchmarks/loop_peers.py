@@ -273,7 +273,8 @@ def _exudyn_system(bars: list[Bar], planar: bool, sensors: bool) -> tuple[Any, l
 def _exudyn_body(mbs: Any, bar: Bar, planar: bool) -> tuple[Any, Any]:
     import exudyn.itemInterface as items
 
-    (x, y), turn = map(float, bar.centre), -bar.angle
+    x, y = map(float, bar.centre)
+    turn = -bar.angle
     if planar:
         node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[x, y, turn]))
         body = mbs.AddObject(

@@ -63,7 +63,7 @@ def planar(friction: tuple[float, float]) -> Mechanism:
 
 
 def undulation() -> Serpenoid:
-    return lateral_undulation(LINKS - 1, snake.REACH)
+    return lateral_undulation(LINKS - 1, snake.ACTION_SCALE)
 
 
 def in_vigym(
@@ -178,7 +178,7 @@ def undulating() -> str:
 def sidewinding_too() -> str:
     """Speed and direction of the snake of alternating axes."""
     mech = snake_sidewinding.alternating_snake(MODULES, 0.5)
-    gait = sidewinding(MODULES - 1, snake_sidewinding.REACH)
+    gait = sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)
     rows = []
     for name, found in (
         ("vigym", in_vigym(mech, gait)),
@@ -218,7 +218,7 @@ def main() -> None:
     print(about(planar(FRICTIONS[0]), undulation()))
     print(undulating() + "\n")
     modules = snake_sidewinding.alternating_snake(MODULES, 0.5)
-    print(about(modules, sidewinding(MODULES - 1, snake_sidewinding.REACH)))
+    print(about(modules, sidewinding(MODULES - 1, snake_sidewinding.ACTION_SCALE)))
     print(sidewinding_too())
 
 

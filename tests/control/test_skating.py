@@ -65,7 +65,7 @@ def test_it_drives_snakes_with_friction_too_with_less_power_than_waves():
 
 def test_a_batch_is_as_each_by_itself_and_a_new_episode_starts_afresh():
     envs = gym.make_vec("vigym/Snake-v0", num_envs=3, skates=True)
-    together, alone = (Skating(snake.REACH, LINK, envs.unwrapped.dt) for _ in range(2))
+    together, alone = (Skating(snake.ACTION_SCALE, LINK, envs.unwrapped.dt) for _ in range(2))
     for _ in range(2):
         observations, infos = envs.reset(seed=4)
         actions = []

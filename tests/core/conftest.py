@@ -14,6 +14,6 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         used.append(count)
         run_parallel(work, count)
 
-    monkeypatch.setattr(batch, "PAYS", 1)
+    monkeypatch.setattr(batch, "MIN_WORK_PER_THREAD", 1)
     monkeypatch.setattr(batch, "run_parallel", counted)
     return used

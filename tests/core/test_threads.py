@@ -17,7 +17,7 @@ from scenes.trees import TYPES, random_tree
 from vigym import Simulator
 from vigym.simulation.state import batch
 
-SCRIPT = Path(__file__).with_name("threaded.py")
+SCRIPT = Path(__file__).parents[1] / "scenes" / "threaded.py"
 
 
 def assert_same(one, many):
@@ -122,7 +122,7 @@ def test_an_error_in_a_thread_reaches_the_caller_after_all_have_ended():
 
 @pytest.mark.parametrize(("groups", "threads"), [(1, 4), (5, 2), (8, 3), (7, 7), (3, 100)])
 def test_shares_are_even_and_complete(groups, threads):
-    parts = batch.shares(groups, threads)
+    parts = batch.split_groups(groups, threads)
     assert [g for start, stop in parts for g in range(start, stop)] == list(range(groups))
     sizes = [stop - start for start, stop in parts]
     assert len(sizes) == min(groups, threads)

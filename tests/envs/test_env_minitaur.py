@@ -9,7 +9,14 @@ import pytest
 from vigym import assets, load_urdf
 from vigym.control.hop import Hop
 from vigym.control.minitaur_gaits import bound, pronk, trot
-from vigym.control.minitaur_legs import LOWER, UPPER, action_of, commanded, hip_angles, reach
+from vigym.control.minitaur_legs import (
+    LOWER,
+    UPPER,
+    action_of,
+    commanded,
+    foot_distance,
+    hip_angles,
+)
 from vigym.envs.tasks.minitaur import Minitaur
 
 LEGS = ("front_left", "back_left", "front_right", "back_right")
@@ -77,7 +84,7 @@ def test_positive_swing_brings_the_foot_forwards(swing, extension):
     env = gym.make("vigym/Minitaur-v0", reset_noise_scale=0.0).unwrapped
     hips = hip_angles(np.full(4, swing), np.full(4, extension))
     env.sim.reset(dict(zip(env.mechanism.motor_names, hips, strict=True)), place_on_ground=True)
-    far = float(reach(np.array(extension)))
+    far = float(foot_distance(np.array(extension)))
     for leg in LEGS:
         hip = 0.5 * (
             env.sim.body_position(f"{leg}_motor_front") + env.sim.body_position(f"{leg}_motor_rear")

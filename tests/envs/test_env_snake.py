@@ -98,7 +98,7 @@ def test_it_starts_on_the_ground_and_rests_there():
 
 def test_actions_are_angles():
     info = play(gym.make("vigym/Snake-v0"), lambda *_: 0.5 * np.ones(8, dtype=np.float32), 50)[-1]
-    assert info["joint_positions"][7:] == pytest.approx(0.5 * snake.REACH, abs=0.1)
+    assert info["joint_positions"][7:] == pytest.approx(0.5 * snake.ACTION_SCALE, abs=0.1)
     assert 0.0 < info["torque_squared"] < 0.1 * 8 * snake.SERVO.effort**2  # what friction holds
 
 
@@ -114,7 +114,7 @@ def test_actions_are_torques_where_asked():
 
 def test_what_info_says_of_the_way():
     env = gym.make("vigym/Snake-v0")
-    for info in play(env, lateral_undulation(8, snake.REACH), 100)[50:]:
+    for info in play(env, lateral_undulation(8, snake.ACTION_SCALE), 100)[50:]:
         states, mech = env.unwrapped.sim.body_states, env.unwrapped.mechanism
         weight = GRAVITY * sum(body.mass for body in mech.bodies.values())
         assert info["cost_of_transport"] == pytest.approx(
@@ -134,7 +134,7 @@ def test_a_link_on_a_skate_does_not_slip_sideways():
     """Over a step the middle of every link moves along the link's mean axis, to second order in how it turns."""
     env = gym.make("vigym/Snake-v0", skates=True, reset_noise_scale=0.5)
     env.reset(seed=0)
-    sim, gait = env.unwrapped.sim, lateral_undulation(8, snake.REACH, ramp=0.0)
+    sim, gait = env.unwrapped.sim, lateral_undulation(8, snake.ACTION_SCALE, ramp=0.0)
     sideways, farthest = 0.0, 0.0
     for _ in range(100):
         before = sim.body_states
@@ -181,7 +181,7 @@ def test_mujoco_s_snake_is_as_fast(bench):
 
 def test_sidewinding_goes_to_the_left(bench):
     env = gym.make("vigym/SnakeSidewinding-v0", reset_noise_scale=0.0)
-    infos = play(env, sidewinding(15, snake_sidewinding.REACH), 250)
+    infos = play(env, sidewinding(15, snake_sidewinding.ACTION_SCALE), 250)
     start, end = infos[50], infos[-1]
     y, x = end["y_position"] - start["y_position"], end["x_position"] - start["x_position"]
     assert np.hypot(x, y) / 8.0 == pytest.approx(0.24, rel=0.1)
@@ -194,7 +194,7 @@ def test_sidewinding_goes_to_the_left(bench):
 def test_mujoco_s_sidewinding_snake_is_as_fast(bench):
     pytest.importorskip("mujoco")
     mech = snake_sidewinding.alternating_snake(16, 0.5)
-    gait = sidewinding(15, snake_sidewinding.REACH)
+    gait = sidewinding(15, snake_sidewinding.ACTION_SCALE)
     ours = bench.in_vigym(mech, gait, timestep=0.005)
     theirs = bench.in_mujoco(bench.mujoco_snake(mech, bench.TIMESTEP), gait)
     assert ours.failures == 0
@@ -213,7 +213,7 @@ def moved(gait, steps=250):
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_rolling_goes_a_circumference_in_each_period(side):
-    way, seconds = moved(rolling(15, snake_sidewinding.REACH, lag=side * np.pi / 2.0))
+    way, seconds = moved(rolling(15, snake_sidewinding.ACTION_SCALE, lag=side * np.pi / 2.0))
     circumference = np.pi * snake_sidewinding.DIAMETER
     assert way[1] == pytest.approx(-side * 0.5 * seconds * circumference, rel=0.1)
     assert abs(way[0]) < 0.02 * abs(way[1])
@@ -221,7 +221,7 @@ def test_rolling_goes_a_circumference_in_each_period(side):
 
 @pytest.mark.parametrize("step", [-0.9, 0.9])
 def test_linear_progression_goes_where_its_wave_goes(step):
-    way, seconds = moved(linear_progression(15, snake_sidewinding.REACH, step=step))
+    way, seconds = moved(linear_progression(15, snake_sidewinding.ACTION_SCALE, step=step))
     assert -np.sign(step) * way[0] > 0.03 * seconds
     assert abs(way[1]) < 0.1 * abs(way[0])
 
@@ -251,7 +251,7 @@ def test_the_serpenoid_s_waves():
     assert wave(time, np.arange(3.0))[:, 2] == pytest.approx(
         0.05 + 0.5 * np.sin(4.0 * np.pi * time - 0.6 + 0.1)
     )
-    gait = Serpenoid(joints=4, reach=2.0, lateral=wave, dorsal=Wave(offset=3.0), ramp=0.5)
+    gait = Serpenoid(joints=4, action_scale=2.0, lateral=wave, dorsal=Wave(offset=3.0), ramp=0.5)
     assert gait.angles(time).shape == (7, 4)
     assert gait.angles(1.0)[[1, 3]] == pytest.approx(3.0)
     assert gait.angles(0.25)[0] == pytest.approx(0.5 * wave(0.25, np.zeros(1))[0])

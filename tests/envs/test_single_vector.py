@@ -25,10 +25,8 @@ def test_vector_environments(name):
     going = np.ones(20, bool)
     for _ in range(20):
         actions = 0.5 * double.action_space.sample()
-        (expected, _, over, _, _), (found, _, ended, _, infos) = (
-            double.step(actions),
-            single.step(actions),
-        )
+        expected, _, over, _, _ = double.step(actions)
+        found, _, ended, _, infos = single.step(actions)
         going &= ~(over | ended)
         np.testing.assert_allclose(found[going], expected[going], atol=2e-3)
         assert infos["solver_converged"][going].all()

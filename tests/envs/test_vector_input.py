@@ -65,7 +65,7 @@ def test_more_environments_than_there_is_memory_for():
 @pytest.mark.parametrize(
     ("action", "error"),
     [
-        (np.zeros(1, dtype=complex), "found complex128 values, expected numbers, real ones"),
+        (np.zeros(1, dtype=complex), "found complex128 values, expected real numbers"),
         ([0.5 + 0.0j], "found complex128 values"),
         ([True], "found bool values"),
         (["0.5"], "found <U3 values"),

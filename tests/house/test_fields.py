@@ -14,7 +14,7 @@ WHOLE_STATES = {"vigym/core/kernels/float32.py"}  # copies states slot by slot b
 ROWS = {kind: {"index", *rows.fields} for kind, rows in fields.ROW_KINDS.items()}
 # what `d`, the data of a lane group, has
 DATA = {"wide", "full", "lane_count", "block_count", *fields.ROW_KINDS, *fields.HEADER.names}
-DATA |= {*fields.BLOCK_STARTS, *fields.TABLES}
+DATA |= {*fields.BLOCK_STARTS}  # not the arrays: kernels do not read `d.work[i]`
 LIBRARIES = {"math", "np"}
 
 
@@ -69,10 +69,12 @@ def undeclared(function: Function) -> Iterator[ast.Attribute]:
 
 def test_every_field_is_explained():
     for rows in fields.ROW_KINDS.values():
-        for name, (_, field, _) in rows.fields.items():
+        for name, (array, field, _) in rows.fields.items():
             assert name.isidentifier()
             assert len(field.meaning.split()) > 1, f"{name}: {field.meaning}"
             assert field.width >= 1, name
+            # rows of the plan are integers: numbers of rows, counts and kinds
+            assert field.unit or array == "plan", f"{name}: found no unit, expected one, or '1'"
 
 
 def test_undeclared_fields_are_found():
@@ -80,9 +82,12 @@ def test_undeclared_fields_are_found():
 def f(d, dof, other):
     body, n = d.body(0), d.body_count
     dof.mass = body.mass + d.wide.pose(1, 2).mass + d.nothing + other.anything
+    return d.work[body.first_dof + 3] + d.wide.plan[7]
 """
     found = [ast.unparse(node) for node in undeclared(ast.parse(code).body[0])]
-    assert sorted(found) == ["d.nothing", "d.wide.pose(1, 2).mass", "dof.mass", "other.anything"]
+    arrays = ["d.wide.plan", "d.work"]
+    others = ["d.nothing", "d.wide.pose(1, 2).mass", "dof.mass", "other.anything"]
+    assert sorted(found) == sorted(arrays + others)
 
 
 @pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.name)

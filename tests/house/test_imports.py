@@ -1,5 +1,10 @@
 """Imports between modules: no cycles, type hints counted, and where numba may be imported."""
 
+import ast
+import re
+from pathlib import Path
+
+import pytest
 from sources import SOURCES, Source, imported
 
 COMPILER = "vigym/core/compiler"  # the only folder that imports numba
@@ -7,6 +12,9 @@ COMPILER = "vigym/core/compiler"  # the only folder that imports numba
 PRIVATE = {f"{COMPILER}/linking.py", f"{COMPILER}/cache.py"}
 # names for extensions of numba's types: https://numba.readthedocs.io/en/stable/extending/
 EXTENSION_API = {
+    "numba.config",
+    "numba.njit",
+    "numba.types",
     "numba.core.cgutils",
     "numba.core.event",
     "numba.core.imputils.lower_cast",
@@ -57,13 +65,49 @@ def test_modules_do_not_import_each_other_in_a_circle():
     assert cycles(graph()) == []
 
 
+def private_names(names: set[str]) -> set[str]:
+    """Return the names that numba does not document as public or for extensions."""
+    public = {name for name in names if name.startswith(("numba.extending.", "numba.types."))}
+    return names - public - EXTENSION_API
+
+
+def dynamic_imports(source: Source) -> list[str]:
+    """Return the calls that import numba by a text, and all of `__import__`."""
+    calls = [node for node in source.nodes if isinstance(node, ast.Call)]
+    named = [(ast.unparse(call.func).split(".")[-1], ast.unparse(call)) for call in calls]
+    return [
+        text
+        for name, text in named
+        if name == "__import__" or (name == "import_module" and re.search("numba|llvmlite", text))
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from numba import core",
+        "import numba._dispatcher",
+        "import numba.np.arrayobj",
+        "import numba",
+    ],
+)
+def test_private_parts_of_numba_are_found(code: str):
+    assert private_names(set(imported(ast.parse(code), [])))
+
+
+def test_dynamic_imports_are_found(tmp_path: Path):
+    file = tmp_path / "file.py"
+    file.write_text('__import__("numba")\nimport_module("numba.core")\nimport_module(name)\n')
+    assert len(dynamic_imports(Source(file))) == 2
+
+
 def test_only_the_compiler_imports_numba():
     users = {source.name for source in SOURCES if libraries(source, "numba", "llvmlite")}
     assert {name for name in users if not name.startswith(f"{COMPILER}/")} == set()
+    assert {s.name: dynamic_imports(s) for s in SOURCES if dynamic_imports(s)} == {}
 
 
 def test_private_parts_of_numba_are_used_for_linking_and_caching_only():
     for source in SOURCES:
         if source.folder == COMPILER and source.name not in PRIVATE:
-            used = {name for name in libraries(source, "numba") if name.startswith("numba.core.")}
-            assert used - EXTENSION_API == set(), source.name
+            assert private_names(libraries(source, "numba")) == set(), source.name

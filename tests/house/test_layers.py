@@ -70,10 +70,11 @@ PUBLIC = {"vigym", "vigym/control", "vigym/wrappers"}  # a person imports from t
 
 
 def imports_of(source: Source, late: bool = True) -> set[str]:
-    return set(imported(source.tree, source.package, late, hints=False))
+    return set(imported(source.tree, source.package, late))
 
 
 def inner_layers(source: Source, late: bool = True) -> set[str]:
+    """Return the other layers that a file imports, for type hints too."""
     parts = [name.split(".") for name in imports_of(source, late)]
     return {module[1] for module in parts if module[0] == "vigym" and len(module) > 1} - {
         source.layer

@@ -12,7 +12,6 @@ import pytest
 import vigym
 from vigym import assets
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.mechanism.elements.shapes import SHAPES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -108,18 +107,6 @@ def test_its_table_has_every_environment_and_no_other() -> None:
     assert re.findall(r"^\| `(vigym/\S+)`", README, re.MULTILINE) == [
         entry.id for entry in ENVIRONMENTS
     ]
-
-
-@pytest.mark.parametrize("kind", SHAPES)
-@pytest.mark.parametrize(
-    "listed",
-    [r"\*\*Contact\*\* covers (.*?) on the ground", r"`add_collision` takes a shape \((.*?)\)"],
-    ids=["README", "mechanisms"],
-)
-def test_its_lists_of_shapes_are_complete(listed: str, kind: str) -> None:
-    """A whole page is no list: it also has the cone of friction."""
-    (shapes,) = re.findall(listed, TEXT, re.DOTALL)
-    assert re.search(rf"\b{kind}(s|es)?\b", shapes), shapes
 
 
 @pytest.mark.parametrize("name", ["train", "test"])

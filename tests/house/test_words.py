@@ -2,34 +2,22 @@
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from sources import SOURCES, Function, Source
+from sources import ROOT, SOURCES, Function, Source
 
 GLOSSARY = Path(__file__).with_name("glossary.txt")
-# first words of docstrings that are neither a verb nor a noun
+VERBS = Path(__file__).with_name("verbs.txt")
+# first words of docstrings of classes and modules that are no noun of the field
 QUESTIONS = {"What", "How", "Where", "When", "Who", "Whose", "Which", "Why"}
-OTHERS = {
-    "That",
-    "This",
-    "These",
-    "It",
-    "There",
-    "All",
-    "Every",
-    "Same",
-    "Such",
-    "As",
-    "If",
-    "In",
-    "On",
-    "Of",
-}
-ARTICLES = {"A", "An", "The", "One"}
+OTHERS = {"That", "This", "These", "It", "There", "All", "Every", "Same", "Such", "As", "If"}
+OTHERS |= {"In", "On", "Of", "Not", "No", "Stuff", "Things", "Something"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -38,12 +26,13 @@ class Entry(NamedTuple):
 
     old: str
     new: str
-    kept: tuple[str, ...]  # where the old word has a meaning of its own
-    in_prose: bool  # whether docstrings are checked too
+    places: tuple[str, ...]  # where the old word has a meaning of its own
+    only: bool  # whether the old word is refused in these places alone
+    in_prose: bool  # whether docstrings, comments, messages and pages are checked too
 
-    def holds(self, source: Source) -> bool:
+    def holds(self, file: str) -> bool:
         """Return whether a file has to avoid the old word."""
-        return not source.name.startswith(self.kept) if self.kept else True
+        return file.startswith(self.places) == self.only
 
     def matches(self, name: str) -> bool:
         """Return whether a name is the old word, or has it as a part."""
@@ -62,11 +51,12 @@ def read_glossary() -> Iterator[Entry]:
     prose = False
     for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            prose = "docstrings" in line
+            prose = "prose" in line
         elif line and not line.startswith("#"):
             old, _, rest = line.partition(" -> ")
             new, _, kept = rest.partition(" | ")
-            yield Entry(old, new, tuple(kept.split(", ")) if kept else (), prose)
+            places = tuple(kept.removeprefix("only ").split(", ")) if kept else ()
+            yield Entry(old, new, places, kept.startswith("only "), prose)
 
 
 def names(source: Source) -> Iterator[tuple[ast.AST, str]]:
@@ -85,9 +75,37 @@ def names(source: Source) -> Iterator[tuple[ast.AST, str]]:
 
 @cache
 def prose(text: str) -> list[str]:
-    """Split a docstring into words, without code in backticks and `degrees of freedom`."""
-    text = re.sub(r"`[^`]*`|degrees? of freedom|degrees?-of-freedom", " ", text)
+    """Split a text into words, without names, code in backticks and `degrees of freedom`."""
+    text = re.sub(r"`[^`]*`|\w*_\w*|degrees? of freedom|degrees?-of-freedom", " ", text)
     return [word.lower() for word in re.findall(r"[A-Za-z]+", text)]
+
+
+def texts(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield docstrings, other strings and comments of a file, with their lines."""
+    for node in source.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+    for token in tokenize.generate_tokens(StringIO("\n".join(source.lines)).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def page_lines(page: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a Markdown page with their numbers, without blocks of code."""
+    in_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        in_code ^= line.lstrip().startswith("```")
+        if not in_code:
+            yield number, line
+
+
+def all_prose() -> Iterator[tuple[str, int, set[str]]]:
+    """Yield file, line and words of all texts that a reader or user meets."""
+    for source in SOURCES:
+        yield from ((source.name, line, set(prose(text))) for line, text in texts(source))
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        yield from ((name, number, set(prose(line))) for number, line in page_lines(page))
 
 
 def is_property(node: ast.AST) -> bool:
@@ -97,7 +115,18 @@ def is_property(node: ast.AST) -> bool:
     )
 
 
+def read_verbs() -> tuple[list[str], list[str]]:
+    """Read the verbs: all of them, and those that are neither a noun nor an adjective too."""
+    sections = re.split(r"^\[.*\]$", VERBS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    mere, ambiguous = (re.findall(r"^\w+$", section, re.MULTILINE) for section in sections)
+    return [*mere, *ambiguous], mere
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += [page for folder in ("docs", "vigym") for page in sorted((ROOT / folder).rglob("*.md"))]
 ENTRIES = list(read_glossary())
+PROSE = list(all_prose())
+ALL_VERBS, MERE_VERBS = read_verbs()
 NAMES = [(source, node, name) for source in SOURCES for node, name in names(source)]
 DOCSTRINGS = [(source, node, text) for source in SOURCES for node, text in source.docstrings()]
 
@@ -105,33 +134,88 @@ DOCSTRINGS = [(source, node, text) for source in SOURCES for node, text in sourc
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.old)
 def test_names_are_those_of_the_field(entry: Entry):
     found = [(source, node, name) for source, node, name in NAMES if entry.matches(name)]
-    assert [f"{s.at(node)} {name}" for s, node, name in found if entry.holds(s)] == []
+    assert [f"{s.at(node)} {name}" for s, node, name in found if entry.holds(s.name)] == []
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.in_prose], ids=lambda entry: entry.old)
-def test_docstrings_have_the_words_of_the_field(entry: Entry):
-    found = [(source, node) for source, node, text in DOCSTRINGS if entry.old in prose(text)]
-    assert [source.at(node) for source, node in found if entry.holds(source)] == []
+def test_prose_has_the_words_of_the_field(entry: Entry):
+    found = [
+        f"{name}:{line}" for name, line, used in PROSE if entry.old in used and entry.holds(name)
+    ]
+    assert found == []
+
+
+def test_prose_is_found_wherever_it_stands(tmp_path: Path):
+    file = tmp_path / "file.py"
+    file.write_text('"""Heft."""\nraise Error(f"{x}: {y} ease")  # rub `coast`, a_gate\n')
+    assert [prose(text) for _, text in texts(Source(file))] == [
+        ["heft"],
+        [],
+        ["ease"],
+        ["rub"],
+    ]
+    page = tmp_path / "page.md"
+    page.write_text("one\n```bash\ntwo\n```\nthree\n")
+    lines = [line for _, line in page_lines(page)]
+    assert "two" not in lines
+    assert {"one", "three"} < set(lines)
+
+
+def begins_with_a_verb(text: str) -> bool:
+    """Return whether a docstring begins with a verb of the list; "Disconnect; ..." does."""
+    return text.split()[0].rstrip(".,;:") in {verb.capitalize() for verb in ALL_VERBS}
+
+
+def begins_with_a_noun(text: str) -> bool:
+    """Return whether a docstring begins with neither a verb, a question nor "The same".
+
+    "Steps of a run" begins with a noun, "Steps a mechanism" with a verb.
+    """
+    first, second = (*text.split()[:2], "")[:2]
+    verbs = ALL_VERBS if second in ("a", "an", "the", "all", "its") else MERE_VERBS
+    refused = {form.capitalize() for verb in verbs for form in (verb, f"{verb}s", f"{verb}es")}
+    refused |= QUESTIONS | OTHERS
+    return first.rstrip(".,;:") not in refused and not text.startswith("The same")
+
+
+@pytest.mark.parametrize(
+    "text", ["Torque of the motor.", "Not what it was.", "Stuff.", "The same."]
+)
+def test_docstrings_without_a_verb_are_found(text: str):
+    assert not begins_with_a_verb(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["The same as that.", "Compute all.", "Passes on.", "Steps a car."]
+)
+def test_docstrings_without_a_noun_are_found(text: str):
+    assert not begins_with_a_noun(text)
 
 
 def test_docstrings_of_functions_begin_with_a_verb():
     """Ruff's rule D401 looks at the mood of the verb."""
-    refused = QUESTIONS | OTHERS | ARTICLES
-    firsts = {
-        s.at(n): text.split()[0]
-        for s, n, text in DOCSTRINGS
-        if isinstance(n, Function) and not is_property(n)
-    }
-    assert {
-        place: first
-        for place, first in firsts.items()
-        if first in refused or not first[0].isalpha()
-    } == {}
+    functions = [
+        (s, n, text) for s, n, text in DOCSTRINGS if isinstance(n, Function) and not is_property(n)
+    ]
+    assert [
+        (s.at(n), text.split()[0]) for s, n, text in functions if not begins_with_a_verb(text)
+    ] == []
 
 
 def test_docstrings_of_classes_and_modules_begin_with_a_noun():
-    found = [
+    others = [
         (s, n, text) for s, n, text in DOCSTRINGS if not isinstance(n, Function) or is_property(n)
     ]
-    firsts = {f"{s.at(n)} {getattr(n, 'name', '')}": text.split()[0] for s, n, text in found}
-    assert {place: first for place, first in firsts.items() if first in QUESTIONS | OTHERS} == {}
+    found = [(s.at(n), text.split()[0]) for s, n, text in others if not begins_with_a_noun(text)]
+    assert [place for place in found if place[1] != "Whether"] == []
+
+
+def test_verbs_are_listed_in_order_and_used():
+    for listed in (MERE_VERBS, [verb for verb in ALL_VERBS if verb not in MERE_VERBS]):
+        assert sorted(set(listed)) == listed
+    firsts = {
+        text.split()[0].rstrip(".,;:").lower()
+        for _, n, text in DOCSTRINGS
+        if isinstance(n, Function)
+    }
+    assert set(ALL_VERBS) - firsts == set()

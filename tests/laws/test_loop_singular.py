@@ -62,10 +62,8 @@ def test_bars_in_line_are_passed_both_ways(way, windows, loops):
 def test_started_at_the_pose_or_next_to_it(turn, way, off, windows, loops):
     """A knot there: the bars' forces are infinite; in a plane off the axes rounding hides what is left of the rows."""
     sim = leaning(windows, IN_LINE + off, way, turn, loops=loops)
-    before, (expected, known) = (
-        sim.energy().total,
-        falling_row(windows, 0.01, 100, IN_LINE + off, way),
-    )
+    before = sim.energy().total
+    expected, known = falling_row(windows, 0.01, 100, IN_LINE + off, way)
     for _ in range(100):
         assert sim.step().converged
         assert sim.constraint_residual() <= 1e-10
@@ -94,7 +92,8 @@ def test_started_at_every_pass_of_two_turns(windows):
     for angle in np.pi * np.arange(0.5, 4.0):
         for rate in (2.0, -7.0):
             sim.reset(*parallel_motion(windows, angle, rate))
-            before, (_, known) = sim.energy().total, falling_row(windows, 0.01, 20, angle, rate)
+            before = sim.energy().total
+            _, known = falling_row(windows, 0.01, 20, angle, rate)
             for _ in range(20):
                 assert sim.step().converged
                 assert sim.constraint_residual() <= 1e-10

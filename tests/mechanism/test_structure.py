@@ -145,7 +145,8 @@ def test_an_oblique_plane_is_found_by_a_joint_that_has_no_axis():
     mech = four_bar(points, "fixed", axes=[normal] * 3 + [(0.0, 0.0, 1.0)])
     assert imposed(mech) == {"close": (2, 1, 3)}
     rows = mech.structure.loop_constraints["close"]
-    (u, w), t = rows.rotations[0], rows.translations
+    u, w = rows.rotations[0]
+    t = rows.translations
     assert np.abs([u @ normal, t @ normal @ (1, 1)]).max() < 1e-12
     assert np.abs(t @ t.T - np.eye(2)).max() < 1e-12
     assert np.isclose(np.linalg.norm(w), 1.0)

@@ -149,10 +149,8 @@ class Twin:
         """(rate, armature momentum rate, change of coordinate) over the step of every freedom, (..., n_free)."""
         parts = []
         for joint in self.joints:
-            (s2, _, e2), (s3, th3, e3) = (
-                joint.coordinates(self.x, self.q),
-                joint.coordinates(x3, q3),
-            )
+            s2, _, e2 = joint.coordinates(self.x, self.q)
+            s3, th3, e3 = joint.coordinates(x3, q3)
             slide = (s3 - s2) / h
             if joint.ball:
                 turn = 2.0 / h * mul(conj(e2), e3)[..., 1:]
@@ -259,7 +257,8 @@ class Twin:
             self.substep(np.append(u, np.zeros(len(self.damping) - len(u))), fraction * self.h)
 
     def substep(self, u, h):
-        (self.G, self.J), self.S = self.rows(), self.springs.rows(self.x, self.q)
+        self.G, self.J = self.rows()
+        self.S = self.springs.rows(self.x, self.q)
         V, self.lam = self.solve(u, h)
         self.v, self.w = np.split(V.reshape(self.n, 6), 2, axis=1)
         x3, q3 = self.ahead(self.v, self.w, h)
@@ -293,7 +292,8 @@ class Twin:
 
     def knot_velocities(self):
         """(V (n, 6), joint rates (n_free,)): the left discrete momentum, projected on the velocity constraints."""
-        (G, J), S = self.rows(), self.springs.rows(self.x, self.q)
+        G, J = self.rows()
+        S = self.springs.rows(self.x, self.q)
         p = np.hstack(
             [
                 self.mass[:, None] * (self.v + 0.5 * self.h1 * self.gravity),

@@ -23,7 +23,8 @@ def conj(q):
 
 
 def mul(p, q):
-    (a, u), (b, v) = (p[..., :1], p[..., 1:]), (q[..., :1], q[..., 1:])
+    a, u = (p[..., :1], p[..., 1:])
+    b, v = (q[..., :1], q[..., 1:])
     return np.concatenate([a * b - dot(u, v)[..., None], a * v + b * u + cross(u, v)], axis=-1)
 
 
@@ -60,7 +61,8 @@ class TwinJoint:
     """One joint between bodies a and b: its two anchors, its two frames (columns), its cut into rows."""
 
     def __init__(self, joint, a, b, pose_a, pose_b):
-        (xa, qa), (xb, qb) = pose_a, pose_b
+        xa, qa = pose_a
+        xb, qb = pose_b
         self.name = joint.name
         self.type = joint.type
         self.a = a

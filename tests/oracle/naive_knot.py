@@ -35,7 +35,8 @@ def closed(twin):
 
 def knot_velocities(twin):
     """(V (n, 6), joint rates (n_free,)) of a `TouchingTwin`."""
-    (G, J), half = twin.rows(), 0.5 * twin.h1
+    G, J = twin.rows()
+    half = 0.5 * twin.h1
     p, M = momentum(twin, J, twin.springs.rows(twin.x, twin.q), half)
     shut = closed(twin)
     touching = Touching(

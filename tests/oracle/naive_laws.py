@@ -116,7 +116,8 @@ class Slip:
         return self.projected(f[self.rows], u[self.rows], f[self.normal], self.step(W))[1]
 
     def equations(self, case, f, u, W):
-        (i, j), n = self.rows, self.normal
+        i, j = self.rows
+        n = self.normal
         if case == "open":
             return [f[i], f[j]], [(0, i, 1.0), (1, j, 1.0)], []
         if case == "sticks":

@@ -92,7 +92,8 @@ class TwinPair:
         self.middle = np.asarray(first.shape.position)
         self.half = segment_of(first.shape)
         self.radius = 0.0
-        self.radius, (self.size, self.round) = first.shape.radius, box_of(second.shape)
+        self.radius = first.shape.radius
+        self.size, self.round = box_of(second.shape)
         self.centre, self.turn = (
             np.asarray(second.shape.position),
             np.asarray(second.shape.orientation, float),

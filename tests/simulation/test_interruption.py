@@ -68,10 +68,10 @@ def test_steps_are_the_same_whether_they_can_be_interrupted_or_not(kind, monkeyp
         run(work, count, stop)
 
     monkeypatch.setattr(batch, "run_interruptible", counted)
-    monkeypatch.setattr(batch, "LONG", 1)
+    monkeypatch.setattr(batch, "INTERRUPTIBLE_WORK", 1)
     sim = simulator(kind)
     for each in (plain, sim):
-        each.step(substeps=batch.FEW + 1)
+        each.step(substeps=batch.MIN_INTERRUPTIBLE_STEPS + 1)
     assert len(used) == 1
     np.testing.assert_array_equal(sim.state, plain.state)
     for ours, theirs in zip(sim.status, plain.status, strict=True):

@@ -36,7 +36,8 @@ def assert_close(found, expected, relative):
 @pytest.mark.parametrize("kind", MOVING)
 def test_each_joint_type_against_differences(kind):
     sim, u = started(random_tree(1, [kind], damping=0.3), 1)
-    (A, B), (A_, B_) = sim.linearize(u), differenced(sim, u)
+    A, B = sim.linearize(u)
+    A_, B_ = differenced(sim, u)
     assert_close(A, A_, 1e-8)
     assert_close(B, B_, 1e-10)
 
@@ -46,7 +47,8 @@ def test_each_joint_type_against_differences(kind):
 )
 def test_trees_against_differences(options):
     sim, u = started(random_tree(3, TYPES, **options), 3, order=2 if options else 4)
-    (A, B), (A_, B_) = sim.linearize(u), differenced(sim, u)
+    A, B = sim.linearize(u)
+    A_, B_ = differenced(sim, u)
     assert_close(A, A_, 1e-7)
     assert_close(B, B_, 1e-10)
 

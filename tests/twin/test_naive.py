@@ -42,7 +42,8 @@ def finite_difference_rows(twin, eps=1e-6):
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_are_derivatives_of_constraints_and_coordinates(seed):
     _, twin = start(seed, np.random.default_rng(seed).permutation(TYPES))
-    (G, J), (fd_G, fd_J) = twin.rows(), finite_difference_rows(twin)
+    G, J = twin.rows()
+    fd_G, fd_J = finite_difference_rows(twin)
     np.testing.assert_allclose(G, fd_G, atol=1e-8)
     np.testing.assert_allclose(J, fd_J, atol=1e-8)
     assert np.linalg.matrix_rank(np.vstack([G, J])) == 6 * twin.n
@@ -68,7 +69,8 @@ def test_small_steps_obey_newton_and_euler(seed):
         after.append(twin.knot_velocities())
     acceleration, joint_acceleration = ((after[0][k] - after[1][k]) / (2.0 * h) for k in range(2))
     twin.reset(random_positions(seed, mech), random_rates(seed, mech))
-    (G, J), (V, rates) = twin.rows(), twin.knot_velocities()
+    G, J = twin.rows()
+    V, rates = twin.knot_velocities()
     along = twin.mass[:, None] * (acceleration[:, :3] - mech.gravity)
     about = np.einsum("nij,nj->ni", twin.inertia, acceleration[:, 3:])
     about += np.cross(V[:, 3:], np.einsum("nij,nj->ni", twin.inertia, V[:, 3:]))

@@ -107,7 +107,7 @@ CORPUS = {
             joint("j", "fixed", "a", "c"),
             joint("k", "fixed", "b", "c"),
         ),
-        "joint 'k' <child>: found link 'c', which already hangs on joint 'j', .*write this joint as <loop_joint>",
+        "joint 'k' <child>: found link 'c', which is the child of joint 'j' already, .* this joint as <loop_joint>",
     ),
     "loop aside": (
         robot(
@@ -117,7 +117,7 @@ CORPUS = {
             joint("j", "fixed", "a", "b"),
             joint("k", "fixed", "b", "a"),
         ),
-        "a loop apart from the root, with the links 'a', 'b'",
+        "links that no joint connects to the root, in a loop: 'a', 'b'",
     ),
     "world above the root": (
         robot(link("a"), link("world"), joint("j", "fixed", "a", "world")),

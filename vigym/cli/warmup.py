@@ -33,7 +33,7 @@ def command(float32: bool) -> None:
     print_table("kernels", ["simulator", "kernels of", "seconds"], rows, right=[2])
     folder = cache_folder()
     if folder is None:
-        raise click.ClickException("warmup: found a full disk, expected space for the kernels")
+        raise click.ClickException("warmup: the disk is full, expected space for the kernels")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"stored in {folder}, {size / 1e6:.0f} MB")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import has_non_numbers, number
+from vigym.mechanism.elements.checks import has_non_numbers, require_number
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 
@@ -24,7 +24,7 @@ def require_finite_fields(controller: Any) -> None:
     """Raise MechanismError, a ValueError, unless float fields of a dataclass are finite numbers."""
     for field in fields(controller):
         if field.type in (float, "float") and field.init:
-            number(getattr(controller, field.name), field.name)
+            require_number(getattr(controller, field.name), field.name)
 
 
 class Actuators:

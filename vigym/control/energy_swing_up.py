@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.control.actuators import Actuators, Array, Info, joint_state
 from vigym.control.lqr import Lqr
-from vigym.mechanism.elements.checks import number
+from vigym.mechanism.elements.checks import require_number
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
@@ -67,7 +67,7 @@ class EnergySwingUp:
             expected = "a controller with a method `cost`, such as lqr"
             raise ValueError(f"balance: found {balance!r}, expected {expected}")
         self.balance = balance
-        self.catch = number(catch, "catch", infinite=True)
+        self.catch = require_number(catch, "catch", infinite=True)
         self.energy = np.asarray(energy, np.float64)
         self.pump = np.asarray(pump, np.float64)
         self.push = np.asarray(self._actuators.efforts[0] if push is None else push, np.float64)

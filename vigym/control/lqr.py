@@ -158,5 +158,5 @@ class Lqr:
 def lqr(
     mechanism: Mechanism, positions: Mapping[str, ArrayLike] | None = None, **parameters: Any
 ) -> Lqr:
-    """Return the controller; arguments as of `Lqr`."""
+    """Return a linear-quadratic regulator; arguments are those of `Lqr`."""
     return Lqr(mechanism, positions, **parameters)

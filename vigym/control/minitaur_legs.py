@@ -37,7 +37,7 @@ def action_of(swing: Array, extension: Array) -> Array:
     return np.concatenate((swing / UNIT, (np.pi - extension) / UNIT - OFFSET), axis=-1)
 
 
-def reach(extension: Array) -> Array:
+def foot_distance(extension: Array) -> Array:
     """Return the distance of the foot from the hip (...,) [m] of an extension [rad]."""
     level = UPPER * np.sin(extension)
     return np.sqrt(LOWER * LOWER - level * level) - UPPER * np.cos(extension)

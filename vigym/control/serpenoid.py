@@ -51,7 +51,7 @@ class Serpenoid:
 
     Attributes:
         joints: number of joints.
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         lateral: wave of the joints that turn sideways.
         dorsal: wave of the joints that turn up and down; None: there are none.
         ramp: time in which the amplitudes grow from zero [s].
@@ -60,7 +60,7 @@ class Serpenoid:
     batched: ClassVar[bool] = True  # works on arrays over leading dimensions
 
     joints: int
-    reach: float
+    action_scale: float
     lateral: Wave
     dorsal: Wave | None = None
     ramp: float = 1.0
@@ -80,12 +80,12 @@ class Serpenoid:
 
     def __call__(self, observation: ArrayLike, info: Mapping[str, Any]) -> NDArray[np.float32]:
         """Return the action (..., joints) at `info["time"]`; the observation is not used."""
-        return np.clip(self.angles(info["time"]) / self.reach, -1.0, 1.0).astype(np.float32)
+        return np.clip(self.angles(info["time"]) / self.action_scale, -1.0, 1.0).astype(np.float32)
 
 
 def lateral_undulation(
     joints: int,
-    reach: float,
+    action_scale: float,
     *,
     amplitude: float = 0.6,
     frequency: float = 1.0,
@@ -96,19 +96,19 @@ def lateral_undulation(
 
     Args:
         joints: number of joints, all turn sideways.
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         amplitude: of the angles [rad].
         frequency: of the wave [Hz].
         step: phase from joint to joint [rad]; negative: the snake travels tail first.
         ramp: time in which the amplitude grows from zero [s].
     """
     wave = Wave(amplitude=amplitude, frequency=frequency, step=step)
-    return Serpenoid(joints=joints, reach=reach, lateral=wave, ramp=ramp)
+    return Serpenoid(joints=joints, action_scale=action_scale, lateral=wave, ramp=ramp)
 
 
 def sidewinding(
     joints: int,
-    reach: float,
+    action_scale: float,
     *,
     amplitude: float = 0.6,
     lift: float = 0.3,
@@ -123,7 +123,7 @@ def sidewinding(
 
     Args:
         joints: number of joints; the first one turns sideways.
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         amplitude: of the angles sideways [rad].
         lift: of the angles up and down [rad].
         frequency: of both waves [Hz].
@@ -133,12 +133,14 @@ def sidewinding(
     """
     lateral = Wave(amplitude=amplitude, frequency=frequency, step=step)
     dorsal = Wave(amplitude=lift, frequency=frequency, step=step, phase=-lag)
-    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)
+    return Serpenoid(
+        joints=joints, action_scale=action_scale, lateral=lateral, dorsal=dorsal, ramp=ramp
+    )
 
 
 def rolling(
     joints: int,
-    reach: float,
+    action_scale: float,
     *,
     amplitude: float = 0.2,
     frequency: float = 0.5,
@@ -152,7 +154,7 @@ def rolling(
 
     Args:
         joints: number of joints; the first one turns sideways.
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         amplitude: of all angles [rad].
         frequency: of both waves [Hz].
         lag: phase of the dorsal wave behind the lateral one [rad]; positive: to the right.
@@ -160,12 +162,14 @@ def rolling(
     """
     lateral = Wave(amplitude=amplitude, frequency=frequency)
     dorsal = Wave(amplitude=amplitude, frequency=frequency, phase=-lag)
-    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)
+    return Serpenoid(
+        joints=joints, action_scale=action_scale, lateral=lateral, dorsal=dorsal, ramp=ramp
+    )
 
 
 def linear_progression(
     joints: int,
-    reach: float,
+    action_scale: float,
     *,
     amplitude: float = 0.45,
     frequency: float = 1.0,
@@ -179,7 +183,7 @@ def linear_progression(
 
     Args:
         joints: number of joints; the first one turns sideways.
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         amplitude: of the angles up and down [rad].
         frequency: of the wave [Hz].
         step: phase from joint to joint [rad]; the snake travels with the wave; negative: head
@@ -190,4 +194,6 @@ def linear_progression(
     s_step = 2.0 * np.pi / joints
     lateral = Wave(amplitude=bend, frequency=0.0, step=s_step, phase=0.5 * (joints - 1) * s_step)
     dorsal = Wave(amplitude=amplitude, frequency=frequency, step=step)
-    return Serpenoid(joints=joints, reach=reach, lateral=lateral, dorsal=dorsal, ramp=ramp)
+    return Serpenoid(
+        joints=joints, action_scale=action_scale, lateral=lateral, dorsal=dorsal, ramp=ramp
+    )

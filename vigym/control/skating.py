@@ -34,7 +34,7 @@ class Skating:
     The controller has a state for each snake; a decreasing time starts a new episode.
 
     Attributes:
-        reach: target angle of an action of 1 [rad].
+        action_scale: target angle of an action of 1 [rad].
         link: length of a link [m].
         step: duration of an action [s].
         speed: of the head along itself [m/s].
@@ -46,7 +46,7 @@ class Skating:
 
     batched: ClassVar[bool] = True  # works on arrays over leading dimensions
 
-    reach: float
+    action_scale: float
     link: float
     step: float
     _: KW_ONLY
@@ -81,7 +81,7 @@ class Skating:
         for time in (start + k * h for k in range(INTEGRATION_STEPS)):
             middle = self._angles + 0.5 * h * self.rates(time, self._angles)
             self._angles = self._angles + h * self.rates(time + 0.5 * h, middle)
-        return np.clip(self._angles[..., 1:] / self.reach, -1.0, 1.0).astype(np.float32)
+        return np.clip(self._angles[..., 1:] / self.action_scale, -1.0, 1.0).astype(np.float32)
 
     def rates(self, time: ArrayLike, angles: Array) -> Array:
         """Return the rates (..., 1 + joints) of heading and joint angles [rad/s].

@@ -179,7 +179,7 @@ class EpisodeRunner:
             raise ValueError(f"action: found {action!r}, expected numbers {expected}") from error
         if given.dtype.kind not in _REAL:
             found = f"{given.dtype} values"
-            raise ValueError(f"action: found {found}, expected numbers, real ones, {expected}")
+            raise ValueError(f"action: found {found}, expected real numbers {expected}")
         if given.shape != self.action_shape:
             raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
         return given.astype(np.float64)
@@ -220,7 +220,7 @@ class EpisodeRunner:
             action = self._perturber.act(action, idle)
         targets = self.task.targets(action)
         torques = action * self.sim.actuator_efforts if targets is None else None
-        self.sim.step_held(torques, targets, self.task.frame_skip)
+        self.sim.step_unchecked(torques, targets, self.task.frame_skip)
         return AppliedAction(action, clipped, torques)
 
     def step_result(self, applied: AppliedAction, restarted: Flags | None = None) -> StepResult:
@@ -295,7 +295,7 @@ class EpisodeRunner:
 
 
 def _within_bounds(values: Array) -> bool:
-    """Whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
+    """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
     if values.ndim == 1:
         return all(-1.0 <= value <= 1.0 for value in values.tolist())
     return bool(np.abs(values).max() <= 1.0)

@@ -30,12 +30,12 @@ class RenderOptions:
 
 
 def is_number(value: object) -> bool:
-    """Whether an option is a finite real number."""
+    """Return whether an option is a finite real number."""
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
 def is_whole(value: object) -> bool:
-    """Whether an option is a whole number."""
+    """Return whether an option is a whole number."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

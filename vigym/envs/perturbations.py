@@ -22,7 +22,7 @@ RandomStreams = Callable[[], Sequence[np.random.Generator]]
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbations:
-    """Options of every environment, single or vector, beside those of its task.
+    """Perturbation options, which every environment has beside those of its task.
 
     Random numbers come from the environment's own stream: they depend on its seed and its actions
     alone, whatever the number of environments. Perturbations that are off draw none. Order of the
@@ -165,7 +165,7 @@ class Perturber:
         self._sim.set_parameters(parameters, mask)
 
     def act(self, action: Array, idle: Flags | None) -> Array:
-        """Apply random impulses and return the action (..., n_actuated) that takes effect now.
+        """Apply random impulses and return the action (..., n_actuated) that its latency lets act.
 
         Environments that are `idle` (count,) receive neither.
         """

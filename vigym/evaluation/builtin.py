@@ -46,7 +46,7 @@ class Random:
 
     def __init__(self, context: Context) -> None:
         self._streams = [np.random.default_rng(seed) for seed in context.seeds]
-        self._actions = context.actions
+        self._actions = context.action_count
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return actions (n, n_actions) in [-1, 1]."""
@@ -57,7 +57,7 @@ class Zero:
     """Zero actions: a baseline."""
 
     def __init__(self, context: Context) -> None:
-        self._actions = context.actions
+        self._actions = context.action_count
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return zeros (n, n_actions)."""
@@ -78,17 +78,17 @@ def _gait(make: Callable[..., minitaur_gaits.Gait], summary: str) -> BuiltinCont
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
-    return lateral_undulation(context.actions, snake.REACH, **parameters)
+    return lateral_undulation(context.action_count, snake.ACTION_SCALE, **parameters)
 
 
 def _skating(context: Context, **parameters: float) -> Controller:
     dt = task_env(context.env).dt
-    return skating.Skating(snake.REACH, snake.LENGTH, dt, **parameters)
+    return skating.Skating(snake.ACTION_SCALE, snake.LENGTH, dt, **parameters)
 
 
 def _crawl(make: Callable[..., serpenoid.Serpenoid], summary: str) -> BuiltinController:
     def factory(context: Context, **values: float) -> Controller:
-        return make(context.actions, snake_sidewinding.REACH, **values)
+        return make(context.action_count, snake_sidewinding.ACTION_SCALE, **values)
 
     parameters = settable_parameters(make)
     return BuiltinController(make.__name__, factory, parameters, summary, (SIDEWINDER,))

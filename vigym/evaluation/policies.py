@@ -63,7 +63,7 @@ def settable_parameters(found: Callable[..., Any], but: str = "") -> list[str] |
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Episodes that a controller plays.
+    """Environment and seeds for which a controller is built.
 
     Attributes:
         id: of the environment.
@@ -76,7 +76,7 @@ class Context:
     seeds: list[int]
 
     @property
-    def actions(self) -> int:
+    def action_count(self) -> int:
         """Number of actions."""
         assert self.env.action_space.shape is not None
         return self.env.action_space.shape[0]
@@ -87,7 +87,7 @@ class BatchedPolicy:
 
     def __init__(self, controller: Controller, context: Context, name: str) -> None:
         self.controller, self.name = controller, name
-        self.shape = len(context.seeds), context.actions
+        self.shape = len(context.seeds), context.action_count
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of all episodes."""
@@ -100,7 +100,7 @@ class PerEpisodePolicy:
 
     def __init__(self, controllers: list[Controller], context: Context, name: str) -> None:
         self.controllers, self.name = controllers, name
-        self.shape = len(context.seeds), context.actions
+        self.shape = len(context.seeds), context.action_count
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
         """Return the actions of the episodes that are playing, zeros for the others."""
@@ -166,7 +166,7 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
         ImportError: stable-baselines3 is not installed.
     """
     if not os.path.isfile(path):  # a name that is too long, too, is that of no file
-        raise ValueError(f"controller {str(path)!r}: no such file")
+        raise ValueError(f"controller {str(path)!r}: found no such file, expected a saved model")
     algorithm = _algorithm(path)
     try:
         import stable_baselines3

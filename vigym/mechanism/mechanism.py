@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
 from vigym.mechanism.elements.collection import Elements
-from vigym.mechanism.elements.collisions import Collision, Surface
+from vigym.mechanism.elements.collisions import Collision, ContactMaterial
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
@@ -67,7 +67,7 @@ class Mechanism(Elements):
             orientation: quaternion (w, x, y, z), body to world (4,); scaled to length one.
             shapes: drawn, poses in the body frame.
         """
-        checks.fresh_name(name, "body", (WORLD,), self.bodies, self.frames)
+        checks.require_new_name(name, "body", (WORLD,), self.bodies, self.frames)
         body = bodies.make_body(name, mass, inertia, position, orientation, shapes)
         return self.bodies.add(name, body)
 
@@ -120,7 +120,7 @@ class Mechanism(Elements):
             child_rotation: of an open loop-closing joint: rotation from the parent's joint frame to
                 the child's (4,), quaternion in the world.
         """
-        checks.fresh_name(name, "joint", self.joints)
+        checks.require_new_name(name, "joint", self.joints)
         joints.check_joint_ends(name, parent, child, self.bodies)
         placement = JointPlacement(position, axis, axis2, child_position, child_rotation)
         parameters = JointParameters(
@@ -147,12 +147,12 @@ class Mechanism(Elements):
             position: origin in the body frame (3,) [m].
             orientation: quaternion (w, x, y, z), frame to body (4,).
         """
-        checks.fresh_name(name, "frame", (WORLD,), self.bodies, self.frames)
-        checks.one_of(body, self.bodies, f"frame {name!r} body", (WORLD,))
+        checks.require_new_name(name, "frame", (WORLD,), self.bodies, self.frames)
+        checks.require_one_of(body, self.bodies, f"frame {name!r} body", (WORLD,))
         return self.frames.add(name, bodies.make_frame(name, body, position, orientation))
 
     def add_world_shape(self, shape: Shape) -> None:
-        """Draw a shape at rest; its pose is in the world."""
+        """Add a shape that is drawn at rest in the world."""
         self.world_shapes += check_shapes([shape], "world")
 
     def add_spring(
@@ -180,9 +180,9 @@ class Mechanism(Elements):
             rest_length: length without force [m], >= 0.
             damping: [N s/m], >= 0.
         """
-        checks.fresh_name(name, "spring", self.springs)
-        checks.one_of(a, self.bodies, f"spring {name!r} a", (WORLD,))
-        checks.one_of(b, self.bodies, f"spring {name!r} b", (WORLD,))
+        checks.require_new_name(name, "spring", self.springs)
+        checks.require_one_of(a, self.bodies, f"spring {name!r} a", (WORLD,))
+        checks.require_one_of(b, self.bodies, f"spring {name!r} b", (WORLD,))
         spring = make_spring(name, (a, b), (point_a, point_b), stiffness, rest_length, damping)
         return self.springs.add(name, spring)
 
@@ -228,7 +228,7 @@ class Mechanism(Elements):
             ratio: not zero [unit of joint / unit of other]; of a screw pitch / (2 pi) [m/rad].
             offset: [unit of joint].
         """
-        checks.fresh_name(name, "coupling", self.couplings)
+        checks.require_new_name(name, "coupling", self.couplings)
         coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
         self._index.check_coupling(coupling, lambda: self.tree_joints)
         return self.couplings.add(name, coupling)
@@ -258,9 +258,9 @@ class Mechanism(Elements):
             torsion: largest moment about the normal as a part of the normal force [m], >= 0.
             direction: in the body frame (3,), scaled to length one.
         """
-        checks.fresh_name(name, "contact", self.collisions)
+        checks.require_new_name(name, "contact", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"contact {name!r}")
-        surface = Surface(friction, restitution, torsion, direction)
+        surface = ContactMaterial(friction, restitution, torsion, direction)
         contact = collisions.make_contact(name, body, position, radius, surface)
         return self._add_collision(contact)
 
@@ -287,9 +287,9 @@ class Mechanism(Elements):
             torsion: as in `add_contact`.
             direction: as in `add_contact`.
         """
-        checks.fresh_name(name, "collision", self.collisions)
+        checks.require_new_name(name, "collision", self.collisions)
         bodies.check_body(body, self.bodies, self.frames, f"collision {name!r}")
-        surface = Surface(friction, restitution, torsion, direction)
+        surface = ContactMaterial(friction, restitution, torsion, direction)
         collision = collisions.make_collision(name, body, shape, surface)
         contacts.check_partners(collision, self._index.shapes_of_partners(body))
         return self._add_collision(collision)
@@ -319,7 +319,7 @@ class Mechanism(Elements):
             position: in the body frame (3,) [m].
             direction: in the body frame (3,), scaled to length one.
         """
-        checks.fresh_name(name, "skate", self.skates, self.wheels)
+        checks.require_new_name(name, "skate", self.skates, self.wheels)
         bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
         return self.skates.add(name, couplings.make_skate(name, body, position, direction))
 
@@ -338,7 +338,7 @@ class Mechanism(Elements):
             axis: in the body frame (3,), scaled to length one.
             radius: [m], > 0.
         """
-        checks.fresh_name(name, "wheel", self.skates, self.wheels)
+        checks.require_new_name(name, "wheel", self.skates, self.wheels)
         bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
         wheel = couplings.make_wheel(name, body, position, axis, radius)
         self._add_default_ground()
@@ -374,7 +374,7 @@ class Mechanism(Elements):
         return self._structure[1]
 
     def reset_structure(self) -> None:
-        """Discard the structure that was found: elements of this copy lie at other places."""
+        """Discard the analysed structure: elements of this copy have other places."""
         self._structure = None
 
     def summary(self) -> str:

@@ -86,13 +86,13 @@ class Plant:
         return float(values[0]) if self.single else values.copy()
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Give an environment constants of other factors, with lengths as built."""
+        """Set the constants of an environment to those of other factors, with lengths as built."""
         self.groups.set_model(environment, model)
         self.assembled[environment] = self.coordinates.assembled
         self.variants.pop(environment, None)
 
     def set_mechanisms(self, environments: Sequence[int], mechanisms: Sequence[Mechanism]) -> None:
-        """Give environments mechanisms of their own.
+        """Set mechanisms of their own for environments.
 
         Raises:
             MechanismError: one of another structure than the mechanism as built; none is set.

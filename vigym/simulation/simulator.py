@@ -32,12 +32,12 @@ def _part(path: str, doc: str) -> Any:
 
 
 def _property_of(part: str, source: Any) -> Any:
-    """Return a read-only property for one that a part has, with its docstring."""
+    """Return a read-only property that reads one of a part, with its docstring."""
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
 class Simulator:
-    """Steps a mechanism, or a batch of copies of it with parameters of their own.
+    """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
         mechanism: mechanism to simulate; compiled here, later changes to it have no effect.
@@ -132,7 +132,7 @@ class Simulator:
     contact_solver: str = _part("_options.contact_solver", '"newton" or "interior_point".')
     precision: str = _part("_options.precision", 'Numbers of the steps: "float64" or "float32".')
 
-    # readings of the present knot: copies, with a leading (batch,) axis in a batch
+    # readings of the present state: copies, with a leading (batch,) axis in a batch
     joint_positions: Array = _property_of("_readings", Readings.joint_positions)
     joint_velocities: Array = _property_of("_readings", Readings.joint_velocities)
     body_states: Array = _property_of("_readings", Readings.body_states)
@@ -211,11 +211,19 @@ class Simulator:
         """
         steps = positive_integer(substeps, "substeps")
         rows = None if torques is None else self._plant.torque_rows(torques)
-        self.step_held(rows, targets, steps)
+        self.step_unchecked(rows, targets, steps)
         return self.status
 
-    def step_held(self, torques: Array | None, targets: ArrayLike | None, substeps: int) -> None:
-        """Make steps like `step` with torques (..., n_actuated) that need no check."""
+    def step_unchecked(
+        self, torques: Array | None, targets: ArrayLike | None, substeps: int
+    ) -> None:
+        """Make steps like `step`, without checks of the inputs: they have to be right.
+
+        Args:
+            torques: (..., n_actuated) finite numbers [N, N m], or None.
+            targets: as of `step`.
+            substeps: number of steps, at least one.
+        """
         idle, options = self._idle, self._options
         torque_rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
         target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
@@ -344,7 +352,7 @@ class Simulator:
         return metrics(self)
 
     def energy(self) -> Energy:
-        """Return kinetic, potential (springs included) and total energy at the knot [J]."""
+        """Return kinetic, potential (springs included) and total energy at present [J]."""
         return self._readings.energy
 
     def constraint_residual(self) -> Any:
@@ -355,9 +363,10 @@ class Simulator:
         """Return the constraint forces of the last step (..., n_joints, 6).
 
         In the order of ``mechanism.ordered_joints``: force [N] and moment about the joint's anchor
-        [N m] that each joint exerts on its child, world axes, at the knot where the last step
-        began, without the forces along the joint's dofs. Zero before the first step. Where loops
-        leave them undetermined they have the least norm over all forces and moments.
+        [N m] that each joint exerts on its child, world axes, at the time when the last step
+        began. They are without the forces along the joint's degrees of freedom, and zero before the
+        first step. Where loops leave them undetermined they have the least norm over all forces and
+        moments.
         """
         return self._readings.joint_forces(self._parameters.mechanisms)
 
@@ -370,9 +379,9 @@ class Simulator:
         return self._readings.point(name, "orientation")
 
     def body_velocity(self, name: str) -> Array:
-        """Return the velocity of that point at the knot, world axes (..., 3) [m/s]."""
+        """Return the present velocity of that point, world axes (..., 3) [m/s]."""
         return self._readings.point(name, "velocity")
 
     def body_angular_velocity(self, name: str) -> Array:
-        """Return the angular velocity at the knot, body or frame axes (..., 3) [rad/s]."""
+        """Return the present angular velocity, body or frame axes (..., 3) [rad/s]."""
         return self._readings.point(name, "angular_velocity")

@@ -192,7 +192,7 @@ def reward_space(objectives: Objectives) -> gym.spaces.Box:
 
 
 def magnitude(info: Mapping[str, Any], kind: str, needed_by: str) -> Any:
-    """Return |quantity| of a kind (...,).
+    """Return the absolute value (...,) of a physics quantity.
 
     Raises:
         KeyError: the environment does not report it.

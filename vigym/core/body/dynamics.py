@@ -228,7 +228,7 @@ def apply_increment(d, knot2, knot3, h, step_length, mask):
 
 @phase
 def increment_as_force(d, knot3, h, length):
-    """Find what the increments are worth as inertial forces [N].
+    """Compute the inertial forces that the increments correspond to [N].
 
     It is the largest m dx / h^2, or moment over ``length``.
     """

@@ -51,7 +51,7 @@ def step_pose(body, pose2, pose3, velocity, angular_velocity, cosine, h):
 
 @phase
 def update_derived(d, knot):
-    """Renew what follows from the poses of a knot buffer, after they were written from outside."""
+    """Update what follows from the poses of a knot buffer, after they were set from outside."""
     for block in range(d.block_count):
         pose = d.pose(knot, block)
         set_pose(d.body(block), pose, pose.position, pose.orientation)

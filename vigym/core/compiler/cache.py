@@ -6,7 +6,7 @@ from the whole package, so the cache folder is keyed by a hash of every source f
 
 Numba hands on whatever goes wrong when it reads or writes its files, and has no public hook for
 it. Here a kernel whose file cannot be read, or is not as it was written, is compiled anew; one that
-cannot be written serves its process alone. Either is told in one line on standard error.
+cannot be written serves its process alone. Either writes one line on standard error.
 """
 
 import errno
@@ -29,7 +29,7 @@ _printed: set[str] = set()  # messages that this process has printed
 
 
 def _sources_hash() -> str:
-    """Hash of the sources of the core, of numba's version and of how it compiles."""
+    """Return a hash of the sources of the core, of numba's version and of how it compiles."""
     processor = [getattr(config, name, None) for name in ("CPU_NAME", "CPU_FEATURES")]
     digest = hashlib.sha256(f"{numba.__version__} {ENABLED} {processor}".encode())
     core = Path(__file__).parents[1]
@@ -87,7 +87,7 @@ SOURCES = _sources_hash()
 
 
 class _CheckedResult(CompileResultCacheImpl):
-    """Compiled code as bytes with their checksum: damaged machine code ends a process, or lies."""
+    """Compiled code as bytes with a checksum: damaged code crashes, or computes wrong numbers."""
 
     _locator_classes = [UserProvidedCacheLocator]  # not those that know nothing of the sources
 
@@ -155,7 +155,7 @@ def _words(error: Exception) -> str:
 
 
 def _print_once(verb: str, rest: str) -> None:
-    """Print what vigym does with its kernels, once for each verb."""
+    """Print what vigym does with its kernels, at most once for each verb."""
     if verb not in _printed:
         _printed.add(verb)
         print(f"vigym {verb} {rest}", file=sys.stderr, flush=True)

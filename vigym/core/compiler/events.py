@@ -1,4 +1,4 @@
-"""Events of compilation, for those who tell people about it."""
+"""Events of compilation, for messages about its progress."""
 
 from collections.abc import Callable
 
@@ -8,18 +8,18 @@ Listener = Callable[[str, str], None]  # called with module and name of a functi
 
 
 class _Listener(event.Listener):
-    """Passes numba's events on as names."""
+    """Listener that passes numba's events on as names of functions."""
 
     def __init__(self, begin: Listener, end: Listener) -> None:
         self._begin, self._end = begin, end
 
     def on_start(self, event: event.Event) -> None:
-        """Pass on that a function begins to compile."""
+        """Report that a function begins to compile."""
         function = event.data["dispatcher"].py_func
         self._begin(function.__module__, function.__name__)
 
     def on_end(self, event: event.Event) -> None:
-        """Pass on that a function is compiled."""
+        """Report that a function is compiled."""
         function = event.data["dispatcher"].py_func
         self._end(function.__module__, function.__name__)
 

@@ -32,11 +32,11 @@ def entry(function):
 
 
 def nothing(d, *arguments):
-    """Stand for a phase without a result that a mechanism does not need."""
+    """Replace a phase without a result that a mechanism does not need."""
 
 
 def zero(d, *arguments):
-    """Stand for a phase that a mechanism does not need, and whose result is then zero."""
+    """Replace a phase that a mechanism does not need, and whose result is then zero."""
     return d.full(0.0)
 
 

@@ -1,4 +1,4 @@
-"""Working with lanes: one by one, masks, reductions, rows of tables and of the caller's arrays.
+"""Operations on lanes: masks, reductions, rows of tables and of the caller's arrays.
 
 A float is its own only lane, so that all of it also serves the kernels that read single floats.
 """
@@ -25,7 +25,7 @@ from vigym.core.compiler.simd import (
 
 @intrinsic
 def lane(context, a, index):
-    """Lane ``index`` of a vector as a float; a float is its own only lane."""
+    """Return lane ``index`` of a vector as a float; a float is its own only lane."""
 
     def generate(context, builder, sig, args):
         if isinstance(sig.args[0], LanesType):
@@ -69,7 +69,7 @@ def select_by_precision(context, pair, like):
 
 
 def _widest(builder, kind, value):
-    """Code for the largest lane, from the first on; a float is its own."""
+    """Make code for the largest lane, from the first on; a float is its own."""
     if not isinstance(kind, LanesType):
         return value
     lanes = [builder.extract_element(value, ir.IntType(32)(k)) for k in range(kind.count)]
@@ -78,7 +78,7 @@ def _widest(builder, kind, value):
 
 @intrinsic
 def widest(context, a):
-    """Largest lane, as a float."""
+    """Return the largest lane as a float."""
     return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(
         builder, a, args[0]
     )
@@ -86,25 +86,25 @@ def widest(context, a):
 
 @inline
 def any_lane(mask):
-    """Whether any lane of a mask is set."""
+    """Return whether any lane of a mask is set."""
     return widest(mask) > 0.0
 
 
 @inline
 def both(a, b):
-    """Lanes set in both masks."""
+    """Return the lanes set in both masks."""
     return where(a, b, a * 0.0)
 
 
 @inline
 def but_not(a, b):
-    """Lanes set in ``a`` and not in ``b``."""
+    """Return the lanes set in ``a`` and not in ``b``."""
     return where(b, b * 0.0, a)
 
 
 @inline
 def above(a, b):
-    """Mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
+    """Return the mask (1 or 0) of the lanes where ``a > b``; a NaN is above nothing."""
     return where(a - b, spread(1.0, a), spread(0.0, a))
 
 
@@ -142,7 +142,7 @@ def write_column(array, first, column, value):
 
 @inline
 def arctan2(y, x):
-    """Angle of (x, y) [rad]: halved three times to at most pi / 16, then the odd series."""
+    """Compute the angle of (x, y) [rad]: halve it to at most pi / 16, then use the odd series."""
     o, one = y * 0.0, y * 0.0 + 1.0
     a, b = absolute(x), absolute(y)
     size = math.sqrt(a * a + b * b)
@@ -160,7 +160,7 @@ def arctan2(y, x):
 
 @inline
 def cosine_sine(angle):
-    """Cosine and sine of an angle [rad], lane by lane."""
+    """Compute cosine and sine of an angle [rad], lane by lane."""
     c, s = angle, angle
     for k in range(lane_count(angle)):
         c, s = with_lane(c, k, math.cos(lane(angle, k))), with_lane(s, k, math.sin(lane(angle, k)))
@@ -176,13 +176,13 @@ def write_vector(out, first, column, a):
 
 
 def _lanes_from(first, count):
-    """Numbers of ``count`` lanes, from ``first`` on."""
+    """Return ``count`` lanes of a vector, from ``first`` on."""
     return ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
 
 
 @intrinsic
 def widen_lanes(context, a):
-    """First and last lanes of a vector of single precision, in double precision."""
+    """Convert a vector of single precision to two of double: its first and its last lanes."""
 
     def generate(context, builder, sig, args):
         wide = context.get_value_type(FLOAT_LANES)
@@ -199,7 +199,7 @@ def widen_lanes(context, a):
 
 @intrinsic
 def pack_lanes(context, a, b, like):
-    """Two vectors of double precision side by side in one of the type of ``like``, rounded."""
+    """Round two vectors of double precision to one of the type of ``like``, side by side."""
 
     def generate(context, builder, sig, args):
         narrow = ir.VectorType(ir.FloatType(), LANES)

@@ -19,7 +19,7 @@ TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as
 
 
 def _is_enabled() -> bool:
-    """Whether phases wait for their kernel."""
+    """Return whether phases are compiled to machine code with their kernel only."""
     version = ".".join(numba.__version__.split(".")[:2])
     return os.environ.get("VIGYM_LINKING", "1") != "0" and version in TESTED
 
@@ -34,17 +34,17 @@ def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """Classes of compiled code (of phases, of entry kernels)."""
+    """Make the classes of compiled code (of phases, of entry kernels)."""
     from numba.core.codegen import JITCodeLibrary
 
     class WaitingLibrary(JITCodeLibrary):
-        """Code of a phase, without what it calls and without machine code."""
+        """Code of a phase, without the phases that it calls and without machine code."""
 
         def _ensure_finalized(self):
             """Leave everything to the kernel that links this library."""
 
     class KernelLibrary(JITCodeLibrary):
-        """Code of a kernel, with every phase below it once."""
+        """Code of a kernel, with one copy of every phase that it needs."""
 
         def finalize(self):
             """Link all phases, callers first, then make machine code."""
@@ -57,7 +57,7 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _lowering_passes() -> tuple[type, type]:
-    """Lowering passes (of phases, of entry kernels)."""
+    """Make the lowering passes (of phases, of entry kernels)."""
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
 
@@ -65,7 +65,7 @@ def _lowering_passes() -> tuple[type, type]:
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):
-        """Lower a phase, and stop there."""
+        """Lowering pass of a phase: no machine code yet."""
 
         _name = "vigym_lower_phase"
 
@@ -82,7 +82,7 @@ def _lowering_passes() -> tuple[type, type]:
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerKernel(NativeLowering):
-        """Lower an entry kernel, and make machine code of all that it needs."""
+        """Lowering pass of an entry kernel: machine code of all that it needs."""
 
         _name = "vigym_lower_kernel"
 
@@ -96,7 +96,7 @@ def _lowering_passes() -> tuple[type, type]:
 
 
 def _pipeline_with(lowering: Any) -> type:
-    """Numba's compiler pipeline with another lowering pass."""
+    """Make numba's compiler pipeline with another lowering pass."""
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.typed_passes import NativeLowering
 
@@ -125,7 +125,7 @@ def constants_by_type(dispatcher: Any) -> Any:
 
 
 def _plain(kind):
-    """Type of a constant without its value."""
+    """Return the type of a constant without its value."""
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
         return types.BaseTuple.from_types(tuple(map(_plain, kind)))
     return types.unliteral(kind)

@@ -77,7 +77,7 @@ class RowType(types.Type):
         super().__init__(name=f"Row({kind}, {data.token}, {sorted(data.features)})")
 
     def type_of(self, name):
-        """Type of a field as kernels see it, None if there is no such field."""
+        """Return the type of a field as kernels see it, None if there is no such field."""
         if name == "index":
             return types.intp
         if name not in self.fields:
@@ -152,12 +152,12 @@ def group_data(
 
 
 def _header_entry(builder, plan, name):
-    """Code that reads an entry of the plan's header."""
+    """Make code that reads an entry of the plan's header."""
     return builder.load(builder.gep(plan, [_SLOT(HEADER.offset(name))]))
 
 
 def _row_start(builder, data, start, index, width):
-    """Code for the first slot of a row of a float table."""
+    """Make code for the first slot of a row of a float table."""
     step = builder.mul(index, _SLOT(width * LANES))
     if isinstance(data.token, LanesType):
         return builder.add(start, step)
@@ -166,7 +166,7 @@ def _row_start(builder, data, start, index, width):
 
 
 def _make_row(context, builder, data_type, data, kind, index, buffer=None):
-    """Code for a row of the given kind."""
+    """Make code for a row of the given kind."""
     rows = ROW_KINDS[kind]
     made = cgutils.create_struct_proxy(RowType(kind, data_type))(context, builder)
     for name, part in rows.tables.items():
@@ -188,7 +188,7 @@ def _make_row(context, builder, data_type, data, kind, index, buffer=None):
 
 
 def _method(name, arguments, typed, lower):
-    """Teach numba a method of the data."""
+    """Register a method of the data with numba."""
 
     class Template(AbstractTemplate):
         key = f"vigym.data.{name}"
@@ -206,7 +206,7 @@ def _method(name, arguments, typed, lower):
 
 
 def _lower_row(kind):
-    """Code for ``d.kind(index)``, and ``d.kind(buffer, index)`` of rows in buffers."""
+    """Make code for ``d.kind(index)``, and ``d.kind(buffer, index)`` of rows in buffers."""
 
     def lower(context, builder, sig, args):
         data = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
@@ -221,7 +221,7 @@ def _lower_row(kind):
 
 
 def _lower_full(context, builder, sig, args):
-    """Code for ``d.full(number)``."""
+    """Make code for ``d.full(number)``."""
     return spread_value(context, builder, sig.return_type, args[1], sig.args[1])
 
 
@@ -280,7 +280,7 @@ def _get_of_data(context, builder, typ, value, name):
 
 
 def _block_count(builder, typ, data):
-    """Code for the number of blocks that phases over bodies run through."""
+    """Make code for the number of blocks that phases over bodies run through."""
     bodies = _header_entry(builder, data.plan, "body_count")
     if not typ.single:
         return bodies
@@ -296,7 +296,7 @@ class _RowAttributes(AttributeTemplate):
 
 
 def _element(context, builder, row, value, name, k=0):
-    """Code for the address of element k of a field, and the width of the field."""
+    """Make code for the address of element k of a field; return it with the field's width."""
     table, _, offset = row.fields[name]
     made = cgutils.create_struct_proxy(row)(context, builder, value=value)
     if table == "plan":
@@ -337,7 +337,7 @@ def _set_of_row(context, builder, sig, args, name):
 
 
 def _define_item(operation, result):
-    """Teach numba to read or write elements of indexed fields."""
+    """Register reading or writing of elements of indexed fields with numba."""
     import operator
 
     @infer_global(operation)
@@ -361,7 +361,7 @@ def _define_item(operation, result):
 
 
 def _define_items():
-    """Teach numba to read and write elements of indexed fields."""
+    """Register reading and writing of elements of indexed fields with numba."""
     import operator
 
     _define_item(operator.getitem, lambda elements: elements.token)

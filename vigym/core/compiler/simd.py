@@ -1,4 +1,4 @@
-"""The lane value type: one kernel source runs one environment, or several side by side.
+"""Lane value type: one kernel source runs one environment, or several side by side.
 
 Numerical tables are laid out ``[row // s][field][lane]`` with LANES slots of eight bytes per field.
 Two readings of it share every kernel:
@@ -9,7 +9,7 @@ Two readings of it share every kernel:
 * *lanes of bodies* (one environment): s = LANES. That many bodies share a block, one per lane.
   Phases over bodies read vectors; phases along the tree read single floats out of the block.
 
-A *token* (any value of the wanted type) says how to read: ``load(table, at, token)`` gives a vector
+A *token* (any value of a lane type) says how to read: ``load(table, at, token)`` gives a vector
 for a vector token, a float for a float. Lanes never mix in arithmetic, and no operation is fused or
 reordered by the compiler, so a lane computes bit for bit what it computes alone.
 """
@@ -27,7 +27,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
 def _has_feature(*names: str) -> bool:
-    """Whether the processor that numba compiles for has one of the features.
+    """Return whether the processor that numba compiles for has one of the features.
 
     Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
         says for sure.
@@ -76,7 +76,7 @@ FLOAT_LANES = LanesType(types.float64, LANES)
 
 
 def spread_value(context, builder, token, value, kind):
-    """Code for a value of the token's type whose lanes all hold ``value``; vectors stay."""
+    """Make code for a value of the token's type whose lanes all hold ``value``; vectors stay."""
     if token == kind:
         return value
     if not isinstance(token, LanesType):
@@ -85,7 +85,7 @@ def spread_value(context, builder, token, value, kind):
 
 
 def _spread(context, builder, lanes, value, kind):
-    """Code for the vector whose lanes all hold ``value``."""
+    """Make code for the vector whose lanes all hold ``value``."""
     vector = context.get_value_type(lanes)
     one = builder.insert_element(
         ir.Constant(vector, ir.Undefined),
@@ -100,7 +100,7 @@ def _spread(context, builder, lanes, value, kind):
 
 
 def _define(operation, instruction):
-    """Teach numba one arithmetic operation on lanes, a scalar operand being spread."""
+    """Register an arithmetic operation on lanes with numba; a scalar operand is spread."""
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
@@ -143,7 +143,7 @@ def _cast_to_lanes(context, builder, number, lanes, value):
 
 
 def _define_unary(operation, lower):
-    """Teach numba one operation on a single vector."""
+    """Register an operation on a single vector with numba."""
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
@@ -167,13 +167,13 @@ def _call(builder, name, *values):
 
 
 def slot_pointer(builder, table, at, kind):
-    """Pointer to a value of LLVM type ``kind`` that starts at slot ``at`` of a table."""
+    """Make a pointer to a value of LLVM type ``kind`` that starts at slot ``at`` of a table."""
     slots = builder.bitcast(table, ir.IntType(64).as_pointer())
     return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
 
 
 def fits(value, table):
-    """Whether a table holds values of this type: what it is read and written as."""
+    """Return whether a table is read and written as values of this type."""
     return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
 
 
@@ -183,7 +183,7 @@ _define_unary(math.sqrt, lambda context, builder, sig, args: _call(builder, "llv
 
 @intrinsic
 def pointer(context, array):
-    """Address of a flat array's data: tables travel as pointers, without counted references."""
+    """Return the address of a flat array's data: kernels pass pointers, not counted references."""
 
     def generate(context, builder, sig, args):
         return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
@@ -238,7 +238,7 @@ def where(context, mask, a, b):
 
 
 def larger(builder, a, b):
-    """Code for the larger of two values, lane by lane; NaN if either is."""
+    """Make code for the larger of two values, lane by lane; NaN if either is."""
     return builder.select(
         builder.fcmp_unordered("uno", a, a),
         a,
@@ -274,7 +274,7 @@ def fma(context, a, b, c):
 
 
 def lanes_of(number):
-    """Type of the vectors of a table of such numbers: as many as a register holds."""
+    """Return the vector type of a table of such numbers: as many as a register holds."""
     return FLOAT_LANES if number == types.float64 else LanesType(number, 2 * LANES)
 
 

@@ -42,7 +42,7 @@ def unit_vector(d, j):
 
 @inline
 def reset_increment_axis(d, dof, j):
-    """Let Newton's increment turn the child about its own axis j."""
+    """Set the increment of dof j to a turn of the child about its own axis j."""
     dof.increment_axis = unit_vector(d, j)
 
 

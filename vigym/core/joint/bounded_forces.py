@@ -27,15 +27,15 @@ CLOSED = 1e-7  # [m or rad] distance from a limit at which it holds a knot veloc
 
 @inline
 def is_bounded(body):
-    """Tell whether the joint of a body has a motor, limits or dry friction."""
+    """Return whether the joint of a body has a motor, limits or dry friction."""
     return body.motor_kind + body.has_limit + body.has_friction > 0
 
 
 @inline
 def limit_slack(d, distance):
-    """Compute what a step must leave of a distance.
+    """Compute the clearance that a step may end with at least, from the present distance.
 
-    Nothing, or from beyond the limit all but the largest correction of a step.
+    It is zero, or beyond the limit the distance plus the largest correction of a step.
     """
     beyond = distance + MAX_CORRECTION
     return where(beyond, d.full(0.0), beyond)
@@ -43,7 +43,7 @@ def limit_slack(d, distance):
 
 @inline
 def write_law_inputs(d, i, dof, rate, slope, change, per_h):
-    """Write what the bounded forces see of a step that changes the coordinate of a dof."""
+    """Store rate, motor command and limit clearances of a step for the force laws."""
     start = dof.start
     command, stiffness = motor_command(d, i, dof, start + change, rate, slope)
     lower, upper = start - dof.lower, dof.upper - start
@@ -57,7 +57,7 @@ def write_law_inputs(d, i, dof, rate, slope, change, per_h):
 
 @inline
 def write_knot_law_inputs(d, i, dof, share):
-    """Write what the bounded forces see of a knot velocity, at the coordinate of the knot."""
+    """Store rate, motor command and limit clearances of a knot velocity for the force laws."""
     start = dof.start
     o = d.full(0.0)
     one = d.full(1.0)
@@ -84,7 +84,7 @@ def write_knot_law_inputs(d, i, dof, share):
 
 @phase
 def accept_bounded_forces(d, mask):
-    """Take the bounded forces as those of the solution, in the lanes of the mask."""
+    """Accept the bounded forces as converged in the lanes of the mask."""
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
         if is_bounded(body):
@@ -209,9 +209,9 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
 
 @phase
 def move_anchors_to_bounded_forces(d, mask):
-    """Move the anchors of the bounded forces to the present forces, in the lanes of the mask.
+    """Move the proximal anchors of the bounded forces to the present forces, where the mask is set.
 
-    The force of one dof is unique: its anchor chooses none among several.
+    The force of a dof is unique, so that the anchor does not decide which one is found.
     """
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
@@ -223,9 +223,9 @@ def move_anchors_to_bounded_forces(d, mask):
 
 @phase
 def step_bounded_forces(d, step_length, mask):
-    """Move the bounded forces a part of the way to what the increment made of them.
+    """Move the bounded forces by a part of their increment, in the lanes of the mask.
 
-    Only in the lanes of the mask. The increment by which they choose their branch moves alike.
+    The increment that selects the branch of their laws moves by the same part.
     """
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
@@ -242,7 +242,7 @@ def step_bounded_forces(d, step_length, mask):
 
 @inline
 def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
-    """Find the lanes of the mask in which a force that holds a dof lets it give way too far."""
+    """Find the lanes of the mask in which a holding force lets its dof yield too far."""
     holds = above(2.0 * softness * slope * h, d.full(1.0))
     allowed = d.full(select_by_precision(MAX_YIELD, force))
     too_far = above(absolute(h * softness * (force - anchor)), allowed)
@@ -251,7 +251,7 @@ def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
 
 @phase
 def reanchor_bounded_forces(d, h, mask):
-    """Move the anchors to the forces where the proximal term lets a dof give way too far.
+    """Move the proximal anchors to the present forces where a dof yields too far.
 
     Returns:
         Lanes of the mask in which that is so.

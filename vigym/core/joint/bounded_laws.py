@@ -51,7 +51,7 @@ def motor_torque_at_current(dof, current):
 
 @inline
 def motor_command(d, i, dof, coordinate, rate, slope):
-    """Compute what a motor is commanded: the force, and its stiffness along the dof.
+    """Compute the force that a motor is commanded, and its stiffness along the dof.
 
     PD control of the coordinate, or of the rate where there is no position gain; of a DC motor its
     output sets the voltage.

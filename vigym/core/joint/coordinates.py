@@ -221,6 +221,6 @@ def coordinate_change(d, i, j, rate, slope, h):
 
 @inline
 def has_own_coordinate(d, i, j):
-    """Tell whether dof j of joint i has its own coordinate: three rotations share a quaternion."""
+    """Return whether dof j of joint i has a coordinate; three rotations share a quaternion."""
     body = d.body(i)
     return j < body.translation_count or body.rotation_count < 3

@@ -72,7 +72,7 @@ def store_start(d, i, j, last):
 
 @phase
 def start_bounded_forces(d, share):
-    """Start bounded forces, and their anchors, as ``share`` of the last step's."""
+    """Set bounded forces and their proximal anchors to ``share`` times those of the last step."""
     for p in range(d.dof_count):
         dof = d.dof(p)
         motor = share * dof.last_motor_force
@@ -101,7 +101,7 @@ def largest_rate_term(d, h):
 
 @phase
 def assemble_rate_loads(d, knot3, h, rho):
-    """Add what the present guess of knot 3 sets to the loads, and its slopes to the pivots.
+    """Add the forces at the present guess of knot 3 to the loads, and their slopes to the pivots.
 
     Returns:
         Lanes in which a motor, limit or dry friction is active.

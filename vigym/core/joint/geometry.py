@@ -1,4 +1,4 @@
-"""Geometry of joints: what a joint leaves free, and how far it is from closed, at any knot.
+"""Geometry of joints at a knot: free directions, and the gaps of the constrained ones.
 
 Free directions, the dofs, are counted translations first. Free translations are directions fixed in
 the parent, free rotations are axes fixed in the child (three free rotations: the child's own axes;
@@ -107,7 +107,7 @@ def rotation_increment_axis(d, i, j, knot):
 
 @inline
 def position_closure(d, i, knot):
-    """Compute the shift that closes the constrained translations, and the lever then.
+    """Compute the shift that closes the constrained translations, and the lever after it.
 
     The lever is from the parent's own anchor to the joint's closed one.
     """

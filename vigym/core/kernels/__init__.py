@@ -1,1 +1,1 @@
-"""Entry kernels: what Python calls, in one form for one environment and for batches."""
+"""Entry kernels: functions that Python calls, the same for one environment and for batches."""

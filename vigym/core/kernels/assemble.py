@@ -85,7 +85,7 @@ def farthest(d, start, given, first):
 
 @phase
 def approach(d, positions, before, start, given, fraction, done, first):
-    """Set given coordinates to a fraction of their way, and let the others go on as they went.
+    """Set given coordinates to a fraction of their change, and extrapolate the others.
 
     That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
     """
@@ -103,7 +103,7 @@ def approach(d, positions, before, start, given, fraction, done, first):
 
 @phase
 def close_in_stages(d, knot, arrays, first):
-    """Find coordinates that close the loops, the given ones held; returns the scaled gaps left."""
+    """Find coordinates that close the loops, the given ones held; return the scaled gaps left."""
     one, gap = d.full(1.0), d.full(0.0)
     positions, given = arrays.positions, arrays.given
     change = farthest(d, arrays.start, given, first) / STAGE
@@ -138,7 +138,7 @@ def close_in_stages(d, knot, arrays, first):
 
 @phase
 def set_motion(d, knot):
-    """Write the anchor and angular velocity of each body, from those at the knot."""
+    """Write each body's angular velocity and the velocity of its anchor, from those at the knot."""
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
         omega = mat_vec(pose.rotation, pose.angular_velocity)
@@ -161,7 +161,7 @@ def add_motion(d, knot, rates, active, first):
 
 @phase
 def project(d, knot, rates, given, held, active, first):
-    """Subtract from the rates what opens loops, in the ``active`` lanes.
+    """Project the rates on those that keep loops closed, in the ``active`` lanes.
 
     The given ones stay in the lanes ``held``. Returns the largest rate of a gap that stays, and the
     number of weak rows that were found.

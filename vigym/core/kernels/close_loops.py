@@ -43,7 +43,7 @@ def clear_wrenches(d):
 
 @phase
 def hold_given(d, given, rates, held, first):
-    """Unload all degrees of freedom, and hold the given ones in the lanes ``held``.
+    """Clear the loads of all dofs, and hold the given dofs in the lanes ``held``.
 
     Those are held whose coordinate is a number, or with ``rates`` whose rate is one.
     """
@@ -68,7 +68,7 @@ def hold_given(d, given, rates, held, first):
 
 @phase
 def closing_motion(d, knot):
-    """Solve for the motion of least kinetic energy that takes the residuals of loop rows away.
+    """Solve for the motion of least kinetic energy that removes the residuals of loop rows.
 
     Returns its largest rotation [rad].
     """

@@ -69,7 +69,7 @@ def widen_sums(single, at, double, first, second):
 
 @inline
 def write_sum_remainders(double, first, second, single, at):
-    """Write what rounding leaves of each sum, the sums being written already."""
+    """Write the rounding remainder of each sum, after the sums themselves."""
     like, rounded = vector_of(double), vector_of(single)
     for total, remainder in SUMS:
         a, b = load(double, first + total, like), load(double, second + total, like)

@@ -256,7 +256,7 @@ def contact_work(d, contact, knot, motion, normal):
 
 
 def read_absent_contacts(d, knot, out, first, column):
-    """Stand for ``read_contacts`` where a mechanism has none."""
+    """Replace ``read_contacts`` where a mechanism has none."""
     o = d.full(0.0)
     return o, o, o, o
 

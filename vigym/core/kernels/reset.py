@@ -1,4 +1,4 @@
-"""Reset kernels: from joint coordinates and rates to a state that starts afresh, or from poses."""
+"""Reset kernels: start states from joint coordinates and rates, or from poses."""
 
 import math
 
@@ -12,7 +12,7 @@ from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
-from vigym.core.model.context import filled, joint_row, knot_buffer
+from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.model.layout import KNOT_BUFFERS
 
@@ -150,7 +150,7 @@ def clear_constraint_forces(d):
 
 @phase
 def clear(d, velocities, first):
-    """Forget all steps that lie behind; the rates of the joints are those that are given."""
+    """Clear the history of steps; set the joint rates to those given."""
     o = d.full(0.0)
     clear_environment(d)
     clear_dofs(d)
@@ -218,14 +218,14 @@ def reset(plan, model, state, work, features, batch, positions, velocities, mask
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         first = g * d.lane_count
         selected = read_column(mask, first, 0, d.full(0.0))
-        lanes = both(selected, filled(d, first, mask.shape[0]))
+        lanes = both(selected, occupied_lanes(d, first, mask.shape[0]))
         if any_lane(lanes):
             reset_group(d, positions, velocities, first, lanes)
 
 
 @entry
-def refresh(plan, model, state, work, features, batch, groups, model_stride):
-    """Renew what follows from restored poses in every lane group."""
+def update_all_derived(plan, model, state, work, features, batch, groups, model_stride):
+    """Update what follows from restored poses in every lane group."""
     for g in range(groups):
         d = data_of_group(plan, model, state, work, g, model_stride, features, batch)
         knot = knot_buffer(d, 0)

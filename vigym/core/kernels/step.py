@@ -8,7 +8,7 @@ from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import add_with_compensation, coordinate, store_all_coordinates
 from vigym.core.loop.constraints import update_loop_anchors
-from vigym.core.model.context import filled, knot_buffer
+from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.solver.advance import advance, stage_fraction
@@ -67,7 +67,7 @@ def apply_targets(d, targets, first):
 
 @phase
 def torque_times_coordinate(d):
-    """Sum u s over driven translations and angles: its change under held torques is their work."""
+    """Sum torque times coordinate over driven dofs: its change is the work of constant torques."""
     total = d.full(0.0)
     for a in range(d.actuator_count):
         actuator = d.actuator(a)
@@ -153,4 +153,4 @@ def step(
             plan, model, state, work, g * model_stride, state_start, work_start, features, batch
         )
         first = g * d.lane_count
-        step_group(d, call, first, filled(d, first, status.shape[0]))
+        step_group(d, call, first, occupied_lanes(d, first, status.shape[0]))

@@ -1,4 +1,4 @@
-"""Constraints that close loops: how far loops are from closed, and which way their rows act.
+"""Constraints that close loops: residuals of their rows, and directions in which they act.
 
 A loop-closing joint or a spring between two points holds two bodies together, a (its parent) and b
 (its child). Each of its loop rows has a direction (f, m): a unit force at the loop's anchor on b,
@@ -100,7 +100,7 @@ def relative_motion(arms, motion_a, motion_b):
 
 @inline
 def loop_closure_correction(d, loop, knot):
-    """Compute the relative motion of the loop's ends by what closes the joints of the tree."""
+    """Compute how closing the joints of the tree moves the loop's ends relative to each other."""
     closure = d.body(loop)
     a, b = d.body(closure.parent), d.body(closure.child)
     motion_a = a.position_correction, a.rotation_correction
@@ -213,7 +213,7 @@ def constraint_wrench(d, loop, knot):
 
 @phase(needs="loops")
 def apply_loop_forces(d, knot):
-    """Take the forces of the last step's multipliers off the bodies' wrenches."""
+    """Subtract the last step's loop forces from the body wrenches."""
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
         a, b = d.body(closure.parent), d.body(closure.child)

@@ -68,7 +68,7 @@ def set_endpoint(d, q, sign, arm2, arm3, direction2, direction3):
 
 @inline
 def is_inactive_contact_row(d, loop_row):
-    """Tell whether a loop row is of an inactive contact: it is left out of everything."""
+    """Return whether a loop row is of an inactive contact; no phase works on such a row."""
     if loop_row.kind != CONTACT_ROW:
         return False
     return not any_lane(d.contact(loop_row.owner).active)
@@ -76,7 +76,7 @@ def is_inactive_contact_row(d, loop_row):
 
 @inline
 def all_loop_rows_inactive(d):
-    """Tell whether there are no loop rows but those of contacts, and none of them is active."""
+    """Return whether all loop rows are of contacts, none of which is active."""
     any_active = d.environment.any_active
     return d.contact_row_count == d.loop_row_count and not any_lane(any_active)
 
@@ -90,7 +90,7 @@ def start_loop_row_pivot(loop_row, knot2, knot3):
 
 @phase(needs="loops")
 def assemble_coupling_rows(d, knot2, knot3):
-    """Write K and B of couplings: no wrench on a body, they act where dofs are eliminated."""
+    """Write K and B of couplings, zero on bodies: they act where their dofs are eliminated."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         if loop_row.kind == COUPLED_ROW:
@@ -149,13 +149,13 @@ def assemble_loop_rows(d, knot2, knot3):
 
 @inline
 def are_loop_rows_coupled(d, r, m):
-    """Tell whether the later row m couples with row r."""
+    """Return whether the later row m couples with row r."""
     return d.loop_row(m).profile_start <= r
 
 
 @phase(needs="loops")
 def clear_multipliers(d, count):
-    """Start from no multipliers: those of rows that depend on each other are then the least."""
+    """Set multipliers to zero; dependent rows then get the least-norm solution."""
     for r in range(count):
         loop_row = d.loop_row(r)
         loop_row.multiplier = 0.0
@@ -163,7 +163,7 @@ def clear_multipliers(d, count):
 
 @phase(needs="loops")
 def accept_multipliers(d, mask):
-    """Accept the multipliers in the lanes of the mask: of lanes that are done they stay."""
+    """Accept the multipliers in the lanes of the mask; those of finished lanes stay."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         accepted = where(mask, loop_row.multiplier, loop_row.accepted_multiplier)
@@ -172,7 +172,7 @@ def accept_multipliers(d, mask):
 
 @phase(needs="loops")
 def keep_multipliers(d):
-    """Keep the accepted multipliers aside."""
+    """Save the accepted multipliers."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         loop_row.kept_multiplier = loop_row.accepted_multiplier
@@ -180,7 +180,7 @@ def keep_multipliers(d):
 
 @phase(needs="loops")
 def restore_multipliers(d, mask):
-    """Put the multipliers that were kept aside back, in the lanes of the mask."""
+    """Restore the saved multipliers in the lanes of the mask."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         restored = where(mask, loop_row.kept_multiplier, loop_row.accepted_multiplier)
@@ -189,10 +189,7 @@ def restore_multipliers(d, mask):
 
 @phase(needs="loops")
 def restore_accepted_multipliers(d, mask):
-    """Put multipliers back before a solve, in lanes that are done.
-
-    They are what they were before the last solve, which then repeats itself.
-    """
+    """Restore accepted multipliers in finished lanes, so that the next solve reproduces them."""
     accept_multipliers(d, mask)
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
@@ -201,7 +198,7 @@ def restore_accepted_multipliers(d, mask):
 
 @inline
 def pass_to_parent(d, fill_in, K, B):
-    """Pass K and B (force, torque), seen from the parent's anchor, to the parent's fill-in row."""
+    """Propagate K and B (force, torque), taken at the parent's anchor, to its fill-in row."""
     if fill_in.parent_fill_in >= 0:
         parent = d.fill_in(fill_in.parent_fill_in)
         if fill_in.adds > 0:
@@ -213,7 +210,7 @@ def pass_to_parent(d, fill_in, K, B):
 
 @inline
 def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
-    """Take dof j of a body's joint out of K and B: K - y w / pivot and B - u x / pivot.
+    """Eliminate dof j of a body's joint from K and B: K - y w / pivot and B - u x / pivot.
 
     y = K N and x = W B / pivot are stored.
     """
@@ -227,7 +224,7 @@ def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
 
 @inline
 def coupling_part(d, fill_in, p):
-    """Compute what a coupling adds to K N and W B of dof p; other rows act on bodies."""
+    """Compute the parts of K N and W B of dof p that a coupling adds; other rows act on bodies."""
     loop_row = d.loop_row(fill_in.loop_row)
     return coupling_factor(d, loop_row, p) if loop_row.kind == COUPLED_ROW else d.full(0.0)
 
@@ -242,7 +239,7 @@ def shift_row_to_parent_anchor(body, K, B):
 
 @inline
 def propagate_row_past_body(d, i, q, knot2, knot3):
-    """Take every dof of body i out of a fill-in row, and pass it to the parent."""
+    """Eliminate all dofs of body i from a fill-in row, and propagate the row to the parent."""
     body, fill_in = d.body(i), d.fill_in(q)
     first, first_rotation = body.first_dof, body.first_dof + body.translation_count
     K = (fill_in.K_force, fill_in.K_torque)

@@ -16,10 +16,7 @@ RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
 
 @phase(needs="loops")
 def subtract_dual_shift_force(d):
-    """Take off the residuals, before a solve, the force that the dual shift takes.
-
-    It takes it from the present multipliers.
-    """
+    """Subtract dual shift times multiplier from the residual of each loop row before a solve."""
     if all_loop_rows_inactive(d):
         return
     for r in range(d.loop_row_count):
@@ -30,7 +27,7 @@ def subtract_dual_shift_force(d):
 
 @inline
 def reduce_row_residuals(d, i):
-    """Reduce the residuals of rows that pass body i, by its dofs just solved, towards the root."""
+    """Reduce the residuals of rows that pass body i by its dofs that are solved."""
     body = d.body(i)
     dofs = body.translation_count + body.rotation_count
     count = 0 if all_loop_rows_inactive(d) else body.fill_in_count
@@ -47,7 +44,7 @@ def reduce_row_residuals(d, i):
 
 @phase(needs="loops")
 def solve_rows_to_root(d, i):
-    """Pass the residuals of rows whose closing body is i to its wrench and to later rows."""
+    """Propagate the residuals of rows whose closing body is i to its wrench and to later rows."""
     if all_loop_rows_inactive(d):
         return
     body = d.body(i)
@@ -104,7 +101,7 @@ def solve_multipliers(d, i):
 
 @inline
 def dof_motion_by_multipliers(d, i, j):
-    """Compute the motion of dof j of body i by the multipliers of the rows that pass the body."""
+    """Compute the motion of dof j of body i that the multipliers of rows through the body cause."""
     body = d.body(i)
     s, count = d.full(0.0), 0 if all_loop_rows_inactive(d) else body.fill_in_count
     for q in range(body.first_fill_in, body.first_fill_in + count):
@@ -118,10 +115,10 @@ def dof_motion_by_multipliers(d, i, j):
 
 @inline
 def dof_residual_after_multipliers(d, dof, motion):
-    """Compute the residual of a dof that the multipliers leave: a force [N] or moment [N m].
+    """Compute the residual of a dof after the multipliers are solved: a force [N] or moment [N m].
 
-    A force that holds the dof takes its part of it. Only what is left to inertia is out of balance:
-    the rest is the rounding of a coordinate, times the stiffness of what holds.
+    Where a stiff motor, limit or friction force holds the dof, its share of the residual is not
+    counted: it is the rounding of the coordinate times that stiffness.
     """
     residual = absolute((dof.residual - motion) / dof.inverse_pivot)
     if d.has_bounded_forces > 0:
@@ -132,7 +129,7 @@ def dof_residual_after_multipliers(d, dof, motion):
 
 @phase(needs="loops", otherwise=zero)
 def multiplier_rounding(d):
-    """Compute what the rounding of rows' residuals leaves of the residuals of dofs, scaled.
+    """Compute the scaled residual of dofs that the rounding of row residuals causes.
 
     A row's residual is known to some roundings of the length scale; the row turns that into a
     multiplier, and that into forces: next to singular poses, a lot.

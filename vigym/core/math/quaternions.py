@@ -26,7 +26,7 @@ def conjugate(q):
 
 @inline
 def vector_part(q):
-    """Take the vector part (x, y, z)."""
+    """Return the vector part (x, y, z)."""
     return q[1], q[2], q[3]
 
 

@@ -13,7 +13,7 @@ PLAIN_TREE, EVERYTHING = None, 1
 
 
 @inline
-def filled(d, first, environments):
+def occupied_lanes(d, first, environments):
     """Find the lanes of a group that hold an environment; ``first`` is in its first lane."""
     mask = d.full(0.0)
     for k in range(d.lane_count):
@@ -35,7 +35,7 @@ def first_point_spring(d):
 
 @inline
 def joint_row(d, n):
-    """Find the row of joint n = 1, 2, ...: of the body it carries, or behind the bodies its own."""
+    """Find the row of joint n = 1, 2, ...: of the body it carries, or of the loop it closes."""
     return n if n < d.body_count else n - d.body_count + d.first_loop
 
 
@@ -54,7 +54,7 @@ def set_present_knot(d, number):
 
 @inline
 def knot_buffer(d, back):
-    """Find the knot buffer ``back`` steps behind the present one; -1 is the next."""
+    """Find the knot buffer of ``back`` steps ago; -1 is the next one."""
     return d.state_knots + d.knot_size * ((present_knot(d) + KNOT_BUFFERS - back) % KNOT_BUFFERS)
 
 

@@ -28,12 +28,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Field:
-    """A named entry of a table row.
+    """Named entry of a table row.
 
     Attributes:
         name: how kernels and Python read it.
         meaning: a phrase.
-        unit: of its values; empty for numbers without a unit.
+        unit: of its values, "1" for pure numbers, "row" for the unit of a loop row; unit vectors
+            may name their frame alone. Empty in the plan, whose entries are integers.
         width: how many numbers it has.
         indexed: whether kernels read its numbers one by one, ``row.field[j]``.
         feature: what a mechanism has to have for the entry not to be zero, None if it may always
@@ -67,12 +68,12 @@ class Table:
         return self._offsets[name]
 
     def columns(self, name: str) -> slice:
-        """Places of a field's numbers in a row."""
+        """Return the places of a field's numbers in a row."""
         start = self._offsets[name]
         return slice(start, start + self.fields[name].width)
 
     def feature(self, name: str) -> str | None:
-        """Feature that a field belongs to."""
+        """Return the feature that a field belongs to."""
         return self.fields[name].feature
 
     def rows(self, count: int) -> np.ndarray:
@@ -271,7 +272,7 @@ DOF_MODEL = Table(
 LOOP_ROW_MODEL = Table(
     Field("vector_a", "vector of the constraint fixed in body a", "body a", 3),
     Field("vector_b", "vector of the constraint fixed in body b", "body b", 3),
-    Field("ratio", "ratio of a coupling"),
+    Field("ratio", "ratio of a coupling", "1, m/rad or rad/m"),
     Field("offset", "offset of a coupling", "m or rad"),
 )
 CONTACT_MODEL = Table(
@@ -280,11 +281,11 @@ CONTACT_MODEL = Table(
     Field("rim_axis", "axis of a rim", "body", 3),
     Field("rim_side", "a direction across the axis of a rim", "body", 3),
     Field("direction", "direction in which friction is that along", "body", 3),
-    Field("friction_along", "coefficient of friction along the direction"),
-    Field("friction_across", "coefficient of friction across the direction"),
-    Field("friction_backward", "coefficient of friction against the direction"),
+    Field("friction_along", "coefficient of friction along the direction", "1"),
+    Field("friction_across", "coefficient of friction across the direction", "1"),
+    Field("friction_backward", "coefficient of friction against the direction", "1"),
     Field("torsional_friction", "coefficient of friction against spin", "m"),
-    Field("restitution", "coefficient of restitution"),
+    Field("restitution", "coefficient of restitution", "1"),
     Field("effective_mass", "mass that scales its forces by velocities", "kg"),
     Field("segment", "of two bodies: from the middle to the end of the own segment", "m, body", 3),
     Field("box_centre", "of two bodies: centre of the partner's box", "m, partner", 3),
@@ -299,12 +300,12 @@ ENVIRONMENT_STATE = Table(
     Field("time", "time since the reset", "s"),
     Field("step_size", "size of the last step", "s"),
     Field("previous_step_size", "size of the step before", "s"),
-    Field("history", "number of equal smooth steps that lie behind"),
+    Field("history", "number of equal smooth steps that lie behind", "1"),
     Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
-    Field("present_knot", "number of the knot buffer that is the present one"),
+    Field("present_knot", "number of the knot buffer that is the present one", "1"),
     Field("time_remainder", "rounding that is left of the time", "s"),
     Field("dissipated_remainder", "rounding that is left of the dissipated energy", "J"),
     Field("work_remainder", "rounding that is left of the work", "J"),
@@ -312,9 +313,9 @@ ENVIRONMENT_STATE = Table(
 )
 DOF_STATE = Table(
     Field("last_torque", "torque that the caller applied in the last step", "N or N m"),
-    Field("cosine", "cosine of the angle; w of the quaternion of a ball joint"),
+    Field("cosine", "cosine of the angle; w of the quaternion of a ball joint", "1"),
     Field("sine", "sine; translation; length of a point spring; x, y, z of a quaternion", "1 or m"),
-    Field("turns", "number of full turns"),
+    Field("turns", "number of full turns", "1"),
     Field("last_momentum_rate", "sin(angle change) / h of the last step", "m/s or rad/s"),
     Field("last_rate", "rate over the last step", "m/s or rad/s"),
     Field("last_spring_force", "force of the spring in the last step", "N or N m"),
@@ -333,19 +334,19 @@ CONTACT_STATE = Table(
 )
 POSE_STATE = Table(
     Field("position", "centre of mass", "m, world", 3),
-    Field("orientation", "unit quaternion (w, x, y, z), body to world", "", 4),
-    Field("rotation", "rotation matrix of the orientation", "", 9),
+    Field("orientation", "unit quaternion (w, x, y, z), body to world", "1", 4),
+    Field("rotation", "rotation matrix of the orientation", "1", 9),
     Field("anchor", "anchor of the joint that carries the body", "m, world", 3),
     Field("arm", "from the centre of mass to the anchor", "m, world", 3),
     Field("axis", "axis of the joint that is fixed in the body", "world", 3),
     Field("velocity", "half-step velocity that led to this knot", "m/s, world", 3),
     Field("angular_velocity", "half-step angular velocity that led to this knot", "rad/s, body", 3),
-    Field("cosine", "scalar part of the rotation quaternion of the step that led to this knot"),
+    Field("cosine", "scalar part of the quaternion of the step that led to this knot", "1"),
 )
 
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
-    Field("any_active", "whether any contact of two bodies is active"),
+    Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
     Field("position_term", "force that the largest position over the step squared makes", "N"),
 )
@@ -372,13 +373,13 @@ DOF_WORK = Table(
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
     Field("compliance", "derivative of the load by the dof", "N/m or N m/rad"),
-    Field("increment_axis", "of a ball joint with a spring: that the increment turns about", "", 3),
+    Field("increment_axis", "of a ball joint with a spring: axis of the increment", "1, child", 3),
     Field("residual", "residual over the pivot", "m or rad"),
     Field("inverse_pivot", "1 / pivot", "m/N or rad/(N m)"),
-    Field("column_force", "force part of column u of the eliminated dof", "", 3),
-    Field("column_torque", "torque part of column u", "", 3),
-    Field("row_force", "force part of row w over the pivot", "", 3),
-    Field("row_torque", "torque part of row w over the pivot", "", 3),
+    Field("column_force", "force part of column u of the eliminated dof", "N/m or N/rad", 3),
+    Field("column_torque", "torque part of column u", "N or N m/rad", 3),
+    Field("row_force", "force part of row w over the pivot", "1 or rad/m", 3),
+    Field("row_torque", "torque part of row w over the pivot", "m/rad or 1", 3),
     Field("increment", "Newton increment along the dof; at a knot its rate", "m or rad"),
     Field("increment_seen", "increment by which bounded forces choose their branch", "m or rad"),
     Field("start", "coordinate at knot 2", "m or rad"),
@@ -399,23 +400,31 @@ LOOP_ROW_WORK = Table(
     Field("multiplier", "multiplier of the row", "N or N m"),
     Field("kept_multiplier", "multiplier of the attempt before", "N or N m"),
     Field("accepted_multiplier", "multiplier of the last iteration that counts", "N or N m"),
-    Field("inverse_pivot", "1 / pivot of the row"),
-    Field("unreduced_pivot", "pivot before other rows were eliminated"),
-    Field("dual_shift", "shift of the pivot, a part of the unreduced one"),
+    Field("inverse_pivot", "1 / pivot of the row", "N/m, N m/rad or 1"),
+    Field("unreduced_pivot", "pivot before other rows were eliminated", "m/N, rad/(N m) or 1"),
+    Field("dual_shift", "shift of the pivot, a part of the unreduced one", "m/N, rad/(N m) or 1"),
 )
 FILL_IN_WORK = Table(
-    Field("K_force", "derivative of the row by the body's shift at knot 3", "", 3),
-    Field("K_torque", "derivative of the row by the body's rotation at knot 3", "", 3),
-    Field("B_force", "force of the row's unit multiplier on the body at knot 2", "", 3),
-    Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "", 3),
-    Field("K_dof", "derivative of the row by the joint's dofs", "", 6, indexed=True),
-    Field("B_dof", "unit multiplier force along them, over their pivots", "", 6, indexed=True),
+    Field("K_force", "derivative of the row by the body's shift at knot 3", "row/m", 3),
+    Field("K_torque", "derivative of the row by the body's rotation at knot 3", "row/rad", 3),
+    Field("B_force", "force of the row's unit multiplier on the body at knot 2", "1 or 1/m", 3),
+    Field("B_torque", "torque of the row's unit multiplier on the body at knot 2", "m or 1", 3),
+    Field(
+        "K_dof", "derivative of the row by the joint's dofs", "row/m or row/rad", 6, indexed=True
+    ),
+    Field(
+        "B_dof",
+        "motion of the dofs by a unit multiplier",
+        "m or rad, per N or N m",
+        6,
+        indexed=True,
+    ),
 )
 SCHUR_WORK = Table(
-    Field("value", "element of S, by which loop rows couple"),
+    Field("value", "element of S, by which loop rows couple", "m/N, rad/(N m) or 1"),
 )
 CONTACT_WORK = Table(
-    Field("active", "whether the contact is in the equations: it touches, or is near"),
+    Field("active", "whether the contact is in the equations: it touches, or is near", "1"),
     Field("gap2", "gap at knot 2", "m"),
     Field("gap_target", "gap that the step has to leave", "m"),
     Field("anchor_force", "force that the proximal term starts from", "N", 4),
@@ -424,14 +433,22 @@ CONTACT_WORK = Table(
     Field("velocity", "velocity: normal, touching point (3, world), spin", "m/s, rad/s", 5),
     Field("velocity_seen", "velocity by which the law chooses its branch", "m/s, rad/s", 5),
     Field("velocity_next", "velocity after the last increment", "m/s, rad/s", 5),
-    Field("slope_nn", "slope of the normal force by the normal velocity, negated"),
-    Field("slope_1n", "slope of the first tangential force by the normal velocity, negated"),
-    Field("slope_2n", "slope of the second tangential force by the normal velocity, negated"),
-    Field("slope_11", "slope of the first tangential force by the first velocity, negated"),
-    Field("slope_12", "slope of the first tangential force by the second velocity, negated"),
-    Field("slope_22", "slope of the second tangential force by the second velocity, negated"),
-    Field("slope_sn", "slope of the torque by the normal velocity, negated"),
-    Field("slope_ss", "slope of the torque by the spin, negated"),
+    Field("slope_nn", "negated derivative of the normal force by the normal velocity", "N s/m"),
+    Field("slope_1n", "negated derivative of tangential force 1 by the normal velocity", "N s/m"),
+    Field("slope_2n", "negated derivative of tangential force 2 by the normal velocity", "N s/m"),
+    Field("slope_11", "negated derivative of tangential force 1 by tangential velocity 1", "N s/m"),
+    Field("slope_12", "negated derivative of tangential force 1 by tangential velocity 2", "N s/m"),
+    Field("slope_22", "negated derivative of tangential force 2 by tangential velocity 2", "N s/m"),
+    Field(
+        "slope_sn",
+        "negated derivative of the torque over its coefficient by the normal velocity",
+        "N s/m",
+    ),
+    Field(
+        "slope_ss",
+        "negated derivative of the torque over its coefficient by the scaled spin",
+        "N s/m",
+    ),
     Field("tangent_1", "first unit tangent", "world", 3),
     Field("tangent_2", "second unit tangent", "world", 3),
     Field("scaled_tangent_1", "first tangent times its coefficient of friction", "world", 3),
@@ -440,13 +457,13 @@ CONTACT_WORK = Table(
     Field("arm_lowest", "from the joint anchor to the lowest point at knot 3", "m, world", 3),
     Field("arm_touching", "from the joint anchor at knot 3 to the point of knot 2", "m, world", 3),
     Field("touching_point", "point that touches at knot 2, from the centre of mass", "m, body", 3),
-    Field("branch", "0 open, 1 sticking, 2 slipping, in the last damped iteration"),
-    Field("branch_turns", "number of turns between open and slipping"),
-    Field("slip_turns", "number of turns between sticking and slipping"),
+    Field("branch", "0 open, 1 sticking, 2 slipping, in the last damped iteration", "1"),
+    Field("branch_turns", "number of turns between open and slipping", "1"),
+    Field("slip_turns", "number of turns between sticking and slipping", "1"),
     Field("no_slip_direction_1", "first direction without slip of a skate or wheel", "world", 3),
     Field("no_slip_direction_2", "second direction without slip of a skate or wheel", "world", 3),
-    Field("no_slip_rotation_1", "what turning the first direction adds to a rotation", "", 3),
-    Field("no_slip_rotation_2", "what turning the second direction adds to a rotation", "", 3),
+    Field("no_slip_rotation_1", "what its turning adds to derivatives by a rotation", "m", 3),
+    Field("no_slip_rotation_2", "what its turning adds to derivatives by a rotation", "m", 3),
     Field("converged_force", "force of the solution", "N", 4),
     Field("converged_world_force", "force of the solution on the body", "N, world", 3),
     Field("converged_power", "power of the solution's force at the law's velocity", "W"),
@@ -456,11 +473,11 @@ CONTACT_WORK = Table(
     Field("partner_arm_lowest", "arm_lowest of the partner", "m, world", 3),
     Field("partner_arm_touching", "arm_touching of the partner", "m, world", 3),
     Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
-    Field("segment_place", "place on the own segment at knot 2, from -1 to 1"),
-    Field("slope_21", "slope of the second tangential force by the first velocity, negated"),
-    Field("dual", "duals of the interior point (s, psi)", "", 2),
-    Field("dual_next", "these duals after the increment", "", 2),
-    Field("dual_slopes", "slopes of psi", "", 4),
+    Field("segment_place", "place on the own segment at knot 2, from -1 to 1", "1"),
+    Field("slope_21", "negated derivative of tangential force 2 by tangential velocity 1", "N s/m"),
+    Field("dual", "duals of the interior point (s, psi)", "m/s", 2),
+    Field("dual_next", "these duals after the increment", "m/s", 2),
+    Field("dual_slopes", "slopes of psi", "1", 4),
 )
 
 # --- row kinds ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Copies kept aside: states before a call, knots before a second attempt, factors.
+"""Saved copies: states before a call, knots before a second attempt, factors.
 
 Masks are lanes of ``d.wide``: in a single environment all of its lanes are equal.
 """
@@ -40,13 +40,13 @@ def kept_knot(d, slot):
 
 @inline
 def keep_knot(d, knot, slot):
-    """Keep a knot buffer aside."""
+    """Save a knot buffer."""
     copy(d, d.work, kept_knot(d, slot), d.state, knot, d.knot_size)
 
 
 @inline
 def restore_knot(d, knot, slot, mask):
-    """Write what was kept to a knot buffer, in the lanes of the mask."""
+    """Restore the saved knot buffer in the lanes of the mask."""
     blend(d, d.state, knot, d.work, kept_knot(d, slot), d.knot_size, mask)
 
 
@@ -58,13 +58,13 @@ def blend_knots(d, target, source, mask):
 
 @inline
 def keep_state(d):
-    """Keep the whole state aside."""
+    """Save the whole state."""
     copy(d, d.work, kept_knot(d, 2), d.state, d.state_environment, d.state_size)
 
 
 @phase
 def restore_state(d, mask):
-    """Put lanes back to the state that was kept, whichever knot buffer is the present one now."""
+    """Restore the saved state in the lanes, whichever knot buffer is the present one now."""
     size = d.knot_size
     kept = kept_knot(d, 2)
     start = d.state_knots - d.state_environment
@@ -80,7 +80,7 @@ def restore_state(d, mask):
 
 @phase
 def keep_factors(d):
-    """Keep the factors that solves read. Called with ``d.wide`` of a batch."""
+    """Save the factors that solves read. Called with ``d.wide`` of a batch."""
     start = d.work_dofs
     copy(
         d,
@@ -103,7 +103,7 @@ def keep_factors(d):
 
 @phase
 def restore_factors(d, mask):
-    """Put factors back in the lanes of the mask."""
+    """Restore the saved factors in the lanes of the mask."""
     start = d.work_dofs
     size = d.factors_size - (d.work_dofs - d.work_bodies)
     blend(d, d.work, start, d.work, start + d.factors_size, size, mask)

@@ -29,9 +29,8 @@ from vigym.core.model.fields import (
 
 # [m or rad] by which a step at most leads back from beyond a limit or from below the ground
 MAX_CORRECTION = 1e-6
-KNOT_BUFFERS = (
-    4  # buffers that take turns: the present knot, the next, and the two before for the predictor
-)
+# buffers that take turns: the present knot, the next, and the two before for the predictor
+KNOT_BUFFERS = 4
 
 
 class Model(NamedTuple):
@@ -60,7 +59,7 @@ class Model(NamedTuple):
 
 
 def header_of(plan: np.ndarray) -> np.void:
-    """View of the plan's header: ``header_of(plan)["body_count"]`` reads and writes an entry."""
+    """View the plan's header: ``header_of(plan)["body_count"]`` reads and writes an entry."""
     header: np.void = plan[: HEADER.width].view(HEADER.dtype)[0]
     return header
 
@@ -123,7 +122,7 @@ def aligned(size: int) -> np.ndarray:
 
 
 def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
-    """Lay out constants (rows, fields) as the flat table of one lane group.
+    """Convert constants (rows, fields) to the flat table of one lane group.
 
     Lanes are bodies in a single environment; else every lane is the same.
     """
@@ -136,7 +135,7 @@ def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
 
 
 def model_table(model: Model, single: bool) -> np.ndarray:
-    """Lay out the constants of one lane group."""
+    """Make the flat table of constants of one lane group."""
     tables = (
         (BODY_MODEL, model.bodies),
         (DOF_MODEL, model.dofs),

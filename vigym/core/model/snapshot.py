@@ -1,4 +1,4 @@
-"""Snapshots: a state as plain rows, one per environment, whatever the layout.
+"""Snapshots: a state as plain rows, one per environment, independent of the memory layout.
 
 What is saved from one simulator can be restored in another one of the same mechanism.
 """
@@ -117,7 +117,7 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
 
 
 def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool) -> None:
-    """Write packed rows to a state; what follows from poses must be renewed after it."""
+    """Write packed rows to a state; `update_derived` has to follow."""
     tables, count = _view_tables(plan, state), len(values)
     parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
     scalars, dofs, loop_rows, contacts, present, *before = parts

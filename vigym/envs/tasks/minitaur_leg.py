@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.control.minitaur_legs import FOOT, commanded, hip_angles, reach
+from vigym.control.minitaur_legs import FOOT, commanded, foot_distance, hip_angles
 from vigym.envs.arrays import stack
 from vigym.envs.task import Array, Quantities, Start, Task, require_positive
 from vigym.mechanism.mechanism import Mechanism
@@ -116,7 +116,7 @@ class MinitaurLeg(Task):
         scale = self.reset_noise_scale
         level = 0.5 * np.pi
         front, rear = STAND + rng.uniform(-scale, scale, 2)
-        standing = reach(0.5 * (front + rear)) * np.cos(0.5 * (rear - front)) + FOOT
+        standing = foot_distance(0.5 * (front + rear)) * np.cos(0.5 * (rear - front)) + FOOT
         drop = rng.uniform(0.0, 2.0 * scale)
         slide = standing + drop - ZERO_HEIGHT
         return {"slide": slide, "hip_front": front - level, "hip_rear": rear - level}, {}

@@ -26,7 +26,7 @@ DENSITY = 1000.0  # of a link, a solid box; that of water, close to that of snak
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT  # of a link [kg]
 GRAVITY = 9.81  # [m/s^2]
 SERVO = Servo(effort=0.5, stiffness=3.0, damping=0.12, armature=1e-3)  # a small one
-REACH = 1.0  # target angle of an action of 1 [rad]
+ACTION_SCALE = 1.0  # target angle of an action of 1 [rad]
 DRIVES = ("position", "torque")  # values of the option `drive`
 MAX_SPEED, MAX_TURNING = 5.0, 30.0  # bounds of observations [m/s, rad/s]
 MAX_ANGLE, MAX_RATE = 1.6, 60.0  # bounds of observed joint coordinates [rad, rad/s]
@@ -159,7 +159,7 @@ class Snake(Task):
 
     def targets(self, action: Array) -> Array | None:
         """Return target angles (..., links - 1) [rad], or None where actions are torques."""
-        return REACH * action if self.drive == "position" else None
+        return ACTION_SCALE * action if self.drive == "position" else None
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return direction, velocity and joint coordinates."""
@@ -231,7 +231,7 @@ def _link_shapes(link: int) -> list[Shape]:
 def _add_surfaces(
     mechanism: Mechanism, link: int, friction: tuple[float, float], self_collision: bool
 ) -> None:
-    """Add the contacts of a link with the ground and, if wanted, its shape for other links."""
+    """Add the contacts of a link with the ground and, on request, its shape for other links."""
     name = f"link{link}"
     if not self_collision:
         belly = Capsule(radius=HEIGHT / 2.0, length=WIDTH, orientation=ACROSS)

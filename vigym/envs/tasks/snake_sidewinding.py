@@ -27,7 +27,7 @@ MASS = 0.205  # [kg]
 GRAVITY = 9.81  # [m/s^2]
 RATE = 33.0 * 2.0 * np.pi / 60.0  # largest rate of a joint [rad/s]
 SERVO = Servo(effort=7.0, stiffness=10.0, damping=0.4, armature=2e-3, velocity=RATE)
-REACH = 1.0  # target angle of an action of 1 [rad]
+ACTION_SCALE = 1.0  # target angle of an action of 1 [rad]
 RADIUS = DIAMETER / 2.0  # [m]
 VERTICAL, HORIZONTAL = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)  # axes of the joints, in turn
 ALONG = (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # rotates the axis of a cylinder along the module
@@ -143,7 +143,7 @@ class SnakeSidewinding(Task):
 
     def targets(self, action: Array) -> Array:
         """Return target angles (..., links - 1) [rad]."""
-        return REACH * action
+        return ACTION_SCALE * action
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return direction, velocity, vertical and joint coordinates."""

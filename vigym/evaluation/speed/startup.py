@@ -29,7 +29,7 @@ print(json.dumps({name: b - a for name, a, b in zip(list(marks)[1:], at, at[1:])
 
 
 def time_startup(repeats: int = 5, cold: bool = False) -> list[Row]:
-    """Time new processes that step a pendulum once.
+    """Time the start of new processes that step a pendulum once.
 
     Args:
         repeats: number of processes with compiled kernels.

@@ -71,10 +71,12 @@ class Ground(ReadOnly):
     friction: Array | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "height", checks.number(self.height, "ground height"))
-        object.__setattr__(self, "normal", checks.unit(self.normal, "ground normal"))
+        object.__setattr__(self, "height", checks.require_number(self.height, "ground height"))
+        object.__setattr__(self, "normal", checks.require_direction(self.normal, "ground normal"))
         if self.friction is not None:
-            object.__setattr__(self, "friction", checks.friction(self.friction, "ground friction"))
+            object.__setattr__(
+                self, "friction", checks.require_friction(self.friction, "ground friction")
+            )
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def make_body(
 ) -> Body:
     """Return a checked Body; arguments as in `Mechanism.add_body`."""
     element = f"body {name!r}"
-    mass = checks.positive(mass, f"{element} mass [kg]")
-    tensor = checks.inertia_tensor(inertia, f"{element} inertia")
+    mass = checks.require_positive(mass, f"{element} mass [kg]")
+    tensor = checks.require_inertia_tensor(inertia, f"{element} inertia")
     largest = float(tensor.max())
     if largest > checks.LARGEST_INERTIA * min(mass, 1.0):  # the radius of gyration is no number
         found = f"{largest:.3g} kg m^2 of {mass:.3g} kg"
@@ -116,8 +118,8 @@ def make_body(
         name=name,
         mass=mass,
         inertia=tensor,
-        position=checks.vector(position, f"{element} position"),
-        orientation=checks.unit(orientation, f"{element} orientation", 4),
+        position=checks.require_vector(position, f"{element} position"),
+        orientation=checks.require_direction(orientation, f"{element} orientation", 4),
         shapes=check_shapes(shapes, element),
     )
 
@@ -128,8 +130,8 @@ def make_frame(name: str, body: str, position: ArrayLike, orientation: ArrayLike
     return Frame(
         name=name,
         body=body,
-        position=checks.vector(position, f"{element} position"),
-        orientation=checks.unit(orientation, f"{element} orientation", 4),
+        position=checks.require_vector(position, f"{element} position"),
+        orientation=checks.require_direction(orientation, f"{element} orientation", 4),
     )
 
 
@@ -163,4 +165,4 @@ def check_body(
             f"{element} body: found {name!r}, a massless frame fixed in {carrier!r}, expected a "
             f"body with mass; name {carrier!r} and the position in its frame"
         )
-    checks.one_of(name, bodies, f"{element} body")
+    checks.require_one_of(name, bodies, f"{element} body")

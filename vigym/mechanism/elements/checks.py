@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.errors import MechanismError
 
 Array = NDArray[np.float64]
-TRIANGLE_TOLERANCE = (
-    1e-6  # relative; laminae have equality in the triangle inequality, less rounding
-)
+# relative; laminae have equality in the triangle inequality, less rounding
+TRIANGLE_TOLERANCE = 1e-6
 LARGEST_INERTIA = 1e307  # [kg m^2] sums of nine such numbers are floats
 SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry of the tensor
 PERPENDICULAR_TOLERANCE = 1e-9  # cosine of the angle between two axes
@@ -28,7 +27,7 @@ class ReadOnly:
         self.__dict__.update(state)
 
 
-def numbers(value: ArrayLike, element: str, expected: str) -> Array:
+def require_numbers(value: ArrayLike, element: str, expected: str) -> Array:
     """Return `value` as a read-only array of floats; the error names what was `expected`."""
     try:
         array = np.array(value, dtype=np.float64)
@@ -55,70 +54,69 @@ def has_non_numbers(value: Any) -> bool:
     return any(isinstance(entry, bool | np.bool_ | str | bytes) for entry in entries.flat)
 
 
-def number(value: Any, element: str, low: float = -np.inf, infinite: bool = False) -> float:
+def require_number(value: Any, element: str, low: float = -np.inf, infinite: bool = False) -> float:
     """Return `value` as a float that is not nan, at least `low`, and finite unless `infinite`."""
     expected = "a number" if infinite else "a finite number"
     if low > -np.inf:
         expected += f" >= {low:g}"
-    array = numbers(value, element, expected)
+    array = require_numbers(value, element, expected)
     if array.shape != () or np.isnan(array) or (np.isinf(array) and not infinite) or array < low:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return float(array)
 
 
-def positive(value: Any, element: str) -> float:
+def require_positive(value: Any, element: str) -> float:
     """Return `value` as a finite float above zero."""
-    result = number(value, element)
+    result = require_number(value, element)
     if result <= 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected a number > 0")
     return result
 
 
-def fraction(value: Any, element: str) -> float:
+def require_fraction(value: Any, element: str) -> float:
     """Return `value` as a float in [0, 1]."""
-    result = number(value, element, 0.0)
+    result = require_number(value, element, 0.0)
     if result > 1.0:
         raise MechanismError(f"{element}: found {value!r}, expected a number in [0, 1]")
     return result
 
 
-def friction(value: ArrayLike, element: str) -> Array:
+def require_friction(value: ArrayLike, element: str) -> Array:
     """Return friction (along, across, backward) given as one number, the first two or all three."""
     expected = "a number >= 0, (along, across) or (along, across, backward)"
-    array = np.atleast_1d(numbers(value, element, expected))
+    array = np.atleast_1d(require_numbers(value, element, expected))
     if array.shape not in ((1,), (2,), (3,)) or not np.isfinite(array).all() or array.min() < 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     result: Array = array[[[0, 0, 0], [0, 1, 0], [0, 1, 2]][len(array) - 1]]
     return read_only(result)
 
 
-def vector(value: ArrayLike, element: str, size: int = 3) -> Array:
+def require_vector(value: ArrayLike, element: str, size: int = 3) -> Array:
     """Return `value` as a read-only array of `size` finite numbers."""
     expected = f"{size} finite numbers"
-    array = numbers(value, element, expected)
+    array = require_numbers(value, element, expected)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return array
 
 
-def unit(value: ArrayLike, element: str, size: int = 3) -> Array:
+def require_direction(value: ArrayLike, element: str, size: int = 3) -> Array:
     """Return `value` scaled to length one; a zero vector has no direction and is an error."""
-    array = vector(value, element, size)
+    array = require_vector(value, element, size)
     largest = np.abs(array).max()
     if largest == 0.0:
         raise MechanismError(f"{element}: found {value!r}, expected a vector that is not zero")
-    scaled = (
-        array / largest
-    )  # first by the largest entry: squares of tiny or huge numbers leave the float range
+    # first by the largest entry: squares of tiny or huge numbers leave the float range
+    scaled = array / largest
     length = np.sqrt(scaled @ scaled)
     result: Array = array if largest * length == 1.0 else scaled / length
     return read_only(result)
 
 
-def inertia_tensor(value: ArrayLike, element: str) -> Array:
+def require_inertia_tensor(value: ArrayLike, element: str) -> Array:
     """Return the inertia tensor (3, 3) [kg m^2] of principal moments (3,) or a full tensor."""
     expected = "3 principal moments or a symmetric 3x3 tensor of finite numbers [kg m^2]"
-    array = numbers(value, element, expected)
+    array = require_numbers(value, element, expected)
     if array.shape not in ((3,), (3, 3)) or not np.isfinite(array).all():
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     tensor: Array = np.diag(array) if array.ndim == 1 else array
@@ -150,7 +148,7 @@ def inertia_fault(tensor: Array, tolerance: float = TRIANGLE_TOLERANCE, least: f
     return ""
 
 
-def fresh_name(name: Any, kind: str, *taken: Container[str]) -> str:
+def require_new_name(name: Any, kind: str, *taken: Container[str]) -> str:
     """Return `name`; raise unless it is a non-empty string that is in none of `taken`."""
     if not isinstance(name, str) or not name.strip():
         raise MechanismError(f"{kind} name: found {name!r}, expected a non-empty string")
@@ -161,7 +159,9 @@ def fresh_name(name: Any, kind: str, *taken: Container[str]) -> str:
     return name
 
 
-def one_of(value: Any, names: Collection[str], element: str, first: tuple[str, ...] = ()) -> str:
+def require_one_of(
+    value: Any, names: Collection[str], element: str, first: tuple[str, ...] = ()
+) -> str:
     """Return `value`; raise unless it is one of `first` and `names`.
 
     The error lists at most ten of them.

@@ -54,21 +54,21 @@ class Collection(Mapping[str, Element]):
 
 
 class Forest:
-    """Names of which each hangs on another one, or on none."""
+    """Disjoint-set forest over names."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}
 
     def __contains__(self, name: str) -> bool:
-        """Whether a name hangs on another one."""
+        """Return whether a name has a parent."""
         return name in self._above
 
     def add(self, name: str, above: str) -> None:
-        """Let a name hang on another one."""
+        """Set the parent of a name."""
         self._above[name] = above
 
     def root(self, name: str) -> str:
-        """Return the name that one hangs on in the end; itself, where it hangs on none."""
+        """Return the root of a name's tree; the name itself where it has no parent."""
         path = []
         while name in self._above:
             path.append(name)
@@ -79,15 +79,15 @@ class Forest:
 
 
 class Index:
-    """Names and neighbours of elements, so that checks of a new one need not look at all.
+    """Lookup tables that make checks of new elements constant-time.
 
     Attributes:
-        tree: bodies on the parents of the joints that carry them.
+        tree: forest of bodies; the parent of a body is that of the joint that carries it.
         coordinates: coordinate name -> joint, without implicit ones.
         closing: names of the joints that close loops.
         followers: coordinate name -> coupling by which it follows another one.
-        leaders: coordinates on those that they follow.
-        contacts: names of all contacts, as if there was a ground.
+        leaders: forest of coordinates; the parent of one is the coordinate that it follows.
+        contacts: names of all contacts, those with the ground even where there is none.
         shapes: body -> its collisions with a shape.
         partners: body -> bodies that are paired with it.
     """
@@ -153,9 +153,9 @@ class Elements(checks.ReadOnly):
         ground: bool | Ground | None = None,
         name: str = "mechanism",
     ) -> None:
-        self.gravity = checks.vector(gravity, "gravity [m/s^2]")
+        self.gravity = checks.require_vector(gravity, "gravity [m/s^2]")
         self.ground = make_ground(ground)
-        self.name = checks.fresh_name(name, "mechanism")
+        self.name = checks.require_new_name(name, "mechanism")
         self.notes: list[Note] = []
         self.bodies: Collection[Body] = Collection()
         self.joints: Collection[Joint] = Collection()

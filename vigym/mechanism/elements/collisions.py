@@ -20,7 +20,7 @@ PAIRABLE = ("sphere", "capsule", "box")  # shapes that touch each other; all sha
 
 
 @dataclass(frozen=True, eq=False)
-class Surface(ReadOnly):
+class ContactMaterial(ReadOnly):
     """Friction and restitution of a contact or collision shape.
 
     Attributes:
@@ -37,7 +37,7 @@ class Surface(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Collision(Surface):
+class Collision(ContactMaterial):
     """Point, ball or shape of a body that touches the ground, and shapes of paired bodies.
 
     Attributes:
@@ -65,7 +65,7 @@ class Collision(Surface):
 
 
 def make_contact(
-    name: str, body: str, position: ArrayLike, radius: float, surface: Surface
+    name: str, body: str, position: ArrayLike, radius: float, surface: ContactMaterial
 ) -> Collision:
     """Return a checked point or ball; its body is checked by the caller."""
     element = f"contact {name!r}"
@@ -73,14 +73,14 @@ def make_contact(
         name=name,
         body=body,
         shape=None,
-        position=checks.vector(position, f"{element} position"),
-        radius=checks.number(radius, f"{element} radius", 0.0),
+        position=checks.require_vector(position, f"{element} position"),
+        radius=checks.require_number(radius, f"{element} radius", 0.0),
         corners=_no_corners(),
         **_checked(surface, element),
     )
 
 
-def make_collision(name: str, body: str, shape: Shape, surface: Surface) -> Collision:
+def make_collision(name: str, body: str, shape: Shape, surface: ContactMaterial) -> Collision:
     """Return a checked collision shape; its body is checked by the caller.
 
     Raises:
@@ -133,12 +133,12 @@ def _hull(mesh: Mesh, element: str) -> tuple[Array, float]:
     return checks.read_only(np.asarray(mesh.position) + corners @ rotation.T), cut
 
 
-def _checked(surface: Surface, element: str) -> dict[str, Any]:
+def _checked(surface: ContactMaterial, element: str) -> dict[str, Any]:
     return {
-        "friction": checks.friction(surface.friction, f"{element} friction"),
-        "restitution": checks.fraction(surface.restitution, f"{element} restitution"),
-        "torsion": checks.number(surface.torsion, f"{element} torsion", 0.0),
-        "direction": checks.unit(surface.direction, f"{element} direction"),
+        "friction": checks.require_friction(surface.friction, f"{element} friction"),
+        "restitution": checks.require_fraction(surface.restitution, f"{element} restitution"),
+        "torsion": checks.require_number(surface.torsion, f"{element} torsion", 0.0),
+        "direction": checks.require_direction(surface.direction, f"{element} direction"),
     }
 
 

@@ -160,7 +160,7 @@ def _roundness(collision: Collision) -> int:
 
 
 def pair_friction(first: Collision, second: Collision) -> float:
-    """Return the friction coefficient of two bodies: the geometric mean of their mean ones."""
+    """Return the friction of two bodies: the geometric mean of each one's mean coefficient."""
     return float(np.sqrt(first.friction.mean() * second.friction.mean()))
 
 
@@ -197,7 +197,7 @@ def rounded_box(collision: Collision) -> tuple[Array, Array, Array, float]:
 def check_contact_names(collision: Collision, taken: Container[str]) -> None:
     """Raise MechanismError when a contact of a collision has one of the names that are taken."""
     for name in contact_names(collision):
-        checks.fresh_name(name, "contact", taken)
+        checks.require_new_name(name, "contact", taken)
 
 
 def check_partners(collision: Collision, others: Sequence[Collision]) -> None:
@@ -252,9 +252,9 @@ def _can_collide(first: Collision, second: Collision) -> bool:
 def check_hinge_overlap(
     contact: PairContact, joints: Iterable[Joint], bodies: Mapping[str, Body]
 ) -> None:
-    """Raise MechanismError for two round shapes that meet in a joint of their bodies.
+    """Raise MechanismError for two round shapes whose centre lines meet in a joint.
 
-    Where the middle segments of both pass through the anchor they never come apart.
+    Where the middle segments of both pass through the anchor, their distance stays zero.
 
     Args:
         contact: of the two shapes.
@@ -270,9 +270,9 @@ def check_hinge_overlap(
         distances = [_distance_to_middle(bodies[each.body], each, joint.position) for each in pair]
         if max(distances) < SAME:
             raise MechanismError(
-                f"pair {contact.own.body!r}, {contact.partner.body!r}: found the middles of "
+                f"pair {contact.own.body!r}, {contact.partner.body!r}: found the centre lines of "
                 f"collisions {contact.own.name!r} and {contact.partner.name!r} both through joint "
-                f"{joint.name!r}, where no direction leads them apart, "
+                f"{joint.name!r}, so that the contact normal is undefined, "
                 "expected a shorter shape or no pair"
             )
 

@@ -15,7 +15,7 @@ COUPLINGS = ("gear", "mimic", "screw")
 
 @dataclass(frozen=True)
 class Coupling:
-    """One coordinate follows another: joint = ratio * other + offset.
+    """Coupling of two coordinates: joint = ratio * other + offset.
 
     Attributes:
         name: unique among couplings.
@@ -74,28 +74,33 @@ def make_coupling(
 ) -> Coupling:
     """Return a checked Coupling; its coordinates are left to `check_coupled`."""
     element = f"coupling {name!r}"
-    checks.one_of(type, COUPLINGS, f"{element} type")
-    factor = checks.number(ratio, f"{element} ratio")
+    checks.require_one_of(type, COUPLINGS, f"{element} type")
+    factor = checks.require_number(ratio, f"{element} ratio")
     if factor == 0.0:
         raise MechanismError(
-            f"{element} ratio: found 0, expected another number: a joint at rest is fixed"
+            f"{element} ratio: found 0, expected another number; to hold a joint still, "
+            "give it the type 'fixed'"
         )
-    return Coupling(name, type, joint, other, factor, checks.number(offset, f"{element} offset"))
+    return Coupling(
+        name, type, joint, other, factor, checks.require_number(offset, f"{element} offset")
+    )
 
 
 def make_skate(name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
     """Return a checked Skate; its body is checked by the caller."""
     element = f"skate {name!r}"
-    point = checks.vector(position, f"{element} position")
-    return Skate(name, body, point, checks.unit(direction, f"{element} direction"))
+    point = checks.require_vector(position, f"{element} position")
+    return Skate(name, body, point, checks.require_direction(direction, f"{element} direction"))
 
 
 def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float) -> Wheel:
     """Return a checked Wheel; its body is checked by the caller."""
     element = f"wheel {name!r}"
-    center = checks.vector(position, f"{element} position")
-    direction = checks.unit(axis, f"{element} axis")
-    return Wheel(name, body, center, direction, checks.positive(radius, f"{element} radius"))
+    center = checks.require_vector(position, f"{element} position")
+    direction = checks.require_direction(axis, f"{element} axis")
+    return Wheel(
+        name, body, center, direction, checks.require_positive(radius, f"{element} radius")
+    )
 
 
 def check_coupled(
@@ -140,7 +145,7 @@ def _refuse_coordinate(name: str, element: str, tree: Sequence[Joint]) -> None:
             f"{element}: found {found}, expected one of a joint without quaternion"
         )
     allowed = [name for name, joint in owners.items() if not joint.joint_type.has_quaternion]
-    checks.one_of(name, allowed, element)
+    checks.require_one_of(name, allowed, element)
 
 
 def check_leader(

@@ -2,7 +2,7 @@
 
 
 class MechanismError(ValueError):
-    """Impossible description; the message names the element, what was found and expected."""
+    """Error in a mechanism; the message names the element, what was found and what was expected."""
 
 
 class AssemblyError(MechanismError):

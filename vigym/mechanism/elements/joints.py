@@ -26,7 +26,8 @@ class JointType:
         rotations: free rotations, columns of the joint frame fixed in the child (universal: the
             first of them, the frame's column 2, is fixed in the parent).
         positions: names of the position coordinates.
-        velocities: names of the velocity coordinates, one per degree of freedom.
+        velocities: names of the velocity coordinates, one per degree of freedom; by default those
+            of the positions.
         urdf: name in URDF files; None where URDF has none.
         pybullet: number in pybullet, which reads floating joints as fixed ones; None where pybullet
             has none.
@@ -37,10 +38,13 @@ class JointType:
     translations: tuple[int, ...]
     rotations: tuple[int, ...]
     positions: tuple[str, ...]
-    velocities: tuple[str, ...]
+    velocities: tuple[str, ...] = ()
     urdf: str | None = None
     pybullet: int | None = None
     bounded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "velocities", self.velocities or self.positions)
 
     @property
     def dofs(self) -> int:
@@ -73,27 +77,25 @@ class JointType:
         return self.dofs < 6
 
 
-_XYZ, _QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
-_LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
-_ANGLE, _DISTANCE = ("angle",), ("distance",)
-_SLIDE_AND_TURN = ("distance", "angle")
-_PLANE = ("x", "y", "angle")
-_TWO_ANGLES = ("angle1", "angle2")
+_ANGLE, _QUATERNION = ("angle",), ("qw", "qx", "qy", "qz")
+_ANGULAR = ("wx", "wy", "wz")
+_POSE, _TWIST = ("x", "y", "z", *_QUATERNION), ("vx", "vy", "vz", *_ANGULAR)
+_XYZ = (0, 1, 2)
+_FIXED = 4  # pybullet.JOINT_FIXED
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
-        JointType("fixed", (), (), (), (), "fixed", 4),
-        JointType("revolute", (), (2,), _ANGLE, _ANGLE, "revolute", 0, bounded=True),
-        JointType("continuous", (), (2,), _ANGLE, _ANGLE, "continuous", 0),
-        JointType("prismatic", (2,), (), _DISTANCE, _DISTANCE, "prismatic", 1, bounded=True),
-        JointType("cylindrical", (2,), (2,), _SLIDE_AND_TURN, _SLIDE_AND_TURN),
-        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, "spherical", 2),
-        JointType("planar", (0, 1), (2,), _PLANE, _PLANE, "planar", 3),
-        JointType("universal", (), (2, 0), _TWO_ANGLES, _TWO_ANGLES),
-        JointType(
-            "floating", (0, 1, 2), (0, 1, 2), _XYZ + _QUATERNION, _LINEAR + _ANGULAR, "floating", 4
-        ),
+        # name, free translations, free rotations, positions; velocities if they are others
+        JointType("fixed", (), (), (), urdf="fixed", pybullet=_FIXED),
+        JointType("revolute", (), (2,), _ANGLE, urdf="revolute", pybullet=0, bounded=True),
+        JointType("continuous", (), (2,), _ANGLE, urdf="continuous", pybullet=0),
+        JointType("prismatic", (2,), (), ("distance",), urdf="prismatic", pybullet=1, bounded=True),
+        JointType("cylindrical", (2,), (2,), ("distance", "angle")),
+        JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, urdf="spherical", pybullet=2),
+        JointType("planar", (0, 1), (2,), ("x", "y", "angle"), urdf="planar", pybullet=3),
+        JointType("universal", (), (2, 0), ("angle1", "angle2")),
+        JointType("floating", _XYZ, _XYZ, _POSE, _TWIST, urdf="floating", pybullet=_FIXED),
     )
 }
 
@@ -188,7 +190,7 @@ class Joint(JointParameters):
 
     @property
     def is_open(self) -> bool:
-        """Whether the frames on parent and child differ at assembly: a loop is yet to be closed."""
+        """Whether the frames on parent and child differ at assembly, so that its loop is open."""
         return bool(
             (self.child_position != self.position).any() or (self.child_rotation != IDENTITY).any()
         )
@@ -253,9 +255,9 @@ def make_joint(
         MechanismError: an unknown type, a value out of range or one that the type cannot have.
     """
     element = f"joint {name!r}"
-    joint_type = JOINT_TYPES[checks.one_of(type, JOINT_TYPES, f"{element} type")]
-    axis = checks.unit(placement.axis, f"{element} axis")
-    position = checks.vector(placement.position, f"{element} position")
+    joint_type = JOINT_TYPES[checks.require_one_of(type, JOINT_TYPES, f"{element} type")]
+    axis = checks.require_direction(placement.axis, f"{element} axis")
+    position = checks.require_vector(placement.position, f"{element} position")
     child_position = _or(placement.child_position, position)
     child_rotation = _or(placement.child_rotation, IDENTITY)
     joint = Joint(
@@ -267,15 +269,15 @@ def make_joint(
         axis=axis,
         axis2=_second_axis(joint_type, axis, placement.axis2, element),
         limits=_limits(joint_type, parameters.limits, element),
-        damping=checks.number(parameters.damping, f"{element} damping", 0.0),
-        stiffness=checks.number(parameters.stiffness, f"{element} stiffness", 0.0),
+        damping=checks.require_number(parameters.damping, f"{element} damping", 0.0),
+        stiffness=checks.require_number(parameters.stiffness, f"{element} stiffness", 0.0),
         rest=_rest(joint_type, parameters.rest, element),
         effort=_optional(parameters.effort, f"{element} effort"),
-        armature=checks.number(parameters.armature, f"{element} armature", 0.0),
-        friction=checks.number(parameters.friction, f"{element} friction", 0.0),
+        armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
+        friction=checks.require_number(parameters.friction, f"{element} friction", 0.0),
         velocity=_optional(parameters.velocity, f"{element} velocity"),
-        child_position=checks.vector(child_position, f"{element} child_position"),
-        child_rotation=checks.unit(child_rotation, f"{element} child_rotation", 4),
+        child_position=checks.require_vector(child_position, f"{element} child_position"),
+        child_rotation=checks.require_direction(child_rotation, f"{element} child_rotation", 4),
     )
     _check_supported(joint, element)
     return joint
@@ -291,8 +293,8 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Collection[str]
         raise MechanismError(
             f"{element} child: found 'world', expected a body; make the world the parent"
         )
-    checks.one_of(parent, bodies, f"{element} parent", (WORLD,))
-    checks.one_of(child, bodies, f"{element} child")
+    checks.require_one_of(parent, bodies, f"{element} parent", (WORLD,))
+    checks.require_one_of(child, bodies, f"{element} child")
     if parent == child:
         found = f"{child!r} as parent and child"
         raise MechanismError(f"{element}: found {found}, expected two bodies")
@@ -327,7 +329,7 @@ def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
 
 
 def _optional(value: Any, element: str) -> float | None:
-    return None if value is None else checks.number(value, element, 0.0, infinite=True)
+    return None if value is None else checks.require_number(value, element, 0.0, infinite=True)
 
 
 def _second_axis(
@@ -341,11 +343,11 @@ def _second_axis(
     error = MechanismError(f"{element} axis2: found {axis2!r}, expected {expected}")
     if axis2 is None or not needed:
         raise error
-    second = checks.unit(axis2, f"{element} axis2")
+    second = checks.require_direction(axis2, f"{element} axis2")
     cosine = float(axis @ second)
     if abs(cosine) > checks.PERPENDICULAR_TOLERANCE:
         raise error
-    return checks.unit(second - cosine * axis, f"{element} axis2")
+    return checks.require_direction(second - cosine * axis, f"{element} axis2")
 
 
 def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Array | None:
@@ -357,7 +359,7 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
         raise MechanismError(f"{found}, expected None for a {joint_type.name} joint")
     each = f" for each of {dofs} degrees of freedom" if dofs > 1 else ""
     expected = f"(lower, upper) with lower <= upper{each}"
-    pairs = checks.numbers(limits, f"{element} limits", expected)
+    pairs = checks.require_numbers(limits, f"{element} limits", expected)
     pairs = pairs[None] if dofs == 1 and pairs.shape == (2,) else pairs
     if pairs.shape != (dofs, 2) or not (pairs[:, 0] <= pairs[:, 1]).all():
         raise MechanismError(f"{found}, expected {expected}")
@@ -377,7 +379,7 @@ def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
         return ()
     if np.ndim(rest) == 0:
         values = values * size
-    return tuple(checks.vector(values, f"{element} rest", size).tolist())
+    return tuple(checks.require_vector(values, f"{element} rest", size).tolist())
 
 
 def _check_supported(joint: Joint, element: str) -> None:

@@ -125,7 +125,7 @@ def hull_corners(points: Array, max_corners: int) -> tuple[Array, float]:
 
 
 def _thicken(points: Array) -> Array:
-    """Return points on both sides of a flat cloud that give it volume and hide no corner of it."""
+    """Return a flat point cloud with points added on both sides, so that its hull has a volume."""
     center = points.mean(axis=0)
     squares, directions = np.linalg.eigh((points - center).T @ (points - center))
     flat = directions.T[squares <= FLAT**2 * squares[2]]

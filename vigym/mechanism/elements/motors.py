@@ -12,7 +12,7 @@ from vigym.mechanism.elements.joints import Joint
 
 @dataclass(frozen=True)
 class DCMotor:
-    """Direct-current motor with saturating torque, driven by pulse width.
+    """Direct-current motor with saturating torque, driven by pulse-width modulation.
 
     current = (pwm * voltage - (torque_constant + viscous) * rate) / resistance; the torque is read
     from the table at |current|, its last value beyond, and has the sign of the current.
@@ -39,11 +39,11 @@ class DCMotor:
     def __post_init__(self) -> None:
         for name in ("voltage", "resistance"):
             object.__setattr__(
-                self, name, checks.positive(getattr(self, name), f"motor model {name}")
+                self, name, checks.require_positive(getattr(self, name), f"motor model {name}")
             )
         for name in ("torque_constant", "viscous"):
             object.__setattr__(
-                self, name, checks.number(getattr(self, name), f"motor model {name}", 0.0)
+                self, name, checks.require_number(getattr(self, name), f"motor model {name}", 0.0)
             )
         for name in ("currents", "torques"):
             object.__setattr__(self, name, _numbers(getattr(self, name), f"motor model {name}"))
@@ -87,8 +87,8 @@ def make_motor(
     if joint.dofs != 1:
         found = f"a {joint.type} joint of {joint.dofs} degrees of freedom"
         raise MechanismError(f"{element}: found {found}, expected one degree of freedom")
-    kp = checks.number(kp, f"{element} kp", 0.0)
-    kd = checks.number(kd, f"{element} kd", 0.0)
+    kp = checks.require_number(kp, f"{element} kp", 0.0)
+    kd = checks.require_number(kd, f"{element} kd", 0.0)
     if kp == 0.0 and kd == 0.0:
         raise MechanismError(f"{element}: found kp 0 and kd 0, expected one of them > 0")
     if model is not None and not isinstance(model, DCMotor):
@@ -103,7 +103,11 @@ def make_motor(
         )
     limit = joint.effort if effort is None else effort
     return Motor(
-        joint.name, kp, kd, checks.number(limit, f"{element} effort", 0.0, infinite=True), model
+        joint.name,
+        kp,
+        kd,
+        checks.require_number(limit, f"{element} effort", 0.0, infinite=True),
+        model,
     )
 
 
@@ -118,7 +122,7 @@ def check_motor_joint(
         closing: names of those that close loops.
         driven: names of those with a motor.
     """
-    checks.one_of(joint, joints, "motor joint")
+    checks.require_one_of(joint, joints, "motor joint")
     element = f"motor of joint {joint!r}"
     if joint in closing:
         raise MechanismError(
@@ -132,7 +136,7 @@ def check_motor_joint(
 def _numbers(values: Any, element: str) -> tuple[float, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise MechanismError(f"{element}: found {values!r}, expected a list of numbers")
-    return tuple(checks.number(value, element) for value in values)
+    return tuple(checks.require_number(value, element) for value in values)
 
 
 # drive of the Minitaur: its torque saturates with the current

@@ -8,7 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements.checks import ReadOnly, positive, unit, vector
+from vigym.mechanism.elements.checks import (
+    ReadOnly,
+    require_direction,
+    require_positive,
+    require_vector,
+)
 from vigym.mechanism.elements.errors import MechanismError
 
 GREY = (0.6, 0.6, 0.6, 1.0)
@@ -33,9 +38,11 @@ class Shape(ReadOnly):
     rgba: ArrayLike = GREY
 
     def __post_init__(self) -> None:
-        self._store("position", vector(self.position, f"{self.kind} position"))
-        self._store("orientation", unit(self.orientation, f"{self.kind} orientation", 4))
-        rgba = vector(self.rgba, f"{self.kind} rgba", 4)
+        self._store("position", require_vector(self.position, f"{self.kind} position"))
+        self._store(
+            "orientation", require_direction(self.orientation, f"{self.kind} orientation", 4)
+        )
+        rgba = require_vector(self.rgba, f"{self.kind} rgba", 4)
         if rgba.min() < 0.0 or rgba.max() > 1.0:
             raise MechanismError(
                 f"{self.kind} rgba: found {rgba.tolist()}, expected numbers in [0, 1]"
@@ -60,7 +67,7 @@ class Box(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        size = vector(self.size, "box size")
+        size = require_vector(self.size, "box size")
         if size.min() <= 0.0:
             raise MechanismError(f"box size: found {size.tolist()}, expected numbers > 0")
         self._store("size", size)
@@ -80,7 +87,7 @@ class Sphere(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._store("radius", positive(self.radius, "sphere radius"))
+        self._store("radius", require_positive(self.radius, "sphere radius"))
 
     @property
     def extent(self) -> float:
@@ -98,8 +105,8 @@ class Cylinder(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._store("radius", positive(self.radius, f"{self.kind} radius"))
-        self._store("length", positive(self.length, f"{self.kind} length"))
+        self._store("radius", require_positive(self.radius, f"{self.kind} radius"))
+        self._store("length", require_positive(self.length, f"{self.kind} length"))
 
     @property
     def extent(self) -> float:
@@ -129,7 +136,7 @@ class Mesh(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        scale = vector(self.scale, "mesh scale")
+        scale = require_vector(self.scale, "mesh scale")
         if np.any(scale == 0.0):
             raise MechanismError(
                 f"mesh scale: found {scale.tolist()}, expected numbers that are not zero"

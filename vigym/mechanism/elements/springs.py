@@ -47,9 +47,9 @@ def make_spring(
     return Spring(
         name,
         *bodies,
-        checks.vector(points[0], f"{element} point_a"),
-        checks.vector(points[1], f"{element} point_b"),
-        stiffness=checks.number(stiffness, f"{element} stiffness", 0.0),
-        rest_length=checks.number(rest_length, f"{element} rest_length", 0.0),
-        damping=checks.number(damping, f"{element} damping", 0.0),
+        checks.require_vector(points[0], f"{element} point_a"),
+        checks.require_vector(points[1], f"{element} point_b"),
+        stiffness=checks.require_number(stiffness, f"{element} stiffness", 0.0),
+        rest_length=checks.require_number(rest_length, f"{element} rest_length", 0.0),
+        damping=checks.require_number(damping, f"{element} damping", 0.0),
     )

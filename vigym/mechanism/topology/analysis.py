@@ -186,7 +186,7 @@ class _Loops:
         return gaps / np.stack([self._sizes, np.ones(len(self._sizes))], axis=-1)
 
     def closed(self, candidates: Candidates) -> Array:
-        """Return whether loops are closed (S,), redundant rows within what inexact input allows."""
+        """Return whether loops are closed (S,); redundant rows may be as inexact as the input."""
         misfit = self.relative(self.gaps(candidates.coordinates)).max(axis=(1, 2))
         result: Array = (candidates.gap < CLOSED) & (misfit < MISFIT)
         return result

@@ -92,8 +92,8 @@ class Mobility:
             low, high = (f"{values[k]:.3g} {unit} of {self._names[k]!r}" for k in (least, most))
             found.append(f"{quantity} from {low} to {high}")
         return MechanismError(
-            f"bodies: found {' and '.join(found)}, expected some whose inertia along the joints "
-            "can be told apart in double precision"
+            f"bodies: found {' and '.join(found)}, expected bodies whose inertias along the "
+            "joints differ in double precision"
         )
 
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:
@@ -167,7 +167,7 @@ def effective_mass(mobility: ArrayLike) -> Array:
 
 
 def least_norm_forces(mechanisms: Sequence[Elements], forces: Array, poses: Array) -> Array:
-    """Return the joint forces of least norm that hold the bodies as given ones do.
+    """Return the joint forces of least norm that have the same effect on the bodies as given ones.
 
     Joints hold a body with G^T lam; joints that depend on each other can share that in many ways.
     Of these lam has the least norm.

@@ -62,12 +62,13 @@ def check_joint(joint: Joint, index: Index) -> bool:
     elif joint.is_open:
         raise MechanismError(
             f"joint {joint.name!r}: found child_position or child_rotation "
-            "on a joint that closes no loop"
+            "on a joint that closes no loop, expected them on loop-closing joints only"
         )
     double = sorted(joint.coordinate_names & index.coordinates.keys())
     if double:
         raise MechanismError(
-            f"joint {joint.name!r}: coordinate name {double[0]!r} is taken by another joint"
+            f"joint {joint.name!r}: found the coordinate name {double[0]!r}, "
+            "which another joint has, expected unique names"
         )
     return closes_loop
 
@@ -76,7 +77,9 @@ def _check_closing_joint(joint: Joint) -> None:
     """Raise MechanismError for parameters that a loop-closing joint cannot have."""
     element = f"joint {joint.name!r} closes a loop"
     if not joint.joint_type.can_close_loop:
-        raise MechanismError(f"{element}: found type {joint.type!r}, which closes nothing")
+        raise MechanismError(
+            f"{element}: found type {joint.type!r}, expected one that constrains the bodies"
+        )
     for quantity in ("effort", "armature", "friction"):
         value = getattr(joint, quantity)
         if value:
@@ -86,6 +89,6 @@ def _check_closing_joint(joint: Joint) -> None:
             )
     if len(joint.joint_type.rotations) > 1 and (joint.damping or joint.stiffness):
         raise MechanismError(
-            f"{element}: found a spring or damper on a {joint.type} joint, expected none; "
+            f"{element}: found a spring or damper of type {joint.type!r}, expected none; "
             "add this joint before the others of its loop"
         )

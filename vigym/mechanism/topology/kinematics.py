@@ -118,7 +118,7 @@ class TreeKinematics:
 
     @property
     def scalar_coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numbers of the coordinates that are integrals of one rate, and of those rates."""
+        """Indices of the coordinates that are the integral of one rate, and of these rates."""
         table = np.array(self._scalars, np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 

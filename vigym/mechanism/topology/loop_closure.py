@@ -138,9 +138,10 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
 
 
 def dependent_rows(system: LoopSystem, assembly: Array, rank: int) -> Array:
-    """Return which rows (rows,) depend on others at a pose where more do than elsewhere.
+    """Return the rows (rows,) that become dependent at a singular assembly pose.
 
-    None at any other pose.
+    A pose is singular where the rows have a lower rank than at a generic one. No row is returned at
+    other poses.
 
     Args:
         system: constraint rows of the loops.

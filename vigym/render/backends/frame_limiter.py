@@ -15,7 +15,7 @@ class FrameLimiter:
         self._due = 0.0
 
     def wait(self) -> None:
-        """Sleep until the next picture is due."""
+        """Wait until the next picture is due."""
         clock = time.monotonic()
         if clock < self._due:
             time.sleep(self._due - clock)

@@ -1,1 +1,1 @@
-"""A mechanism as the constant tables that the compiled core works on."""
+"""Compilation of a mechanism to the constant tables that the core works on."""

@@ -64,14 +64,14 @@ def perpendicular(axis: Array) -> Array:
 
 
 def extremes(point: Array, radius: float) -> Array:
-    """Points (7, 3) of a body that a ball or rim about a point may touch with."""
+    """Return the points (7, 3) of a body that a ball or rim about a point may touch with."""
     return point + radius * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
 
 
 def _contact_row(
     mobility: Mobility, body: str, point: Array, radius: float, axis: Array, direction: Array
 ) -> Any:
-    """Constants that contacts with the ground, skates and wheels share."""
+    """Return the constants that contacts with the ground, skates and wheels share."""
     row = CONTACT_MODEL.rows(1)[0]
     row["point"], row["radius"] = point, radius
     row["rim_axis"], row["rim_side"] = axis, perpendicular(axis)
@@ -123,7 +123,7 @@ def pair_mass(own: Array | float, partner: Array | float) -> Array:
 
 
 def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
-    """Constants of a contact of two bodies."""
+    """Return the constants of a contact of two bodies."""
     row = CONTACT_MODEL.rows(1)[0]
     own = pair.own
     partner = pair.partner
@@ -144,7 +144,7 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
 
 
 def pair_rows(mechanism: Mechanism, bodies: dict[str, int]) -> list[LoopRow]:
-    """Three loop rows of each contact of two bodies: along its normal and its tangents."""
+    """Make three loop rows for each contact of two bodies: along its normal and its tangents."""
     first = len(mechanism.ground_contact_names)
     constants = LOOP_ROW_MODEL.rows(1)[0]
     return [
@@ -162,7 +162,7 @@ def contact_rows(
     bodies: dict[str, int],
     loop_rows: list[LoopRow],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n,) of CONTACT_PLAN and of CONTACT_MODEL of all contacts, skates and wheels last.
+    """Make the rows (n,) of CONTACT_PLAN and CONTACT_MODEL, those of skates and wheels last.
 
     Args:
         mechanism: its collisions, pairs, skates and wheels.

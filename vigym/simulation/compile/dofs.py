@@ -20,7 +20,7 @@ CURVE = DOF_MODEL.fields["currents"].width  # points of a motor's saturation cur
 
 
 def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
-    """Rows of a joint's degrees of freedom."""
+    """Return the rows of a joint's degrees of freedom."""
     count = joint.dofs
     rows = DOF_MODEL.rows(count)
     rests = tuple(joint.rest) or (0.0,) * count
@@ -63,7 +63,7 @@ def _set_motor(row: np.void, mechanism: Mechanism, joint: Joint) -> None:
 
 
 def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.ndarray:
-    """Constants of all degrees of freedom, (n_dofs,) of DOF_MODEL.
+    """Return the constants of all degrees of freedom, (n_dofs,) of DOF_MODEL.
 
     Args:
         mechanism: its joints and point springs.

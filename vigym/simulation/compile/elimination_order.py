@@ -11,7 +11,7 @@ from vigym.core.model.fields import COUPLED_ROW, FILL_IN_PLAN, LOOP_ROW_PLAN
 
 @dataclass(frozen=True)
 class LoopRow:
-    """One scalar equation of a loop, of a coupling or of a contact of two bodies.
+    """Scalar equation of a loop, of a coupling or of a contact of two bodies.
 
     Attributes:
         kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW or CONTACT_ROW.
@@ -41,7 +41,7 @@ class LoopRow:
 
 
 def _ancestors(parents: list[int], body: int) -> list[int]:
-    """List a body and all that it hangs on, without the world."""
+    """List a body and its ancestors in the tree, without the world."""
     chain = []
     while body:
         chain.append(body)
@@ -50,7 +50,7 @@ def _ancestors(parents: list[int], body: int) -> list[int]:
 
 
 def common_ancestor(parents: list[int], a: int, b: int) -> int:
-    """Body where the paths of a and b to the root meet, 0 for the world."""
+    """Return the body where the paths of a and b to the root meet, 0 for the world."""
     above = set(_ancestors(parents, a))
     return next((body for body in _ancestors(parents, b) if body in above), 0)
 
@@ -89,7 +89,7 @@ class Loops:
         self.plan, self.schur_count = self._profile()
 
     def _passing_rows(self, parents: list[int]) -> list[list[int]]:
-        """Rows that pass the degrees of freedom of each body."""
+        """Return the rows that pass the degrees of freedom of each body."""
         passing: list[list[int]] = [[] for _ in parents]
         for r, (row, top) in enumerate(zip(self.rows, self._closing, strict=True)):
             path = {*_ancestors(parents, row.a), *_ancestors(parents, row.b)}
@@ -98,7 +98,7 @@ class Loops:
         return passing
 
     def _number_fill_ins(self) -> list[tuple[int, int]]:
-        """Give fill-in rows their numbers: at each body first those of rows eliminated there."""
+        """Assign numbers to fill-in rows: at each body first those of rows eliminated there."""
         fill_ins = []
         for body, passing in enumerate(self._passing):
             first, count = self.eliminated[body]
@@ -110,7 +110,7 @@ class Loops:
         return fill_ins
 
     def _paths(self, parents: list[int]) -> np.ndarray:
-        """Find each fill-in row's row at the parent; those that arrive there second are added."""
+        """Find the parent's fill-in row of each one; all but the first to arrive are added."""
         table = FILL_IN_PLAN.rows(len(self._index))
         table["parent_fill_in"] = table["adds"] = -1
         written = {(end, r) for r, row in enumerate(self.rows) for end in (row.a, row.b)}
@@ -126,7 +126,7 @@ class Loops:
         return table
 
     def _profile(self) -> tuple[np.ndarray, int]:
-        """Rows of the plan: S is kept in a profile, outside of which nothing fills in."""
+        """Return the profile of S, outside of which nothing fills in, as rows of the plan."""
         table = LOOP_ROW_PLAN.rows(len(self.rows))
         reach = [
             min([r, *(min(rows) for rows in self._passing if r in rows)])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def starts(names: list[str], widths: list[int]) -> dict[str, int]:
-    """First entry of each name, where names take ``widths`` entries one behind the other."""
+    """Return the first entry of each name, where names take ``widths`` consecutive entries."""
     return dict(zip(names, np.cumsum([0, *widths]).tolist(), strict=False))
 
 
@@ -62,18 +62,18 @@ class Rows:
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
 
     def of(self, joint: Joint) -> int:
-        """Row of a joint: that of the body it carries, or of the loop it closes."""
+        """Return the row of a joint: that of the body it carries, or of the loop it closes."""
         return self.loop.get(joint.name, self.body[joint.child])
 
 
 def _has_rate_force(joint: Joint) -> bool:
-    """Whether rates of a joint set a force."""
+    """Return whether rates of a joint set a force."""
     driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
     return joint.damping > 0 or joint.armature > 0 or driven_ball
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
-    """Tell whether coordinates set a force: springs, motors, limits, friction, couplings."""
+    """Return whether coordinates set a force: springs, motors, limits, friction, couplings."""
     coupled = {
         name
         for coupling in mechanism.couplings.values()
@@ -84,12 +84,12 @@ def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
 
 
 def _is_active(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether coordinates or rates of a joint set a force."""
+    """Return whether coordinates or rates of a joint set a force."""
     return _has_rate_force(joint) or _has_coordinate_force(mechanism, joint)
 
 
 def _motor_kind(mechanism: Mechanism, joint: Joint) -> int:
-    """Kind of the motor of a joint."""
+    """Return the kind of the motor of a joint."""
     motor = mechanism.motors.get(joint.name)
     if motor is None:
         return NO_MOTOR
@@ -106,7 +106,7 @@ def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
 
 
 def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
-    """Plan rows of the bodies with their joints, and of the loops."""
+    """Make the plan rows of the bodies with their joints, and of the loops."""
     joints = mechanism.ordered_joints
     names = [joint.name for joint in joints]
     position = starts(names, [len(joint.joint_type.positions) for joint in joints])

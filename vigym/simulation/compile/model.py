@@ -39,7 +39,7 @@ MOST_LOOPS_IN_TAIL = 2
 
 
 def _poses(mechanism: Mechanism) -> Poses:
-    """Poses of all bodies at the assembly."""
+    """Return the poses of all bodies at the assembly."""
     poses = {
         name: (np.asarray(body.position), np.asarray(body.orientation))
         for name, body in mechanism.bodies.items()
@@ -60,7 +60,8 @@ def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.nd
 
 def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
     """Write constants of a joint to the row of the body it carries, or of the loop it closes."""
-    (x_a, q_a), (x_b, q_b) = poses[joint.parent], poses[joint.child]
+    x_a, q_a = poses[joint.parent]
+    x_b, q_b = poses[joint.child]
     R_a, R_b = rotation_matrix(q_a), rotation_matrix(q_b)
     kind, turned = joint.joint_type, joint.child_rotation
     parent_frame, child_frame = _joint_frames(joint, R_a, R_b)
@@ -80,7 +81,7 @@ def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
 
 
 def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
-    """Constants of all bodies with their joints, and of all loops."""
+    """Return the constants of all bodies with their joints, and of all loops."""
     poses = _poses(mechanism)
     table = BODY_MODEL.rows(len(rows.body))
     table[0]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
@@ -128,7 +129,7 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
 
 
 def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[LoopRow]:
-    """Loop rows of all loop-closing joints and point springs."""
+    """Return the loop rows of all loop-closing joints and point springs."""
     found = []
 
     def add(
@@ -167,7 +168,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
 
 
 def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
-    """Loop rows of the couplings: they hold two degrees of freedom together."""
+    """Return the loop rows of the couplings: they hold two degrees of freedom together."""
     places = {
         name: (rows.body[joint.child], rows.dof[joint.name] + j)
         for joint in mechanism.tree_joints
@@ -175,7 +176,8 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     }
     found = []
     for coupling in mechanism.couplings.values():
-        (a, dof), (b, other) = places[coupling.joint], places[coupling.other]
+        a, dof = places[coupling.joint]
+        b, other = places[coupling.other]
         constants = LOOP_ROW_MODEL.rows(1)[0]
         constants["ratio"], constants["offset"] = coupling.ratio, coupling.offset
         found.append(LoopRow(COUPLED_ROW, a, a, b, dof, constants, other))

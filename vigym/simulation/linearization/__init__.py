@@ -1,1 +1,1 @@
-"""The derivative of a step with respect to state and torques."""
+"""Derivative of a step with respect to state and torques."""

@@ -103,11 +103,11 @@ class LinearStep:
         no_motion, no_inputs = np.zeros((len(dp2), 2 * d)), np.zeros_like(dp2)
         dq2 = np.hstack([tangent2.motions, no_motion[:, :d], no_inputs])
         dv2 = np.hstack([self._least_curvature(start, tangent2), tangent2.motions, no_inputs])
-        equation = self._leaving(start, (h, before), (last, command))
+        equation = self._start_equation(start, (h, before), (last, command))
         by_q2, by_q3 = self._slopes(equation, knots, tangent2, given, (0, h))
         left = by_q2 @ dq2 - inertia2 @ dv2 - np.hstack([no_motion, dp2])
         dq3 = -_solve(tangent2.motions, by_q3, tangent3.motions, left)
-        equation = self._arriving(start, end, h, command)
+        equation = self._end_equation(start, end, h, command)
         by_q2, by_q3 = self._slopes(equation, knots, tangent3, given, (1, h))
         dv3 = tangent3.curvature @ dq3
         left = by_q2 @ dq2 + by_q3 @ dq3 + inertia3 @ dv3 - np.hstack([no_motion, dp3])
@@ -123,7 +123,8 @@ class LinearStep:
         Raises:
             ValueError: a motor at its largest force or velocity in either half of the step.
         """
-        motors, (start, end) = self._step.motors, knots
+        motors = self._step.motors
+        start, end = knots
         last = motors.command(*inputs.last)
         command = motors.command(inputs.torques, inputs.targets)
         if before:
@@ -132,10 +133,10 @@ class LinearStep:
         motors.check(command, end.q, end.rates)
         return last, command
 
-    def _leaving(
+    def _start_equation(
         self, start: Knot, sizes: tuple[float, float], commands: tuple[Command, Command]
     ) -> Equation:
-        """Return the first equation.
+        """Return the equation of momentum at the start of the step.
 
         Args:
             start: knot 2.
@@ -153,8 +154,8 @@ class LinearStep:
 
         return equation
 
-    def _arriving(self, start: Knot, end: Knot, h: float, command: Command) -> Equation:
-        """Return the second equation; arguments as of `_leaving`."""
+    def _end_equation(self, start: Knot, end: Knot, h: float, command: Command) -> Equation:
+        """Return the equation of momentum at its end; arguments as of `_start_equation`."""
         step = self._step
 
         def equation(q2: Array, q3: Array) -> Array:

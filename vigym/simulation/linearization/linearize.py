@@ -83,7 +83,7 @@ class Linearizer:
         return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
 
     def _linear_steps(self) -> list[LinearStep]:
-        """Return the formulas of every environment; those as built share theirs."""
+        """Return the linearised step of every environment; environments as built share one."""
         built = self._plant.mechanism
         shared = LinearStep(built)
         mechanisms = self._parameters.mechanisms

@@ -68,8 +68,8 @@ class Motors:
         """
         offset = self.gains(targets) @ np.concatenate((torques, np.nan_to_num(targets)))
         idle = np.isnan(targets)
-        stiffness = self._along_dofs(np.where(idle, 0.0, self._kp))
-        damping = self._along_dofs(np.where(idle, 0.0, self._kd))
+        stiffness = self._expand_to_dofs(np.where(idle, 0.0, self._kp))
+        damping = self._expand_to_dofs(np.where(idle, 0.0, self._kd))
         return Command(offset, stiffness, damping)
 
     def gains(self, targets: Array) -> Array:
@@ -111,7 +111,7 @@ class Motors:
                 "expected one below it"
             )
 
-    def _along_dofs(self, values: Array) -> Array:
+    def _expand_to_dofs(self, values: Array) -> Array:
         found = np.zeros(self._tree_dofs)
         found[self._dofs] = values
         return found

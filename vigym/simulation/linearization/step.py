@@ -161,7 +161,8 @@ class SmoothStep:
             near: (n,) coordinates of the loop-closing joints at knot 2, to count turns.
             command: motors' law in this step.
         """
-        (q2, q3), (h, before) = knots, sizes
+        q2, q3 = knots
+        h, before = sizes
         poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
         momentum = self._momentum(poses2, poses3, h, -1.0)
         change = self._change(knots, (poses2, poses3), h, near)

@@ -32,13 +32,15 @@ def with_lengths(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanis
     """
     points = _AssemblyPoints(mechanism, factors)
 
-    def resized(element: Any, end: str, *sizes: str) -> dict[str, Any]:
+    def scaled_fields(element: Any, end: str, *sizes: str) -> dict[str, Any]:
         factor = factors.get(getattr(element, end), 1.0)
         return {name: getattr(element, name) * factor for name in sizes}
 
-    def replaced(elements: Mapping[str, Any], *sizes: str) -> dict[str, Any]:
+    def resized_elements(elements: Mapping[str, Any], *sizes: str) -> dict[str, Any]:
         """Return elements fixed to one body with these attributes multiplied."""
-        return {name: replace(e, **resized(e, "body", *sizes)) for name, e in elements.items()}
+        return {
+            name: replace(e, **scaled_fields(e, "body", *sizes)) for name, e in elements.items()
+        }
 
     other = mechanism.with_elements(
         bodies={
@@ -47,12 +49,12 @@ def with_lengths(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanis
         },
         joints={name: _joint(joint, points) for name, joint in mechanism.joints.items()},
         springs={
-            name: replace(s, **resized(s, "a", "point_a"), **resized(s, "b", "point_b"))
+            name: replace(s, **scaled_fields(s, "a", "point_a"), **scaled_fields(s, "b", "point_b"))
             for name, s in mechanism.springs.items()
         },
-        frames=replaced(mechanism.frames, "position"),
-        skates=replaced(mechanism.skates, "position"),
-        wheels=replaced(mechanism.wheels, "position", "radius"),
+        frames=resized_elements(mechanism.frames, "position"),
+        skates=resized_elements(mechanism.skates, "position"),
+        wheels=resized_elements(mechanism.wheels, "position", "radius"),
         collisions={
             name: _collision(c, factors.get(c.body, 1.0))
             for name, c in mechanism.collisions.items()
@@ -81,9 +83,9 @@ class _AssemblyPoints:
                 self.centres[child] = self.centres[joint.parent] + lever
                 continue
             lever = self._factors.get(child, 1.0) * (self._built[child] - joint.position)
-            self.centres[child] = self.moved(joint.parent, joint.position) + lever
+            self.centres[child] = self.new_position(joint.parent, joint.position) + lever
 
-    def moved(self, body: str, point: Array) -> Array:
+    def new_position(self, body: str, point: Array) -> Array:
         """Return the new place (3,) [m, world] of a point of a body."""
         lever = self._factors.get(body, 1.0) * (point - self._built[body])
         place: Array = self.centres[body] + lever
@@ -91,8 +93,8 @@ class _AssemblyPoints:
 
 
 def _joint(joint: Joint, points: _AssemblyPoints) -> Joint:
-    parent = points.moved(joint.parent, joint.position)
-    child = points.moved(joint.child, joint.child_position)
+    parent = points.new_position(joint.parent, joint.position)
+    child = points.new_position(joint.child, joint.child_position)
     near = np.abs(parent - child).max() <= COINCIDENT * (1.0 + np.abs(parent).max())
     closed = bool((joint.position == joint.child_position).all()) and near
     return replace(joint, position=parent, child_position=parent if closed else child)

@@ -17,7 +17,7 @@ from vigym.simulation.plant import Plant
 
 
 class Parameters:
-    """Factors of the quantities of every environment, and what follows from them.
+    """Factors of the quantities of every environment, and the constants that follow from them.
 
     Args:
         plant: mechanism and memory; `set` gives its environments their constants.
@@ -49,7 +49,7 @@ class Parameters:
         return self.table.rows(parameters, self._plant.count, self._plant.single)
 
     def set(self, rows: Array, mask: NDArray[np.bool_]) -> None:
-        """Give the environments of a mask their rows of factors (count, n_factors).
+        """Set the factors (count, n_factors) of the environments of a mask.
 
         Raises:
             MechanismError: lengths that leave a mechanism of another structure.
@@ -138,7 +138,7 @@ class Parameters:
         return self._plant.squeeze(masses), self._plant.squeeze(inertias)
 
     def _factors_of(self, quantity: str, names: list[str]) -> Array:
-        """Return the factors (count, n) of named elements, 1 of those without one."""
+        """Return the factors (count, n) of named elements; 1 where an element has none."""
         columns = self.table.columns.get(quantity, {})
         if self.factors is None or not columns:
             return np.ones((self._plant.count, len(names)))

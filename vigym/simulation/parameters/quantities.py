@@ -40,7 +40,7 @@ class Quantity(NamedTuple):
 
 
 def _elements_with(attribute: str) -> Callable[[Mechanism], list[str]]:
-    """Return a finder of the joints and springs whose attribute is not zero.
+    """Return a function that finds the joints and springs with a non-zero attribute.
 
     A name that a joint and a spring share stands for both.
     """
@@ -170,7 +170,7 @@ class FactorTable:
         self.size = len(names)
 
     def rows(self, parameters: GivenFactors, count: int, single: bool) -> Array:
-        """Return factors (count, size) of the parameters, 1 of those that are not named.
+        """Return factors (count, size) of the parameters; 1 for those that are not named.
 
         Raises:
             MechanismError: a name that is unknown, or of a quantity that is zero; a value of the

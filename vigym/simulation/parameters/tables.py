@@ -1,4 +1,4 @@
-"""Constant tables with multiplied quantities, without compiling anew; lengths are as built."""
+"""Constant tables of environments with multiplied quantities, made without recompilation."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class ScaledTables:
         self._columns, self._rows = table.columns, Rows(mechanism)
         self._products = [
             *self._product("environment", "gravity", {WHOLE: [0]}, ("gravity",)),
-            *self._of_bodies(),
-            *self._of_dofs(),
-            *self._of_contacts(),
+            *self._body_products(),
+            *self._dof_products(),
+            *self._contact_products(),
         ]
         self._mobility = (
             Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
@@ -68,7 +68,7 @@ class ScaledTables:
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
 
     def model(self, factors: Array) -> Model:
-        """Build tables with a row of factors; scales and effective masses are found anew."""
+        """Build the tables of a row of factors, with scales and effective masses computed again."""
         tables = {name: getattr(self._model, name).copy() for name in TABLES}
         for table, field, rows, columns, power in self._products:
             values = tables[table][field]
@@ -108,7 +108,7 @@ class ScaledTables:
         )
 
     def _inertias(self, bodies: np.ndarray) -> tuple[Array, Array]:
-        """Masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
+        """Return masses (n,) and inertias (n, 3, 3) in the order of the mechanism's bodies."""
         rows = bodies[self._model.body_rows]
         return rows["mass"], rows["inertia"][:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
@@ -120,7 +120,7 @@ class ScaledTables:
         fields: tuple[str, ...],
         power: float = 1.0,
     ) -> list[Product]:
-        """Fields of the elements that have the quantity; ``rows`` of each element by name."""
+        """Multiply fields of the elements with the quantity; ``rows`` of each element by name."""
         pairs = [
             (row, k)
             for name, k in self._columns.get(quantity, {}).items()
@@ -129,8 +129,8 @@ class ScaledTables:
         places = np.array(pairs, np.intp).reshape(-1, 2)
         return [Product(table, field, places[:, 0], places[:, 1], power) for field in fields]
 
-    def _of_bodies(self) -> list[Product]:
-        """Products of masses and inertias."""
+    def _body_products(self) -> list[Product]:
+        """Return the products of masses and inertias."""
         rows = {name: [row] for name, row in self._rows.body.items()}
         if self._rows.loop:  # rows that fill the last body's block
             last = self._rows.order[-1].child
@@ -138,8 +138,8 @@ class ScaledTables:
         masses = self._product("bodies", "mass", rows, ("mass", "inertia"))
         return masses + self._product("bodies", "inertia", rows, ("inertia",))
 
-    def _of_dofs(self) -> list[Product]:
-        """Products of damping, stiffness, friction and strength."""
+    def _dof_products(self) -> list[Product]:
+        """Return the products of damping, stiffness, friction and strength."""
         joints = {
             joint.name: [self._rows.dof[joint.name] + j for j in range(joint.dofs)]
             for joint in self._mechanism.ordered_joints
@@ -163,8 +163,8 @@ class ScaledTables:
             *self._product("dofs", "strength", dc, ("torques",)),
         ]
 
-    def _of_contacts(self) -> list[Product]:
-        """Products of friction with the ground, and between bodies: the geometric mean of both."""
+    def _contact_products(self) -> list[Product]:
+        """Return the products of friction with the ground and between bodies (geometric means)."""
         rows, start = {}, 0
         for collision in (
             self._mechanism.collisions.values() if self._mechanism.ground is not None else ()

@@ -36,12 +36,12 @@ _POOLS: dict[int, ThreadPoolExecutor] = {}  # number of threads -> pool
 Array = NDArray[np.float64]
 Kernel = Any  # a function of `vigym.core.kernels`
 # bodies in all groups times steps (about 0.25 us each) that make a thread worth its start
-PAYS = 400
+MIN_WORK_PER_THREAD = 400
 # bodies in all groups times steps, some 20 ms to a second, beyond which a call can be interrupted
-LONG = 80_000
+INTERRUPTIBLE_WORK = 80_000
 # steps of such a call: copying the state first takes less than a few
-FEW = 8
-HEEDED = 0.1  # [s] between looks at signals
+MIN_INTERRUPTIBLE_STEPS = 8
+SIGNAL_POLL_SECONDS = 0.1  # [s] between looks at signals
 
 
 def require_memory(count: int, each: float) -> None:
@@ -59,7 +59,7 @@ def require_memory(count: int, each: float) -> None:
 
 
 def _machine_memory() -> float:
-    """Memory of the machine [bytes]; infinite where the system does not tell."""
+    """Return the memory of the machine [bytes]; infinite where the system does not tell."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOLS.clear)
 
 
-def shares(groups: int, threads: int) -> list[tuple[int, int]]:
+def split_groups(groups: int, threads: int) -> list[tuple[int, int]]:
     """Split groups evenly into (first, end) for each thread; no share is empty."""
     parts = max(1, min(threads, groups))
     return list(pairwise(groups * k // parts for k in range(parts + 1)))
@@ -99,7 +99,7 @@ def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[]
     parts: list[Future[None]] = []
     try:
         parts.extend(_submitted(work, part, count) for part in range(count))
-        while wait(parts, HEEDED).not_done:
+        while wait(parts, SIGNAL_POLL_SECONDS).not_done:
             pass  # some systems heed ctrl-C between the waits alone
     except BaseException:
         stop()
@@ -110,7 +110,7 @@ def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[]
 
 
 def _wait_whatever_comes(parts: list[Future[None]]) -> None:
-    """Wait until all parts are done; exceptions that a signal raises are too late."""
+    """Wait until all parts are done; ignore exceptions that signals raise meanwhile."""
     while True:
         try:
             wait(parts)
@@ -120,7 +120,7 @@ def _wait_whatever_comes(parts: list[Future[None]]) -> None:
 
 
 def _submitted(work: Callable[[int], None], part: int, size: int) -> Future[None]:
-    """Give a part to the pool; do it here where no thread can start, as at interpreter exit."""
+    """Submit a part to the pool; do it here where no thread can start, as at interpreter exit."""
     pool = _POOLS.get(size) or _POOLS.setdefault(
         size, ThreadPoolExecutor(size, thread_name_prefix="vigym")
     )
@@ -183,12 +183,14 @@ class LaneGroups:
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
-            aligned(int(header["work_size"])) for _ in shares(self.groups, threads)
+            aligned(int(header["work_size"])) for _ in split_groups(self.groups, threads)
         ]
-        self._stride = (
-            0  # from one group's constants to the next one's: all share those of the mechanism
+        # slots from one group's constants to the next one's; 0: all share those of the mechanism
+        self._stride = 0
+        # steps of a call that is not worth interrupting
+        self._brief = max(
+            MIN_INTERRUPTIBLE_STEPS, INTERRUPTIBLE_WORK // (int(header["body_count"]) * self.groups)
         )
-        self._brief = max(FEW, LONG // (int(header["body_count"]) * self.groups))  # steps
 
     @property
     def state(self) -> Array:
@@ -201,7 +203,7 @@ class LaneGroups:
         return self._arrays(self.table, self._state, self.work[0])
 
     def _arrays(self, *slots: Array) -> tuple[NDArray[Any], ...]:
-        """First arguments of a kernel, from slots of its tables of numbers."""
+        """Return the first arguments of a kernel, from slots of its tables of numbers."""
         return self.plan, *(
             slots if self._number is np.float64 else (array.view(self._number) for array in slots)
         )
@@ -294,11 +296,11 @@ class LaneGroups:
         kernel(*arrays, self.features, self._layout, *own, *self._ends(stop - start, steps))
 
     def _ends(self, groups: int, steps: int) -> tuple[int, ...]:
-        """Last arguments of a kernel: of a step its range of groups, too."""
+        """Return the last arguments of a kernel: of a step its range of groups, too."""
         return (0, groups, self._stride, 0) if steps else (self._stride,)
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Give one environment the constants of another model of the same plan."""
+        """Set the constants of one environment to those of another model of the same plan."""
         if self.single:
             self.table = model_table(model, True)
             return
@@ -331,17 +333,21 @@ class LaneGroups:
 
     def update_derived(self) -> None:
         """Rebuild all that follows from poses that were written to the state."""
-        reset.refresh(*self.tables, self.features, self._layout, self.groups, self._stride)
+        reset.update_all_derived(
+            *self.tables, self.features, self._layout, self.groups, self._stride
+        )
 
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:
-        """Find spans of groups, one for each thread that pays; a kernel compiles on one thread."""
+        """Split the groups among as many threads as the work is worth; kernels compile on one."""
         if len(self.work) == 1 or not kernel.signatures:
             return [(0, self.groups)]
         bodies = int(header_of(self.plan)["body_count"])
-        return shares(self.groups, min(len(self.work), bodies * self.groups * steps // PAYS))
+        return split_groups(
+            self.groups, min(len(self.work), bodies * self.groups * steps // MIN_WORK_PER_THREAD)
+        )
 
     def _needed(self, selected: NDArray[np.bool_]) -> list[tuple[int, int]]:
-        """Spans of groups with an environment that is selected."""
+        """Return the spans of groups with an environment that is selected."""
         within = np.zeros(self.groups + 2, np.int8)
         within[1 + np.flatnonzero(selected) // LANES] = 1
         turns = np.flatnonzero(np.diff(within)).tolist()

@@ -133,7 +133,7 @@ class Coordinates:
         return reduced.reshape(given.shape)
 
     def reorder(self, other: Mechanism, positions: Array, velocities: Array) -> tuple[Array, Array]:
-        """Reorder coordinates of a mechanism with the same names; NaN where it has no such name.
+        """Reorder coordinates of a mechanism with the same names; NaN for names that it lacks.
 
         Args:
             other: mechanism whose order the arrays have.

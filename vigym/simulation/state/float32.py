@@ -1,4 +1,4 @@
-"""Lane groups that step in single precision, and what they serve for.
+"""Lane groups that step in single precision, and what they are meant for.
 
 Joints hold to 1e-5 (m, rad) or the step fails, and so they do in open chains. The equations of
 motion hold to a few roundings of their largest term, which is a body's way from the origin, m |x| /
@@ -46,9 +46,8 @@ class SinglePrecision(LaneGroups):
         pairs = self._steps.groups
         self._both: Array = initial_state(self.plan, 2 * pairs)
         self._state = self._both[: self.groups * self.state_size]
-        self._known = np.full(
-            pairs, KNOT_BUFFERS
-        )  # how many of a pair's last knots double precision has
+        # number of a pair's last knots that the states in double precision have
+        self._known = np.full(pairs, KNOT_BUFFERS)
         self._changed = np.ones(pairs, np.bool_)  # pairs that it alone has as they are
         self._round_constants([0])
 
@@ -79,7 +78,7 @@ class SinglePrecision(LaneGroups):
         self._changed[pairs] |= changes is not None
 
     def set_model(self, environment: int, model: Model) -> None:
-        """Give one environment the constants of another model of the same plan."""
+        """Set the constants of one environment to those of another model of the same plan."""
         super().set_model(environment, model)
         steps, pairs = self._steps, [environment // self._steps.lanes]
         if steps._stride != self._stride:  # the first: constants are no longer shared
@@ -94,12 +93,12 @@ class SinglePrecision(LaneGroups):
         self._changed[:] = True
 
     def update_derived(self) -> None:
-        """Rebuild what follows from poses that were written to the state."""
+        """Update what follows from poses that were written to the state."""
         super().update_derived()
         self._changed[:] = True
 
     def _widen(self, knots: int, pairs: Any = slice(None)) -> None:
-        """Have states of the pairs in double precision, with so many of the last knots."""
+        """Convert states of the pairs to double precision, where so many last knots are missing."""
         requested = np.zeros_like(self._known)
         requested[pairs] = knots
         single = self._steps.tables[2]
@@ -115,7 +114,7 @@ class SinglePrecision(LaneGroups):
         )
 
     def _narrow(self) -> None:
-        """Have all states in single precision."""
+        """Convert all states to single precision."""
         plan, table, state, _ = self._steps.tables
         kernels.narrow(plan, table, self._both, state, self._steps._stride, self._changed)
 

@@ -134,7 +134,7 @@ class ContactGroup(NamedTuple):
 
 
 class GroundPlacement:
-    """Moves floating bodies along the ground's normal until their contacts just touch it.
+    """Placement of floating bodies along the ground's normal until their contacts just touch it.
 
     Args:
         mechanism: mechanism to place.

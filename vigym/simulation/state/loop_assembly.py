@@ -77,7 +77,7 @@ class LoopAssembly:
     def _check_singular(self, result: Array, given: Array, rates: Array) -> None:
         """Raise AssemblyError where rates were completed at a singular pose.
 
-        There the mechanism has more motions than elsewhere.
+        There the given rates do not determine the others.
         """
         if not (np.abs(given) > 0.0).any():  # no rates that others would follow
             return
@@ -87,9 +87,8 @@ class LoopAssembly:
         changed = change > RATE_CHANGE * np.abs(rates).max(axis=1, initial=1.0)
         if (singular | (closed & changed)).any():
             raise AssemblyError(
-                "velocities: found a pose where the loops leave more motions than elsewhere, so "
-                "that several complete the given rates; name those of more joints of the loops, or "
-                "start from another pose"
+                "velocities: found a singular pose of the loops, where the given velocities do not "
+                "determine the others; expected those of more joints of the loops, or another pose"
             )
 
     def _check_closed(
@@ -136,7 +135,7 @@ def _redundant_rows(plant: Plant) -> int:
 
 
 def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
-    """Note how loops that are open at the assembly pose were closed, and where that is singular.
+    """Add notes on how loops open at the assembly pose were closed, and where that is singular.
 
     Warns when a small gap took a large move, and of singular poses.
     """
@@ -167,7 +166,7 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
 
 
 def _report_singular(mechanism: Mechanism) -> None:
-    """Note, and warn, that the loops have more motions at the assembly than elsewhere."""
+    """Add a note, and warn, that the loops have more motions at the assembly than elsewhere."""
     names = mechanism.structure.singular_joints
     if not names or any(entry.action == "singular" for entry in mechanism.notes):
         return

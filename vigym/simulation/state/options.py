@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vigym.mechanism.elements.checks import one_of
+from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.state.float32 import TOLERANCES
 from vigym.simulation.state.inputs import positive_integer, real_number
@@ -43,7 +43,7 @@ class Options:
 
 
 def checked_options(mechanism: Mechanism, **given: Any) -> Options:
-    """Check the options given for a mechanism, all of those of `Options`.
+    """Check the options of a simulator, all those that `Options` has.
 
     Args:
         mechanism: mechanism to simulate.
@@ -53,7 +53,7 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
         ValueError: names the first value that is out of range.
     """
     timestep = real_number(given["timestep"], "timestep [s]")
-    precision = one_of(given["precision"], [*TOLERANCES], "precision")
+    precision = require_one_of(given["precision"], [*TOLERANCES], "precision")
     tolerance = TOLERANCES[precision]
     if given["tolerance"] is not None:
         tolerance = real_number(given["tolerance"], "tolerance")
@@ -63,9 +63,9 @@ def checked_options(mechanism: Mechanism, **given: Any) -> Options:
     if not (1e-14 <= tolerance < 1.0):
         raise ValueError(f"tolerance: found {tolerance!r}, expected a number from 1e-14 to 1")
     _check_threads(given["threads"], given["batch"])
-    loops = one_of(given["loops"], ["auto", "tail", "local"], "loops")
-    cone = one_of(given["friction_cone"], ["cone", "pyramid"], "friction_cone")
-    solver = one_of(given["contact_solver"], ["newton", "interior_point"], "contact_solver")
+    loops = require_one_of(given["loops"], ["auto", "tail", "local"], "loops")
+    cone = require_one_of(given["friction_cone"], ["cone", "pyramid"], "friction_cone")
+    solver = require_one_of(given["contact_solver"], ["newton", "interior_point"], "contact_solver")
     if (cone, solver) == ("pyramid", "interior_point"):
         raise ValueError(
             'contact_solver: found "interior_point" with friction_cone="pyramid", expected "newton"'

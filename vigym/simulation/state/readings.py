@@ -55,7 +55,13 @@ class Status(NamedTuple):
 
 
 class Energy(NamedTuple):
-    """Energies at the knot [J]."""
+    """Energies of the present state [J].
+
+    Attributes:
+        kinetic: of bodies, and of the armatures of joints.
+        potential: of gravity and springs.
+        total: the sum of both.
+    """
 
     kinetic: Any
     potential: Any
@@ -68,8 +74,8 @@ class Contacts(NamedTuple):
     Attributes:
         gap: (..., n) distance from the ground [m], negative below it; of a pair "a/b" that of the
             two shapes.
-        force: (..., n, 3) on the body, of a pair on body a [N, world]: the impulse of the last
-            step at its first knot over its length.
+        force: (..., n, 3) on the body, of a pair on body a [N, world]: the contact's impulse in
+            the last step, divided by the step size. It acts where that step began.
         position: (..., n, 3) of the lowest point, of a pair a's point nearest to b [m, world].
         normal: (..., n, 3) of the ground, of a pair from b to a [world].
         slip: (..., n) velocity of the point along the ground or the other body [m/s].
@@ -139,7 +145,7 @@ class Readings:
         self.start_energy: Array = np.zeros(plant.count)
 
     def clear(self) -> None:
-        """Forget the readings: the state changed."""
+        """Discard the readings: the state changed."""
         self._table = None
 
     def update(self, mask: NDArray[np.bool_]) -> None:
@@ -149,7 +155,7 @@ class Readings:
             self._plant.read(self._table, mask)
 
     def restart(self, mask: NDArray[np.bool_]) -> None:
-        """Begin the account of energy and status anew for the environments of a mask (count,)."""
+        """Reset the energy balance and the status of the environments of a mask (count,)."""
         self.status_rows[mask] = UNSTEPPED
         self.start_energy = np.where(mask, self.total_energy(), self.start_energy)
 
@@ -174,7 +180,7 @@ class Readings:
 
     @property
     def scalars(self) -> Array:
-        """Scalars (count, READ_COUNT) ordered as in the read kernel; columns lie apart."""
+        """Scalars (count, READ_COUNT) as in the read kernel; each column is contiguous."""
         scalars: Array = self.table[:, self._columns.scalars].copy(order="F")
         return scalars
 
@@ -196,7 +202,7 @@ class Readings:
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts with the ground and of pairs; gaps at the knot, forces of the last step."""
+        """Contacts with the ground and of pairs; present gaps, forces of the last step."""
         rows, copied = self.contact_rows, self._plant.squeeze
         force, point = read.CONTACT_FORCE, read.CONTACT_POINT
         slip, normal = read.CONTACT_SLIP, read.CONTACT_NORMAL
@@ -250,7 +256,7 @@ class Readings:
 
     @property
     def energy(self) -> Energy:
-        """Kinetic, potential and total energy at the knot [J]."""
+        """Kinetic, potential and total energy of the present state [J]."""
         number, kinetic = self._plant.number, self.scalar(read.READ_KINETIC)
         potential = self.scalar(read.READ_POTENTIAL)
         return Energy(number(kinetic), number(potential), number(kinetic + potential))

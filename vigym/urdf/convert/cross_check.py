@@ -1,4 +1,4 @@
-"""Comparison of the read numbers with those of pybullet's loader.
+"""Comparison of the numbers read from a file with those of pybullet's loader.
 
 The loader gets a clean copy: short names, one element a line, full digits, a path of its own, no
 shapes. Each avoids a crash or a silent change of numbers: long names and malformed meshes crash the

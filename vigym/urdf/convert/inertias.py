@@ -13,7 +13,7 @@ import numpy as np
 
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, inertia_fault
-from vigym.mechanism.elements.collisions import Surface, make_collision
+from vigym.mechanism.elements.collisions import ContactMaterial, make_collision
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.errors import MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Shape
@@ -42,7 +42,7 @@ def check_inertia(path: Path, link: Link, alone: bool) -> None:
 
 
 def mend_link(link: Link, notes: list[Note]) -> Link:
-    """Return a link with an inertia that a part of a body can have; a change becomes a note."""
+    """Replace an impossible inertia by the nearest possible one, and add a note."""
     if not _part_fault(link.inertia):
         return link
     before, axes = np.linalg.eigh(link.inertia)
@@ -124,7 +124,7 @@ def _bounding_size(shapes: Iterable[Shape], place: str) -> Array:
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for shape in shapes:
         try:
-            collision = make_collision("size", "size", shape, Surface())
+            collision = make_collision("size", "size", shape, ContactMaterial())
         except MechanismError:  # a mesh that cannot be read: the importer tells where it is used
             continue
         for feature in contact_features(collision):

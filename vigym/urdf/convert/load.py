@@ -72,10 +72,10 @@ def load_urdf(
     """
     if base not in _BASES:
         expected = "expected 'fixed', 'floating' or None"
-        raise UrdfError(f"{os.fspath(path)}: base: found {base!r}, {expected}")
+        raise UrdfError(f"{os.fspath(path)}: option base: found {base!r}, {expected}")
     for option, value in (("missing_meshes", missing_meshes), ("inertias", inertias)):
         if value not in _ERROR_OR_REPORT:
-            found = f"{os.fspath(path)}: {option}: found {value!r}"
+            found = f"{os.fspath(path)}: option {option}: found {value!r}"
             raise UrdfError(f"{found}, expected 'error' or 'report'")
     robot = read_robot(path)
     order = order_links(robot)

@@ -86,7 +86,7 @@ def _with_moving_child(
 
 
 def note_gaps(mech: Mechanism, robot: Robot) -> None:
-    """Note every loop that is open at the file's zero, and its gap once assembled.
+    """Add a note for every loop that is open at the file's zero, with its gap once assembled.
 
     Raises:
         AssemblyError: loops that cannot be closed.

@@ -51,7 +51,7 @@ def _parent_joints(robot: Robot) -> dict[str, TreeJoint]:
             raise robot.error(place, f"{joint.child!r} as parent and child", "two links")
         if joint.child in found:
             other = found[joint.child].name
-            message = f"link {joint.child!r}, which already hangs on joint {other!r}"
+            message = f"link {joint.child!r}, which is the child of joint {other!r} already"
             expected = "one parent per link: write this joint as <loop_joint>"
             raise robot.error(f"{place} <child>", message, expected)
         found[joint.child] = joint
@@ -64,9 +64,9 @@ def _parent_joints(robot: Robot) -> dict[str, TreeJoint]:
 def _check_reached(robot: Robot, reached: set[str]) -> None:
     lost = [name for name in robot.links if name not in reached]
     if lost:
-        found = f"a loop apart from the root, with the links {_list(lost)}"
+        found = f"links that no joint connects to the root, in a loop: {_list(lost)}"
         raise robot.error(
-            "tree", found, "one tree; write the joints that close loops as <loop_joint>"
+            "joints", found, "one tree; write the joints that close loops as <loop_joint>"
         )
 
 

@@ -6,18 +6,18 @@ from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
 from vigym.urdf.read.meshes import locate_mesh
 from vigym.urdf.read.notes import note_ignored
-from vigym.urdf.read.records import Surface, UrdfCollision
+from vigym.urdf.read.records import UrdfCollision, UrdfSurface
 from vigym.urdf.read.xml import Node
 
 
-def read_collisions(link: Node, surface: Surface) -> tuple[UrdfCollision, ...]:
+def read_collisions(link: Node, surface: UrdfSurface) -> tuple[UrdfCollision, ...]:
     """Return the collision shapes of a link; unsupported shapes become notes."""
     surface = _read_contact(link, surface)
     found = [_read_collision(node, surface) for node in link.children("collision")]
     return tuple(collision for collision in found if collision is not None)
 
 
-def _read_collision(node: Node, surface: Surface) -> UrdfCollision | None:
+def _read_collision(node: Node, surface: UrdfSurface) -> UrdfCollision | None:
     note_ignored(node, {"origin", "geometry"})
     kind, sizes = read_geometry(node, "touches nothing", allow_points=True)
     pose = read_origin(node)
@@ -30,7 +30,7 @@ def _read_collision(node: Node, surface: Surface) -> UrdfCollision | None:
     return UrdfCollision(node.element.get("name", "").strip(), node.place, shape, pose, surface)
 
 
-def _read_contact(link: Node, surface: Surface) -> Surface:
+def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
     """Return `surface` with the values of the link's <contact>."""
     contact = link.only("contact")
     if contact is None:
@@ -47,7 +47,7 @@ def _read_contact(link: Node, surface: Surface) -> Surface:
         raise contact.need("restitution").error(found, "a number in [0, 1]")
     lateral = values["lateral_friction"]
     spinning = values["spinning_friction"]
-    return Surface(
+    return UrdfSurface(
         friction=surface.friction if lateral is None else (lateral, lateral),
         torsion=surface.torsion if spinning is None else spinning,
         restitution=surface.restitution if restitution is None else restitution,
@@ -55,7 +55,7 @@ def _read_contact(link: Node, surface: Surface) -> Surface:
     )
 
 
-def read_gazebo(robot: Node) -> dict[str, Surface]:
+def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
     """Return surfaces by link name, from <mu1>, <mu2>, <fdir1> of <gazebo reference> elements."""
     surfaces = {}
     for node in robot.children("gazebo"):
@@ -75,5 +75,5 @@ def read_gazebo(robot: Node) -> dict[str, Surface]:
         axis = np.array([1.0, 0.0, 0.0]) if direction is None else direction.content(3)
         if direction is not None and not axis.any():
             raise direction.error("0 0 0", "a direction")
-        surfaces[node.text("reference")] = Surface(friction, direction=axis)
+        surfaces[node.text("reference")] = UrdfSurface(friction, direction=axis)
     return surfaces

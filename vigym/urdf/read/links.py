@@ -11,7 +11,7 @@ from vigym.urdf.read.geometry import Color, read_materials, read_origin, read_vi
 from vigym.urdf.read.joints import read_joint
 from vigym.urdf.read.loops import find_loops, read_loop
 from vigym.urdf.read.notes import note_ignored
-from vigym.urdf.read.records import Link, Robot, Surface
+from vigym.urdf.read.records import Link, Robot, UrdfSurface
 from vigym.urdf.read.xml import Node, parse_urdf
 
 MOST_LINKS = 2000  # pybullet's loader recurses over links: long chains overflow its stack
@@ -55,11 +55,11 @@ def check_unique(robot: Node, kind: str, names: list[str]) -> None:
         seen.add(name)
 
 
-def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, Surface]) -> Link:
+def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, UrdfSurface]) -> Link:
     """Return a link; its mass is zero without <inertial>."""
     name = node.text("name")
     note_ignored(node, {"inertial", "visual", "collision", "contact"})
-    collisions = read_collisions(node, surfaces.get(name, Surface()))
+    collisions = read_collisions(node, surfaces.get(name, UrdfSurface()))
     visuals = [read_visual(child, materials) for child in node.children("visual")]
     drawn = tuple(visual for visual in visuals if visual is not None)
     inertial = node.only("inertial")

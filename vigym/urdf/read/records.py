@@ -22,7 +22,7 @@ class Visual:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class UrdfSurface:
     """Contact parameters of a link.
 
     Attributes:
@@ -54,7 +54,7 @@ class UrdfCollision:
     place: str
     shape: Shape | None
     pose: Pose
-    surface: Surface
+    surface: UrdfSurface
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ def _unused_name(name: str, taken: Container[str]) -> str:
 
 
 def _collisions_by_link(mech: Elements) -> dict[str | None, list[Collision]]:
-    """Return the collisions by the link that gets them, None: those for which there is no link.
+    """Return the collisions by the link that gets them; None has those without a link.
 
     A link has one <contact>; other surfaces of a body go to the links of its frames.
     """

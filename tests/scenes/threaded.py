@@ -24,7 +24,7 @@ from vigym.simulation.state import batch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scenes.trees import random_tree  # noqa: E402
 
-batch.PAYS = 1  # threads for the least work
+batch.MIN_WORK_PER_THREAD = 1  # threads for the least work
 COUNT, STEPS = 20, 5
 
 
