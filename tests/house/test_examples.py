@@ -194,9 +194,10 @@ def check_train_cleanrl(module):
     assert module.main(iterations=10) > 30.0
 
 
-check_train_rllib = check_train_rsl_rl = check_train_skrl = check_train_torchrl = (
-    check_train_cleanrl
-)
+check_train_rllib = check_train_cleanrl
+check_train_rsl_rl = check_train_cleanrl
+check_train_skrl = check_train_cleanrl
+check_train_torchrl = check_train_cleanrl
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

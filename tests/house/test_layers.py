@@ -32,7 +32,16 @@ ARROWS = {
     "wrappers": {"envs", "metrics"},
     "evaluation": {"assets", "control", "core", "envs"},
     "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "simulation", "urdf"},
-    "__init__": {"envs", "evaluation", "mechanism", "simulation", "urdf"},
+    "__init__": {
+        "assets",
+        "control",
+        "envs",
+        "evaluation",
+        "mechanism",
+        "simulation",
+        "urdf",
+        "wrappers",
+    },
     "__main__": {"cli"},
 }
 # file: the layers above it that its methods import when they are called

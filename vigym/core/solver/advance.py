@@ -42,7 +42,7 @@ REFINING = PROJECTIONS._replace(warm=True)
 
 
 class Solution(NamedTuple):
-    """What the attempts at a step found; lane values.
+    """Findings of the attempts at a step; lane values.
 
     Attributes:
         done: lanes that converged.

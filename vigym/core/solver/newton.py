@@ -145,11 +145,12 @@ def increment_rotation(d, knot3, found):
 def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
     """Find lanes in which the attempt is given up.
 
-    Either the line search took next to nothing several times, or Newton leads away from the root
-    next to the prediction: loops have other roots. A damped attempt starts from the last
-    velocities, next to the right one.
+    Either the residual is huge, or the line search took next to nothing several times, or Newton
+    leads away from the root next to the prediction: loops have other roots. A damped attempt starts
+    from the last velocities, next to the right one.
     """
-    hopeless = above(short_steps, d.full(MOST_SHORT_STEPS))
+    finite = above(d.full(DIVERGED_RESIDUAL), found.residual)  # false for what is no number
+    hopeless = maximum(above(short_steps, d.full(MOST_SHORT_STEPS)), but_not(d.full(1.0), finite))
     if d.loop_row_count > 0 and not method.damped:
         away = both(
             above(rotation, d.full(DIVERGED_ROTATION)), above(rotation, 0.5 * last_rotation)
@@ -242,7 +243,6 @@ def attempt(d, step, lanes, method, tolerance):
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
-        active = both(active, above(d.full(DIVERGED_RESIDUAL), found.residual))
         if not any_lane(active):
             break
         stale = find_lanes_to_refactorise(d, active, contraction, iteration)

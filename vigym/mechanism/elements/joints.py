@@ -80,14 +80,12 @@ class JointType:
 _ANGLE, _QUATERNION = ("angle",), ("qw", "qx", "qy", "qz")
 _ANGULAR = ("wx", "wy", "wz")
 _POSE, _TWIST = ("x", "y", "z", *_QUATERNION), ("vx", "vy", "vz", *_ANGULAR)
-_XYZ = (0, 1, 2)
-_FIXED = 4  # pybullet.JOINT_FIXED
 
 JOINT_TYPES: dict[str, JointType] = {
     row.name: row
     for row in (
-        # name, free translations, free rotations, positions; velocities if they are others
-        JointType("fixed", (), (), (), urdf="fixed", pybullet=_FIXED),
+        # name, free translations, rotations, positions, velocities if others; pybullet.JOINT_...
+        JointType("fixed", (), (), (), urdf="fixed", pybullet=4),
         JointType("revolute", (), (2,), _ANGLE, urdf="revolute", pybullet=0, bounded=True),
         JointType("continuous", (), (2,), _ANGLE, urdf="continuous", pybullet=0),
         JointType("prismatic", (2,), (), ("distance",), urdf="prismatic", pybullet=1, bounded=True),
@@ -95,7 +93,7 @@ JOINT_TYPES: dict[str, JointType] = {
         JointType("spherical", (), (0, 1, 2), _QUATERNION, _ANGULAR, urdf="spherical", pybullet=2),
         JointType("planar", (0, 1), (2,), ("x", "y", "angle"), urdf="planar", pybullet=3),
         JointType("universal", (), (2, 0), ("angle1", "angle2")),
-        JointType("floating", _XYZ, _XYZ, _POSE, _TWIST, urdf="floating", pybullet=_FIXED),
+        JointType("floating", (0, 1, 2), (0, 1, 2), _POSE, _TWIST, urdf="floating", pybullet=4),
     )
 }
 

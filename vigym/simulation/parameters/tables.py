@@ -93,7 +93,7 @@ class ScaledTables:
         return self._model._replace(**tables)
 
     def _set_contacts(self, mobility: Mobility, model: Model) -> None:
-        """Set bodies that touch, which are pairs, and velocities (n, 7, 3, dofs) of their points."""
+        """Set touching bodies, which are pairs, and velocities (n, 7, 3, dofs) of their points."""
         names = {row: name for name, row in self._rows.body.items()}
         start = int(header_of(model.plan)["plan_contacts"])
         plan = plan_rows(model.plan, CONTACT_PLAN, start, len(model.contacts))
