@@ -120,7 +120,7 @@ def test_without_a_ground_shapes_are_kept_and_that_is_told_once(load):
         [],
     )
     assert said(mech, "ignored") == [
-        "ignored: <collision> of 3 shapes: no ground is given, and they touch none"
+        "ignored: <collision> of 3 shapes: no ground is given for them to touch"
     ]
     mech.ground = Ground()
     assert mech.contact_names == ["a 1", "a 2", "b"]

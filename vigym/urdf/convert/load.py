@@ -94,7 +94,7 @@ def load_urdf(
         raise UrdfError(f"{robot.path}: {error}") from error
     if mech.ground is None and mech.collisions:
         found = f"<collision> of {len(mech.collisions)} shapes"
-        mech.notes.append(Note("ignored", found, "no ground is given, and they touch none"))
+        mech.notes.append(Note("ignored", found, "no ground is given for them to touch"))
     return mech
 
 
