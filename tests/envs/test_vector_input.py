@@ -100,7 +100,7 @@ def test_actions(name, options, bad):
             r"action: found shape .*, expected \(3, ",
         )
     if bad == "text":
-        wrong, error = ["push"] * 3, "action: found .*, expected numbers"
+        wrong, error = ["push"] * 3, "action: found .*, expected real numbers"
     with pytest.raises(ValueError, match=error):
         many.step(wrong)
     for _ in range(3):

@@ -69,7 +69,7 @@ def test_fast_rates_are_closed_to_their_own_rounding():
 @pytest.mark.parametrize("lean", [0.0, 1e-9, 1e-7])
 def test_rates_that_several_motions_complete_are_asked_for(lean):
     sim = Simulator(flat(lean))
-    with pytest.raises(AssemblyError, match="more motions than elsewhere"):
+    with pytest.raises(AssemblyError, match="singular pose of the loops"):
         sim.reset(velocities={"left": 2.0})
     sim.reset(velocities={"left": 2.0, "knee": -2.0, "right": 2.0})
     for _ in range(20):
@@ -104,7 +104,7 @@ def three_cranks(error):
 
 
 def test_an_assembly_far_from_a_small_gap_is_told():
-    with pytest.warns(UserWarning, match="took a large move"):
+    with pytest.warns(UserWarning, match="a large move of other joints"):
         sim = Simulator(three_cranks(1e-6))
     assert [entry.action for entry in sim.mechanism.notes] == ["assembled"]
     assert "pin2" in str(sim.mechanism.notes[0])

@@ -63,8 +63,8 @@ def riccati(A: Array, B: Array, Q: Array, R: Array) -> Array:
                 return np.asarray(H)
             break
     raise ValueError(
-        "riccati: found no stabilising solution, expected controls that reach every unstable "
-        "motion and a cost of the state that sees it"
+        "riccati: found no stabilising solution, expected controls that influence every unstable "
+        "motion and a Q in which it has a cost"
     )
 
 

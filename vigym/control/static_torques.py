@@ -33,8 +33,8 @@ def holding_torques(sim: Simulator) -> Array:
     residual = np.abs(velocity).max(initial=0.0)
     if residual > MAX_RESIDUAL * max(float(np.abs(free_velocity).max(initial=0.0)), sim.timestep):
         raise ValueError(
-            f"holding_torques: found a pose that gains {residual:.3g} m/s or rad/s in a step with "
-            "the best torques, expected one that torques within the efforts can hold"
+            "holding_torques: found a pose that no torques hold within the efforts (it gains "
+            f"{residual:.3g} m/s or rad/s in a step), expected one that some do"
         )
     return torques
 

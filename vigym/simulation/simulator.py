@@ -54,7 +54,7 @@ class Simulator:
         batch: number of environments, or None for one without a leading axis.
         threads: largest number of threads that step a batch; a call with little work takes fewer.
             Results are the same.
-        friction_cone: "cone", or "pyramid": the four-sided one of [SIM 3.4].
+        friction_cone: "cone", or "pyramid", its four-sided approximation.
         contact_solver: "newton": semi-smooth, with the interior-point method where that fails; or
             "interior_point" from the start, which takes many more iterations and leaves small
             gaps: a reference. It solves the true cone only.

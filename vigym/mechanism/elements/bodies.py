@@ -113,7 +113,9 @@ def make_body(
     largest = float(tensor.max())
     if largest > checks.LARGEST_INERTIA * min(mass, 1.0):  # the radius of gyration is no number
         found = f"{largest:.3g} kg m^2 of {mass:.3g} kg"
-        raise MechanismError(f"{element} inertia: found {found}, expected less or more mass")
+        raise MechanismError(
+            f"{element} inertia: found {found}, expected a smaller one or more mass"
+        )
     return Body(
         name=name,
         mass=mass,

@@ -81,7 +81,7 @@ class LoopJacobian:
         U, values, V = np.linalg.svd(K)
         if values[rank - 1] < SINGULAR * values[0]:
             raise ValueError(
-                "linearize: found a pose where the loops leave more motions than elsewhere, "
+                "linearize: found a singular pose of the loops, "
                 f"expected one where the mechanism has its {self._dof} degrees of freedom; "
                 "linearise next to it"
             )

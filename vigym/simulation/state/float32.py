@@ -151,7 +151,7 @@ def check_single(
     if order != 2:
         raise ValueError(
             f'order: found {order!r} with precision="float32", expected 2: '
-            "rounding outweighs the rest"
+            "rounding errors are larger than those of the order"
         )
     if tolerance < LEAST_TOLERANCE:
         raise ValueError(

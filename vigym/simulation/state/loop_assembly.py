@@ -159,8 +159,8 @@ def report_assembly(mechanism: Mechanism, coordinates: Coordinates) -> None:
     largest = max(gaps.values())
     if moves[farthest] > LARGE_MOVE and largest < SMALL_GAP * moves[farthest]:
         warnings.warn(
-            f"mechanism {mechanism.name!r}: closing joints {largest:.3g} m or rad apart took a "
-            f"large move ({moved}): do its lengths and axes fit?",
+            f"mechanism {mechanism.name!r}: a gap of {largest:.3g} m or rad in closing joints took "
+            f"a large move of other joints ({moved}) to close: check lengths and axes",
             stacklevel=3,
         )
 

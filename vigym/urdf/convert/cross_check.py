@@ -130,7 +130,7 @@ def _load(robot: Robot, text: str) -> list[dict[str, Any]]:
     if loaded is None:
         reason = output.text.strip()[-_MOST_QUOTED:]
         found = f"a file that pybullet's loader refuses ({reason})"
-        raise UrdfError(f"{robot.path}: found {found}, expected one that it reads")
+        raise UrdfError(f"{robot.path}: found {found}, expected a file that it reads")
     return loaded
 
 
