@@ -61,7 +61,7 @@ class Backdrop:
         floor = self._floor.in_shifted_frame(shift)
         tolerance = HEIGHT_TOLERANCE * floor.tile
         if self._ground is None or abs(floor.height - self._ground.height) > tolerance:
-            above = self._view.position @ floor.normal > floor.height
+            above = floor.is_below(self._view.position)
             self._ground = _FloorPainter(self._view, floor) if above else None
 
 
@@ -107,16 +107,6 @@ class _FloorPainter:
         dark = np.flatnonzero(shade)
         flat, shadowed = picture.reshape(-1, 3), pixels[dark]
         flat[shadowed] = (flat[shadowed] * (1.0 - SHADE * shade[dark, None])).astype(np.uint8)
-
-
-def below_floor(view: View, floor: Floor, depth: Float32Array) -> NDArray[np.bool_]:
-    """Return the mask of pixels (height, width) whose depth buffer value is below the floor."""
-    a, b, c, d = np.linalg.inv(view.matrix).T @ [*floor.normal, -floor.height]
-    # depth of the plane is linear over the picture:
-    # a x + b y + c z + d = 0 in clip space, depth = (z + 1) / 2
-    plane = _linear(np.array([-a, -b, c - d]) / (2.0 * c), *view.pixel_grid())
-    below: NDArray[np.bool_] = depth > plane
-    return below
 
 
 def _linear(coefficients: Array, x: Float32Array, y: Float32Array) -> Float32Array:
