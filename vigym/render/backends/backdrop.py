@@ -89,8 +89,9 @@ class _FloorPainter:
         """Draw the tiles, averaged over each pixel: far ones blend and do not flicker."""
         waves = []
         for (place, width), axis in zip(self._places, self._frame[1:], strict=True):
-            edge = place + np.float32(np.mod(axis @ shift / self._tile, 2.0))
-            before, after = edge - width / 2, edge + width / 2
+            edge: Float32Array = place + np.float32(np.mod(axis @ shift / self._tile, 2.0))
+            half = width * np.float32(0.5)
+            before, after = edge - half, edge + half
             waves.append((_square_wave_integral(before) - _square_wave_integral(after)) / width)
         bright = (0.5 - 0.5 * waves[0] * waves[1])[:, None]
         colours = (self._dark + bright * self._bright).astype(np.uint8)

@@ -47,7 +47,7 @@ class PygameRenderer:
         picture = self._pictures.render(positions, orientations, marks)
         if self._window is None or self._process != os.getpid():
             self._window, self._process = self._open(), os.getpid()
-        if pygame.event.get(pygame.QUIT):
+        if pygame.display.get_init() and pygame.event.get(pygame.QUIT):
             pygame.display.quit()
         if not pygame.display.get_init():
             raise RenderError(
@@ -55,7 +55,6 @@ class PygameRenderer:
             )
         pygame.surfarray.blit_array(self._window, np.swapaxes(picture, 0, 1))
         pygame.display.flip()
-        pygame.event.pump()
         self._limiter.wait()
 
     def _open(self) -> pygame.Surface:
