@@ -213,6 +213,7 @@ def fill(trio, visual, surfaces, eye, light, samples):
     xa, ya = np.int64(a[X]), np.int64(a[Y])
     xb, yb = np.int64(b[X]), np.int64(b[Y])
     xc, yc = np.int64(c[X]), np.int64(c[Y])
+    part = 1.0 / area
     height, width = samples.inverse.shape
     left = max(first_centre(min(xa, xb, xc)), 0)
     right = min(last_centre(max(xa, xb, xc)), width - 1)
@@ -225,8 +226,8 @@ def fill(trio, visual, surfaces, eye, light, samples):
         start, end = narrow(start, end, y, xc, yc, xa, ya)
         for column in range(start, end + 1):
             x = column * GRID + GRID // 2
-            u = ((xc - xb) * (y - yb) - (yc - yb) * (x - xb)) / area
-            v = ((xa - xc) * (y - yc) - (ya - yc) * (x - xc)) / area
+            u = ((xc - xb) * (y - yb) - (yc - yb) * (x - xb)) * part
+            v = ((xa - xc) * (y - yc) - (ya - yc) * (x - xc)) * part
             s = 1.0 - u - v
             inverse = u * a[W] + v * b[W] + s * c[W]
             if inverse > samples.inverse[row, column]:
@@ -298,14 +299,14 @@ def shade(point, inverse, outwards, eye, light, colour, pixel):
     dy = eye.position[1] * inverse - py
     dz = eye.position[2] * inverse - pz
     n = outwards / np.sqrt(nx * nx + ny * ny + nz * nz + 1e-30)
-    d = 1.0 / np.sqrt(dx * dx + dy * dy + dz * dz + 1e-30)
-    hx = lx + dx * d
-    hy = ly + dy * d
-    hz = lz + dz * d
-    h = 1.0 / np.sqrt(hx * hx + hy * hy + hz * hz + 1e-30)
+    d = np.sqrt(dx * dx + dy * dy + dz * dz)
+    hx = lx * d + dx
+    hy = ly * d + dy
+    hz = lz * d + dz
     diffuse = light.ambient + light.diffuse * max(0.0, (nx * lx + ny * ly + nz * lz) * n)
-    gloss = max(0.0, (nx * hx + ny * hy + nz * hz) * n * h)
-    for _ in range(5):  # to the power of 32
+    gloss = max(0.0, (nx * hx + ny * hy + nz * hz) * n)
+    gloss = gloss * gloss / (hx * hx + hy * hy + hz * hz + 1e-30)
+    for _ in range(4):  # to the power of 16, of the square
         gloss *= gloss
     for k in range(3):
         value = 255.0 * (colour[k] * diffuse + light.specular * gloss)
