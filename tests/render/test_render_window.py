@@ -155,7 +155,7 @@ window.close()
 
 def test_a_window_of_pygame_shows_the_pictures(tmp_path):
     pytest.importorskip("pygame", reason="needs pygame-ce: pip install 'vigym[window]'")
-    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": ""}
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy"}
     code = f"import sys; sys.path.insert(0, {TESTS!r})\n{SHOW_PICTURES}"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -166,6 +166,33 @@ def test_a_window_of_pygame_shows_the_pictures(tmp_path):
         timeout=120,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="displays are found by variables on Linux only"
+)
+def test_without_a_display_pygame_is_not_asked_to_draw_where_nobody_sees_it(run_python):
+    pytest.importorskip("pygame", reason="needs pygame-ce: pip install 'vigym[window]'")
+    code = f"""
+import os, sys
+sys.path.insert(0, {TESTS!r})
+for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+    os.environ.pop(name, None)
+from scenes.drawings import assembled, chain
+from vigym.render.backends.pygame_window import PygameRenderer
+from vigym.render.errors import RenderError
+from vigym.render.scene.camera import Camera
+from vigym.render.scene.scene import Scene
+window = PygameRenderer(Scene(chain(1), Camera(), 64, 64), None)
+try:
+    window.render(*assembled(chain(1)))
+except RenderError as error:
+    print(error)
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("render_mode='human': pygame opens no window: ")
+    assert "'browser' need no display" in done.stdout
 
 
 def test_without_pybullet_and_pygame_the_error_names_them_and_the_browser(monkeypatch):

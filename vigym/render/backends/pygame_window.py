@@ -3,7 +3,6 @@
 import os
 
 import numpy as np
-import pygame
 from numpy.typing import ArrayLike
 
 from vigym.render.backends.frame_limiter import FrameLimiter
@@ -12,7 +11,12 @@ from vigym.render.errors import RenderError
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.scene import Scene
 
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame prints a banner
+import pygame  # noqa: E402
+
 TITLE = "vigym"
+DRIVER = "SDL_VIDEODRIVER"  # environment variable that selects one of pygame's drivers
+UNSEEN = ("dummy", "offscreen")  # drivers that show nothing, which pygame takes without a display
 
 
 class PygameRenderer:
@@ -62,12 +66,15 @@ class PygameRenderer:
             raise RenderError("no second window: pygame shows one per process, close it first")
         try:
             pygame.display.init()
+            driver = pygame.display.get_driver()
+            if driver in UNSEEN and DRIVER not in os.environ:
+                raise pygame.error(f"found no display, only the driver {driver!r}")
             window = pygame.display.set_mode(self._size)
         except pygame.error as error:
             pygame.display.quit()
             raise RenderError(
-                f"render_mode='human': pygame opens no window ({error}); render_mode='rgb_array' "
-                "and 'browser' need no display"
+                f"render_mode='human': pygame opens no window: {error}; "
+                "render_mode='rgb_array' and 'browser' need no display"
             ) from error
         pygame.display.set_caption(TITLE)
         return window
