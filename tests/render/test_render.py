@@ -82,6 +82,20 @@ def test_a_shape_keeps_its_pose_in_the_body():
     assert abs(column - 47.5) < 1.0
 
 
+def test_shapes_without_opacity_are_not_drawn():
+    clear = (*RED[:3], 0.0)
+    pictures = []
+    for shapes in (
+        [Box((0.2, 0.2, 0.9), rgba=RED)],
+        [Box((0.2, 0.2, 0.9), rgba=RED), Box((0.9, 0.2, 0.2), rgba=clear)],
+    ):
+        mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+        mech.add_body("body", 1.0, (0.1, 0.1, 0.1), shapes=shapes)
+        pictures.append(picture_of(mech, camera=Camera(distance=5.0)))
+    assert reddish(pictures[0]).any()
+    assert np.array_equal(*pictures)
+
+
 def test_shapes_of_the_world_stand_still():
     mech = ball(gravity=(0.0, 0.0, 0.0))
     mech.add_world_shape(Box((0.2, 0.2, 0.2), position=(0.0, 0.0, -1.0), rgba=(0.1, 0.7, 0.1, 1.0)))

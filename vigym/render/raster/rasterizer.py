@@ -29,13 +29,16 @@ class Rasterizer:
         counts = [len(surface.vertices) for surface in surfaces]
         starts = np.cumsum([0, *counts])[:-1]
         index = np.arange(len(visuals))
-        triangles = [one.triangles + start for one, start in zip(surfaces, starts, strict=True)]
+        shown = [  # opacity 0 hides a visual; all others are opaque
+            visual.surface.triangles[: None if visual.colour[3] > 0.0 else 0] for visual in visuals
+        ]
+        triangles = [indices + start for indices, start in zip(shown, starts, strict=True)]
         self._surfaces = kernels.Surfaces(
             vertices=_stacked([surface.vertices for surface in surfaces]),
             normals=_stacked([surface.normals for surface in surfaces]),
             vertex_visual=np.repeat(index, counts),
             triangles=np.concatenate([np.zeros((0, 3), np.int64), *triangles]),
-            visual=np.repeat(index, [len(surface.triangles) for surface in surfaces]),
+            visual=np.repeat(index, [len(indices) for indices in shown]),
             two_sided=np.array([surface.two_sided for surface in surfaces], dtype=np.bool_),
             colours=_stacked([visual.colour[None, :3] for visual in visuals]),
         )
