@@ -94,7 +94,6 @@ def test_what_is_nearer_than_the_near_plane_is_cut_off():
 
 
 def test_a_camera_inside_a_body_sees_what_is_around_it():
-    """Before, bodies that reached behind the camera were left out whole, or filled the picture."""
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     slab = Box((40.0, 40.0, 0.2), position=(0.0, 0.0, -1.0), rgba=RED)
     mech.add_body("slab", 1.0, (1.0, 1.0, 1.0), shapes=[slab])
