@@ -203,15 +203,19 @@ def test_environments_have_cameras():
     assert np.array_equal(plain.unwrapped.picture(camera=aside), picture)
     assert np.array_equal(env.unwrapped.picture(camera={"azimuth": -1.0}), other)
     assert len(env.unwrapped._renderers) == 2
+    given = Camera(**aside | {"target": np.array(aside["target"])})
+    assert np.array_equal(env.unwrapped.picture(camera=given), picture)
+    assert len(env.unwrapped._renderers) == 2
     for one in (env, plain):
         one.close()
 
 
 @pytest.mark.parametrize(
-    "camera", [{"azimut": 1.0}, 3.0, {"distance": -1.0}, {"target": (1.0, 2.0)}]
+    "camera",
+    [{"azimut": 1.0}, 3.0, {"distance": -1.0}, {"target": (1.0, 2.0)}, {"azimuth": "left"}],
 )
 def test_wrong_cameras_of_environments_are_refused(camera):
-    with pytest.raises(ValueError, match=r"camera( \w+)?( \[m\])?: found .*, expected"):
+    with pytest.raises(ValueError, match=r"camera( \w+)?( \[\w+\])?: found .*, expected"):
         gym.make("vigym/Pendulum-v0", camera=camera)
 
 

@@ -41,6 +41,8 @@ class Camera:
         target = self.target
         if target is not None and (np.shape(target) != (3,) or not np.isfinite(target).all()):
             raise ValueError(f"camera target: found {target!r}, expected 3 finite numbers [m]")
+        if target is not None:  # equal cameras have equal hashes
+            object.__setattr__(self, "target", tuple(float(each) for each in target))
         _check("distance [m]", self.distance, 0.0, math.inf)
         _check("azimuth [rad]", self.azimuth, -math.inf, math.inf)
         _check("elevation [rad]", self.elevation, -math.pi / 2, math.pi / 2)
@@ -64,14 +66,13 @@ def parse_camera(value: CameraOption) -> Camera:
     if not isinstance(value, Mapping) or not set(value) <= set(known):
         expected = f"a Camera, or a dictionary with some of {known}"
         raise ValueError(f"option camera: found {value!r}, expected {expected}")
-    given = dict(value)
-    if given.get("target") is not None:
-        given["target"] = tuple(given["target"])
-    return Camera(**given)
+    return Camera(**value)
 
 
 def _check(name: str, value: float | None, low: float, high: float) -> None:
-    if value is not None and not low < value < high:
+    if value is None:
+        return
+    if not isinstance(value, int | float | np.number) or not low < value < high:
         raise ValueError(
             f"camera {name}: found {value!r}, expected a number inside ({low:g}, {high:g})"
         )
