@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (
     "pybullet",
+    "trimesh",
     "numba",
     "llvmlite",
     "torch",
