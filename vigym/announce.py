@@ -6,7 +6,7 @@ from typing import Any
 
 from vigym.core.compiler.events import listen
 
-KERNELS = "vigym.core.kernels."
+KERNELS = ("vigym.core.kernels.", "vigym.render.raster.kernels")
 
 
 class _Announcer:

@@ -82,6 +82,7 @@ def test_arguments(entry):
         "height": "480",
         "overlay": "()",
         "shadow": "True",
+        "camera": "None",
     }
     listed = {}
     for name, _, default, _ in rows(entry, "Arguments"):

@@ -153,6 +153,7 @@ def test_a_controller_by_module_and_name(tmp_path, monkeypatch):
 
 
 def test_a_model_with_its_normalisation(tmp_path):
+    pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
     from stable_baselines3 import PPO, SAC
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import VecNormalize

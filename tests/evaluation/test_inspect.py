@@ -26,6 +26,15 @@ def test_inspect_tells_what_a_file_holds(capsys):
     assert sum(body["mass"] for body in found["bodies"]) == pytest.approx(found["mass"])
 
 
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [(None, "read by vigym alone; pybullet, "), (object(), "read by vigym and by pybullet, ")],
+)
+def test_inspect_tells_who_has_read_the_file(capsys, monkeypatch, spec, line):
+    monkeypatch.setattr("vigym.cli.inspect.find_spec", lambda name: spec)
+    assert f"\n{line}" in said(capsys, "inspect", FOUR_BAR)
+
+
 def link(name, moments, mass=1.0, size=""):
     xx, yy, zz = moments
     shape = f'<visual><geometry><box size="{size}"/></geometry></visual>' if size else ""

@@ -13,6 +13,7 @@ import vigym
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (
     "pybullet",
+    "trimesh",
     "numba",
     "llvmlite",
     "torch",

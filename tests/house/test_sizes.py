@@ -32,6 +32,7 @@ MANY_PARAMETERS = {
     "vigym/mechanism/mechanism.py add_spring": "public; every attribute of a spring is a keyword",
     "vigym/mechanism/mechanism.py add_contact": "public; every attribute of a contact is a keyword",
     "vigym/simulation/simulator.py __init__": "public; every option is a keyword",
+    "vigym/envs/env.py __init__": "public; every option of gymnasium.make is a keyword",
     "vigym/envs/vector.py __init__": "public; every option of gymnasium.make_vec is a keyword",
     "vigym/cli/evaluate.py command": "click passes every option of the command",
     "vigym/cli/bench.py command": "click passes every option of the command",

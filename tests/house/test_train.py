@@ -15,6 +15,10 @@ import pytest
 
 from vigym.envs.registry import ENVIRONMENTS
 
+pytest.importorskip(
+    "stable_baselines3", reason="needs stable-baselines3: pip install 'vigym[train]'"
+)
+
 TRAIN = Path(__file__).resolve().parents[2] / "train"
 FRESH = 1_000_000
 

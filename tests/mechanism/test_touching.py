@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trimesh
 from scipy.spatial import ConvexHull
 
 from scenes.shapes import SOLIDS, sample, support
@@ -12,7 +13,7 @@ from vigym.mechanism.elements import shapes
 from vigym.mechanism.elements.collisions import MAX_CORNERS
 from vigym.mechanism.elements.contacts import contact_features
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.mesh import hull_corners
+from vigym.mechanism.elements.mesh import hull_corners, read_mesh
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.spatial import batch_rotation_matrix
@@ -220,25 +221,70 @@ def test_a_mesh_with_too_many_corners_is_reported(tmp_path):
     assert f"{collision.cut:.3g} m" in entry.message
 
 
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit name="millimetre" meter="0.001"/><up_axis>Y_UP</up_axis></asset>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="p"><float_array id="a" count="12">0 0 0 1000 0 0 0 2000 0 0 0 3000</float_array>
+      <technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/>
+        <param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common>
+    </source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+      <p>0 2 1 0 1 3 1 2 3 0 3 2</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="s">
+    <node><translate>0 0 500</translate><instance_geometry url="#g"/></node>
+  </visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>
+"""
+
+
+def test_collada_files_have_their_unit_and_places_and_no_other_axes(tmp_path):
+    pytest.importorskip("collada", reason="needs pycollada, which vigym requires")
+    (tmp_path / "a.dae").write_text(COLLADA)
+    mesh = read_mesh(tmp_path / "a.dae")
+    corners = [(0.0, 0.0, 0.5), (0.0, 0.0, 3.5), (0.0, 2.0, 0.5), (1.0, 0.0, 0.5)]
+    assert len(mesh.triangles) == 4
+    found = sorted(map(tuple, np.unique(mesh.vertices.round(9), axis=0)))
+    assert np.allclose(found, corners, rtol=1e-12)
+    collision = one_body().add_collision("c", "a", Mesh(tmp_path / "a.dae"))
+    assert len(collision.corners) == 4
+
+
+@pytest.mark.parametrize("kind", ["ply", "glb", "stl", "obj"])
+def test_every_format_gives_the_same_mesh(tmp_path, kind):
+    box = trimesh.creation.box((0.1, 0.2, 0.3))
+    box.export(tmp_path / f"a.{kind}")
+    mesh = read_mesh(tmp_path / f"a.{kind}")
+    assert mesh.triangles.shape == (12, 3)
+    assert mesh.normals.shape == mesh.vertices.shape
+    assert np.allclose(np.ptp(mesh.vertices, axis=0), (0.1, 0.2, 0.3), rtol=1e-6)
+    a, b, c = mesh.vertices[mesh.triangles].swapaxes(0, 1)
+    assert np.einsum("ij,ij->", np.cross(b - a, c - a), a) / 6 == pytest.approx(0.006, rel=1e-6)
+
+
 BAD_MESHES = {
     "no file": ("lost.obj", None, "readable file"),
-    "another format": ("a.dae", b"<COLLADA/>", "'.dae', expected .obj or .stl"),
+    "another format": ("a.doc", b"<COLLADA/>", "'.doc', expected .obj or .stl"),
+    "no Collada": ("a.dae", b"<COLLADA/>", "trimesh cannot read"),
     "empty": ("a.obj", b"", "no vertices"),
-    "words": ("a.obj", b"v 1 2 x\n", "numbers"),
-    "two numbers": ("a.obj", b"v 1 2\n", "numbers"),
+    "words": ("a.obj", b"v 1 2 x\n", "trimesh cannot read .ValueError"),
+    "two numbers": ("a.obj", b"v 1 2\n", "vertices of 2 numbers, expected 3"),
     "not finite": ("a.obj", b"v 1 2 nan\nv 1 1 1\n", "not finite"),
     "face of nothing": (
         "a.obj",
         b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n",
-        "other vertices than the 3",
+        "index 3 is out of bounds",
     ),
     "face before the mesh": (
         "a.obj",
         b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n",
-        "other vertices than the 3",
+        "index -4 is out of bounds",
     ),
-    "half an STL": ("a.stl", b" " * 80 + struct.pack("<I", 3) + b" " * 50, "134 bytes"),
-    "short STL": ("a.stl", b"abc", "3 bytes"),
+    "half an STL": ("a.stl", b" " * 80 + struct.pack("<I", 3) + b" " * 50, "no vertices"),
+    "short STL": ("a.stl", b"abc", "no vertices"),
     "text STL without vertices": ("a.stl", b"solid a\nfacet normal 0 0 1\n", "no vertices"),
 }
 

@@ -15,10 +15,10 @@ import pytest
 from scenes.drawings import assembled, ball, chain, reddish
 from vigym.mechanism.elements.shapes import Mesh
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.errors import RenderError
 from vigym.render.make import make_renderer
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.camera import Camera
-from vigym.render.scene.meshes import RenderError
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 WEBGL = ("--no-sandbox", "--headless", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -143,16 +143,16 @@ def test_meshes_are_scaled_and_those_that_cannot_be_read_are_named(show, tmp_pat
     renderer.render(*assembled(mech))
     (node,) = [handle for handle in renderer._page.visuals if handle.name == "/body0/visual0"]
     assert np.allclose(np.max(node.vertices, axis=0), (2.0, 1.0, 3.0))
-    renderer.close()
     file.write_bytes(b"v not a number")
-    with pytest.raises(RenderError, match="tetrahedron.obj': trimesh cannot read it"):
-        renderer.render(*assembled(mech))
+    with pytest.raises(RenderError, match="tetrahedron.obj: found what trimesh cannot read"):
+        show(mech).render(*assembled(mech))
 
 
 def test_environments_show_every_step(show):
     env = gym.make("vigym/Pendulum-v0", render_mode="browser", overlay="energy").unwrapped
     env.reset(seed=0)
-    page = env._renderer._page
+    (renderer,) = env._renderers.values()
+    page = renderer._page
     before = np.array(page._frames[0].position)
     env.step(np.ones(1, dtype=np.float32))
     assert env.render() is None

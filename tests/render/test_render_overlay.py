@@ -9,11 +9,11 @@ import pytest
 from scenes.drawings import assembled, ball, chain
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box
+from vigym.render.errors import RenderError
 from vigym.render.make import make_renderer
 from vigym.render.overlay.marks import ARROW, LONGEST, Marks, force_arrows, read_marks
 from vigym.render.overlay.overlay import BAR_COLOURS, FORCE_COLOUR
 from vigym.render.scene.camera import Camera
-from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
 
 

@@ -173,17 +173,17 @@ def test_meshes_touch_by_their_hull_and_that_is_reported(load, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("lost.obj", "no readable file"), ("a.dae", "expected .obj or .stl")]
+    ("name", "message"), [("lost.obj", "no readable file"), ("a.doc", "expected .obj or .stl")]
 )
 def test_a_mesh_that_touches_and_cannot_be_read_is_an_error_unless_a_report_is_asked_for(
     load, tmp_path, name, message
 ):
-    (tmp_path / "a.dae").write_text("<COLLADA/>")
+    (tmp_path / "a.doc").write_text("<COLLADA/>")
     part = link(
         "a", INERTIAL + collision(f'<mesh filename="package://pack/{name}"/>') + collision(BOX)
     )
     (tmp_path / "pack").mkdir()
-    (tmp_path / "a.dae").rename(tmp_path / "pack" / "a.dae")
+    (tmp_path / "a.doc").rename(tmp_path / "pack" / "a.doc")
     for touching in ({}, {"ground": True}, {"self_collision": True}):
         with pytest.raises(UrdfError, match=message) as caught:
             load(part, **touching)

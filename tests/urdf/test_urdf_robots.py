@@ -5,13 +5,14 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
-import pybullet
-import pybullet_data
 import pytest
 
 from vigym.captured_output import captured_output
 from vigym.mechanism.elements.errors import UrdfError
 from vigym.urdf.convert.load import load_urdf
+
+pybullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install 'vigym[bullet]'")
+pybullet_data = pytest.importorskip("pybullet_data", reason="comes with pybullet")
 
 DATA = Path(pybullet_data.getDataPath())
 FILES = sorted(file for file in DATA.rglob("*.urdf") if "random_urdfs" not in file.parts)

@@ -41,6 +41,7 @@ def test_tabs_and_newlines_separate_numbers(load):
 
 def test_the_locale_changes_no_number(load, monkeypatch):
     """The importer reads under the C locale and leaves the user's as it was."""
+    pytest.importorskip("pybullet", reason="needs pybullet: pip install 'vigym[bullet]'")
     calls = []
     real = locale.setlocale
     monkeypatch.setattr(
@@ -54,6 +55,7 @@ def test_the_locale_changes_no_number(load, monkeypatch):
 
 
 def test_a_number_that_the_loader_reads_differently_is_an_error(load, monkeypatch):
+    pytest.importorskip("pybullet", reason="needs pybullet: pip install 'vigym[bullet]'")
     real = cross_check._clean_copy
     for change in (
         ("mass value='1.0'", "mass value='1.1'"),

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pybullet_data
 import pytest
 
 from scenes.minitaur_urdf import minitaur
@@ -127,6 +126,7 @@ def test_assets(again, name):
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_robots(again, name, base):
+    pybullet_data = pytest.importorskip("pybullet_data", reason="comes with pybullet")
     again(load_urdf(Path(pybullet_data.getDataPath()) / name, base=base))
 
 

@@ -6,6 +6,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+pytest.importorskip(
+    "stable_baselines3", reason="needs stable-baselines3: pip install 'vigym[train]'"
+)
+
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import EvalCallback
 from stable_baselines3.common.evaluation import evaluate_policy

@@ -4,6 +4,7 @@ A file that makes no mechanism is described as far as it can be read, with all i
 """
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -32,6 +33,8 @@ from vigym.urdf.read.records import UrdfJoint
 FLAT = 1e-6  # of the largest moment: distance of a plate from the triangle inequality
 EQUAL = 1e-3  # of the largest moment: difference of moments that count as equal
 MASS = "mass [kg]"
+CHECKED = "read by vigym and by pybullet, which found the same numbers"
+UNCHECKED = "read by vigym alone; pybullet, which would check the numbers, is not installed"
 BODY_COLUMNS = ["body", MASS, "centre of mass [m]", "moments [kg m²]", "inertia"]
 LINK_COLUMNS = ["link", MASS, "centre of mass in the link [m]", "moments [kg m²]"]
 JOINT_COLUMNS = ["joint", "type", "parent -> child", "limits", "effort", "more"]
@@ -139,9 +142,9 @@ def command(
 ) -> None:
     """Describe the mechanism in the URDF FILE and the elements that its import changed.
 
-    No kernel is compiled. A file that cannot be simulated as it is written is refused with exit
-    code 1; its readable part and all its faults are shown. Meshes that cannot be read are left out
-    and listed; so are mended inertias with --inertias report.
+    No kernel of a simulator is compiled. A file that cannot be simulated as it is written is
+    refused with exit code 1; its readable part and all its faults are shown. Meshes that cannot be
+    read are left out and listed; so are mended inertias with --inertias report.
 
     \b
     vigym inspect robot.urdf
@@ -189,6 +192,7 @@ def _print(found: dict[str, Any]) -> None:
     console().print(text, style="bold", markup=False)
     dofs, redundant = found["degrees_of_freedom"], found["redundant_constraints"]
     print(f"degrees of freedom {dofs}, redundant constraints {redundant}")
+    print(CHECKED if find_spec("pybullet") is not None else UNCHECKED)
     bodies = ([*_link_line(body), body["check"]] for body in found["bodies"])
     _print_section("bodies", BODY_COLUMNS, bodies, [1])
     _print_section("joints", JOINT_COLUMNS, map(_joint_line, found["joints"]), [4])

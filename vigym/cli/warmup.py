@@ -39,11 +39,12 @@ def command(float32: bool) -> None:
 
 
 def _calls(kind: str, batch: int | None) -> dict[str, Callable[[], object]]:
-    """Return calls that together need every kernel of a simulator.
+    """Return calls that together need every kernel of a simulator and of pictures.
 
     A tree without contacts has kernels of its own, without assembly; a linkage needs the general
     ones.
     """
+    from vigym.render.make import make_renderer
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
@@ -54,10 +55,16 @@ def _calls(kind: str, batch: int | None) -> dict[str, Callable[[], object]]:
     def make() -> None:
         made.append(Simulator(mechanism, timestep=0.01, batch=batch, precision=precision))
 
+    def picture() -> None:
+        bodies = mechanism.bodies.values()
+        renderer = make_renderer(mechanism, "rgb_array", width=8, height=8)
+        renderer.render([one.position for one in bodies], [one.orientation for one in bodies])
+
     return {
         "assembly and reset": make,
         "step": lambda: made[0].step(),
         "energy and metrics": lambda: made[0].metrics(),
         "joint forces": lambda: made[0].joint_forces,
         "state": lambda: made[0].set_state(made[0].state),
+        "pictures": picture,
     }

@@ -70,8 +70,7 @@ def riccati(A: Array, B: Array, Q: Array, R: Array) -> Array:
 
 def gain(A: Array, B: Array, R: Array, P: Array) -> Array:
     """Return K (m, n) of the optimal control u = -K x."""
-    result: Array = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
-    return result
+    return np.asarray(np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A), dtype=np.float64)
 
 
 class Lqr:

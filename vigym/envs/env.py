@@ -20,16 +20,19 @@ from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.overlay.marks import parse_overlay, read_marks
+from vigym.render.scene.camera import Camera, CameraOption, parse_camera
 
-Picture = NDArray[np.uint8]
+Picture = NDArray[Any]  # uint8 of colours, float32 of depths, int32 of segmentations
 Action = NDArray[np.float32]
+ARRAY_MODES = ["rgb_array", "depth_array", "segmentation_array"]
+_MARKED = ("rgb_array", "browser")  # modes that show an overlay
 _NUMPY = (np.ndarray, np.generic)
 
 
 class BaseEnv:
-    """Common part of single and vector environments: runner, spaces and one renderer.
+    """Common part of single and vector environments: runner, spaces and renderers.
 
-    The renderer is made when the first picture is drawn.
+    A renderer is made when its first picture is drawn.
 
     Attributes:
         task: constants and hooks.
@@ -39,16 +42,17 @@ class BaseEnv:
     """
 
     metadata: dict[str, Any] = {
-        "render_modes": ["human", "rgb_array", "browser"],
+        "render_modes": ["human", *ARRAY_MODES, "browser"],
         "render_fps": 20,
     }
-    _renderer: Any = None
+    _renderers: dict[tuple[str, Camera], Any]
 
     def _set_up(self, runner: EpisodeRunner, render: RenderOptions) -> None:
         """Set the attributes that follow from the runner and the options of pictures.
 
         Raises:
-            ValueError: unknown render mode or overlay, or an option that the mode does not support.
+            ValueError: unknown render mode, overlay or camera, or an option that the mode does not
+                support.
         """
         mode = render.render_mode
         overlay, shadow = render.overlay, render.shadow
@@ -57,8 +61,8 @@ class BaseEnv:
             raise ValueError(f"option render_mode: found {mode!r}, expected one of {modes}")
         self.render_mode: str | None = mode
         self.overlay = parse_overlay(overlay)
-        if self.overlay and mode == "human":
-            expected = "none: a window shows no overlay"
+        if self.overlay and mode not in (None, "rgb_array", "browser"):
+            expected = f"none: only pictures and pages show one, not mode {mode!r}"
             raise ValueError(f"option overlay: found {overlay!r}, expected {expected}")
         if not isinstance(shadow, bool):
             raise ValueError(f"option shadow: found {shadow!r}, expected True or False")
@@ -68,6 +72,8 @@ class BaseEnv:
         self.width = render.width
         self.height = render.height
         self._shadow = shadow
+        self._camera = parse_camera(render.camera)
+        self._renderers = {}
         self._runner = runner
         self.task = runner.task
         self.sim = runner.sim
@@ -101,31 +107,70 @@ class BaseEnv:
         sizes = f"observations={len(self.observation_names)}, actions={self._runner.efforts.size}"
         return f"{type(self).__name__}({name}{more}, {sizes}, dt={self.dt:g} s)"
 
-    def _draw(self, body_states: Array, lane: int = 0) -> Picture:
-        """Return a picture (height, width, 3) of body states (n_bodies, 13) with the overlay."""
-        if self._renderer is None:
+    def picture(
+        self, mode: str = "rgb_array", camera: CameraOption = None, lane: int = 0
+    ) -> Picture:
+        """Return a picture of the present state, whatever the render mode.
+
+        Several cameras, or colours and depths of one, are several calls.
+
+        Args:
+            mode: "rgb_array": colours (height, width, 3) uint8; "depth_array": distances from the
+                camera along its view (height, width) [m] float32, infinite in the sky;
+                "segmentation_array": indices in `mechanism.bodies` (height, width) int32, the
+                number of bodies for the world and its floor, -1 for the sky.
+            camera: as the option of the environment; None: the environment's own.
+            lane: environment of a vector environment.
+
+        Raises:
+            ValueError: another mode, or a wrong camera.
+        """
+        if mode not in ARRAY_MODES:
+            raise ValueError(f"picture mode: found {mode!r}, expected one of {ARRAY_MODES}")
+        states = self.sim.body_states.reshape(-1, len(self.mechanism.bodies), 13)[lane]
+        return self._draw(
+            states, lane, mode, self._camera if camera is None else parse_camera(camera)
+        )
+
+    def _draw(
+        self,
+        body_states: Array,
+        lane: int = 0,
+        mode: str | None = None,
+        camera: Camera | None = None,
+    ) -> Picture:
+        """Return a picture of body states (n_bodies, 13), of colours with the overlay.
+
+        By default it has the render mode and the camera of the environment.
+        """
+        mode = mode or self.render_mode or "rgb_array"
+        key = mode, camera or self._camera
+        if key not in self._renderers:
             from vigym.render.make import make_renderer
 
-            self._renderer = make_renderer(
+            self._renderers[key] = make_renderer(
                 self.mechanism,
-                mode=self.render_mode or "rgb_array",
+                mode=mode,
                 width=self.width,
                 height=self.height,
+                camera=key[1],
                 rate=1.0 / self.dt,
                 shadow=self._shadow,
             )
-        marks = read_marks(self.sim, self.overlay, lane)
-        picture: Picture = self._renderer.render(body_states[:, 0:3], body_states[:, 3:7], marks)
+        marks = read_marks(self.sim, self.overlay, lane) if mode in _MARKED else None
+        picture: Picture = self._renderers[key].render(
+            body_states[:, 0:3], body_states[:, 3:7], marks
+        )
         return picture
 
     def _close_renderer(self) -> None:
-        """Free the renderer; the environment still steps and draws afterwards."""
-        if self._renderer is not None:
-            self._renderer.close()
-            self._renderer = None
+        """Free the renderers; the environment still steps and draws afterwards."""
+        for renderer in self._renderers.values():
+            renderer.close()
+        self._renderers = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_renderer": None}
+        return {**self.__dict__, "_renderers": {}}
 
 
 def task_class(task: type[Task] | str) -> type[Task]:
@@ -190,15 +235,17 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
 
     Args:
         task: Task class, or its place as "module:class".
-        render_mode: None, "rgb_array" (pictures), "human" (window) or "browser" (web page).
+        render_mode: None, "rgb_array" (pictures), "depth_array" (distances along the view [m]),
+            "segmentation_array" (indices of bodies), "human" (window) or "browser" (web page).
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
         shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+        camera: view of pictures; see `vigym.envs.options.RenderOptions`.
         options: fields of the task, and of `vigym.envs.perturbations.Perturbations`.
 
     Raises:
-        ValueError: unknown render mode or overlay, or an option out of range.
+        ValueError: unknown render mode, overlay or camera, or an option out of range.
         TypeError: an unknown option, or a missing one.
         MechanismError: the mechanism cannot be driven.
     """
@@ -212,6 +259,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         height: int = 480,
         overlay: tuple[str, ...] | str = (),
         shadow: bool = True,
+        camera: CameraOption = None,
         **options: Any,
     ) -> None:
         perturbations, options = split_options(options)
@@ -219,7 +267,12 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
             make_task(task, options), perturbations=perturbations, streams=self._streams
         )
         render = RenderOptions(
-            render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
+            render_mode=render_mode,
+            width=width,
+            height=height,
+            overlay=overlay,
+            shadow=shadow,
+            camera=camera,
         )
         self._set_up(runner, render)
         self.observation_space, self.action_space = self._single_spaces()
@@ -266,14 +319,14 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         return result.observation, float(result.reward), bool(result.terminated), False, info
 
     def render(self) -> Picture | None:
-        """Return a picture (height, width, 3) in mode "rgb_array"; show it in the other modes."""
+        """Return what `picture` returns in the modes of arrays; show it in the other modes."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() without a render mode: make the environment with render_mode="rgb_array"'
             )
             return None
         picture = self._draw(self.sim.body_states)
-        return picture if self.render_mode == "rgb_array" else None
+        return picture if self.render_mode in ARRAY_MODES else None
 
     def close(self) -> None:
         """Free the renderer; the environment still steps afterwards."""

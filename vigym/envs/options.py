@@ -9,17 +9,23 @@ from types import ModuleType
 
 import numpy as np
 
+from vigym.render.scene.camera import CameraOption
+
 
 @dataclass(frozen=True, kw_only=True)
 class RenderOptions:
     """Options of the pictures of an environment.
 
     Attributes:
-        render_mode: None, "rgb_array" (pictures), "human" (window) or "browser" (web page).
+        render_mode: None, "rgb_array" (pictures), "depth_array" (distances along the view [m]),
+            "segmentation_array" (indices of bodies), "human" (window) or "browser" (web page).
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
         shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+        camera: a `vigym.render.scene.camera.Camera`, or some of its fields as a dictionary:
+            "target" [m], "distance" [m], "azimuth", "elevation", "field_of_view" [rad]; None: the
+            whole mechanism is in the picture.
     """
 
     render_mode: str | None = None
@@ -27,6 +33,7 @@ class RenderOptions:
     height: int = 480
     overlay: tuple[str, ...] | str = ()
     shadow: bool = True
+    camera: CameraOption = None
 
 
 def is_number(value: object) -> bool:

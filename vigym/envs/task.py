@@ -42,11 +42,15 @@ _SHARED = {
     ),
     "action_latency": ("int", "control steps until an action takes effect; see there"),
     "pushes": ("tuple", "random impulses on bodies (N s, mean s between two); see there"),
-    "render_mode": ("str", '"rgb_array", "human" (window) or "browser"'),
+    "render_mode": (
+        "str",
+        '"rgb_array", "depth_array", "segmentation_array", "human" (window) or "browser"',
+    ),
     "width": ("int", "of pictures (pixels)"),
     "height": ("int", "of pictures (pixels)"),
     "overlay": ("tuple", 'drawn over pictures: any of "contacts" (forces), "energy" (bars)'),
     "shadow": ("bool", "whether bodies cast a shadow on the floor in pictures"),
+    "camera": ("dict", "view of pictures; see `vigym.render.scene.camera.Camera`"),
 }
 _LAST_ARGUMENT = re.compile(r"(^## Arguments\n\n(?:\|.*(?:\n|\Z))*)", flags=re.MULTILINE)
 _HISTORY = "\n\n## Version History\n\n- v0: first version.\n"

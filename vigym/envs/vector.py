@@ -4,6 +4,7 @@ Each environment has its own episodes, seed and time limit, and its own random s
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -15,12 +16,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.env import BaseEnv, Picture, make_task, require_options
+from vigym.envs.env import ARRAY_MODES, BaseEnv, Picture, make_task, require_options
 from vigym.envs.episode import EpisodeRunner, StepResult
 from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
 from vigym.envs.task import Task
+from vigym.render.scene.camera import CameraOption
 from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
@@ -108,17 +110,18 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         threads: of the simulator.
         precision: of the simulator, "float64" or "float32"; the latter differs from single
             environments by rounding.
-        render_mode: None or "rgb_array".
+        render_mode: None, "rgb_array", "depth_array" or "segmentation_array".
         width: of pictures [pixels].
         height: of pictures [pixels].
         overlay: drawn over pictures: any of "contacts" (forces as arrows) and "energy" (bars).
         shadow: whether bodies cast a shadow on the floor; pictures without are drawn faster.
+        camera: view of pictures; see `vigym.envs.options.RenderOptions`.
         options: fields of the task, and of `vigym.envs.perturbations.Perturbations`.
 
     Raises:
         ValueError: num_envs, max_episode_steps, autoreset_mode, info_keys, threads, precision,
-            render mode, overlay or an option out of range; a mechanism that single precision does
-            not support.
+            render mode, overlay, camera or an option out of range; a mechanism that single
+            precision does not support.
         TypeError: an unknown option, or a missing one.
         MechanismError: the mechanism cannot be driven.
         MemoryError: more environments than the machine has memory for.
@@ -130,7 +133,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         episode_steps: control steps of the current episodes (num_envs,).
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+    metadata: dict[str, Any] = {"render_modes": ARRAY_MODES, "render_fps": 20}
     _started = False  # whether the environments have been reset
 
     def __init__(
@@ -148,6 +151,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         height: int = 480,
         overlay: tuple[str, ...] | str = (),
         shadow: bool = True,
+        camera: CameraOption = None,
         **options: Any,
     ) -> None:
         self.num_envs = positive_integer(num_envs, "num_envs")
@@ -162,10 +166,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             perturbations=perturbations,
             streams=self._generators,
         )
-        render = RenderOptions(
-            render_mode=render_mode, width=width, height=height, overlay=overlay, shadow=shadow
-        )
-        self._set_up(runner, render)
+        render = RenderOptions(render_mode=render_mode, width=width, height=height, camera=camera)
+        self._set_up(runner, replace(render, overlay=overlay, shadow=shadow))
         self.metadata["autoreset_mode"] = self.autoreset_mode
         self._set_spaces()
         self._streams = RandomStreams(self.num_envs)
@@ -259,7 +261,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
-        """Return a picture (height, width, 3) of every environment in mode "rgb_array"."""
+        """Return what `picture` returns, for every environment."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() without a render mode: make the environments with render_mode="rgb_array"'

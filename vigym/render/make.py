@@ -1,20 +1,19 @@
 """Choice of a render backend, and the interface that all backends share."""
 
 import math
-import os
-from typing import Protocol
+from importlib.util import find_spec
+from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.errors import RenderError
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.camera import Camera
-from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
 
-BACKEND_VARIABLE = "VIGYM_RENDERER"  # environment variable: "software" (default) or "egl"
-MODES = ("rgb_array", "human", "browser")
+ARRAY_MODES = ("rgb_array", "depth_array", "segmentation_array")
+MODES = (*ARRAY_MODES, "human", "browser")
 
 
 class Renderer(Protocol):
@@ -22,7 +21,7 @@ class Renderer(Protocol):
 
     def render(
         self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None
-    ) -> NDArray[np.uint8] | None:
+    ) -> NDArray[Any] | None:
         """Draw the bodies, and `marks` over them.
 
         Args:
@@ -44,38 +43,38 @@ def make_renderer(
     rate: float | None = None,
     shadow: bool = True,
 ) -> Renderer:
-    """Return a renderer of `mechanism`; pybullet is imported with the first picture.
+    """Return a renderer of `mechanism`.
 
     Args:
         mechanism: drawn in its present state; later additions are not drawn.
-        mode: "rgb_array": `render` returns an array (height, width, 3) uint8, no display needed;
+        mode: "rgb_array": `render` returns a picture (height, width, 3) uint8, no display needed;
+            "depth_array": distances along the view (height, width) [m] float32;
+            "segmentation_array": indices of bodies (height, width) int32;
             "human": `render` shows a window; "browser": `render` updates a page for web browsers.
-            The environment variable VIGYM_RENDERER=egl selects OpenGL for "rgb_array".
         width: of the picture or window [pixels].
         height: of the picture or window [pixels].
         camera: user settings of the view; by default the mechanism fills the picture.
-        rate: largest number of pictures per second, not for "rgb_array"; None: no limit.
-        shadow: whether bodies cast a shadow on the floor; False only for "rgb_array".
+        rate: largest number of pictures per second, not for arrays; None: no limit.
+        shadow: whether bodies cast a shadow on the floor; False not for "human", "browser".
 
     Raises:
-        ValueError: an unknown mode, a size or rate that is not positive, `shadow=False` in another
-            mode than "rgb_array", or an unknown value of VIGYM_RENDERER.
-        RenderError: "browser" without viser.
+        ValueError: an unknown mode, a size or rate that is not positive, or `shadow=False` in mode
+            "human" or "browser".
+        RenderError: a mesh file that cannot be read, "browser" without viser, "human" without
+            pybullet and pygame.
     """
     if mode not in MODES:
         raise ValueError(f"render mode: found {mode!r}, expected one of {MODES}")
     if rate is not None and not 0.0 < rate < math.inf:
         raise ValueError(f"render rate: found {rate!r}, expected pictures per second > 0 or None")
-    if not (shadow or mode == "rgb_array"):
+    if not (shadow or mode in ARRAY_MODES):
         raise ValueError(
             f"render shadow: found {shadow!r} in mode {mode!r}, expected True: "
-            "only mode 'rgb_array' can omit shadows"
+            "only pictures can omit shadows"
         )
     camera = camera or Camera()
     if mode == "human":
-        from vigym.render.backends.window import WindowRenderer
-
-        return WindowRenderer(mechanism, camera, width, height, rate)
+        return _window(mechanism, camera, width, height, rate)
     if mode == "browser":
         try:
             from vigym.render.backends.browser import BrowserRenderer
@@ -84,20 +83,25 @@ def make_renderer(
                 f"render mode 'browser' needs viser (pip install 'vigym[browser]'): {error}"
             ) from error
         return BrowserRenderer(mechanism, camera, width, height, rate)
-    return _picture_renderer(Scene(mechanism, camera, width, height), shadow)
+    from vigym.render.backends.software import MapRenderer, SoftwareRenderer
+
+    scene = Scene(mechanism, camera, width, height)
+    return SoftwareRenderer(scene, shadow) if mode == "rgb_array" else MapRenderer(scene, mode)
 
 
-def _picture_renderer(scene: Scene, shadow: bool) -> Renderer:
-    """Return the renderer of mode "rgb_array" that VIGYM_RENDERER selects."""
-    backend = os.environ.get(BACKEND_VARIABLE, "software")
-    if backend not in ("software", "egl"):
-        raise ValueError(
-            f"variable {BACKEND_VARIABLE}: found {backend!r}, expected 'software' or 'egl'"
-        )
-    from vigym.render.backends.software import SoftwareRenderer
+def _window(
+    mechanism: Mechanism, camera: Camera, width: int, height: int, rate: float | None
+) -> Renderer:
+    """Return the renderer of mode "human": pybullet's window, without pybullet one by pygame."""
+    if find_spec("pybullet") is not None:
+        from vigym.render.backends.window import WindowRenderer
 
-    if backend == "software":
-        return SoftwareRenderer(scene, shadow=shadow)
-    from vigym.render.backends.egl import EglClient
+        return WindowRenderer(mechanism, camera, width, height, rate)
+    if find_spec("pygame") is not None:
+        from vigym.render.backends.pygame_window import PygameRenderer
 
-    return SoftwareRenderer(scene, EglClient(scene.visuals), shadow)
+        return PygameRenderer(Scene(mechanism, camera, width, height), rate)
+    raise RenderError(
+        "render mode 'human' needs pygame-ce (pip install 'vigym[window]') or pybullet "
+        "(pip install 'vigym[bullet]'); render_mode='browser' needs neither"
+    )

@@ -11,7 +11,7 @@ from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.mesh import hull_corners, read_vertices
+from vigym.mechanism.elements.mesh import hull_corners, read_mesh
 from vigym.mechanism.elements.shapes import Mesh, Shape, check_shapes
 from vigym.spatial import batch_rotation_matrix
 
@@ -125,7 +125,7 @@ def check_pairable(collisions: Iterable[Collision]) -> None:
 def _hull(mesh: Mesh, element: str) -> tuple[Array, float]:
     """Return corners of a mesh's convex hull in the body frame (n, 3) [m] and their cut [m]."""
     try:
-        vertices = read_vertices(mesh.path)
+        vertices = read_mesh(mesh.path).vertices
     except MechanismError as error:
         raise MechanismError(f"{element}: {error}") from error
     corners, cut = hull_corners(vertices * np.asarray(mesh.scale), MAX_CORNERS)

@@ -1,13 +1,13 @@
-"""Mesh files (OBJ, and STL as text or binary) and convex hulls of point clouds.
+"""Mesh files, read by trimesh, and convex hulls of point clouds.
 
 The hull is found by quickhull, the farthest point first. The points are displaced at random by less
 than the tolerance first: then no four lie in a plane, every sign is certain, and the faces always
 make a closed, convex body.
 """
 
-import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,73 +15,82 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 
-_HEADER, _TRIANGLE = 84, 50  # bytes of binary STL
-_STL_VERTEX = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE)
+FORMATS = (".obj", ".stl", ".dae", ".ply", ".glb")  # what trimesh reads, of those that robots use
 FLAT = 2e-6  # of the cloud's size: points at most so far outside a face are on it
 _DISPLACED = FLAT / 4.0  # largest random displacement
 _EXACT = 1e-9  # largest distance of a corner outside a face
 _ATTEMPTS = 10
+_MOST_QUOTED = 200  # characters of an error of trimesh
 Indices = NDArray[np.int64]
 
 
-def read_vertices(path: Path) -> Array:
-    """Return the vertices of a mesh file (n, 3), in the file's own unit and axes.
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """Content of a mesh file, in its own axes.
+
+    Attributes:
+        vertices: (n, 3) in metres if the file names its unit, else in the file's unit.
+        normals: unit vectors at the vertices (n, 3), the file's own if it has some; else means over
+            the triangles there.
+        triangles: indices of vertices (m, 3); none in a file of points.
+    """
+
+    vertices: Array
+    normals: Array
+    triangles: Indices
+
+
+def read_mesh(path: Path) -> TriangleMesh:
+    """Return the content of a mesh file: OBJ, STL, Collada (DAE), PLY or glTF (GLB).
+
+    Vertices that no face uses are left out, unless there are no faces. The scenes of Collada and
+    glTF become one mesh; the up axis of Collada is ignored, as in ROS. Colours and textures are not
+    read.
 
     Raises:
         MechanismError: no such file, another format, or no mesh in it; names the file.
     """
-    read = _READERS.get(path.suffix.lower())
-    if read is None:
-        formats = " or ".join(_READERS)
-        raise MechanismError(f"mesh {path}: found the format {path.suffix!r}, expected {formats}")
+    kind = path.suffix.lower()
+    if kind not in FORMATS:
+        raise MechanismError(
+            f"mesh {path}: found the format {path.suffix!r}, expected {' or '.join(FORMATS)}"
+        )
     try:
-        vertices = read(path.read_bytes())
+        with path.open("rb") as file:
+            mesh = _load(file, kind[1:])
     except OSError as error:
         raise MechanismError(
             f"mesh {path}: found no readable file ({error.strerror}), expected a mesh"
         ) from error
-    except ValueError as error:
+    except Exception as error:  # each of trimesh's readers has errors of its own
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_QUOTED]
         raise MechanismError(
-            f"mesh {path}: found numbers that cannot be read ({error}), expected a mesh"
+            f"mesh {path}: found what trimesh cannot read ({reason}), expected a mesh"
         ) from error
-    if len(vertices) == 0:
+    if len(mesh.vertices) == 0:
         raise MechanismError(f"mesh {path}: found no vertices, expected a mesh")
-    if not np.isfinite(vertices).all():
+    if mesh.vertices.shape[1:] != (3,):
+        found = f"vertices of {mesh.vertices.shape[-1]} numbers"
+        raise MechanismError(f"mesh {path}: found {found}, expected 3")
+    if not np.isfinite(mesh.vertices).all():
         raise MechanismError(f"mesh {path}: found vertices that are not finite, expected a mesh")
-    return vertices
+    return mesh
 
 
-def _read_obj(data: bytes) -> Array:
-    """Return the vertices that faces use, all vertices without faces."""
-    vertices: list[list[float]] = []
-    used: set[int] = set()
-    for line in data.splitlines():
-        words = line.split()
-        if words[:1] == [b"v"]:
-            vertices.append([float(word) for word in words[1:4]])
-            if len(vertices[-1]) != 3:
-                raise ValueError(line[:60].decode(errors="replace"))
-        elif words[:1] == [b"f"]:
-            corners = [int(word.split(b"/")[0]) for word in words[1:]]
-            used.update(corner - 1 if corner > 0 else len(vertices) + corner for corner in corners)
-    if used and not 0 <= min(used) <= max(used) < len(vertices):
-        raise ValueError(f"a face of other vertices than the {len(vertices)} there are")
-    return np.array([vertices[i] for i in sorted(used)] if used else vertices).reshape(-1, 3)
+def _load(file: Any, kind: str) -> TriangleMesh:
+    """Return what trimesh reads from an open file; its errors are of many types."""
+    import trimesh  # only with the first mesh
 
-
-def _read_stl(data: bytes) -> Array:
-    if data[:5] == b"solid" and b"facet" in data[:1000]:
-        found = [[float(word) for word in words] for words in _STL_VERTEX.findall(data)]
-        return np.array(found).reshape(-1, 3)
-    count = int.from_bytes(data[_HEADER - 4 : _HEADER], "little")
-    if len(data) < _HEADER or len(data) != _HEADER + _TRIANGLE * count:
-        raise ValueError(f"{len(data)} bytes that are neither text nor binary STL")
-    record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    triangles = np.frombuffer(data, record, count, _HEADER)
-    return triangles["corners"].reshape(-1, 3).astype(np.float64)
-
-
-_READERS: dict[str, Callable[[bytes], Array]] = {".obj": _read_obj, ".stl": _read_stl}
+    loaded: Any = trimesh.load(file, file_type=kind, process=False, skip_materials=True)
+    unit = loaded.units if kind == "dae" else None
+    if isinstance(loaded, trimesh.Scene):
+        loaded = loaded.to_mesh()
+    vertices = np.array(loaded.vertices, dtype=np.float64)
+    if unit is not None:
+        vertices *= trimesh.units.unit_conversion(unit, "meters")
+    if isinstance(loaded, trimesh.PointCloud):
+        return TriangleMesh(vertices, np.zeros_like(vertices), np.zeros((0, 3), dtype=np.int64))
+    return TriangleMesh(vertices, np.array(loaded.vertex_normals), np.array(loaded.faces))
 
 
 def hull_corners(points: Array, max_corners: int) -> tuple[Array, float]:

@@ -6,6 +6,8 @@ to about 1e-18 of their size times the spread, the ratio of the eigenvalues of K
 orthonormal.
 """
 
+from typing import Any
+
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array
@@ -41,7 +43,7 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
     M = mobilities.mass_matrix(masses, inertias)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # found below
-            mobility = np.linalg.inv(system.gains.T @ M @ system.gains)
+            mobility: Any = np.linalg.inv(system.gains.T @ M @ system.gains)
     except np.linalg.LinAlgError as error:
         raise mobilities.mass_error(masses, inertias) from error
     if not np.isfinite(mobility).all():

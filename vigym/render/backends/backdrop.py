@@ -61,7 +61,7 @@ class Backdrop:
         floor = self._floor.in_shifted_frame(shift)
         tolerance = HEIGHT_TOLERANCE * floor.tile
         if self._ground is None or abs(floor.height - self._ground.height) > tolerance:
-            above = self._view.position @ floor.normal > floor.height
+            above = floor.is_below(self._view.position)
             self._ground = _FloorPainter(self._view, floor) if above else None
 
 
@@ -89,8 +89,9 @@ class _FloorPainter:
         """Draw the tiles, averaged over each pixel: far ones blend and do not flicker."""
         waves = []
         for (place, width), axis in zip(self._places, self._frame[1:], strict=True):
-            edge = place + np.float32(np.mod(axis @ shift / self._tile, 2.0))
-            before, after = edge - width / 2, edge + width / 2
+            edge: Float32Array = place + np.float32(np.mod(axis @ shift / self._tile, 2.0))
+            half = width * np.float32(0.5)
+            before, after = edge - half, edge + half
             waves.append((_square_wave_integral(before) - _square_wave_integral(after)) / width)
         bright = (0.5 - 0.5 * waves[0] * waves[1])[:, None]
         colours = (self._dark + bright * self._bright).astype(np.uint8)
@@ -107,16 +108,6 @@ class _FloorPainter:
         dark = np.flatnonzero(shade)
         flat, shadowed = picture.reshape(-1, 3), pixels[dark]
         flat[shadowed] = (flat[shadowed] * (1.0 - SHADE * shade[dark, None])).astype(np.uint8)
-
-
-def below_floor(view: View, floor: Floor, depth: Float32Array) -> NDArray[np.bool_]:
-    """Return the mask of pixels (height, width) whose depth buffer value is below the floor."""
-    a, b, c, d = np.linalg.inv(view.matrix).T @ [*floor.normal, -floor.height]
-    # depth of the plane is linear over the picture:
-    # a x + b y + c z + d = 0 in clip space, depth = (z + 1) / 2
-    plane = _linear(np.array([-a, -b, c - d]) / (2.0 * c), *view.pixel_grid())
-    below: NDArray[np.bool_] = depth > plane
-    return below
 
 
 def _linear(coefficients: Array, x: Float32Array, y: Float32Array) -> Float32Array:

@@ -9,18 +9,15 @@ import sys
 import weakref
 
 import numpy as np
-import trimesh
 import viser
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.backends.frame_limiter import FrameLimiter
 from vigym.render.overlay.marks import Marks, force_arrows
 from vigym.render.scene.camera import Array, Camera
 from vigym.render.scene.framing import Floor
-from vigym.render.scene.meshes import RenderError
 from vigym.render.scene.scene import Scene
-from vigym.render.scene.surfaces import MeshFile
 from vigym.render.scene.visuals import NO_ROTATION, Visual
 from vigym.spatial import quaternion_from_z
 
@@ -70,7 +67,6 @@ class BrowserRenderer:
 
         Raises:
             ValueError: a wrong shape or a number that is not finite.
-            RenderError: a mesh file that cannot be read.
         """
         positions, orientations = self._scene.check_poses(positions, orientations)
         if self._page is None or self._page.process != os.getpid():  # a fork has no server
@@ -96,14 +92,10 @@ class Page:
         address: URL.
         process: id of the process that serves it.
         visuals: viser's mesh of every visual.
-
-    Raises:
-        RenderError: a mesh file that cannot be read.
     """
 
     def __init__(self, scene: Scene) -> None:
         self._scene, self.process = scene, os.getpid()
-        meshes = [_triangles(visual) for visual in scene.visuals]
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
             self._server = viser.ViserServer(HOST, PORT, label="vigym", verbose=False)
         self._finalizer = weakref.finalize(self, _stop, self._server, os.getpid())
@@ -114,8 +106,8 @@ class Page:
         names = [f"/body{i}" for i in range(scene.bodies + 1)]
         self._frames = [nodes.add_frame(name, show_axes=False) for name in names]
         self.visuals = [
-            self._add_mesh(f"/body{visual.body}/visual{i}", visual, *mesh)
-            for i, (visual, mesh) in enumerate(zip(scene.visuals, meshes, strict=True))
+            self._add_mesh(f"/body{visual.body}/visual{i}", visual)
+            for i, visual in enumerate(scene.visuals)
         ]
         self._floor = None if scene.floor is None else self._add_grid(scene.floor)
         self._forces = nodes.add_arrows(
@@ -165,17 +157,15 @@ class Page:
         atexit.unregister(self._finalizer)
         self._finalizer()
 
-    def _add_mesh(
-        self, name: str, visual: Visual, vertices: Array, faces: NDArray[np.int64]
-    ) -> viser.MeshHandle:
+    def _add_mesh(self, name: str, visual: Visual) -> viser.MeshHandle:
         opacity = float(visual.colour[3])
         return self._server.scene.add_mesh_simple(
             name,
-            vertices,
-            faces,
+            visual.surface.vertices,
+            visual.surface.triangles,
             color=tuple(visual.colour[:3].tolist()),
             opacity=opacity if opacity < 1.0 else None,
-            flat_shading=isinstance(visual.surface, MeshFile),
+            side="double" if visual.surface.two_sided else "front",
             position=visual.position,
             wxyz=visual.orientation,
         )
@@ -202,20 +192,3 @@ def _stop(server: viser.ViserServer, process: int) -> None:
     if os.getpid() == process:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
-
-
-def _triangles(visual: Visual) -> tuple[Array, NDArray[np.int64]]:
-    """Return vertices (n, 3) [m] and triangles (m, 3) of a visual.
-
-    Raises:
-        RenderError: a mesh file that cannot be read.
-    """
-    surface = visual.surface
-    if not isinstance(surface, MeshFile):
-        return surface.vertices, surface.triangles
-    try:
-        mesh = trimesh.load_mesh(surface.path)
-    except Exception as error:  # each of trimesh's many readers has errors of its own
-        path = str(surface.path)
-        raise RenderError(f"mesh {path!r}: trimesh cannot read it: {error}") from error
-    return np.asarray(mesh.vertices) * surface.scale, np.asarray(mesh.faces)

@@ -1,7 +1,7 @@
 """Pictures as arrays, without display or graphics driver.
 
-pybullet's software rasteriser draws the visuals with twice the resolution of the picture, only in
-the rectangle that contains them; they are blended over the painted backdrop.
+The rasteriser draws the visuals with twice the resolution of the picture, only in the rectangle
+that contains them; they are blended over the painted backdrop.
 """
 
 from typing import TYPE_CHECKING
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.render.backends.backdrop import Backdrop, below_floor
-from vigym.render.backends.bullet import BulletClient, Pixels
+from vigym.render.backends.backdrop import Backdrop
+from vigym.render.errors import RenderError
 from vigym.render.overlay.marks import Marks
+from vigym.render.raster.kernels import blend
+from vigym.render.raster.rasterizer import Pixels, Rasterizer, Rectangle
 from vigym.render.scene.camera import Array, View
 from vigym.render.scene.framing import Floor
-from vigym.render.scene.meshes import RenderError, import_pybullet
 from vigym.render.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 
 SAMPLES = 2  # samples along each pixel edge (anti-aliasing)
 RIM = 2  # [pixels] around the rectangle that contains the visuals
-LIGHT = {
-    "lightColor": [1.0, 1.0, 1.0],
-    "lightAmbientCoeff": 0.62,
-    "lightDiffuseCoeff": 0.42,
-    "lightSpecularCoeff": 0.3,
-}
 
 
 class SoftwareRenderer:
@@ -35,17 +30,12 @@ class SoftwareRenderer:
 
     Args:
         scene: visuals, floor and camera.
-        colours: client that draws the visuals in place of the software rasteriser; shadow maps are
-            drawn by the rasteriser in any case: they are small, and it starts quickly.
         shadow: whether the visuals cast a shadow on the floor.
     """
 
-    def __init__(
-        self, scene: Scene, colours: BulletClient | None = None, shadow: bool = True
-    ) -> None:
+    def __init__(self, scene: Scene, shadow: bool = True) -> None:
         self._scene = scene
-        self._client = BulletClient(scene.visuals)
-        self._colours = colours or self._client
+        self._rasterizer = Rasterizer(scene.visuals)
         self._shadow = shadow and scene.floor is not None
         self._backdrop = Backdrop(scene.view, scene.floor)
         self._overlay: Overlay | None = None
@@ -62,19 +52,18 @@ class SoftwareRenderer:
 
         Raises:
             ValueError: a wrong shape or a number that is not finite.
-            RenderError: pybullet cannot draw here, or marks without Pillow.
+            RenderError: marks without Pillow.
         """
         scene = self._scene
         positions, orientations = scene.check_poses(positions, orientations)
         shift, light_shift = scene.shifts(positions)
-        # pybullet draws in single precision: the world moves past a camera near the origin
+        # the world moves past a camera at rest: its backdrop stays
         poses = scene.visual_poses(positions - shift, orientations, -shift)
-        for client in {self._client, self._colours} if self._shadow else {self._colours}:
-            client.set_poses(*poses)
+        self._rasterizer.set_poses(*poses)
         picture = self._backdrop.picture(shift)
         if self._shadow:
             light = scene.light if scene.follows else scene.light.translated(light_shift)
-            _, _, blocked = self._client.capture(light)
+            blocked = self._rasterizer.draw(light).visual >= 0
             self._backdrop.add_shadow(picture, light, blocked)
         floor = None if scene.floor is None else scene.floor.in_shifted_frame(shift)
         self._draw_visuals(picture, scene.bounding_corners(*poses), floor)
@@ -95,27 +84,72 @@ class SoftwareRenderer:
         return self._overlay.draw(picture, view, marks)
 
     def close(self) -> None:
-        """Release pybullet's memory; may be called again."""
-        self._client.close()
-        self._colours.close()
+        """Do nothing: pictures hold no resources."""
 
     def _draw_visuals(self, picture: Pixels, corners: Array, floor: Floor | None) -> None:
         """Draw the visuals into the rectangle of the picture that contains `corners` (n, 3) [m]."""
         view = self._scene.view
-        left, top, width, height = bounding_rectangle(view, corners)
+        part = bounding_rectangle(view, corners)
+        left, top, width, height = part
         if width == 0 or height == 0:
             return
-        samples = SAMPLES if import_pybullet().isNumpyEnabled() else 1  # tuples are slow to read
-        part = view.cropped(left, top, width, height, samples)
-        sun = self._scene.light.view[2, :3].tolist()
-        colours, depth, mask = self._colours.capture(part, lightDirection=sun, **LIGHT)
-        if floor is not None and (corners @ floor.normal).min() < floor.height:
-            mask = mask & ~below_floor(part, floor, depth)
-        background = picture[top : top + height, left : left + width]
-        background[:] = _blend(colours, mask, background, samples)
+        sun = self._scene.light.view[2, :3]
+        samples = self._rasterizer.draw(view, part, SAMPLES, sun, floor)
+        blend(samples, picture[top : top + height, left : left + width])
 
 
-def bounding_rectangle(view: View, corners: Array) -> tuple[int, int, int, int]:
+class MapRenderer:
+    """Renderer of modes "depth_array" and "segmentation_array": what is seen at each pixel.
+
+    Args:
+        scene: visuals, floor and camera.
+        mode: of the two.
+    """
+
+    def __init__(self, scene: Scene, mode: str) -> None:
+        self._scene, self._mode = scene, mode
+        self._rasterizer = Rasterizer(scene.visuals)
+        self._bodies = np.array([visual.body for visual in scene.visuals], dtype=np.int32)
+
+    def render(
+        self, positions: ArrayLike, orientations: ArrayLike, marks: Marks | None = None
+    ) -> NDArray[np.float32] | NDArray[np.int32]:
+        """Return the map (height, width), a fresh array.
+
+        "depth_array": distance from the camera along its view [m] float32, infinite in the sky.
+        "segmentation_array": index in `mech.bodies` int32, the number of bodies for shapes of the
+        world and the floor, -1 in the sky.
+
+        Args:
+            positions: centres of mass in the order of `mech.bodies` (n_bodies, 3) [m].
+            orientations: quaternions (w, x, y, z), body to world (n_bodies, 4).
+            marks: None; a map shows no overlay.
+
+        Raises:
+            ValueError: marks, a wrong shape or a number that is not finite.
+        """
+        if marks is not None:
+            raise ValueError("marks: found some, expected None: a map shows no overlay")
+        scene = self._scene
+        positions, orientations = scene.check_poses(positions, orientations)
+        shift, _ = scene.shifts(positions)
+        self._rasterizer.set_poses(*scene.visual_poses(positions - shift, orientations, -shift))
+        floor = None if scene.floor is None else scene.floor.in_shifted_frame(shift)
+        seen = self._rasterizer.draw(scene.view, floor=floor)
+        if self._mode == "depth_array":
+            with np.errstate(divide="ignore"):
+                depth: NDArray[np.float32] = (1.0 / seen.inverse).astype(np.float32)
+            return depth
+        backdrop = np.where(seen.inverse > 0.0, scene.bodies, -1).astype(np.int32)
+        covered = seen.visual >= 0
+        backdrop[covered] = self._bodies[seen.visual[covered]]
+        return backdrop
+
+    def close(self) -> None:
+        """Do nothing: maps hold no resources."""
+
+
+def bounding_rectangle(view: View, corners: Array) -> Rectangle:
     """Return left, top, width, height [pixels] of a rectangle around `corners` (n, 3) [m]."""
     if not len(corners):
         return 0, 0, 0, 0
@@ -126,24 +160,3 @@ def bounding_rectangle(view: View, corners: Array) -> tuple[int, int, int, int]:
     low = np.clip(np.floor(places.min(axis=0)) - RIM, 0, size).astype(int)
     high = np.clip(np.ceil(places.max(axis=0)) + RIM, 0, size).astype(int)
     return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
-
-
-def _blend(colours: Pixels, mask: NDArray[np.bool_], background: Pixels, n: int) -> Pixels:
-    """Return the mean of n x n samples per pixel (h, w, 3).
-
-    Args:
-        colours: samples (n h, n w, 3).
-        mask: samples (n h, n w) that show a visual; the others show the background.
-        background: (h, w, 3).
-        n: samples along each pixel edge.
-    """
-    total = np.zeros(background.shape, dtype=np.uint16)
-    uncovered = np.full((*background.shape[:2], 1), n * n, dtype=np.uint16)
-    for row in range(n):
-        for column in range(n):
-            covered = mask[row::n, column::n, None]
-            total += colours[row::n, column::n] * covered
-            uncovered -= covered
-    total += uncovered * background
-    mean: Pixels = (total // np.uint16(n * n)).astype(np.uint8)
-    return mean

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.backends.bullet import BulletClient
+from vigym.render.backends.bullet import BulletClient, import_pybullet
 from vigym.render.backends.frame_limiter import FrameLimiter
+from vigym.render.errors import RenderError
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.camera import Array, Camera
 from vigym.render.scene.framing import Floor, plane_frame
-from vigym.render.scene.meshes import RenderError, import_pybullet
 from vigym.render.scene.scene import Scene
 from vigym.render.scene.surfaces import Surface, quads
 from vigym.render.scene.visuals import NO_ROTATION, Visual

@@ -1,7 +1,9 @@
 """Camera: settings, poses, and projective maps between world, picture and planes."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +41,38 @@ class Camera:
         target = self.target
         if target is not None and (np.shape(target) != (3,) or not np.isfinite(target).all()):
             raise ValueError(f"camera target: found {target!r}, expected 3 finite numbers [m]")
+        if target is not None:  # equal cameras have equal hashes
+            object.__setattr__(self, "target", tuple(float(each) for each in target))
         _check("distance [m]", self.distance, 0.0, math.inf)
         _check("azimuth [rad]", self.azimuth, -math.inf, math.inf)
         _check("elevation [rad]", self.elevation, -math.pi / 2, math.pi / 2)
         _check("field_of_view [rad]", self.field_of_view, 0.0, math.pi)
 
 
+CameraOption = Camera | Mapping[str, Any] | None  # a mapping has some of the camera's fields
+
+
+def parse_camera(value: CameraOption) -> Camera:
+    """Return the camera that the option `camera` of an environment describes.
+
+    Raises:
+        ValueError: another type, an unknown field, or a value that is out of range.
+    """
+    if value is None:
+        return Camera()
+    if isinstance(value, Camera):
+        return value
+    known = [field.name for field in fields(Camera)]
+    if not isinstance(value, Mapping) or not set(value) <= set(known):
+        expected = f"a Camera, or a dictionary with some of {known}"
+        raise ValueError(f"option camera: found {value!r}, expected {expected}")
+    return Camera(**value)
+
+
 def _check(name: str, value: float | None, low: float, high: float) -> None:
-    if value is not None and not low < value < high:
+    if value is None:
+        return
+    if not isinstance(value, int | float | np.number) or not low < value < high:
         raise ValueError(
             f"camera {name}: found {value!r}, expected a number inside ({low:g}, {high:g})"
         )
@@ -75,6 +101,11 @@ class View:
     def matrix(self) -> Array:
         """World to clip space (4, 4)."""
         return self.projection @ self.view
+
+    @property
+    def near(self) -> float:
+        """Distance from the camera in front of which nothing is drawn [m]."""
+        return NEAR * float(np.linalg.norm(self.position - self.target))
 
     def plane_to_clip(self, origin: Array, e1: Array, e2: Array) -> Array:
         """Return the homography (3, 3) from plane coordinates (s, t, 1) to clip (x, y, w).
@@ -106,16 +137,6 @@ class View:
         view[:3, 3] -= view[:3, :3] @ shift
         position = self.position + shift
         return replace(self, position=position, target=self.target + shift, view=view)
-
-    def cropped(self, left: int, top: int, width: int, height: int, samples: int = 1) -> "View":
-        """Return the view of a rectangle of this picture [pixels], magnified `samples` times."""
-        crop = np.eye(4)
-        crop[0, 0] = self.width / width
-        crop[0, 3] = (self.width - 2 * left - width) / width
-        crop[1, 1] = self.height / height
-        crop[1, 3] = -(self.height - 2 * top - height) / height
-        projection = crop @ self.projection
-        return replace(self, projection=projection, width=samples * width, height=samples * height)
 
 
 def look_at(

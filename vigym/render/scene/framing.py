@@ -45,6 +45,10 @@ class Floor:
     tile: float
     is_backdrop: bool
 
+    def is_below(self, position: Array) -> bool:
+        """Return whether a point (3,) [m] is above the floor."""
+        return bool(position @ self.normal > self.height)
+
     def in_shifted_frame(self, shift: Array) -> "Floor":
         """Return the floor in a frame moved by `shift` (3,) [m]; the phase of the tiles is lost."""
         return replace(self, height=self.height - float(self.normal @ shift))

@@ -18,7 +18,6 @@ from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.mechanism.topology.loop_closure import CLOSED, close_loops
 from vigym.mechanism.topology.loop_constraints import LoopSystem
-from vigym.render.scene.surfaces import MeshFile
 from vigym.render.scene.visuals import Visual, slide_range
 from vigym.spatial import rotation_matrix
 
@@ -117,7 +116,8 @@ def _outlines(mech: Mechanism, visuals: list[Visual]) -> Outlines:
 def _outline(visual: Visual) -> Array:
     """Return points (n, 3) in the body frame whose convex hull contains the visual."""
     surface = visual.surface
-    points = visual.corners if isinstance(surface, MeshFile) else surface.vertices
+    # meshes of files may have very many vertices
+    points = visual.corners if surface.two_sided else surface.vertices
     outline: Array = points @ rotation_matrix(visual.orientation).T + visual.position
     return outline
 

@@ -1,4 +1,4 @@
-"""Triangle surfaces of shapes, finer than pybullet's own."""
+"""Triangle surfaces of shapes and mesh files."""
 
 import math
 from collections.abc import Callable
@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.mesh import read_mesh
 from vigym.mechanism.elements.shapes import Shape
+from vigym.render.errors import RenderError
 
 Array = NDArray[np.float64]
 
 AROUND = 24  # segments of a circle
-LENGTHWISE = 16  # largest number of segments of a straight side
 QUARTER = 6  # segments of a quarter circle from equator to pole
+ROUND = 0.77  # cosine of the largest angle between a triangle of a mesh and a normal at its corner
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,26 +29,21 @@ class Surface:
         vertices: (n, 3) [m].
         normals: unit vectors at the vertices (n, 3).
         triangles: indices of vertices (m, 3), counter-clockwise from outside.
+        two_sided: whether it is drawn from inside, too: meshes of files may be open or turned.
     """
 
     vertices: Array
     normals: Array
     triangles: NDArray[np.int64]
+    two_sided: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class MeshFile:
-    """Surface read by pybullet from `path` and scaled by `scale` (3,)."""
-
-    path: Path
-    scale: Array
-
-
-def surface_of(shape: Shape) -> Surface | MeshFile:
+def surface_of(shape: Shape) -> Surface:
     """Return the surface of `shape` in the shape's own axes.
 
     Raises:
         TypeError: a kind of shape that cannot be drawn.
+        RenderError: a mesh file that cannot be read, or without triangles.
     """
     if shape.kind not in SURFACES:
         raise TypeError(f"shape: found a {shape.kind}, expected {' or '.join(SURFACES)}")
@@ -53,12 +51,12 @@ def surface_of(shape: Shape) -> Surface | MeshFile:
 
 
 # surface of a shape in its own axes, by its kind
-SURFACES: dict[str, Callable[[Any], Surface | MeshFile]] = {
+SURFACES: dict[str, Callable[[Any], Surface]] = {
     "box": lambda shape: box(np.asarray(shape.size)),
     "sphere": lambda shape: capsule(shape.radius, 0.0),
     "cylinder": lambda shape: cylinder(shape.radius, shape.length),
     "capsule": lambda shape: capsule(shape.radius, shape.length),
-    "mesh": lambda shape: MeshFile(Path(shape.path), np.asarray(shape.scale)),
+    "mesh": lambda shape: mesh_surface(Path(shape.path), np.asarray(shape.scale)),
 }
 
 
@@ -103,14 +101,41 @@ def capsule(radius: float, length: float) -> Surface:
     return _revolve(np.concatenate((bottom, side, top)), normals)
 
 
-def _side(radius: float, length: float) -> Array:
-    """Return the (radius, z) points of a straight side (k, 2).
+def mesh_surface(path: Path, scale: Array) -> Surface:
+    """Return the surface in a mesh file, scaled by `scale` (3,).
 
-    The rasteriser visits every pixel of a triangle's bounding box: one long sliver across the
-    picture costs more than many short ones.
+    A corner of a triangle has the normal that the file gives it, or the mean over the triangles
+    there, if this is nearly the triangle's own; at an edge it has the triangle's own.
+
+    Raises:
+        RenderError: a file that cannot be read, or without triangles.
     """
-    segments = int(np.clip(length / (2.0 * radius), 1, LENGTHWISE)) if length > 0.0 else 0
-    height = np.linspace(-length / 2, length / 2, segments + 1)
+    try:
+        mesh = read_mesh(path)
+    except MechanismError as error:
+        raise RenderError(str(error)) from error
+    if not len(mesh.triangles):
+        raise RenderError(f"mesh {path}: found no triangles, expected a surface")
+    turned = mesh.triangles if np.prod(scale) > 0.0 else mesh.triangles[:, ::-1]  # a mirror image
+    corners = mesh.vertices[turned] * scale
+    a, b, c = corners.swapaxes(0, 1)
+    flat = _unit(np.cross(b - a, c - a))[:, None]
+    smooth = _unit(mesh.normals[turned] / scale)
+    normals = np.where((smooth * flat).sum(axis=-1, keepdims=True) > ROUND, smooth, flat)
+    index = np.arange(corners.size // 3).reshape(-1, 3)
+    return Surface(corners.reshape(-1, 3), normals.reshape(-1, 3), index, two_sided=True)
+
+
+def _unit(vectors: Array) -> Array:
+    """Return vectors (..., 3) of length one; zero stays zero."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Array = vectors / np.where(lengths > 0.0, lengths, 1.0)
+    return unit
+
+
+def _side(radius: float, length: float) -> Array:
+    """Return the (radius, z) points of a straight side (k, 2), one point if it has no length."""
+    height = np.array([-length / 2, length / 2] if length > 0.0 else [0.0])
     return np.column_stack((np.full_like(height, radius), height))
 
 

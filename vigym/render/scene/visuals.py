@@ -12,8 +12,7 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.scene.meshes import mesh_bounds
-from vigym.render.scene.surfaces import MeshFile, Surface, box, capsule, surface_of
+from vigym.render.scene.surfaces import Surface, box, capsule, surface_of
 from vigym.spatial import quaternion_from_z, rotation_matrix
 
 Array = NDArray[np.float64]
@@ -48,7 +47,7 @@ class Visual:
     """
 
     body: int
-    surface: Surface | MeshFile
+    surface: Surface
     position: Array
     orientation: Array
     colour: Array
@@ -90,14 +89,9 @@ def _from_shapes(index: int, shapes: Iterable[Shape], colour: Array | None = Non
     """Return shapes as visuals of a body, in the given `colour` (4,) or in their own."""
     visuals = []
     for shape in shapes:
-        surface = surface_of(shape)
         rgba = np.asarray(shape.rgba if colour is None else colour)
         position, orientation = np.asarray(shape.position), np.asarray(shape.orientation)
-        if isinstance(surface, MeshFile):
-            corners = _box_corners(*mesh_bounds(surface))
-            visuals.append(Visual(index, surface, position, orientation, rgba, corners))
-        else:
-            visuals.append(_visual(index, surface, position, orientation, rgba))
+        visuals.append(_visual(index, surface_of(shape), position, orientation, rgba))
     return visuals
 
 

@@ -1,6 +1,7 @@
 """Import of a URDF file as a Mechanism."""
 
 import os
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -42,12 +43,13 @@ def load_urdf(
     Loop joints (`<loop_joint>`, `<constraint>`, `<drake:ball_constraint>`, see
     `vigym.urdf.read.loops`) become loop-closing joints, after all others; if their two joint frames
     are apart at the file's zero, simulators start with the loop closed. `<mimic>` becomes a
-    coupling with the name of its joint.
+    coupling with the name of its joint. Where pybullet is installed, its loader reads a copy of the
+    file, too, and has to find the same numbers.
 
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
-    <mu2>, or 0.8; a sphere of radius 0 is a point, a mesh (OBJ, STL) is its convex hull. They have
-    the name in the file, or their link's where that is not unique. Meshes of <visual> that cannot
-    be read are left out, with a note.
+    <mu2>, or 0.8; a sphere of radius 0 is a point, a mesh (OBJ, STL, DAE, PLY, GLB) is its convex
+    hull. They have the name in the file, or their link's where that is not unique. Meshes of
+    <visual> that cannot be read are left out, with a note.
 
     Args:
         path: of the file.
@@ -79,7 +81,8 @@ def load_urdf(
             raise UrdfError(f"{found}, expected 'error' or 'report'")
     robot = read_robot(path)
     order = order_links(robot)
-    cross_check(robot, order)
+    if find_spec("pybullet") is not None:
+        cross_check(robot, order)
     mech = Mechanism(ground=False if ground is None else ground, name=robot.name)
     mech.notes += robot.notes
     try:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -25,7 +27,8 @@ class LinkGroup:
     @property
     def mass(self) -> float:
         """Mass of all links [kg]."""
-        return sum(link.mass for link in self.links)
+        masses = (link.mass for link in self.links)
+        return reduce(add, masses, 0.0)  # `sum` rounds differently from Python 3.12 on
 
     @property
     def reference(self) -> Link:

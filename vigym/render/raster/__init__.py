@@ -1,0 +1,1 @@
+"""Rasteriser of triangles: compiled, the same on every machine, without graphics driver."""
