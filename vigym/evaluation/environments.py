@@ -1,5 +1,6 @@
 """Environments by id; errors suggest the nearest id or option."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +20,13 @@ def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.
         ValueError: an unknown id, an environment that is no `TaskEnv`, or an unknown option.
     """
     check_env_id(env_id)
+    spec = spec_of(env_id)
     try:
-        env = gymnasium.make(env_id, **options, **more)
+        with warnings.catch_warnings():
+            if "task" not in spec.kwargs:  # those of another package are refused, in one line
+                warnings.simplefilter("ignore")
+            env = gymnasium.make(env_id, **options, **more)
     except (TypeError, gymnasium.error.Error) as error:
-        spec = spec_of(env_id)
         if "task" not in spec.kwargs:
             raise _foreign(env_id, spec.entry_point) from error
         fault = str(error).partition(" was raised from the environment creator")[0]
