@@ -1,6 +1,12 @@
-"""Options of environments: checks of their values, and the options of pictures."""
+"""Options of environments: checks of their values, callables, and the options of pictures."""
 
+import os
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -55,3 +61,32 @@ def require_whole(option: str, found: object, least: int) -> None:
 def require_bool(option: str, found: object) -> None:
     """Raise ValueError unless an option is True or False."""
     require(isinstance(found, bool), option, found, "True or False")
+
+
+def import_user_module(name: str) -> ModuleType:
+    """Return an imported module; the working directory is searched, too.
+
+    Raises:
+        ImportError: no such module.
+    """
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)
+
+
+def find_callable(option: str, found: object) -> Callable[..., Any] | None:
+    """Return the callable of an option: itself, or the one named "module:name"; None for None.
+
+    Raises:
+        ValueError: neither, or a module that has no callable of that name.
+        ImportError: no such module.
+    """
+    if found is None or callable(found):
+        return found
+    module, colon, name = found.partition(":") if isinstance(found, str) else ("", "", "")
+    require(bool(module and colon and name), option, found, 'a callable or "module:name"')
+    value = getattr(import_user_module(module), name, None)
+    require(callable(value), option, found, f"a callable of that name in module {module!r}")
+    hook: Callable[..., Any] | None = value
+    return hook

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vigym.envs.options import import_user_module
 from vigym.evaluation.builtin import BUILTIN, BuiltinController
 from vigym.evaluation.episodes import Policy
-from vigym.evaluation.names import import_user_module, suggest
+from vigym.evaluation.names import suggest
 from vigym.evaluation.policies import (
     EXPECTED,
     BatchedPolicy,

@@ -9,8 +9,9 @@ import gymnasium
 import numpy as np
 
 from vigym.envs.env import TaskEnv, task_class
+from vigym.envs.options import import_user_module
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.evaluation.names import import_user_module, suggest
+from vigym.evaluation.names import suggest
 
 
 def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
