@@ -17,6 +17,7 @@ COMMANDS = {
     "list": ("vigym.cli.list:command", "List environments and their controllers."),
     "inspect": ("vigym.cli.inspect:command", "Describe a URDF file and its import."),
     "evaluate": ("vigym.cli.evaluate:command", "Score and compare controllers."),
+    "train": ("vigym.cli.train:command", "Train a policy for an environment or a URDF file."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
     "bench": ("vigym.cli.bench:command", "Measure the speed of environments."),
     "warmup": ("vigym.cli.warmup:command", "Compile the kernels, once per machine and version."),
@@ -73,6 +74,7 @@ def app(context: click.Context, traceback: bool) -> None:
     vigym list                                          list environments
     vigym inspect robot.urdf --plot robot.png           check and draw a file
     vigym evaluate vigym/Minitaur-v0 -c trot -c bound   compare two gaits
+    vigym train robot.urdf                              train a policy for a robot
     vigym record vigym/Snake-v0 -c lateral_undulation   record a video
 
     Help for a command: vigym evaluate --help
