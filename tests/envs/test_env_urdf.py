@@ -156,7 +156,7 @@ def test_a_follower_keeps_to_its_leader_at_a_random_start(arm):
 
 
 def test_efforts_replace_those_of_the_file(walker):
-    env = gym.make(URDF, urdf=walker, efforts={"a": 0.0, "b": 3.0})
+    env = gym.make(URDF, urdf=walker, control="torque", efforts={"a": 0.0, "b": 3.0})
     assert env.unwrapped.mechanism.actuator_names == ["b"]
     env.reset(seed=0)
     assert env.step(np.ones(1, dtype=np.float32))[4]["actuator_torques"] == pytest.approx([3.0])
@@ -245,12 +245,15 @@ def test_a_fixed_robot_has_no_reward_of_its_own(arm):
     ("options", "error"),
     [
         ({"control": "force"}, "option control: found 'force', expected one of torque, position"),
-        ({"kp": 1.0}, "option kp: found 1.0, expected None with control='torque'"),
+        ({"control": "torque", "kp": 1.0}, "option kp: found 1.0, expected None with"),
         ({"control": "velocity", "kp": 1.0}, "option kp: found 1.0, expected None with"),
         ({"control": "position", "kp": {"c": 1.0}}, "option kp: found 'c', expected joints among"),
         ({"control": "position", "kd": -1.0}, "option kd of a: found -1.0, expected a number >= 0"),
         ({"control": "position", "action_scale": 2.0}, "option action_scale: found 2.0"),
-        ({"action_scale": 0.5}, "option action_scale: found 0.5, expected 1 with"),
+        (
+            {"control": "torque", "action_scale": 0.5},
+            "option action_scale: found 0.5, expected 1 with",
+        ),
         ({"efforts": {"c": 1.0}}, "option efforts: found 'c', expected joints among a, b"),
         ({"efforts": 0.0}, "found no actuated joint, expected <limit effort> > 0"),
         ({"start": {"b": 3.0}}, "option start of b: found 3.0, expected a position within its"),

@@ -1,13 +1,14 @@
-"""State of a robot that floats: pose and velocity of its base, progress, and falls."""
+"""State of a robot that floats: pose and velocity of its base, falls; shapes without contact."""
 
 from collections.abc import Mapping, Sequence
 
+import gymnasium
 import numpy as np
 
 from vigym.envs.arrays import Array, Flags, rotate_to_body, stack, unstack
 from vigym.envs.options import is_number, require
 from vigym.envs.task import Quantities
-from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.bodies import WORLD, Ground
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import relative_pose
@@ -142,3 +143,18 @@ def has_fallen(quantities: Quantities, min_upright: float, min_height: float) ->
         quantities["upright"] < min_upright, quantities["height"] < min_height
     )
     return fallen
+
+
+def warn_of_idle_shapes(mechanism: Mechanism, ground: bool | Ground | None) -> None:
+    """Warn of shapes that touch nothing, and of a floating robot without shapes."""
+    shapes = len(mechanism.collisions)
+    if shapes and ground is None and not mechanism.contact_names:
+        gymnasium.logger.warn(
+            f"{mechanism.name!r}: {shapes} <collision> shapes touch nothing: the robot is fixed to "
+            "the world and there is no ground (ground=True adds it, ground=False is silent)"
+        )
+    floats = floating_joint_of(mechanism) is not None
+    if floats and mechanism.ground is not None and not shapes:
+        gymnasium.logger.warn(
+            f"{mechanism.name!r}: found no <collision> shape: the robot falls through the ground"
+        )

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 
 from vigym.envs.joint_observation import JointObservation, joint_observation
@@ -18,6 +17,7 @@ from vigym.envs.robots.floating_base import (
     floating_joint_of,
     has_fallen,
     moved_base,
+    warn_of_idle_shapes,
 )
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
@@ -43,10 +43,10 @@ class Urdf(Task):
     changed or dropped.
 
     A robot that floats (its root link has mass and is not named `world`) stands on the ground and
-    walks: it starts in touch with the ground, is rewarded for speed along the world's x axis, and
-    its episode ends with a fall. A robot that is fixed to the world has no ground unless
-    `ground=True`, and no reward unless `reward` gives one. A warning tells if the file has
-    <collision> shapes that touch nothing, or a robot on the ground has none.
+    walks: actions are targets of its joints, it starts in touch with the ground, is rewarded for
+    speed along the world's x axis, and its episode ends with a fall. A robot that is fixed to the
+    world has no ground unless `ground=True`, and no reward unless `reward` gives one. A warning
+    tells if the file has <collision> shapes that touch nothing, or a robot on the ground has none.
 
     ## Notes
 
@@ -78,8 +78,9 @@ class Urdf(Task):
     | or per joint | target within its limits | -1 | 1 | `motor_names` | position (rad, m) |
     | or per joint | target, largest rate's share | -1 | 1 | `motor_names` | rate (rad/s, m/s) |
 
-    `control` chooses the row. A position target of 0 is the start, -1 and 1 are the joint's limits;
-    without limits they are 1.57 rad or m to either side. Largest rates are `<limit velocity>`.
+    `control` chooses the row: by default "position" for a robot that floats on a ground, "torque"
+    for any other. A position target of 0 is the start, -1 and 1 are the joint's limits; without
+    limits they are 1.57 rad or m to either side. Largest rates are `<limit velocity>`.
 
     ## Observation Space
 
@@ -138,7 +139,7 @@ class Urdf(Task):
     | `ground` | bool or Ground | None | a plane; None: z = 0 if the robot floats |
     | `friction` | float | None | coefficient on the ground; None: as in the file |
     | `self_collision` | bool | False | whether bodies that no joint connects touch each other |
-    | `control` | str | "torque" | or "position", "velocity": what actions ask of the joints |
+    | `control` | str | None | "torque", "position" or "velocity": what actions set, see above |
     | `kp` | float or dict | None | gain on positions (N m/rad, N/m), see below |
     | `kd` | float or dict | None | gain on rates (N m s/rad, N s/m), see below |
     | `action_scale` | float | 1.0 | part of the range of targets that actions reach |
@@ -168,7 +169,7 @@ class Urdf(Task):
     ground: bool | Ground | None = None
     friction: float | None = None
     self_collision: bool = False
-    control: str = "torque"
+    control: str | None = None
     kp: Given = None
     kd: Given = None
     action_scale: float = 1.0
@@ -234,7 +235,7 @@ class Urdf(Task):
             require(floats or value is None, option, value, "None: the robot is fixed to the world")
         grounded = mechanism.ground is not None
         require(grounded or self.friction is None, "friction", self.friction, "None: no ground")
-        _warn_of_gaps(mechanism, self.ground)
+        warn_of_idle_shapes(mechanism, self.ground)
         mechanism = with_efforts(mechanism, self.efforts)
         if not mechanism.actuator_names:
             expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
@@ -251,7 +252,10 @@ class Urdf(Task):
 
     @cached_property
     def _actuation(self) -> Actuation:
-        return Actuation(self.control, self.kp, self.kd, self.action_scale)
+        control = self.control
+        if control is None:
+            control = "torque" if self._lowest is None else "position"
+        return Actuation(control, self.kp, self.kd, self.action_scale)
 
     @cached_property
     def _start(self) -> RandomStart:
@@ -376,18 +380,3 @@ class Urdf(Task):
         if self._lowest is None:
             return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
         return has_fallen(quantities, self.min_upright, self._lowest)
-
-
-def _warn_of_gaps(mechanism: Mechanism, ground: bool | Ground | None) -> None:
-    """Warn of shapes that touch nothing, and of a floating robot without shapes."""
-    shapes = len(mechanism.collisions)
-    if shapes and ground is None and not mechanism.contact_names:
-        gymnasium.logger.warn(
-            f"{mechanism.name!r}: {shapes} <collision> shapes touch nothing: the robot is fixed to "
-            "the world and there is no ground (ground=True adds it, ground=False is silent)"
-        )
-    floats = floating_joint_of(mechanism) is not None
-    if floats and mechanism.ground is not None and not shapes:
-        gymnasium.logger.warn(
-            f"{mechanism.name!r}: found no <collision> shape: the robot falls through the ground"
-        )
