@@ -241,6 +241,23 @@ def test_a_fixed_robot_has_no_reward_of_its_own(arm):
     assert env.step(np.ones(1, dtype=np.float32))[1] == 0.0
 
 
+def test_motors_that_others_of_their_loop_set_are_passive(tmp_path):
+    text = assets.path("minitaur").read_text()
+    limit = '<limit effort="1" velocity="9"/></joint>'
+    for side in ("front", "rear"):
+        knee = text.index(f'<joint name="front_left_knee_{side}"')
+        text = text[:knee] + text[knee:].replace("</joint>", limit, 1)
+    file = tmp_path / "knees.urdf"
+    file.write_text(text)
+    (told_once,) = told(urdf=str(file))
+    assert "front_left_knee_front, front_left_knee_rear follow from other" in told_once
+    count = {"passive": 8, "kept": 10}
+    assert gym.make(URDF, urdf=str(file)).action_space.shape == (count["passive"],)
+    for options in ({"control": "position"}, {"efforts": {"front_left_knee_rear": 2.0}}):
+        assert told(urdf=str(file), **options) == []
+        assert gym.make(URDF, urdf=str(file), **options).action_space.shape == (count["kept"],)
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -87,8 +87,8 @@ class RandomStart:
 def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> list[Joint]:
     """Return the tree joints that set an initial state: those in no loop, and actuated ones.
 
-    Where the actuated joints of a loop are more than it has degrees of freedom, the first ones set
-    it. Joints of a loop that are `named` come before the actuated ones.
+    Where the actuated joints of a loop are more than its degrees of freedom, those nearest to the
+    world set it. Joints of a loop that are `named` come before the actuated ones.
 
     Args:
         mechanism: with the joints.
@@ -102,6 +102,7 @@ def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> 
     first = [joint for joint in tree if joint.name in (named or ())]
     free = [joint for joint in tree if joint.name not in looped]
     actuated = [joint for joint in tree if joint.name in looped and joint.actuated]
+    actuated.sort(key=lambda joint: _depth_of(mechanism, joint))
     motion = _motion(mechanism)
     rows, row = {}, 0
     for joint in tree:
@@ -119,6 +120,16 @@ def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> 
             expected = f"joints that move independently: this one follows {', '.join(others)}"
             require(False, "start", joint.name, expected)
     return [joint for joint in tree if joint in accepted]
+
+
+def _depth_of(mechanism: Mechanism, joint: Joint) -> int:
+    """Return the number of joints between a tree joint and the world."""
+    carriers = {each.child: each for each in mechanism.tree_joints}
+    depth = 0
+    while joint.parent in carriers:
+        joint = carriers[joint.parent]
+        depth += 1
+    return depth
 
 
 def _motion(mechanism: Mechanism) -> Array:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import gymnasium
 import numpy as np
 
 from vigym.envs.arrays import Array
 from vigym.envs.options import is_number, require
+from vigym.envs.random_start import independent_joints
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
@@ -39,6 +41,23 @@ def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     for name, value in values.items():
         joints[name] = replace(tree[name], effort=value or None)
     return mechanism.with_elements(joints=joints)
+
+
+def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
+    """Return a copy in which joints that others determine are passive; a warning names them.
+
+    These are actuated joints that follow from others by loops or couplings, so that two motors
+    with a target each would work against each other.
+    """
+    leading = {joint.name for joint in independent_joints(mechanism)}
+    driven = [joint.name for joint in mechanism.tree_joints if joint.actuated]
+    names = [name for name in driven if name not in leading]
+    if names:
+        gymnasium.logger.warn(
+            f"{mechanism.name!r}: {', '.join(names)} follow from other motors of their loops and "
+            "are passive; efforts={joint: effort} or control=... keeps them"
+        )
+    return with_efforts(mechanism, dict.fromkeys(names, 0.0))
 
 
 class Actuation:

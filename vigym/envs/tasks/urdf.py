@@ -11,7 +11,7 @@ import numpy as np
 from vigym.envs.joint_observation import JointObservation, joint_observation
 from vigym.envs.options import find_callable, is_number, require, require_bool
 from vigym.envs.random_start import RandomStart
-from vigym.envs.robots.actuation import Actuation, Given, with_efforts
+from vigym.envs.robots.actuation import Actuation, Given, with_efforts, without_dependent_motors
 from vigym.envs.robots.floating_base import (
     FloatingBase,
     floating_joint_of,
@@ -79,8 +79,10 @@ class Urdf(Task):
     | or per joint | target, largest rate's share | -1 | 1 | `motor_names` | rate (rad/s, m/s) |
 
     `control` chooses the row: by default "position" for a robot that floats on a ground, "torque"
-    for any other. A position target of 0 is the start, -1 and 1 are the joint's limits; without
-    limits they are 1.57 rad or m to either side. Largest rates are `<limit velocity>`.
+    for any other. With that default, and without `efforts`, joints of loops that follow from other
+    motors are passive, and a warning names them. A position target of 0 is the start, -1 and 1 are
+    the joint's limits; without limits they are 1.57 rad or m to either side. Largest rates are
+    `<limit velocity>`.
 
     ## Observation Space
 
@@ -237,6 +239,9 @@ class Urdf(Task):
         require(grounded or self.friction is None, "friction", self.friction, "None: no ground")
         warn_of_idle_shapes(mechanism, self.ground)
         mechanism = with_efforts(mechanism, self.efforts)
+        walks = floats and bool(mechanism.ground_contact_names)
+        if self.control is None and self.efforts is None and walks:
+            mechanism = without_dependent_motors(mechanism)
         if not mechanism.actuator_names:
             expected = "<limit effort> > 0 in the file, or efforts={joint: effort}"
             found = "found no actuated joint"
