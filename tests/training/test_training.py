@@ -310,3 +310,46 @@ def test_speed_power_and_cost_of_transport():
     assert speed == figures["slowest"] > 0.3
     assert 10.0 < power < 30.0
     assert figures["cost_of_transport"] == pytest.approx(power / (6.0 * 9.81 * speed))
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_sbx_trains_resumes_and_is_evaluated(tmp_path, capsys, algo):
+    pytest.importorskip("sbx", reason="SBX is not installed")
+    sac = ("-P", "learning_starts=512", "-P", "gradient_steps=1")
+    few = SHORT if algo == "ppo" else (*SHORT[:5], *sac)
+    out = ("--out", tmp_path / "run")
+    said(
+        capsys,
+        "train",
+        PENDULUM,
+        *out,
+        *few,
+        "--timesteps",
+        2048,
+        "--algo",
+        algo,
+        "--learner",
+        "sbx",
+    )
+    said(
+        capsys,
+        "train",
+        PENDULUM,
+        *out,
+        "--no-video",
+        "--episodes",
+        2,
+        "--timesteps",
+        4096,
+        "--resume",
+    )
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert (results["learner"], results["algo"], results["timesteps"]) == ("sbx", algo, 4096)
+    model = tmp_path / "run" / "best" / "model.zip"
+    assert "return" in said(capsys, "evaluate", PENDULUM, "-c", model, "-n", 1)
+
+
+def test_a_learner_that_is_not_installed_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sbx", None)
+    assert run(["train", PENDULUM, "--learner", "sbx", "--out", str(tmp_path / "run")]) == 1
+    assert "pip install sbx-rl" in capsys.readouterr().err

@@ -27,7 +27,7 @@ EXPECTED = (
 )
 # files of `VecNormalize` beside the model: that of rl_zoo3, and that of earlier versions
 NORMALISATIONS = ("vecnormalize.pkl", "normalisation.pkl")
-_PACKAGES = {"stable_baselines3": "stable-baselines3", "sbx": "sbx-rl"}
+PACKAGES = {"stable_baselines3": "stable-baselines3", "sbx": "sbx-rl"}
 # a key of the saved data that an algorithm has and those above it have not
 _ALGORITHMS = (
     ("clip_range", "PPO"),
@@ -180,8 +180,8 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     try:
         module = import_module(library)
     except ImportError as error:
-        hint = f"pip install torch {_PACKAGES[library]}"
-        raise ImportError(f"{path}: a model needs {_PACKAGES[library]}: {hint}") from error
+        hint = f"pip install torch {PACKAGES[library]}"
+        raise ImportError(f"{path}: a model needs {PACKAGES[library]}: {hint}") from error
     model = getattr(module, algorithm).load(path, device="cpu")
     for space in ("observation_space", "action_space"):
         found, expected = getattr(model, space).shape, getattr(env, space).shape

@@ -12,12 +12,12 @@ from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from vigym.evaluation.names import suggest
-from vigym.evaluation.policies import normalisation_file
+from vigym.evaluation.policies import PACKAGES, normalisation_file
 from vigym.training.checkpoints import MODEL, REPLAY
 from vigym.training.environments import normalised, policy_class
 from vigym.training.recipes import HYPERPARAMETERS, RECIPES, Recipe
 
-LEARNERS = {"sb3": "stable_baselines3", "sbx": "sbx"}
+LEARNERS = {"sb3": "stable_baselines3", "sbx": "sbx"}  # and their modules
 ALGORITHMS = tuple(RECIPES)
 _LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo3
 # arguments of an algorithm that are no hyperparameters
@@ -39,11 +39,12 @@ def algorithm_class(algo: str, learner: str) -> type[BaseAlgorithm]:
         raise ValueError(f"algo: found {algo!r}, {suggest(algo, list(ALGORITHMS))}")
     if learner not in LEARNERS:
         raise ValueError(f"learner: found {learner!r}, {suggest(learner, list(LEARNERS))}")
+    module_name = LEARNERS[learner]
     try:
-        module = import_module(LEARNERS[learner])
+        module = import_module(module_name)
     except ImportError as error:
-        mend = f"pip install 'vigym[{'train' if learner == 'sb3' else learner}]'"
-        raise ImportError(f"learner {learner!r}: {error}: {mend}") from error
+        mend = f"pip install {PACKAGES[module_name]}"
+        raise ImportError(f"learner {learner!r}: {error}; {mend}") from error
     found: type[BaseAlgorithm] = getattr(module, algo.upper())
     return found
 
