@@ -2,10 +2,12 @@
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from sysconfig import get_path
 from traceback import extract_tb
+from typing import Any
 
 import click
 
@@ -89,7 +91,9 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app.main(arguments, prog_name="vigym", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            code = app.main(arguments, prog_name="vigym", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2
@@ -129,6 +133,11 @@ def _user_place(error: Exception) -> str:
         return ""
     file = Path(own[-1].filename).name
     return f" ({file}, line {own[-1].lineno}; vigym --traceback shows more)"
+
+
+def _print_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    """Print a warning in one line, without the line of code that gave it."""
+    _print_error(f"vigym: warning: {message}")
 
 
 def _print_error(text: str) -> None:

@@ -1,6 +1,7 @@
 """Command `vigym train`: a policy for an environment or a URDF file, its scores and a film."""
 
 import json
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,5 +198,8 @@ def _print(run: "TrainingRun", row: dict[str, Any], table: list[list[str]]) -> N
     print_table(title, ["quantity", "unit", "value"], table, right=[2])
     share = 100.0 * row["learner_share"]
     print(f"the learner took {share:.0f} % of the time, the environments the rest")
-    print(f"policy {run.best}")
-    print(f"results in {run.out}")
+    print(f"results in {run.out}, and scored again by")
+    words = ["vigym", "evaluate", run.env_id, "-c", str(run.best)]
+    for name, value in run.options.items():
+        words += ["-o", f"{name}={value}"]
+    print(shlex.join(words))

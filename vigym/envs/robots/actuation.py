@@ -1,9 +1,9 @@
 """Control of the actuated joints of a robot: by torques, or by motors with a target."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
-import gymnasium
 import numpy as np
 
 from vigym.envs.arrays import Array
@@ -53,9 +53,10 @@ def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
     driven = [joint.name for joint in mechanism.tree_joints if joint.actuated]
     names = [name for name in driven if name not in leading]
     if names:
-        gymnasium.logger.warn(
+        warnings.warn(
             f"{mechanism.name!r}: {', '.join(names)} follow from other motors of their loops and "
-            "are passive; efforts={joint: effort} or control=... keeps them"
+            "are passive; efforts={joint: effort} or control=... keeps them",
+            stacklevel=2,
         )
     return with_efforts(mechanism, dict.fromkeys(names, 0.0))
 

@@ -1,8 +1,8 @@
 """State of a robot that floats: pose and velocity of its base, falls; shapes without contact."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 
-import gymnasium
 import numpy as np
 
 from vigym.envs.arrays import Array, Flags, rotate_to_body, stack, unstack
@@ -149,12 +149,14 @@ def warn_of_idle_shapes(mechanism: Mechanism, ground: bool | Ground | None) -> N
     """Warn of shapes that touch nothing, and of a floating robot without shapes."""
     shapes = len(mechanism.collisions)
     if shapes and ground is None and not mechanism.contact_names:
-        gymnasium.logger.warn(
+        warnings.warn(
             f"{mechanism.name!r}: {shapes} <collision> shapes touch nothing: the robot is fixed to "
-            "the world and there is no ground (ground=True adds it, ground=False is silent)"
+            "the world and there is no ground (ground=True adds it, ground=False is silent)",
+            stacklevel=2,
         )
     floats = floating_joint_of(mechanism) is not None
     if floats and mechanism.ground is not None and not shapes:
-        gymnasium.logger.warn(
-            f"{mechanism.name!r}: found no <collision> shape: the robot falls through the ground"
+        warnings.warn(
+            f"{mechanism.name!r}: found no <collision> shape: the robot falls through the ground",
+            stacklevel=2,
         )
