@@ -54,8 +54,8 @@ def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
     names = [name for name in driven if name not in leading]
     if names:
         warnings.warn(
-            f"{mechanism.name!r}: {', '.join(names)} follow from other motors of their loops and "
-            "are passive; efforts={joint: effort} or control=... keeps them",
+            f"{mechanism.name!r}: {', '.join(names)} follow from other motors, by loops or "
+            "couplings, and are passive; efforts={joint: effort} or control=... keeps them",
             stacklevel=2,
         )
     return with_efforts(mechanism, dict.fromkeys(names, 0.0))
