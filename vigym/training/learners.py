@@ -20,6 +20,8 @@ from vigym.training.recipes import HYPERPARAMETERS, RECIPES, Recipe
 LEARNERS = {"sb3": "stable_baselines3", "sbx": "sbx"}  # and their modules
 ALGORITHMS = tuple(RECIPES)
 _LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo3
+# small first actions, a default of stable-baselines3: others may be beyond what can be undone
+_SBX_PPO = {"ortho_init": True}
 # arguments of an algorithm that are no hyperparameters
 _OTHERS = ("self", "policy", "env", "seed", "device", "verbose", "tensorboard_log")
 
@@ -95,10 +97,11 @@ def new_model(
     rate = learning_rate(recipe.learning_rate)
     gamma = recipe.algorithm.get("gamma", 0.99)
     settings = {"learning_rate": rate, "seed": seed, "device": "cpu", "tensorboard_log": log}
+    settings |= recipe.algorithm
+    if algorithm.__module__.startswith("sbx.ppo"):
+        settings["policy_kwargs"] = _SBX_PPO | recipe.algorithm.get("policy_kwargs", {})
     try:
-        model: BaseAlgorithm = make(
-            policy, normalised(envs, gamma, recipe.normalize), **settings, **recipe.algorithm
-        )
+        model: BaseAlgorithm = make(policy, normalised(envs, gamma, recipe.normalize), **settings)
     except AssertionError as error:  # of spaces
         raise ValueError(f"{algorithm.__name__}: {error}") from error
     return model
