@@ -53,6 +53,7 @@ def test_train_then_resume(tmp_path, capsys):
     text = said(capsys, "train", PENDULUM, *where, *SHORT[:2], *SHORT[3:], "-o", "timestep=0.02")
     for words in ("success rate", "energy balance", "steps/s", "2,048/2,048", "the learner took"):
         assert words in text
+    assert f"vigym evaluate {PENDULUM} -c {out}/best/model.zip -o timestep=0.02" in text
     results = json.loads((out / "results.json").read_text())
     assert (results["env"], results["timesteps"], results["episodes"]) == (PENDULUM, 2048, 2)
     assert results["constraint_residual"] <= 1e-10

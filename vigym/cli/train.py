@@ -105,7 +105,7 @@ def command(
     files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
     run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
     row, result = train(run)
-    _print(run, row, result.table)
+    _print(run, environment, row, result.table)
     if not no_video:
         with progress_bar("video") as progress:
             video = record(run, progress)
@@ -192,14 +192,21 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
-def _print(run: "TrainingRun", row: dict[str, Any], table: list[list[str]]) -> None:
+def _print(
+    run: "TrainingRun", environment: str, row: dict[str, Any], table: list[list[str]]
+) -> None:
+    """Print the scores of a run, where its files are, and how to score its policy again."""
+    from vigym.training.environments import is_own
+
     minutes = f"{row['timesteps']} steps in {row['minutes']:.1f} minutes"
     title = f"{run.env_id}, {run.algo} of {run.learner}, seed {run.seed}, {minutes}"
     print_table(title, ["quantity", "unit", "value"], table, right=[2])
     share = 100.0 * row["learner_share"]
     print(f"the learner took {share:.0f} % of the time, the environments the rest")
-    print(f"results in {run.out}, and scored again by")
-    words = ["vigym", "evaluate", run.env_id, "-c", str(run.best)]
-    for name, value in run.options.items():
-        words += ["-o", f"{name}={value}"]
-    print(shlex.join(words))
+    print(f"results in {run.out}")
+    if is_own(run.env_id):
+        module = environment.rpartition(":")[0]
+        name = f"{module}:{run.env_id}" if module and not _is_file(environment) else run.env_id
+        words = ["vigym", "evaluate", name, "-c", str(run.best)]
+        words += [word for key, value in run.options.items() for word in ("-o", f"{key}={value}")]
+        print(f"score it again: {shlex.join(words)}")
