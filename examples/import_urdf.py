@@ -13,10 +13,10 @@ import vigym
 from vigym import assets
 
 
-def calm(quantities: dict[str, np.ndarray], action: np.ndarray) -> float:
-    """Return the reward of slow joints."""
+def calm(quantities: dict[str, np.ndarray], action: np.ndarray) -> np.ndarray:
+    """Return the reward of slow joints, of one environment or many."""
     rates = quantities["joint_velocities"]
-    return float(-(rates @ rates))
+    return np.asarray(-(rates * rates).sum(axis=-1))
 
 
 def main(path: str | None = None, steps: int = 100) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Training of PPO of stable-baselines3 on native vector environments, its score and a video.
 
-python examples/train_and_film.py swing_up.mp4        # half a minute; full runs: train/ppo.py
+python examples/train_and_film.py swing_up.mp4        # half a minute; full runs: vigym train
 """
 
 import sys

@@ -1,18 +1,18 @@
-"""Train PPO on a vigym environment, then evaluate the best policy and record a video.
+"""Training of PPO on an environment: the command `vigym train ID`, as a script.
 
 python train/ppo.py --env vigym/Pendulum-v0 --seed 0
 """
 
-from evaluation import Result
-from hyperparameters import PPO as SETTINGS
-from learning import run
-from stable_baselines3 import PPO
+import sys
+
+from vigym.cli.app import run
 
 
-def main(arguments: list[str] | None = None) -> Result:
-    """Run the script."""
-    return run(PPO, SETTINGS, __doc__, arguments)
+def main(arguments: list[str] | None = None) -> int:
+    """Train with the options of `vigym train`; return its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    return run(["train", *(word for word in given if word != "--env"), "--algo", "ppo"])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,8 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from vigym import MechanismError, assets, load_urdf
-from vigym.envs.joint_observation import independent_joints
+from vigym import assets, load_urdf
+from vigym.envs.random_start import independent_joints
 
 PUSH = np.ones(1, dtype=np.float32)
 
@@ -47,7 +47,7 @@ def test_a_start_about_a_file_that_is_open_at_zero(tmp_path):
     assert still["joint_positions"][:3] == pytest.approx(assembly, abs=1e-9)
 
 
-def test_more_motors_than_freedoms_start_without_noise(tmp_path):
+def test_of_more_motors_than_freedoms_the_first_ones_set_the_start(tmp_path):
     text = assets.path("four_bar").read_text()
     pivot = text.index('<joint name="pivot"')
     both = text[:pivot] + text[pivot:].replace(
@@ -55,14 +55,13 @@ def test_more_motors_than_freedoms_start_without_noise(tmp_path):
     )
     (tmp_path / "both.urdf").write_text(both)
     env = gym.make("vigym/Urdf-v0", urdf=str(tmp_path / "both.urdf"))
-    with pytest.raises(
-        MechanismError,
-        match=r"'four_bar': found 2 degrees of freedom .*\(drive, pivot\), expected at most 1",
-    ):
-        env.reset(seed=0)
-    calm = gym.make(env.spec, reset_noise_scale=0.0)
-    assert calm.reset()[1]["constraint_residual_max"] <= 1e-10
-    assert calm.step(np.ones(2, dtype=np.float32))[4]["solver_converged"]
+    starts = [env.reset(seed=seed)[1]["joint_positions"] for seed in range(5)]
+    assert 0.05 < np.ptp(starts, axis=0)[0] <= 0.2
+    assert env.reset(seed=0)[1]["constraint_residual_max"] <= 1e-10
+    assert env.step(np.ones(2, dtype=np.float32))[4]["solver_converged"]
+    assert [joint.name for joint in independent_joints(env.unwrapped.mechanism)] == ["drive"]
+    named = independent_joints(env.unwrapped.mechanism, ["pivot"])
+    assert [joint.name for joint in named] == ["pivot"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,18 @@ ARROWS = {
     },
     "wrappers": {"envs", "metrics"},
     "evaluation": {"assets", "control", "core", "envs"},
-    "cli": {"assets", "core", "envs", "evaluation", "mechanism", "render", "simulation", "urdf"},
+    "training": {"envs", "evaluation", "wrappers"},
+    "cli": {
+        "assets",
+        "core",
+        "envs",
+        "evaluation",
+        "mechanism",
+        "render",
+        "simulation",
+        "training",
+        "urdf",
+    },
     "__init__": {
         "assets",
         "control",
@@ -62,6 +73,7 @@ LIBRARIES = {
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
     "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "mujoco", "stable_baselines3"},
+    "training": {"numpy", "gymnasium", "matplotlib", "stable_baselines3", "torch"},
     "cli": {"numpy", "click", "gymnasium", "rich", "matplotlib"},
     "__init__": set(),
     "__main__": set(),
@@ -151,6 +163,7 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
         "assets",
         "urdf",
         "evaluation",
+        "cli",
     }
     assert "pybullet" not in libraries(source)
     used = {name.split(".")[1] for name in imports_of(source) if name.startswith("vigym.")}

@@ -78,30 +78,54 @@ def test_its_transcripts_are_what_the_commands_print(transcript: str) -> None:
             assert all(alike(*pair) for pair in pairs), (now, then)
 
 
-def test_the_five_minutes_run(tmp_path: Path) -> None:
-    """Save the files and run the commands in order, beside `train`; training is cut short."""
-    (section,) = re.findall(r"^## Five minutes\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
+SHORT = ("--timesteps", "2048", "-P", "n_envs=16", "-P", "n_steps=64", "--episodes", "2")
+
+
+def run_section(title: str, folder: Path) -> dict[str, str]:
+    """Save the files of a section and run its commands in order; training is cut short.
+
+    Returns what each command line printed.
+    """
+    (section,) = re.findall(rf"^## {title}\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
     for name, text in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL):
-        (tmp_path / name).write_text(text)
-    (tmp_path / "train").symlink_to(ROOT / "train")
+        (folder / name).write_text(text)
+    (folder / "assets").symlink_to(ROOT / "assets")
     lines = "".join(re.findall(r"<!-- run -->\n```bash\n(.*?)```", section, re.DOTALL)).splitlines()
     said = {}
     for line in lines:
-        words = [
-            sys.executable,
-            *(["-m", "vigym"] if line.startswith("vigym ") else []),
-            *line.split()[1:],
-        ]
-        words += (
-            ["--timesteps", "4096", "--episodes", "2", "--no-video"] if "train/" in line else []
-        )
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert line.startswith("vigym ")
+        more = (*SHORT, "--no-video") if line.startswith("vigym train") else ()
+        words = [sys.executable, "-m", *line.split(), *more]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, (line, done.stderr)
-        said[line.partition(" -")[0]] = done.stdout
-    assert len(lines) == len(said) == 7
-    assert "degrees of freedom 1, redundant constraints 3" in said["vigym inspect arm.urdf"]
-    made = {"trot.mp4", "pendulum.png", "arm.png", "arm.mp4"}
-    assert made <= {file.name for file in tmp_path.iterdir() if file.stat().st_size > 5000}
+        said[line] = done.stdout
+    assert len(lines) == len(said)
+    return said
+
+
+def made(folder: Path) -> set[str]:
+    """Return the names of the files in a folder that are no smaller than a picture."""
+    return {file.name for file in folder.iterdir() if file.stat().st_size > 5000}
+
+
+def test_the_five_minutes_run(tmp_path: Path) -> None:
+    said = run_section("Five minutes", tmp_path)
+    assert len(said) == 7
+    (inspected,) = [text for line, text in said.items() if "inspect arm.urdf" in line]
+    assert "degrees of freedom 1, redundant constraints 3" in inspected
+    assert {"trot.mp4", "pendulum.png", "arm.png", "arm.mp4"} <= made(tmp_path)
+
+
+def test_a_file_becomes_a_trained_robot(tmp_path: Path) -> None:
+    said = run_section("From a URDF file to a trained robot", tmp_path)
+    assert len(said) == 6
+    (scores,) = [text for line, text in said.items() if "evaluate" in line]
+    assert "return" in scores
+    assert {"stand.mp4", "walk.mp4"} <= made(tmp_path)
+    for name in ("walk", "pace"):
+        assert {"best", "curve.png", "results.json"} <= {
+            path.name for path in (tmp_path / "runs" / name).iterdir()
+        }
 
 
 def test_its_table_has_every_environment_and_no_other() -> None:

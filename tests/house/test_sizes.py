@@ -35,6 +35,7 @@ MANY_PARAMETERS = {
     "vigym/envs/env.py __init__": "public; every option of gymnasium.make is a keyword",
     "vigym/envs/vector.py __init__": "public; every option of gymnasium.make_vec is a keyword",
     "vigym/cli/evaluate.py command": "click passes every option of the command",
+    "vigym/cli/train.py command": "click passes every option of the command",
     "vigym/cli/bench.py command": "click passes every option of the command",
     "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",

@@ -7,7 +7,7 @@ import pytest
 
 from scenes.drawings import assembled, ball, picture_of, poses, reddish
 from vigym import Simulator, assets, load_urdf
-from vigym.envs.joint_observation import independent_joints
+from vigym.envs.random_start import independent_joints
 from vigym.render.backends import software
 from vigym.render.make import make_renderer
 from vigym.render.scene.camera import Camera

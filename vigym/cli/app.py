@@ -2,10 +2,12 @@
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from sysconfig import get_path
 from traceback import extract_tb
+from typing import Any
 
 import click
 
@@ -18,6 +20,7 @@ COMMANDS = {
     "describe": ("vigym.cli.describe:command", "Show the page of an environment."),
     "inspect": ("vigym.cli.inspect:command", "Describe a URDF file and its import."),
     "evaluate": ("vigym.cli.evaluate:command", "Score and compare controllers."),
+    "train": ("vigym.cli.train:command", "Train a policy for an environment or a URDF file."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
     "view": ("vigym.cli.view:command", "Watch episodes in the browser or in a window."),
     "bench": ("vigym.cli.bench:command", "Measure the speed of environments."),
@@ -76,6 +79,7 @@ def app(context: click.Context, traceback: bool) -> None:
     vigym describe vigym/Minitaur-v0                    show its page
     vigym inspect robot.urdf --plot robot.png           check and draw a file
     vigym evaluate vigym/Minitaur-v0 -c trot -c bound   compare two gaits
+    vigym train robot.urdf                              train a policy for a robot
     vigym record vigym/Snake-v0 -c lateral_undulation   record a video
     vigym view vigym/Minitaur-v0 -c trot                watch it in the browser
 
@@ -90,7 +94,9 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app.main(arguments, prog_name="vigym", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            code = app.main(arguments, prog_name="vigym", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2
@@ -130,6 +136,11 @@ def _user_place(error: Exception) -> str:
         return ""
     file = Path(own[-1].filename).name
     return f" ({file}, line {own[-1].lineno}; vigym --traceback shows more)"
+
+
+def _print_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    """Print a warning in one line, without the line of code that gave it."""
+    _print_error(f"vigym: warning: {message}")
 
 
 def _print_error(text: str) -> None:

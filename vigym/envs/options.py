@@ -1,11 +1,13 @@
-"""Options of environments: checks of their values, names of users, and the options of pictures."""
+"""Options of environments: checks of values, names and callables of users, options of pictures."""
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -85,3 +87,20 @@ def import_user_module(name: str) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     return import_module(name)
+
+
+def find_callable(option: str, found: object) -> Callable[..., Any] | None:
+    """Return the callable of an option: itself, or the one named "module:name"; None for None.
+
+    Raises:
+        ValueError: neither, or a module that has no callable of that name.
+        ImportError: no such module.
+    """
+    if found is None or callable(found):
+        return found
+    module, colon, name = found.partition(":") if isinstance(found, str) else ("", "", "")
+    require(bool(module and colon and name), option, found, 'a callable or "module:name"')
+    value = getattr(import_user_module(module), name, None)
+    require(callable(value), option, found, f"a callable of that name in module {module!r}")
+    hook: Callable[..., Any] | None = value
+    return hook

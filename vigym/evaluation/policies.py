@@ -11,6 +11,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ EXPECTED = (
     "a callable of observation, info that returns an action, or a class or function that makes "
     "one, of the environment or of nothing"
 )
-NORMALISATION = "normalisation.pkl"  # of `VecNormalize`, beside the model
+# files of `VecNormalize` beside the model: that of rl_zoo3, and that of earlier versions
+NORMALISATIONS = ("vecnormalize.pkl", "normalisation.pkl")
+PACKAGES = {"stable_baselines3": "stable-baselines3", "sbx": "sbx-rl"}
 # a key of the saved data that an algorithm has and those above it have not
 _ALGORITHMS = (
     ("clip_range", "PPO"),
@@ -141,58 +144,72 @@ def _plain(value: Any) -> Any:
 
 
 class Model:
-    """Deterministic policy of a saved model, for a batch of observations."""
+    """Deterministic policy of a saved model, for a batch of observations.
+
+    Args:
+        model: of stable-baselines3 or SBX.
+        normalisation: its `VecNormalize`, or None.
+    """
 
     batched = True
 
     def __init__(self, model: Any, normalisation: Any) -> None:
-        self._model, self._normalisation = model, normalisation
+        self.model, self._normalisation = model, normalisation
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return the actions (n, n_actions) of observations (n, n_observations)."""
         if self._normalisation is not None:
             observation = self._normalisation.normalize_obs(observation)
-        actions: Array = self._model.predict(observation, deterministic=True)[0]
+        actions: Array = self.model.predict(observation, deterministic=True)[0]
         return actions
 
 
 def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
-    """Return the policy of a model.zip, with `normalisation.pkl` beside it if there is one.
+    """Return the policy of a model.zip, with `vecnormalize.pkl` beside it if there is one.
 
-    Both are pickles, programs in other words: load only files that you trust.
+    Models of SBX are loaded with it. Both files are pickles, programs in other words: load only
+    files that you trust.
 
     Raises:
         ValueError: no such file, no model, or one of other observations or actions than `env`.
-        ImportError: stable-baselines3 is not installed.
+        ImportError: stable-baselines3 or SBX is not installed.
     """
     if not os.path.isfile(path):  # a name that is too long, too, is that of no file
         raise ValueError(f"controller {str(path)!r}: found no such file, expected a saved model")
-    algorithm = _algorithm(path)
+    library, algorithm = _library_and_algorithm(path)
     try:
-        import stable_baselines3
+        module = import_module(library)
     except ImportError as error:
-        hint = "pip install torch stable-baselines3"
-        raise ImportError(f"{path}: a model needs torch and stable-baselines3: {hint}") from error
-    model = getattr(stable_baselines3, algorithm).load(path, device="cpu")
+        hint = f"pip install torch {PACKAGES[library]}"
+        raise ImportError(f"{path}: a model needs {PACKAGES[library]}: {hint}") from error
+    model = getattr(module, algorithm).load(path, device="cpu")
     for space in ("observation_space", "action_space"):
         found, expected = getattr(model, space).shape, getattr(env, space).shape
         if found != expected:
             name = space.replace("_", " ")
             raise ValueError(f"model {path}: found {name} {found}, expected {expected}")
-    beside = path.with_name(NORMALISATION)
-    return Model(model, pickle.loads(beside.read_bytes()) if os.path.isfile(beside) else None)
+    beside = normalisation_file(path.parent)
+    return Model(model, None if beside is None else pickle.loads(beside.read_bytes()))
 
 
-def _algorithm(path: Path) -> str:
-    """Return the name of the algorithm that saved a model."""
+def normalisation_file(folder: Path) -> Path | None:
+    """Return the file with the normalisation of the model in a folder; None without."""
+    files = [folder / name for name in NORMALISATIONS]
+    return next((file for file in files if os.path.isfile(file)), None)
+
+
+def _library_and_algorithm(path: Path) -> tuple[str, str]:
+    """Return the names of the module and of the algorithm that saved a model."""
     try:
         with zipfile.ZipFile(path) as archive:
             data = json.loads(archive.read("data"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         expected = "expected a file saved by stable-baselines3"
         raise ValueError(f"model {path}: {error}; {expected}") from error
+    module = str(data.get("policy_class", {}).get("__module__", ""))
+    library = "sbx" if module.startswith("sbx.") else "stable_baselines3"
     for key, name in _ALGORITHMS:
         if key in data:
-            return name
+            return library, name
     names = ", ".join(name for _, name in _ALGORITHMS)
     raise ValueError(f"model {path}: expected one of {names}")

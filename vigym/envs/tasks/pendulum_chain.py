@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from vigym.envs.joint_observation import JointObservation, joint_observation, random_start
+from vigym.envs.joint_observation import JointObservation, joint_observation
+from vigym.envs.random_start import RandomStart
 from vigym.envs.task import Array, Quantities, Start, Task, require, require_whole
 from vigym.mechanism.elements.shapes import Capsule, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
@@ -131,7 +132,11 @@ class PendulumChain(Task):
 
     def initial(self, mechanism: Mechanism, rng: np.random.Generator) -> tuple[Start, Start]:
         """Return the hanging chain with noise."""
-        return random_start(mechanism, rng, self.reset_noise_scale)
+        return self._start(rng, self.reset_noise_scale)
+
+    @cached_property
+    def _start(self) -> RandomStart:
+        return RandomStart(self.mechanism())
 
     @cached_property
     def _joints(self) -> JointObservation:

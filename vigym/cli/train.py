@@ -1,0 +1,212 @@
+"""Command `vigym train`: a policy for an environment or a URDF file, its scores and a film."""
+
+import json
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vigym.cli.evaluate import option_option, parse_options
+from vigym.cli.output import print_table, progress_bar, shortened
+from vigym.evaluation.environments import check_env_id
+
+if TYPE_CHECKING:
+    from vigym.training.run import TrainingRun
+
+ROBOT = "vigym/Urdf-v0"
+NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotlib": "matplotlib"}
+
+
+@click.command()
+@click.argument("environment", metavar="ID|FILE")
+@click.option(
+    "--algo",
+    type=click.Choice(["ppo", "sac"]),
+    help="Algorithm.  [default: ppo]",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["sb3", "sbx"]),
+    help="Library: stable-baselines3, or SBX, its twin on JAX.  [default: sb3]",
+)
+@option_option
+@click.option(
+    "-P",
+    "--hyperparameter",
+    "hyperparameters",
+    multiple=True,
+    callback=parse_options,
+    metavar="NAME=VALUE",
+    help="Hyperparameter of the algorithm, or n_envs, n_timesteps, learning_rate, normalize.",
+)
+@click.option(
+    "--timesteps",
+    "--n-timesteps",
+    "timesteps",
+    type=click.IntRange(min=1),
+    help="Number of control steps.  [default: that of the recipe]",
+)
+@click.option("-s", "--seed", type=click.IntRange(min=0), help="Seed of the run.  [default: 0]")
+@click.option(
+    "--episodes",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Episodes of the evaluation at the end.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the run.  [default: runs/NAME-seedN]",
+)
+@click.option("--resume", is_flag=True, help="Continue from the newest checkpoint.")
+@click.option("--tensorboard", is_flag=True, help="Write curves for tensorboard.")
+@click.option("--no-video", is_flag=True, help="Record no video.")
+def command(
+    environment: str,
+    algo: str | None,
+    learner: str | None,
+    options: dict[str, Any],
+    hyperparameters: dict[str, Any],
+    timesteps: int | None,
+    seed: int | None,
+    episodes: int,
+    out: Path | None,
+    resume: bool,
+    tensorboard: bool,
+    no_video: bool,
+) -> int:
+    """Train a policy for the environment ID, or for the robot of a URDF FILE.
+
+    Any Gymnasium id will do: those of vigym, your own as module:id, and others, such as
+    HalfCheetah-v5. A URDF file stands for vigym/Urdf-v0 with that file. The folder of the run then
+    has the best policy, its learning curve, its scores over fresh episodes and a video.
+
+    \b
+    vigym train vigym/Pendulum-v0
+    vigym train robot.urdf -o control=position --timesteps 300000
+    vigym train robot.urdf -o reward=mine:reward -o self_collision=True --out runs/mine
+    vigym train mine:me/Positioner-v0 --algo sac -P gamma=0.98 -P learning_rate=lin_3e-4
+    vigym train vigym/Pendulum-v0 --timesteps 800000 --resume
+    vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip -c zero
+    """  # noqa: D301
+    _require_libraries(tensorboard)
+    from vigym.training.run import TrainingRun, record, train
+
+    env_id, options = _environment(environment, options)
+    if timesteps is not None:
+        hyperparameters = hyperparameters | {"n_timesteps": timesteps}
+    given: dict[str, Any] = {"options": options, "hyperparameters": hyperparameters}
+    given |= {"algo": algo, "learner": learner, "seed": seed}
+    folder = out or Path("runs") / f"{_run_name(environment)}-seed{seed or 0}"
+    settings = _settings(folder, env_id, given, resume)
+    files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
+    run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
+    row, result = train(run)
+    _print(run, environment, row, result.table)
+    if not no_video:
+        with progress_bar("video") as progress:
+            video = record(run, progress)
+        print(f"video {video}" if video else "no video")
+    return 0
+
+
+def _require_libraries(tensorboard: bool) -> None:
+    """Raise ImportError for a missing library; UsageError for tensorboard."""
+    missing = [package for name, package in NEEDED.items() if find_spec(name) is None]
+    if missing:
+        mend = "pip install torch, then pip install 'vigym[train]'"
+        raise ImportError(f"training needs {' and '.join(missing)}: {mend}")
+    if tensorboard and find_spec("tensorboard") is None:
+        text = "--tensorboard: the package is not installed; pip install tensorboard"
+        raise click.UsageError(text)
+
+
+def _environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return id and options of an environment, or of the robot in a URDF file.
+
+    Raises:
+        UsageError: no such file.
+        ValueError: an unknown id.
+    """
+    if _is_file(text):
+        if not Path(text).is_file():
+            raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
+        return ROBOT, {"urdf": str(Path(text).absolute()), **options}
+    check_env_id(text)
+    return text.rpartition(":")[2], options  # its module is imported
+
+
+def _is_file(text: str) -> bool:
+    return text.endswith(".urdf") or Path(text).is_file()
+
+
+def _run_name(environment: str) -> str:
+    """Return the first part of the name of a run's folder: that of the id or of the file."""
+    if _is_file(environment):
+        return Path(environment).stem
+    return environment.rpartition(":")[2].rpartition("/")[2]
+
+
+def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) -> dict[str, Any]:
+    """Return the settings of a run: those given, of one that is resumed those it began with.
+
+    Raises:
+        UsageError: a run in the folder that is not to be resumed, none to resume, or one that
+            began with other settings.
+    """
+    from vigym.training.checkpoints import checkpoints, newest_checkpoint, read_configuration
+
+    defaults: dict[str, Any] = {"options": {}, "algo": "ppo", "learner": "sb3"}
+    defaults |= {"hyperparameters": {}, "seed": 0}
+    if not resume:
+        if checkpoints(folder):
+            advice = "add --resume, or give another --out"
+            raise click.UsageError(f"{folder}: found an earlier run; {advice}")
+        return defaults | {name: value for name, value in given.items() if value is not None}
+    if newest_checkpoint(folder) is None:
+        raise click.UsageError(f"{folder}: found no checkpoint; train without --resume")
+    began = defaults | read_configuration(folder)
+    for name, value in {"env_id": env_id, **given}.items():
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                found = _plain(began[name].get(key))
+                if key != "n_timesteps" and found != _plain(inner):
+                    _refuse(folder, f"{key}={inner}", f"{key}={found}")
+        elif value is not None and value != began.get(name, value):
+            _refuse(folder, f"{name} {value}", f"{name} {began[name]}")
+    merged = {name: began[name] for name in defaults}
+    merged["hyperparameters"] = began["hyperparameters"] | given["hyperparameters"]
+    return merged
+
+
+def _refuse(folder: Path, found: str, began: str) -> None:
+    text = f"{folder}: found {found}, expected {began}, with which the run began"
+    raise click.UsageError(f"{text}; give another --out")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON reads it back."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _print(
+    run: "TrainingRun", environment: str, row: dict[str, Any], table: list[list[str]]
+) -> None:
+    """Print the scores of a run, where its files are, and how to score its policy again."""
+    from vigym.training.environments import is_own
+
+    minutes = f"{row['timesteps']} steps in {row['minutes']:.1f} minutes"
+    title = f"{run.env_id}, {run.algo} of {run.learner}, seed {run.seed}, {minutes}"
+    print_table(title, ["quantity", "unit", "value"], table, right=[2])
+    share = 100.0 * row["learner_share"]
+    print(f"the learner took {share:.0f} % of the time, the environments the rest")
+    print(f"results in {run.out}")
+    if is_own(run.env_id):
+        module = environment.rpartition(":")[0]
+        name = f"{module}:{run.env_id}" if module and not _is_file(environment) else run.env_id
+        words = ["vigym", "evaluate", name, "-c", str(run.best)]
+        words += [word for key, value in run.options.items() for word in ("-o", f"{key}={value}")]
+        print(f"score it again: {shlex.join(words)}")

@@ -1,0 +1,221 @@
+"""Random initial joint positions and velocities of any mechanism, about a given start."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vigym.envs.arrays import Array
+from vigym.envs.options import is_number, require
+from vigym.envs.task import Start
+from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.analysis import loop_lengths
+from vigym.mechanism.topology.graph import loop_joints
+from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
+from vigym.mechanism.topology.kinematics import TreeKinematics
+from vigym.mechanism.topology.loop_constraints import LoopSystem
+from vigym.spatial import quaternion_product
+
+_DEPENDENT = 1e-6  # relative singular value of motions that count as dependent
+
+
+class RandomStart:
+    """Random joint positions and velocities of a new episode, about a pose at rest.
+
+    Every coordinate is uniform within +- scale [rad, m, per s] of the pose, and within the joint's
+    limits; a quaternion is rotated by such a rotation vector. The pose is the assembly pose, but
+    for the joints of `start`, and for joints in no loop whose limits exclude it: these start in the
+    middle of their limits. With loops or couplings the coordinates are those of
+    `independent_joints`, by name, and the others follow.
+
+    Args:
+        mechanism: with the joints.
+        start: joint or coordinate name -> position [rad, m].
+        base: pose (7,) of the first floating body: position [m], quaternion (w, x, y, z).
+
+    Raises:
+        ValueError: `start` names no such joint, joints of a loop that depend on each other, or a
+            position beyond the joint's limits.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: Mapping[str, float] | None = None,
+        base: Array | None = None,
+    ) -> None:
+        named = _positions_by_joint(mechanism, start or {})
+        self._mechanism = mechanism
+        self._by_name = bool(mechanism.closing_joints or mechanism.couplings)
+        self._joints = mechanism.tree_joints
+        if self._by_name:
+            self._joints = independent_joints(mechanism, list(named))
+        self._centers = _centers(mechanism, self._joints, named)
+        self._is_moved = bool(named) or base is not None
+        self._is_moved |= any(_is_outside(joint, 0.0) for joint in self._joints)
+        floating = [joint for joint in self._joints if joint.type == "floating"]
+        if base is not None:
+            self._centers[floating[0].name] = base
+
+    def __call__(self, rng: np.random.Generator, scale: float) -> tuple[Start, Start]:
+        """Return joint positions and velocities; those of loops are by name, or none at scale 0."""
+        if not self._by_name:
+            noisy = [self._positions(joint, rng, scale) for joint in self._joints]
+            dofs = self._mechanism.degrees_of_freedom
+            return np.concatenate(noisy), rng.uniform(-scale, scale, dofs)
+        joints = self._joints if scale or self._is_moved else []
+        positions = {joint.name: self._positions(joint, rng, scale) for joint in joints}
+        return positions, {joint.name: rng.uniform(-scale, scale, joint.dofs) for joint in joints}
+
+    def _positions(self, joint: Joint, rng: np.random.Generator, scale: float) -> Array:
+        """Return random positions of one joint."""
+        noise = rng.uniform(-scale, scale, joint.dofs)
+        center = self._centers[joint.name]
+        if not joint.joint_type.has_quaternion:
+            values: Array = center + noise
+            if joint.limits is None or _is_outside(joint, center):
+                return values
+            return np.minimum(np.maximum(values, joint.limits[:, 0]), joint.limits[:, 1])
+        half = np.concatenate(([1.0], 0.5 * noise[-3:]))
+        rotation: Array = half / np.sqrt(half @ half)
+        if not joint.joint_type.translations:
+            return rotation
+        orientation = quaternion_product(center[3:], rotation)
+        return np.concatenate((center[:3] + noise[:3], orientation))
+
+
+def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> list[Joint]:
+    """Return the tree joints that set an initial state: those in no loop, and actuated ones.
+
+    Where the actuated joints of a loop are more than its degrees of freedom, those nearest to the
+    world set it. Joints of a loop that are `named` come before the actuated ones.
+
+    Args:
+        mechanism: with the joints.
+        named: names of joints that set the state.
+
+    Raises:
+        ValueError: named joints that depend on each other.
+    """
+    looped = loop_joints(mechanism)
+    tree = mechanism.tree_joints
+    first = [joint for joint in tree if joint.name in (named or ())]
+    free = [joint for joint in tree if joint.name not in looped]
+    actuated = [joint for joint in tree if joint.name in looped and joint.actuated]
+    actuated.sort(key=lambda joint: _depth_of(mechanism, joint))
+    motion = _motion(mechanism)
+    rows, row = {}, 0
+    for joint in tree:
+        rows[joint.name] = list(range(row, row + joint.dofs))
+        row += joint.dofs
+    selected: list[int] = []
+    accepted = []
+    for joint in dict.fromkeys([*first, *free, *actuated]):
+        trial = selected + rows[joint.name]
+        if len(trial) <= mechanism.degrees_of_freedom and _is_independent(motion[trial]):
+            selected = trial
+            accepted.append(joint)
+        elif joint in first:
+            others = [one.name for one in accepted]
+            expected = f"joints that move independently: this one follows {', '.join(others)}"
+            require(False, "start", joint.name, expected)
+    return [joint for joint in tree if joint in accepted]
+
+
+def _depth_of(mechanism: Mechanism, joint: Joint) -> int:
+    """Return the number of joints between a tree joint and the world."""
+    carriers = {each.child: each for each in mechanism.tree_joints}
+    depth = 0
+    while joint.parent in carriers:
+        joint = carriers[joint.parent]
+        depth += 1
+    return depth
+
+
+def _motion(mechanism: Mechanism) -> Array:
+    """Return a basis (tree dofs, m) of the velocities that loops and couplings allow."""
+    tree = TreeKinematics(mechanism)
+    closing = mechanism.closing_joints
+    if not closing:
+        return tree.velocity_map
+    frames = [joint_frames(mechanism, joint) for joint in closing]
+    structure = mechanism.structure
+    rows = [structure.loop_constraints[joint.name] for joint in closing]
+    system = LoopSystem(tree, frames, rows, loop_lengths(mechanism, tree, frames))
+    derivatives = system.evaluate(tree.poses(structure.assembly[None]))[1][0]
+    _, sizes, basis = np.linalg.svd(derivatives)
+    rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
+    motion: Array = system.gains @ basis[rank:].T
+    return motion
+
+
+def _is_independent(motion: Array) -> bool:
+    """Return whether the rows (n, m) of a basis are linearly independent."""
+    if len(motion) > motion.shape[1]:
+        return False
+    sizes = np.linalg.svd(motion, compute_uv=False)
+    return bool(sizes.min(initial=np.inf) > _DEPENDENT * sizes.max(initial=0.0))
+
+
+def _positions_by_joint(
+    mechanism: Mechanism, start: Mapping[str, float]
+) -> dict[str, dict[int, float]]:
+    """Return column -> position by joint, from positions by coordinate name."""
+    require(isinstance(start, Mapping), "start", start, "{joint: position}")
+    columns = {
+        name: (joint, column)
+        for joint in mechanism.tree_joints
+        if not joint.joint_type.has_quaternion
+        for column, name in enumerate(joint.position_names)
+    }
+    named: dict[str, dict[int, float]] = {}
+    for name, value in start.items():
+        require(name in columns, "start", name, f"names among {', '.join(columns)}")
+        require(is_number(value), f"start of {name}", value, "a finite number (rad, m)")
+        joint, column = columns[name]
+        if joint.limits is not None:
+            low, high = joint.limits[column]
+            expected = f"a position within its limits, {low:g} to {high:g}"
+            require(low <= value <= high, f"start of {name}", value, expected)
+        named.setdefault(joint.name, {})[column] = float(value)
+    return named
+
+
+def _centers(
+    mechanism: Mechanism, joints: list[Joint], named: Mapping[str, Mapping[int, float]]
+) -> dict[str, Array]:
+    """Return the positions about which each joint starts."""
+    tree = mechanism.tree_joints
+    ends = np.cumsum([len(joint.joint_type.positions) for joint in tree])
+    assembly = dict(
+        zip([j.name for j in tree], np.split(mechanism.structure.assembly, ends[:-1]), strict=True)
+    )
+    looped = loop_joints(mechanism)
+    centers = {}
+    for joint in joints:
+        center = np.array(assembly[joint.name])
+        if joint.type == "floating":  # its coordinates are a pose
+            center = relative_pose(mechanism, joint.parent, joint.child)
+        elif joint.name not in looped and _is_outside(joint, center):
+            center = _inside(joint, center)
+        for column, value in named.get(joint.name, {}).items():
+            center[column] = value
+        centers[joint.name] = center
+    return centers
+
+
+def _is_outside(joint: Joint, positions: Array | float) -> bool:
+    """Return whether positions of a joint are beyond its limits."""
+    if joint.limits is None:
+        return False
+    return bool((positions < joint.limits[:, 0]).any() or (positions > joint.limits[:, 1]).any())
+
+
+def _inside(joint: Joint, positions: Array) -> Array:
+    """Return positions, the middle of its limits for those that are beyond them."""
+    assert joint.limits is not None
+    low, high = joint.limits.T
+    with np.errstate(invalid="ignore"):  # of a joint with one limit
+        middle = np.where(np.isfinite(high - low), 0.5 * (low + high), np.clip(0.0, low, high))
+    inside: Array = np.where((positions < low) | (positions > high), middle, positions)
+    return inside

@@ -1,0 +1,1 @@
+"""Parts of the environment of any URDF file: its motors, and the state of a floating base."""

@@ -1,0 +1,176 @@
+"""Control of the actuated joints of a robot: by torques, or by motors with a target."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from vigym.envs.arrays import Array
+from vigym.envs.options import is_number, require
+from vigym.envs.random_start import independent_joints
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.mechanism import Mechanism
+
+CONTROLS = ("torque", "position", "velocity")
+REACH = 0.5 * np.pi  # of a target from the start, for joints without limits [rad or m]
+FULL_ERROR = {False: 0.4, True: 0.1}  # for full effort, by default [rad], of a slide [m]
+SETTLING = 0.04  # kd / kp by default [s]
+FULL_SLIP = 0.2  # part of the largest rate that is the error of full effort, by default
+
+Given = float | Mapping[str, float] | None  # for all joints, or by joint
+
+
+def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
+    """Return a copy whose tree joints have other efforts; 0 makes a joint passive.
+
+    Args:
+        mechanism: with the joints; itself for None.
+        efforts: largest force [N or N m] of all actuated joints, or by joint.
+
+    Raises:
+        ValueError: an unknown joint, or an effort that is no number >= 0.
+    """
+    if efforts is None:
+        return mechanism
+    tree = {joint.name: joint for joint in mechanism.tree_joints if joint.name in mechanism.joints}
+    driven = [name for name, joint in tree.items() if joint.actuated]
+    values = _by_joint("efforts", efforts, driven, list(tree))
+    joints = dict(mechanism.joints)
+    for name, value in values.items():
+        joints[name] = replace(tree[name], effort=value or None)
+    return mechanism.with_elements(joints=joints)
+
+
+def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
+    """Return a copy in which joints that others determine are passive; a warning names them.
+
+    These are actuated joints that follow from others by loops or couplings, so that two motors
+    with a target each would work against each other.
+    """
+    leading = {joint.name for joint in independent_joints(mechanism)}
+    driven = [joint.name for joint in mechanism.tree_joints if joint.actuated]
+    names = [name for name in driven if name not in leading]
+    if names:
+        warnings.warn(
+            f"{mechanism.name!r}: {', '.join(names)} follow from other motors, by loops or "
+            "couplings, and are passive; efforts={joint: effort} or control=... keeps them",
+            stacklevel=2,
+        )
+    return with_efforts(mechanism, dict.fromkeys(names, 0.0))
+
+
+class Actuation:
+    """Control of the actuated joints: what an action in [-1, 1] asks of them.
+
+    Args:
+        control: "torque": the action times the effort; "position": a target between the joint's
+            limits, its start at 0; "velocity": the action times the largest rate.
+        kp: gain of position motors [N m/rad or N/m] of all joints, or by joint; None: the effort at
+            an error of 0.4 rad or 0.1 m.
+        kd: gain of motors on the rate [N m s/rad or N s/m]; None: 0.04 s times kp, for velocity
+            motors the effort at an error of a fifth of the largest rate.
+        scale: part of the range of targets that actions reach.
+
+    Raises:
+        ValueError: an option out of range.
+    """
+
+    def __init__(self, control: str, kp: Given, kd: Given, scale: float) -> None:
+        require(control in CONTROLS, "control", control, f"one of {', '.join(CONTROLS)}")
+        without = {"torque": {"kp": kp, "kd": kd}, "velocity": {"kp": kp}, "position": {}}
+        for option, value in without[control].items():
+            require(value is None, option, value, f"None with control={control!r}")
+        require(is_number(scale) and 0.0 < scale <= 1.0, "action_scale", scale, "0 < number <= 1")
+        fits = scale == 1.0 or control != "torque"
+        require(fits, "action_scale", scale, "1 with control='torque'; efforts scale torques")
+        self._control = control
+        self._kp = kp
+        self._kd = kd
+        self._scale = scale
+        self._center = self._above = self._below = np.zeros(0)
+
+    def add_motors(self, mechanism: Mechanism, start: Mapping[str, float]) -> None:
+        """Add the motors to a mechanism.
+
+        Args:
+            mechanism: with the joints.
+            start: joint -> position at the start [rad, m].
+
+        Raises:
+            ValueError: gains for unknown joints, or no largest rate with control="velocity".
+            MechanismError: an actuated joint of several degrees of freedom, or an unlimited effort.
+        """
+        if self._control == "torque":
+            return
+        joints = [joint for joint in mechanism.tree_joints if joint.actuated]
+        names = [joint.name for joint in joints]
+        kp = _by_joint("kp", self._kp, names, names)
+        kd = _by_joint("kd", self._kd, names, names)
+        ranges = []
+        for joint in joints:
+            _require_limited(joint)
+            effort = joint.effort or 0.0
+            if self._control == "position":
+                slides = bool(joint.joint_type.translations)
+                stiffness = kp.get(joint.name, effort / FULL_ERROR[slides])
+                damping = kd.get(joint.name, SETTLING * stiffness)
+                ranges.append(_target_range(joint, start[joint.name]))
+            else:
+                rate = _largest_rate(joint)
+                stiffness = 0.0
+                damping = kd.get(joint.name, effort / (FULL_SLIP * rate))
+                ranges.append((-rate, 0.0, rate))
+            mechanism.add_motor(joint.name, stiffness, damping)
+        low, self._center, high = np.array(ranges).T
+        self._above = self._scale * (high - self._center)
+        self._below = self._scale * (self._center - low)
+
+    def targets(self, action: Array) -> Array | None:
+        """Return the motor targets (..., n_motors) [rad, m, per s] of an action; None: torques."""
+        if self._control == "torque":
+            return None
+        up, down = np.maximum(action, 0.0), np.minimum(action, 0.0)
+        targets: Array = self._center + up * self._above + down * self._below
+        return targets
+
+
+def _by_joint(option: str, given: Given, every: list[str], known: list[str]) -> dict[str, float]:
+    """Return joint -> value; a number is that of `every` joint, {} for None."""
+    if given is None:
+        return {}
+    values = given if isinstance(given, Mapping) else dict.fromkeys(every, given)
+    for name, value in values.items():
+        require(name in known, option, name, f"joints among {', '.join(known)}")
+        valid = is_number(value) and value >= 0.0
+        require(valid, f"{option} of {name}", value, "a number >= 0")
+    return {name: float(value) for name, value in values.items()}
+
+
+def _require_limited(joint: Joint) -> None:
+    if joint.dofs != 1:
+        found = f"a {joint.type} joint of {joint.dofs} degrees of freedom"
+        expected = "control='torque', or efforts that make it passive"
+        raise MechanismError(f"motor of joint {joint.name!r}: found {found}, expected {expected}")
+    if not np.isfinite(joint.effort or 0.0):
+        expected = f"a finite one: efforts={{{joint.name!r}: ...}}"
+        raise MechanismError(f"joint {joint.name!r} effort: found inf, expected {expected}")
+
+
+def _target_range(joint: Joint, start: float) -> tuple[float, float, float]:
+    """Return lowest, middle and highest target of a joint; the middle is its start."""
+    low, high = (start - REACH, start + REACH)
+    if joint.limits is not None:
+        limits = joint.limits[0]
+        low = float(limits[0]) if np.isfinite(limits[0]) else low
+        high = float(limits[1]) if np.isfinite(limits[1]) else high
+    return min(low, start), start, max(high, start)
+
+
+def _largest_rate(joint: Joint) -> float:
+    rate = joint.velocity
+    if rate is None or not 0.0 < rate < np.inf:
+        expected = "a finite <limit velocity> > 0 that scales velocity targets"
+        raise MechanismError(f"joint {joint.name!r} velocity: found {rate}, expected {expected}")
+    return rate

@@ -1,0 +1,1 @@
+"""Training with stable-baselines3 or SBX: recipes, runs and their files."""

@@ -1,0 +1,84 @@
+"""Vector environments to train in: vigym's own, and those of any other Gymnasium id."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+from stable_baselines3.common.preprocessing import is_image_space
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+
+from vigym.envs.registry import VECTOR
+from vigym.wrappers.sb3 import SB3VecEnv
+
+
+def is_own(env_id: str) -> bool:
+    """Return whether the environment of an id is a task of vigym, or of a user."""
+    return gym.spec(env_id).vector_entry_point == VECTOR
+
+
+class TimedVecEnv(VecEnvWrapper):
+    """Vector environment with the time of its steps, and returns and lengths of its episodes.
+
+    Tasks of vigym are stepped as one batch, other environments one after the other.
+
+    Args:
+        env_id: id of the environment.
+        count: number of environments.
+        options: of the environment.
+
+    Attributes:
+        seconds: time of all steps so far.
+    """
+
+    def __init__(self, env_id: str, count: int, options: Mapping[str, Any]) -> None:
+        if is_own(env_id):
+            envs = gym.make_vec(env_id, count, autoreset_mode="SameStep", **options)
+        else:
+            mode = {"autoreset_mode": AutoresetMode.SAME_STEP}
+            envs = gym.make_vec(env_id, count, "sync", vector_kwargs=mode, **options)
+        super().__init__(VecMonitor(SB3VecEnv(envs)))
+        self.seconds = 0.0
+
+    def reset(self) -> Any:
+        """Reset all environments."""
+        return self.venv.reset()
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Step all environments."""
+        start = time.perf_counter()
+        result = self.venv.step_wait()
+        self.seconds += time.perf_counter() - start
+        return result
+
+
+def normalised(envs: VecEnv, gamma: float, normalize: bool) -> VecNormalize:
+    """Return environments with normalised rewards, and observations that are numbers.
+
+    Args:
+        envs: the environments.
+        gamma: discount factor, by which returns are estimated.
+        normalize: whether anything is normalised.
+    """
+    space = envs.observation_space
+    if isinstance(space, spaces.Dict):
+        keys = [key for key, part in space.spaces.items() if _is_numeric(part)]
+        observed = normalize and bool(keys)
+        return VecNormalize(envs, observed, normalize, gamma=gamma, norm_obs_keys=keys)
+    return VecNormalize(envs, normalize and _is_numeric(space), normalize, gamma=gamma)
+
+
+def policy_class(space: spaces.Space[Any]) -> str:
+    """Return the name of the policy for observations of a space."""
+    if isinstance(space, spaces.Dict):
+        return "MultiInputPolicy"
+    return "CnnPolicy" if is_image_space(space) else "MlpPolicy"
+
+
+def _is_numeric(space: spaces.Space[Any]) -> bool:
+    return isinstance(space, spaces.Box) and not is_image_space(space)

@@ -1,0 +1,125 @@
+"""Algorithms by name, of stable-baselines3 or of SBX, its twin on JAX; their hyperparameters."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+
+from vigym.envs.options import suggest
+from vigym.evaluation.policies import PACKAGES, normalisation_file
+from vigym.training.checkpoints import MODEL, REPLAY
+from vigym.training.environments import normalised, policy_class
+from vigym.training.recipes import HYPERPARAMETERS, RECIPES, Recipe
+
+LEARNERS = {"sb3": "stable_baselines3", "sbx": "sbx"}  # and their modules
+ALGORITHMS = tuple(RECIPES)
+_LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo3
+# small first actions, a default of stable-baselines3: others may be beyond what can be undone
+_SBX_PPO = {"ortho_init": True}
+# arguments of an algorithm that are no hyperparameters
+_OTHERS = ("self", "policy", "env", "seed", "device", "verbose", "tensorboard_log")
+
+
+def algorithm_class(algo: str, learner: str) -> type[BaseAlgorithm]:
+    """Return the class of an algorithm.
+
+    Args:
+        algo: one of `ALGORITHMS`.
+        learner: key of `LEARNERS`.
+
+    Raises:
+        ValueError: an unknown algorithm or learner.
+        ImportError: the learner is not installed.
+    """
+    if algo not in ALGORITHMS:
+        raise ValueError(f"algo: found {algo!r}, {suggest(algo, list(ALGORITHMS))}")
+    if learner not in LEARNERS:
+        raise ValueError(f"learner: found {learner!r}, {suggest(learner, list(LEARNERS))}")
+    module_name = LEARNERS[learner]
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        mend = f"pip install {PACKAGES[module_name]}"
+        raise ImportError(f"learner {learner!r}: {error}; {mend}") from error
+    found: type[BaseAlgorithm] = getattr(module, algo.upper())
+    return found
+
+
+def check_hyperparameters(algorithm: type[BaseAlgorithm], names: list[str]) -> None:
+    """Raise ValueError for a name that is no hyperparameter of a recipe or an algorithm."""
+    own = [name for name in inspect.signature(algorithm).parameters if name not in _OTHERS]
+    known = [*HYPERPARAMETERS, *own]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"hyperparameter: found {name!r}, {suggest(name, known)}")
+
+
+def learning_rate(value: Any) -> float | LinearSchedule:
+    """Return the learning rate of a recipe: a number, or a linear schedule for "lin_NUMBER".
+
+    Raises:
+        ValueError: neither.
+    """
+    text = str(value)
+    try:
+        if text.startswith(_LINEAR):
+            return LinearSchedule(float(text.removeprefix(_LINEAR)), 0.0, 1.0)
+        return float(text)
+    except ValueError as error:
+        expected = "a number, or lin_NUMBER for one that decreases to zero"
+        raise ValueError(f"learning_rate: found {value!r}, expected {expected}") from error
+
+
+def new_model(
+    algorithm: type[BaseAlgorithm], recipe: Recipe, envs: VecEnv, seed: int, log: str | None
+) -> BaseAlgorithm:
+    """Return a model to train.
+
+    Args:
+        algorithm: its class.
+        recipe: with the hyperparameters.
+        envs: to train in.
+        seed: of networks and actions.
+        log: folder of tensorboard's files, or None.
+
+    Raises:
+        ValueError: observations or actions that the algorithm does not support, or a learning rate
+            that is none.
+    """
+    make: Any = algorithm  # its own constructor has other arguments than that of the base class
+    policy = policy_class(envs.observation_space) if recipe.policy == "auto" else recipe.policy
+    rate = learning_rate(recipe.learning_rate)
+    gamma = recipe.algorithm.get("gamma", 0.99)
+    settings = {"learning_rate": rate, "seed": seed, "device": "cpu", "tensorboard_log": log}
+    settings |= recipe.algorithm
+    if algorithm.__module__.startswith("sbx.ppo"):
+        settings["policy_kwargs"] = _SBX_PPO | recipe.algorithm.get("policy_kwargs", {})
+    try:
+        model: BaseAlgorithm = make(policy, normalised(envs, gamma, recipe.normalize), **settings)
+    except AssertionError as error:  # of spaces
+        raise ValueError(f"{algorithm.__name__}: {error}") from error
+    return model
+
+
+def saved_model(
+    algorithm: type[BaseAlgorithm], folder: Path, envs: VecEnv, log: str | None
+) -> BaseAlgorithm:
+    """Return the model of a checkpoint, to train on.
+
+    Args:
+        algorithm: its class.
+        folder: of the checkpoint; the replay buffer is that of the run.
+        envs: to train in.
+        log: folder of tensorboard's files, or None.
+    """
+    envs = VecNormalize.load(str(normalisation_file(folder)), envs)
+    model = algorithm.load(folder / MODEL, envs, device="cpu", tensorboard_log=log)
+    if isinstance(model, OffPolicyAlgorithm):
+        model.load_replay_buffer(folder.parents[1] / REPLAY)
+    return model

@@ -1,0 +1,180 @@
+"""Recipes of training: hyperparameters of each environment and algorithm, and default ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import inf, pi
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Success:
+    """Condition of a successful episode: a quantity is in its range at the end.
+
+    Attributes:
+        quantity: key of `info`.
+        low: lower end of the range.
+        high: upper end of the range.
+        seconds: length of the checked time at the end of the episode [s].
+        terminates: whether success itself ends an episode; else an early end is a failure.
+        share: least share of the checked time in which the quantity has to be in its range.
+    """
+
+    quantity: str
+    low: float
+    high: float
+    seconds: float
+    terminates: bool = False
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Recipe of a training run; names of hyperparameters are those of rl_zoo3.
+
+    Attributes:
+        n_timesteps: number of control steps.
+        success: condition of a successful episode; None: the environment's reward threshold.
+        n_envs: number of environments in the vector environment.
+        learning_rate: a number, or "lin_" before one that decreases linearly to zero.
+        normalize: whether observations and rewards are normalised.
+        policy: class of the policy; "auto": the one for the observations.
+        training: options of the environment in training, for wider starts than in evaluation.
+        algorithm: other arguments of the algorithm.
+    """
+
+    n_timesteps: int
+    success: Success | None = None
+    n_envs: int = 16
+    learning_rate: float | str = "lin_1e-3"
+    normalize: bool = True
+    policy: str = "auto"
+    training: dict[str, Any] = field(default_factory=dict)
+    algorithm: dict[str, Any] = field(default_factory=dict)
+
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> "Recipe":
+        """Return the recipe with other hyperparameters: fields of it, or of the algorithm."""
+        own = {name: value for name, value in values.items() if name in HYPERPARAMETERS}
+        others = {name: value for name, value in values.items() if name not in own}
+        return replace(self, **own, algorithm=self.algorithm | others)
+
+
+# fields of a recipe that are hyperparameters
+HYPERPARAMETERS = [
+    each.name for each in fields(Recipe) if each.name not in ("success", "training", "algorithm")
+]
+
+# Rollouts of 16 x 256 steps, few large batches: on one core the learner takes most of the time.
+_PPO = {
+    "n_steps": 256,
+    "batch_size": 512,
+    "n_epochs": 10,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "ent_coef": 0.0,
+}
+_WIDE = _PPO | {"n_steps": 64}  # rollouts of the same size from 64 environments: faster
+
+PPO = {
+    "vigym/Pendulum-v0": Recipe(
+        n_timesteps=400_000,
+        n_envs=64,
+        success=Success("angle", -0.1, 0.1, seconds=5.0),
+        training={"reset_noise_scale": pi},
+        algorithm=_WIDE,
+    ),
+    "vigym/CartPole-v0": Recipe(
+        n_timesteps=500_000,
+        success=Success("angle", -0.1, 0.1, seconds=5.0),
+        learning_rate="lin_5e-4",
+        algorithm=_PPO,
+    ),
+    "vigym/InvertedDoublePendulum-v0": Recipe(
+        n_timesteps=600_000,
+        n_envs=64,
+        success=Success("tip_height", 0.9, inf, seconds=20.0),
+        training={"reset_noise_scale": 0.3, "max_episode_steps": 300},
+        algorithm=_WIDE,
+    ),
+    "vigym/Acrobot-v0": Recipe(
+        n_timesteps=500_000,
+        success=Success("tip_height", 1.0, inf, seconds=0.0, terminates=True),
+        algorithm=_PPO,
+    ),
+    "vigym/PendulumChain-v0": Recipe(
+        n_timesteps=400_000,
+        success=Success("tip_height", 0.8, inf, seconds=5.0),
+        algorithm=_PPO,
+    ),
+    # Rewards of an action follow within tenths of a second.
+    "vigym/FourBar-v0": Recipe(
+        n_timesteps=600_000,
+        success=Success("speed_error", -2.0, 2.0, seconds=4.0),
+        training={"reset_noise_scale": pi},
+        algorithm=_PPO | {"gamma": 0.9, "policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Rewards of an action follow within half a second.
+    "vigym/MinitaurLeg-v0": Recipe(
+        n_timesteps=600_000,
+        n_envs=64,
+        success=Success("apex", 0.42, 0.48, seconds=4.0, share=0.6),
+        algorithm=_WIDE | {"policy_kwargs": {"log_std_init": -0.7}},
+    ),
+    # Success is 0.8 of the distance of the scripted trot in ten seconds.
+    "vigym/Minitaur-v0": Recipe(
+        n_timesteps=400_000,
+        success=Success("x_position", 2.9, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    # Large initial exploration: else a snake that does not crawl yet learns to save power at rest.
+    "vigym/Snake-v0": Recipe(
+        n_timesteps=400_000,
+        n_envs=64,
+        success=Success("travelled", 8.0, inf, seconds=0.0),
+        algorithm=_WIDE | {"policy_kwargs": {"log_std_init": 0.0}},
+    ),
+    "vigym/SnakeSidewinding-v0": Recipe(
+        n_timesteps=200_000,
+        success=Success("travelled", 3.2, inf, seconds=0.0),
+        algorithm=_PPO | {"policy_kwargs": {"log_std_init": 0.0}},
+    ),
+}
+
+# One gradient step per four control steps: 16 after each step of the 64 environments.
+_SAC = {
+    "buffer_size": 200_000,
+    "learning_starts": 5_000,
+    "batch_size": 256,
+    "train_freq": 1,
+    "gradient_steps": 16,
+    "gamma": 0.99,
+    "tau": 0.005,
+}
+
+SAC = {
+    "vigym/Pendulum-v0": replace(PPO["vigym/Pendulum-v0"], n_timesteps=60_000, algorithm=_SAC),
+}
+
+RECIPES: dict[str, dict[str, Recipe]] = {"ppo": PPO, "sac": SAC}
+# of all other environments: small first actions, which a robot survives
+DEFAULTS = {
+    "ppo": Recipe(
+        n_timesteps=500_000,
+        n_envs=64,
+        algorithm=_WIDE | {"policy_kwargs": {"log_std_init": -1.0}},
+    ),
+    "sac": Recipe(n_timesteps=200_000, n_envs=64, learning_rate="lin_5e-4", algorithm=_SAC),
+}
+
+
+def recipe_of(env_id: str, algo: str) -> Recipe:
+    """Return the recipe of an environment and an algorithm: its own, or the default one.
+
+    Without one of its own for the algorithm the condition of success is that of the other one.
+    """
+    if env_id in RECIPES[algo]:
+        return RECIPES[algo][env_id]
+    others = [table[env_id] for table in RECIPES.values() if env_id in table]
+    if not others:
+        return DEFAULTS[algo]
+    return replace(DEFAULTS[algo], success=others[0].success, training=others[0].training)

@@ -1,0 +1,194 @@
+"""Evaluation of a trained policy over fresh episodes: successes, figures, curve and film."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from matplotlib.figure import Figure
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import VecNormalize
+
+from vigym.evaluation.episodes import Episode
+from vigym.evaluation.evaluate import Evaluation
+from vigym.evaluation.evaluate import evaluate as play
+from vigym.evaluation.policies import load_model, normalisation_file
+from vigym.evaluation.tables import table_of
+from vigym.training.environments import TimedVecEnv
+from vigym.training.recipes import Success
+
+TOGETHER = 16  # environments of an evaluation of others' ids
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of a trained policy.
+
+    Attributes:
+        figures: means and extremes over the episodes by name, as `results.json` has them; None
+            for what an environment does not have.
+        table: rows of quantity, unit and value.
+    """
+
+    figures: dict[str, float | None]
+    table: list[list[str]]
+
+    @property
+    def success_rate(self) -> float | None:
+        """Share of successful episodes; None without a condition of success."""
+        return self.figures["success_rate"]
+
+
+def evaluate(
+    env_id: str,
+    controller: str | Callable[..., Any],
+    success: Success | None,
+    episodes: int,
+    seed: int,
+    options: Mapping[str, Any] | None = None,
+) -> Result:
+    """Play episodes of a task with the seeds seed, seed + 1, ... and return the result.
+
+    Args:
+        env_id: id of a task of vigym or of a user.
+        controller: as for `vigym.evaluate`, such as the path of a model or a callable.
+        success: condition of a successful episode; None: a return of the reward threshold.
+        episodes: number of episodes.
+        seed: of the first one.
+        options: of the environment.
+    """
+    traces = () if success is None else (success.quantity,)
+    evaluation = play(env_id, controller, episodes, seed, options=options, traces=traces)
+    if success is None:
+        rate = _share_above_threshold(env_id, evaluation.column("return_"))
+    else:
+        rate = float(np.mean([is_successful(episode, success) for episode in evaluation.rows]))
+    rows = [list(row) for row in table_of([evaluation])]
+    return Result(_figures(evaluation, rate), [*_success_row(rate), *rows])
+
+
+def evaluate_other(
+    env_id: str, model: Path, episodes: int, seed: int, options: Mapping[str, Any]
+) -> Result:
+    """Play episodes of an environment that is no task of vigym and return the result.
+
+    Args:
+        env_id: its id.
+        model: path of the policy.
+        episodes: number of episodes.
+        seed: of the first environment.
+        options: of the environment.
+    """
+    envs = TimedVecEnv(env_id, min(episodes, TOGETHER), options)
+    envs.seed(seed)
+    single = gym.make(env_id, **options)
+    policy = load_model(model, single).model
+    single.close()
+    file = normalisation_file(model.parent)
+    assert file is not None
+    normalised = VecNormalize.load(str(file), envs)
+    normalised.training = normalised.norm_reward = False
+    found: Any = evaluate_policy(policy, normalised, episodes, return_episode_rewards=True)
+    returns, lengths = np.array(found[0]), np.array(found[1])
+    envs.close()
+    rate = _share_above_threshold(env_id, returns)
+    figures = {
+        "episodes": len(returns),
+        "mean_return": float(returns.mean()),
+        "return_deviation": float(returns.std()),
+        "success_rate": rate,
+        "mean_length": float(lengths.mean()),
+    }
+    table = [["return", "", f"{returns.mean():.5g} ± {returns.std():.3g}"]]
+    table.append(["length", "steps", f"{lengths.mean():.5g}"])
+    return Result(figures, [*_success_row(rate), *table])
+
+
+def _share_above_threshold(env_id: str, returns: Any) -> float | None:
+    threshold = gym.spec(env_id).reward_threshold
+    return None if threshold is None else float(np.mean(np.asarray(returns) >= threshold))
+
+
+def _success_row(rate: float | None) -> list[list[str]]:
+    return [] if rate is None else [["success rate", "%", f"{100.0 * rate:.0f}"]]
+
+
+def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, float | None]:
+    """Return means and extremes over the episodes by name.
+
+    Environment steps per second exclude the policy. Speed and cost of transport are None where
+    nothing travels, since JSON has no nan.
+    """
+    column = evaluation.column
+    figures = {
+        "episodes": len(evaluation.rows),
+        "mean_return": float(column("return_").mean()),
+        "return_deviation": float(column("return_").std()),
+        "mean_length": float(column("length").mean()),
+        "energy_balance": float(column("energy_balance").max()),
+        "energy_change": float(column("energy_change").max()),
+        "constraint_residual": float(column("constraint_residual").max()),
+        "solver_failures": int(column("unconverged_steps").sum()),
+        "steps_per_second": evaluation.steps_per_second,
+        "power": float(column("power").mean()),
+        "speed": float(column("speed").mean()),
+        "slowest": float(column("speed").min()),
+        "cost_of_transport": float(column("cost_of_transport").mean()),
+    }
+    finite = {name: value if np.isfinite(value) else None for name, value in figures.items()}
+    return finite | {"success_rate": success_rate}
+
+
+def is_successful(episode: Episode, success: Success) -> bool:
+    """Whether the quantity was in its range for long enough at the end of a completed episode."""
+    values = episode.traces[success.quantity][1:]
+    inside = (success.low <= values) & (values <= success.high)
+    required = max(1, round(success.seconds * episode.length / episode.seconds))
+    lasted = episode.length >= required and inside[-required:].mean() >= success.share
+    return bool(lasted) and episode.terminated == success.terminates
+
+
+def plot_curve(curve: Path, picture: Path) -> None:
+    """Draw the mean return of the evaluations in training.
+
+    Args:
+        curve: csv file with columns steps and return.
+        picture: file to write.
+    """
+    figure = Figure(figsize=(6.0, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(*np.loadtxt(curve, delimiter=",", skiprows=1, ndmin=2).T, marker=".")
+    axes.set(xlabel="control steps", ylabel="mean return of an evaluation")
+    figure.savefig(picture, dpi=120)
+
+
+def record_other(
+    env_id: str, model: Path, path: Path, seed: int, options: Mapping[str, Any]
+) -> None:
+    """Record an episode of an environment that is no task of vigym, as Gymnasium does.
+
+    Args:
+        env_id: its id.
+        model: path of the policy.
+        path: of the video, an .mp4.
+        seed: of the episode.
+        options: of the environment.
+    """
+    folder = path.with_suffix("")
+    env = gym.make(env_id, render_mode="rgb_array", **options)
+    try:
+        film: Any = gym.wrappers.RecordVideo(env, str(folder), disable_logger=True)
+        policy = load_model(model, env)
+        observation, info = film.reset(seed=seed)
+        done = False
+        while not done:
+            observation, _, terminated, truncated, info = film.step(policy(observation, info))
+            done = terminated or truncated
+        film.close()
+        next(folder.glob("*.mp4")).replace(path)
+    finally:
+        env.close()
+        shutil.rmtree(folder, ignore_errors=True)

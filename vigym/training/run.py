@@ -1,0 +1,196 @@
+"""Training run with PPO or SAC: from an environment to a policy, its figures, curve and film."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import EvalCallback
+from stable_baselines3.common.vec_env import VecNormalize
+
+import vigym
+from vigym.envs.tasks.urdf import Urdf
+from vigym.evaluation.environments import make_env
+from vigym.evaluation.episodes import Progress
+from vigym.evaluation.video import record_video
+from vigym.training.checkpoints import (
+    MODEL,
+    CheckpointCallback,
+    newest_checkpoint,
+    restore,
+    write_configuration,
+)
+from vigym.training.environments import TimedVecEnv, is_own
+from vigym.training.learners import (
+    algorithm_class,
+    check_hyperparameters,
+    new_model,
+    saved_model,
+)
+from vigym.training.recipes import Recipe, recipe_of
+from vigym.training.results import Result, evaluate, evaluate_other, plot_curve, record_other
+
+EVALUATIONS = 10  # in training, per run
+EVALUATION_ENVS = 16  # environments, and episodes, of one evaluation in training
+FRESH_SEED = 1_000_000  # first seed of the last evaluation, whose episodes training never plays
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRun:
+    """Training run: what is trained, how, and where its files go.
+
+    Attributes:
+        env_id: id of a registered environment.
+        out: folder of the run.
+        options: of the environment.
+        algo: "ppo" or "sac".
+        learner: "sb3" (stable-baselines3) or "sbx" (its twin on JAX).
+        hyperparameters: in place of those of the recipe; names are those of rl_zoo3.
+        seed: of networks and environments.
+        episodes: of the last evaluation.
+        resume: whether to continue from the newest checkpoint of the folder.
+        tensorboard: whether to write curves for tensorboard.
+    """
+
+    env_id: str
+    out: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+    algo: str = "ppo"
+    learner: str = "sb3"
+    hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    episodes: int = 100
+    resume: bool = False
+    tensorboard: bool = False
+
+    @property
+    def recipe(self) -> Recipe:
+        """Recipe with the hyperparameters of the run."""
+        return recipe_of(self.env_id, self.algo).with_hyperparameters(self.hyperparameters)
+
+    @property
+    def best(self) -> Path:
+        """Model of the best policy."""
+        return self.out / "best" / MODEL
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what the run was asked for, as `config.json` has it."""
+        names = ("env_id", "options", "algo", "learner", "hyperparameters", "seed")
+        return {name: getattr(self, name) for name in names} | {"vigym": vigym.__version__}
+
+
+def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
+    """Train, evaluate the best policy over fresh episodes, write all files of the run.
+
+    These are `config.json`, `checkpoints/`, `best/` (model.zip and vecnormalize.pkl), `curve.csv`
+    and `.png`, and `results.json`.
+
+    Returns:
+        What `results.json` has, and the result of the last evaluation.
+
+    Raises:
+        ValueError: an option or hyperparameter that does not fit, or a robot without a reward.
+        ImportError: the learner is not installed.
+    """
+    algorithm = algorithm_class(run.algo, run.learner)
+    check_hyperparameters(algorithm, list(run.hyperparameters))
+    recipe = run.recipe
+    _require_reward(run)
+    torch.set_num_threads(1)  # the networks are too small for more
+    run.out.mkdir(parents=True, exist_ok=True)
+    write_configuration(run.out, run.configuration())
+    start = time.perf_counter()
+    steps, environment_seconds = _learn(algorithm, run, recipe)
+    seconds = time.perf_counter() - start
+    plot_curve(run.out / "curve.csv", run.out / "curve.png")
+    result = _evaluate(run, recipe)
+    row: dict[str, Any] = {"env": run.env_id, "seed": run.seed, "timesteps": steps}
+    row |= {"algo": run.algo, "learner": run.learner, "minutes": round(seconds / 60.0, 2)}
+    row |= {"learner_share": round(1.0 - environment_seconds / seconds, 3)}
+    row |= result.figures
+    (run.out / "results.json").write_text(json.dumps(row, indent=2) + "\n")
+    return row, result
+
+
+def _require_reward(run: TrainingRun) -> None:
+    """Raise ValueError for a robot without a reward, or options that do not fit."""
+    if not is_own(run.env_id):
+        return
+    env: Any = make_env(run.env_id, run.options)
+    task = env.unwrapped.task
+    env.close()
+    if isinstance(task, Urdf) and not task.has_reward:
+        expected = "reward=module:function: there is nothing to learn without one"
+        raise ValueError(f"environment {run.env_id!r}: found a fixed robot, expected {expected}")
+
+
+def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> tuple[int, float]:
+    """Train from scratch or from the newest checkpoint.
+
+    Returns:
+        Number of control steps, and the time [s] of those of this process, with evaluations.
+    """
+    envs = TimedVecEnv(run.env_id, recipe.n_envs, {**recipe.training, **run.options})
+    evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
+    envs.seed(run.seed)
+    evaluation_envs.seed(FRESH_SEED // 2 + run.seed)
+    restore(run.out / "best")
+    log = str(run.out / "tensorboard") if run.tensorboard else None
+    last = newest_checkpoint(run.out) if run.resume else None
+    if last is None:
+        model = new_model(algorithm, recipe, envs, run.seed, log)
+    else:
+        model = saved_model(algorithm, last, envs, log)
+    trained: Any = model.get_vec_normalize_env()
+    interval = recipe.n_timesteps // (EVALUATIONS * recipe.n_envs)
+    callback = EvalCallback(
+        VecNormalize(
+            evaluation_envs,
+            training=False,
+            norm_obs=trained.norm_obs,
+            norm_reward=False,
+            norm_obs_keys=trained.norm_obs_keys,
+        ),
+        callback_after_eval=CheckpointCallback(run.out),
+        n_eval_episodes=EVALUATION_ENVS,
+        eval_freq=max(recipe.algorithm.get("n_steps", 1), interval),
+    )
+    remaining = max(0, recipe.n_timesteps - model.num_timesteps)
+    model.learn(remaining, callback=callback, reset_num_timesteps=not run.resume, progress_bar=True)
+    envs.close()
+    evaluation_envs.close()
+    return model.num_timesteps, envs.seconds + evaluation_envs.seconds
+
+
+def _evaluate(run: TrainingRun, recipe: Recipe) -> Result:
+    """Return the result of the best policy over episodes that training never played."""
+    seed = FRESH_SEED + run.seed * run.episodes
+    if is_own(run.env_id):
+        best = str(run.best)
+        return evaluate(run.env_id, best, recipe.success, run.episodes, seed, run.options)
+    return evaluate_other(run.env_id, run.best, run.episodes, seed, run.options)
+
+
+def record(run: TrainingRun, progress: Progress = lambda done: None) -> Path | None:
+    """Record an episode of the best policy; return the video, or None with a message why not.
+
+    Args:
+        run: that has ended.
+        progress: called with the finished part, in [0, 1].
+    """
+    path = run.out / "video.mp4"
+    if is_own(run.env_id):
+        record_video(run.env_id, str(run.best), path, FRESH_SEED, run.options, progress)
+        return path
+    try:
+        record_other(run.env_id, run.best, path, FRESH_SEED, run.options)
+    except (gym.error.Error, ImportError, OSError, ValueError) as error:  # of their renderers
+        print(f"no video of {run.env_id}: {error}", file=sys.stderr)
+        return None
+    return path
