@@ -143,7 +143,7 @@ def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, fl
 
 
 def is_successful(episode: Episode, success: Success) -> bool:
-    """Whether the quantity was in its range for long enough at the end of a completed episode."""
+    """Tell whether the quantity kept its range for long enough at the end of an episode."""
     values = episode.traces[success.quantity][1:]
     inside = (success.low <= values) & (values <= success.high)
     required = max(1, round(success.seconds * episode.length / episode.seconds))

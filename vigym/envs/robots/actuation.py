@@ -89,7 +89,9 @@ class Actuation:
         self._kp = kp
         self._kd = kd
         self._scale = scale
-        self._center = self._above = self._below = np.zeros(0)
+        self._center = np.zeros(0)
+        self._above = np.zeros(0)
+        self._below = np.zeros(0)
 
     def add_motors(self, mechanism: Mechanism, start: Mapping[str, float]) -> None:
         """Add the motors to a mechanism.
@@ -123,9 +125,10 @@ class Actuation:
                 damping = kd.get(joint.name, effort / (FULL_SLIP * rate))
                 ranges.append((-rate, 0.0, rate))
             mechanism.add_motor(joint.name, stiffness, damping)
-        low, self._center, high = np.array(ranges).T
-        self._above = self._scale * (high - self._center)
-        self._below = self._scale * (self._center - low)
+        limits = np.array(ranges)
+        self._center = limits[:, 1]
+        self._above = self._scale * (limits[:, 2] - self._center)
+        self._below = self._scale * (self._center - limits[:, 0])
 
     def targets(self, action: Array) -> Array | None:
         """Return the motor targets (..., n_motors) [rad, m, per s] of an action; None: torques."""

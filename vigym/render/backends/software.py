@@ -84,7 +84,7 @@ class SoftwareRenderer:
         return self._overlay.draw(picture, view, marks)
 
     def close(self) -> None:
-        """Do nothing: pictures hold no resources."""
+        """Close nothing: pictures hold no resources."""
 
     def _draw_visuals(self, picture: Pixels, corners: Array, floor: Floor | None) -> None:
         """Draw the visuals into the rectangle of the picture that contains `corners` (n, 3) [m]."""
@@ -146,7 +146,7 @@ class MapRenderer:
         return backdrop
 
     def close(self) -> None:
-        """Do nothing: maps hold no resources."""
+        """Close nothing: maps hold no resources."""
 
 
 def bounding_rectangle(view: View, corners: Array) -> Rectangle:

@@ -85,7 +85,7 @@ class Samples(NamedTuple):
     """Part of a picture.
 
     Attributes:
-        colour: (h, w, 3), or (0, 0, 3) where no colours are wanted.
+        colour: (h, w, 3), or (0, 0, 3) without colours.
         inverse: of the depth along the view (h, w) [1/m]; 0: infinitely far.
         visual: index of the visual that is seen (h, w); -1: none.
     """
