@@ -42,7 +42,7 @@ ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 # Increment [rad] above which the next must be half as large: else it leads to another root of loops
 DIVERGED_ROTATION = 1e-3
-SOFT_PROX = 1e-3  # proximal part at the start of half steps: contacts are easier to solve with more
+SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
@@ -60,7 +60,7 @@ def start_parameters(d, h, method):
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
-    prox = d.full(SOFT_PROX if method.half_steps else PROX)
+    prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
     kappa, tight = relaxation(d, 1.0 / h)
     if method.interior_point:
         clear_duals(d)
