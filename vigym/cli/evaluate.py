@@ -53,7 +53,7 @@ option_option = click.option(
     metavar="NAME=VALUE",
     help="Environment option; may be repeated.",
 )
-controller_help = "Name of `vigym list`, module:name, or model.zip"
+controller_help = "Name of `vigym list`, module:name, model.zip, or folder of RLlib"
 seed_option = click.option(
     "-s",
     "--seed",
