@@ -33,7 +33,8 @@ class RllibPolicy:
         with torch.no_grad():
             batch = {"obs": torch.as_tensor(observation, dtype=torch.float32)}
             outputs = self._module.forward_inference(batch)["action_dist_inputs"]
-        return np.clip(outputs[:, : self._actions].double().numpy(), -1.0, 1.0)
+        actions: Array = np.clip(outputs[:, : self._actions].double().numpy(), -1.0, 1.0)
+        return actions
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
