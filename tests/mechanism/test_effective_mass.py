@@ -1,0 +1,45 @@
+"""Effective masses at contacts: the least that a force meets, and the mean that scales forces."""
+
+import numpy as np
+import pytest
+
+from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.effective_mass import Mobility
+
+MASS, INERTIA, ARM = 2.0, 0.3, 0.5
+POINT = np.array([[0.0, 0.0, -ARM]])
+LEAST = 1.0 / (1.0 / MASS + ARM**2 / INERTIA)  # across the arm
+
+
+def chain(count):
+    """Return a free chain of equal bodies, which pins through their centres join."""
+    mech = Mechanism()
+    for k in range(count):
+        mech.add_body(f"b{k}", MASS, (INERTIA,) * 3)
+        if k > 0:
+            mech.add_joint(f"j{k}", "spherical", f"b{k - 1}", f"b{k}", (0.0, 0.0, 0.0))
+    return mech
+
+
+def mobility(mech):
+    return Mobility(mech, mech.structure)
+
+
+def test_a_force_meets_the_least_mass_across_the_arm():
+    assert mobility(chain(1)).least_effective_mass_at("b0", POINT) == pytest.approx(LEAST)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_ground_meets_the_geometric_mean_of_the_least_and_the_whole_mass(count):
+    found = mobility(chain(count))
+    least = 1.0 / (1.0 / (count * MASS) + ARM**2 / INERTIA)  # pins in the centres turn freely
+    mean = np.sqrt(least * count * MASS)
+    assert found.ground_contact_mass_at("b0", POINT) == pytest.approx(mean)
+
+
+def test_bodies_that_no_joint_connects_do_not_count():
+    mech = chain(2)
+    mech.add_body("apart", 1000.0, (1.0, 1.0, 1.0), position=(5.0, 0.0, 0.0))
+    mech.add_joint("slide", "prismatic", "world", "apart", (5.0, 0.0, 0.0))
+    alone = mobility(chain(2)).ground_contact_mass_at("b1", POINT)
+    assert mobility(mech).ground_contact_mass_at("b1", POINT) == pytest.approx(alone)
