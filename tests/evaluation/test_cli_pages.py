@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from vigym.render.scene.meshes import RenderError
+from vigym.render.errors import RenderError
 
 from scenes.command_line import said, table
 from vigym import assets

@@ -28,7 +28,7 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
     programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(programs) == 8
+    assert len(programs) == 9
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
 

@@ -172,7 +172,7 @@ class TwinPair:
             found.append(End(sign, body, press, slip))
         return found
 
-    def mass(self, lightest):
+    def mass(self, lightest, _joined):
         """At least what moves where both touch [kg], however they are connected."""
         own = lightest(self.body, self.middle, np.sqrt(dot(self.half, self.half)) + self.radius)
         other = lightest(self.partner, self.centre, np.linalg.norm(self.size) + self.round)

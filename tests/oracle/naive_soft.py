@@ -26,7 +26,7 @@ def lightest(point, radius, mobility):
 
 
 def masses(contacts, M, G, q):
-    """The least mass (contacts,) that a force at each contact moves; M, G: inertia and constraints at the assembly."""
+    """Masses (contacts,) that scale forces by velocities; M, G: inertia and constraints at the assembly."""
     free = null_space(G, rcond=1e-9) if len(G) else np.eye(len(M))
     mobility = free @ np.linalg.solve(free.T @ M @ free, free.T)
 
@@ -35,7 +35,17 @@ def masses(contacts, M, G, q):
         turn[:3, :3] = matrix(q[body]).T
         return lightest(point, radius, turn @ mobility[own, own] @ turn.T)
 
-    return np.array([contact.mass(lightest_of) for contact in contacts])
+    count = len(M) // 6
+    joined = np.eye(count, dtype=bool)
+    for row in G.reshape(len(G), count, 6) if len(G) else []:
+        ends = np.flatnonzero(np.abs(row).max(axis=1) > 0.0)
+        joined[np.ix_(ends, ends)] = True
+    joined = np.linalg.matrix_power(joined.astype(float), count) > 0.0
+
+    def joined_to(body):
+        return joined[body - 1] @ np.diag(M)[::6]
+
+    return np.array([contact.mass(lightest_of, joined_to) for contact in contacts])
 
 
 class Softness:

@@ -86,9 +86,9 @@ class TwinContact:
         arm = self.arm(x, q)
         return [End(1.0, self.body, arm, arm)]
 
-    def mass(self, lightest):
-        """Least mass [kg] that a force moves where it may touch."""
-        return lightest(self.body, self.point, self.radius)
+    def mass(self, lightest, joined):
+        """Mean of the least mass [kg] that a force moves where it may touch and of what joints join."""
+        return np.sqrt(lightest(self.body, self.point, self.radius) * joined(self.body))
 
     def side(self):
         """A direction of the body across the axis."""

@@ -47,7 +47,7 @@ def command(
     """  # noqa: D301
     check_env_id(env_id)
     from vigym.evaluation.video import watch
-    from vigym.render.scene.meshes import RenderError
+    from vigym.render.errors import RenderError
 
     mode = "human" if window else "browser"
     try:

@@ -176,11 +176,8 @@ def find_missed_contacts(d, knot2, knot3, h, mask):
 
 
 @phase(needs="contacts", otherwise=zero)
-def reanchor_contacts(d, h, prox, soft, mask):
+def reanchor_contacts(d, h, prox, mask):
     """Move the proximal anchors to the present force where a body sinks by more than SINKING.
-
-    In ``soft`` lanes, whose proximal part is still large, anchors stay; there it is as bad if a
-    body creeps along the ground by as much.
 
     Returns these lanes of the mask. [method of multipliers; what is left falls by the factor
     ``prox``]
@@ -189,13 +186,9 @@ def reanchor_contacts(d, h, prox, soft, mask):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE and any_lane(contact.active):
-            force, anchor = contact.force, contact.anchor_force
-            change = absolute(force[0] - anchor[0])
-            along = maximum(absolute(force[1] - anchor[1]), absolute(force[2] - anchor[2]))
-            mu = maximum(contact.friction_along, contact.friction_across)
-            change = maximum(change, where(soft, mu * along, d.full(0.0)))
+            change = absolute(contact.force[0] - contact.anchor_force[0])
             sinking = prox * h * h * change / contact.effective_mass
             moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
-            contact.anchor_force = select4(but_not(moved, soft), force, anchor)
+            contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
             reanchored = maximum(reanchored, moved)
     return reanchored

@@ -42,8 +42,8 @@ ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 # Increment [rad] above which the next must be half as large: else it leads to another root of loops
 DIVERGED_ROTATION = 1e-3
-START_PROX = 1e-3  # proximal part of the first iteration: contacts are easier to solve with more
-TIGHTENING = 0.1  # factor on the proximal part per iteration
+SOFT_PROX = 1e-3  # proximal part at the start of half steps: contacts are easier to solve with more
+TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
 STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
@@ -60,7 +60,7 @@ def start_parameters(d, h, method):
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
-    prox = d.full(PROX if method.warm else START_PROX)
+    prox = d.full(SOFT_PROX if method.half_steps else PROX)
     kappa, tight = relaxation(d, 1.0 / h)
     if method.interior_point:
         clear_duals(d)
@@ -86,8 +86,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
     if any_lane(candidates):
         reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         if not method.interior_point:
-            soft = above(prox, d.full(1.5 * PROX))
-            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, soft, candidates))
+            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
         if d.has_bounded_forces > 0:
             reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
         finished = but_not(candidates, reopened)
@@ -234,10 +233,10 @@ def attempt(d, step, lanes, method, tolerance):
         length = step_length(d, step, rotation, found, iteration)
         short_steps = short_steps + find_short_steps(d, length, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
-        active = but_not(active, hopeless)
+        iterations, active = iterations + active, but_not(active, hopeless)
         moving = but_not(active, reopened)
         missed = take_step(d, step, length, moving, method.interior_point)
-        kappa, iterations = reduce_relaxation(kappa, length, tight), iterations + active
+        kappa = reduce_relaxation(kappa, length, tight)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
@@ -247,5 +246,4 @@ def attempt(d, step, lanes, method, tolerance):
             break
         stale = find_lanes_to_refactorise(d, active, contraction, iteration)
         previous = where(active, found.residual, previous)
-        prox = maximum(d.full(PROX), TIGHTENING * prox)
     return done, iterations, residual

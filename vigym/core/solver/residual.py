@@ -91,7 +91,7 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
         leaves_cycles: whether contacts that turn between two branches take the third.
-        half_steps: whether nonsmooth lanes take half steps at first.
+        half_steps: whether nonsmooth lanes start with half steps, and with soft contacts.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
     """
 
