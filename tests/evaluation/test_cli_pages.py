@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from vigym.render.errors import RenderError
 
 from scenes.command_line import said, table
 from vigym import assets
 from vigym.cli.app import run
 from vigym.envs.env import task_class
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.render.errors import RenderError
 
 FOUR_BAR = str(assets.path("four_bar"))
 

@@ -13,6 +13,7 @@ NEEDS = {
     "train_rsl_rl": "rsl_rl",
     "train_skrl": "skrl",
     "train_torchrl": "torchrl",
+    "tune_gait": "ray.tune",
 }
 LINES = 70
 # example: why it is longer
@@ -198,6 +199,12 @@ check_train_rllib = check_train_cleanrl
 check_train_rsl_rl = check_train_cleanrl
 check_train_skrl = check_train_cleanrl
 check_train_torchrl = check_train_cleanrl
+
+
+def check_tune_gait(module):
+    best, speed = module.main(gaits=3)
+    assert set(best) == set(module.DEFAULT)
+    assert speed > 0.3  # the gait that is tried first has 0.34 m/s
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -72,8 +72,17 @@ LIBRARIES = {
     "control": {"numpy"},
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
-    "evaluation": {"numpy", "gymnasium", "matplotlib", "moviepy", "mujoco", "stable_baselines3"},
-    "training": {"numpy", "gymnasium", "matplotlib", "stable_baselines3", "torch"},
+    "evaluation": {
+        "numpy",
+        "gymnasium",
+        "matplotlib",
+        "moviepy",
+        "mujoco",
+        "ray",
+        "stable_baselines3",
+        "torch",
+    },
+    "training": {"numpy", "gymnasium", "matplotlib", "ray", "stable_baselines3", "torch"},
     "cli": {"numpy", "click", "gymnasium", "rich", "matplotlib"},
     "__init__": set(),
     "__main__": set(),
@@ -163,6 +172,7 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
         "assets",
         "urdf",
         "evaluation",
+        "training",
         "cli",
     }
     assert "pybullet" not in libraries(source)

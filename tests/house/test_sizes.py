@@ -34,6 +34,7 @@ MANY_PARAMETERS = {
     "vigym/simulation/simulator.py __init__": "public; every option is a keyword",
     "vigym/envs/env.py __init__": "public; every option of gymnasium.make is a keyword",
     "vigym/envs/vector.py __init__": "public; every option of gymnasium.make_vec is a keyword",
+    "vigym/evaluation/evaluate.py evaluate": "public; every option is a keyword",
     "vigym/cli/evaluate.py command": "click passes every option of the command",
     "vigym/cli/train.py command": "click passes every option of the command",
     "vigym/cli/bench.py command": "click passes every option of the command",

@@ -6,7 +6,8 @@ import pytest
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import Mobility
 
-MASS, INERTIA, ARM = 2.0, 0.3, 0.5
+MASS, INERTIA = 2.0, 0.3
+ARM = 0.5
 POINT = np.array([[0.0, 0.0, -ARM]])
 LEAST = 1.0 / (1.0 / MASS + ARM**2 / INERTIA)  # across the arm
 

@@ -237,7 +237,11 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
         ([PENDULUM, "--out", "nowhere", "--resume"], 2, "nowhere: found no checkpoint"),
         ([PENDULUM, "-P", "n_step=5"], 1, "found 'n_step', did you mean 'n_steps'?"),
         ([PENDULUM, "-P", "learning_rate=fast"], 1, "learning_rate: found 'fast', expected a num"),
-        (["vigym/Snake-v0", "-o", "link=5"], 1, "options of Snake: found 'link', did you mean 'links'?"),
+        (
+            ["vigym/Snake-v0", "-o", "link=5"],
+            1,
+            "options of Snake: found 'link', did you mean 'links'?",
+        ),
         (["vigym/Urdf-v0"], 1, "expected the option 'urdf'"),
     ],
 )

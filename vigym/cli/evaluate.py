@@ -24,6 +24,7 @@ from vigym.evaluation.controllers import parse_value
 from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.evaluate import Evaluation, evaluate
 from vigym.evaluation.tables import as_row, summary_of, table_of
+from vigym.evaluation.workers import BACKENDS
 
 
 def parse_options(
@@ -52,7 +53,7 @@ option_option = click.option(
     metavar="NAME=VALUE",
     help="Environment option; may be repeated.",
 )
-controller_help = "Name of `vigym list`, module:name, or model.zip"
+controller_help = "Name of `vigym list`, module:name, model.zip, or folder of RLlib"
 seed_option = click.option(
     "-s",
     "--seed",
@@ -100,6 +101,20 @@ shadow_option = click.option(
 )
 @click.option("--video", metavar="F", help="Record the first episode as an .mp4 or a .gif.")
 @shadow_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that share the episodes.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default=BACKENDS[0],
+    show_default=True,
+    help="Workers are processes of this machine, or tasks on a cluster of Ray.",
+)
 @overwrite_option
 def command(
     env_id: str,
@@ -112,6 +127,8 @@ def command(
     plot: str | None,
     video: str | None,
     shadow: bool,
+    workers: int,
+    backend: str,
 ) -> int:
     """Score controllers in the environment ID over episodes with the seeds SEED, SEED + 1, ...
 
@@ -125,6 +142,7 @@ def command(
     vigym evaluate vigym/Snake-v0 -o links=5 -c lateral_undulation --csv snake.csv
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4
     vigym evaluate vigym/Acrobot-v0 -c mine:swing_up -n 100 --seed 1000 --json -
+    vigym evaluate vigym/Minitaur-v0 -c trot -n 1000 --workers 8
 
     Exit code 3: all episodes were scored, but in some the solver did not converge.
     """  # noqa: D301
@@ -139,6 +157,7 @@ def command(
     for controller in controllers:
         with progress_bar(controller) as progress:
             settings: dict[str, Any] = {"options": options, "traces": traces, "progress": progress}
+            settings |= {"workers": workers, "backend": backend}
             results.append(evaluate(env_id, controller, episodes, seed, **settings))
     write_csv(csv_file, _csv_rows(results))
     write_json(json_file, _json_content(env_id, options, seed, results))

@@ -8,6 +8,7 @@ a new one for each episode, so that they may have state. Named parameters follow
 """
 
 import inspect
+import os
 from ast import literal_eval
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,7 @@ from vigym.evaluation.policies import (
     required_arguments,
     settable_parameters,
 )
+from vigym.evaluation.rllib import load_checkpoint
 
 
 def make_policy(controller: str | Controller, context: Context) -> Policy:
@@ -34,7 +36,8 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
 
     Args:
         controller: name in `vigym.evaluation.builtin`, "module:name" (the working directory is
-            searched), path of a model.zip of stable-baselines3, or callable.
+            searched), path of a model.zip of stable-baselines3, folder of a run or checkpoint of
+            RLlib, or callable.
         context: environment and seeds of the episodes.
 
     Raises:
@@ -47,6 +50,8 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     base, parameters = _parse(controller)
     if base.endswith(".zip"):
         return BatchedPolicy(load_model(Path(base), context.env), context, name)
+    if base not in BUILTIN and os.path.isdir(base):
+        return BatchedPolicy(load_checkpoint(Path(base), context.env), context, name)
     if ":" in base:
         return _policy(_import(base), parameters, name, context)
     entry = _builtin(base, context.id)

@@ -1,19 +1,18 @@
 """Evaluation of a controller over episodes."""
 
-import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
 import numpy as np
 
-from vigym.evaluation.controllers import make_policy, name_of
-from vigym.evaluation.environments import make_env, task_env, weight_of
-from vigym.evaluation.episodes import Episode, EpisodeStatistics, Policy, Progress
-from vigym.evaluation.policies import Context
+from vigym.evaluation.blocks import Block, Player, Schedule
+from vigym.evaluation.controllers import name_of
+from vigym.evaluation.episodes import Episode, Progress
+from vigym.evaluation.workers import BACKENDS, play_on_workers
 
-TOGETHER = 64  # largest number of episodes side by side
+TOGETHER = 16  # largest number of episodes side by side: quick, and enough blocks for workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,8 @@ class Evaluation:
         id: of the environment.
         controller: its name.
         rows: metrics of each episode, by seed.
-        steps_per_second: control steps per second of the environments alone, without controller.
+        steps_per_second: control steps per second of the environments alone, without controller,
+            in one worker.
     """
 
     id: str
@@ -51,9 +51,14 @@ def evaluate(
     options: Mapping[str, Any] | None = None,
     traces: tuple[str, ...] = (),
     together: int = TOGETHER,
+    workers: int = 1,
+    backend: str = "processes",
     progress: Progress = lambda done: None,
 ) -> Evaluation:
     """Play episodes with the seeds seed, seed + 1, ... and return their metrics.
+
+    Metrics are equal, bit for bit, for every number of workers. An object that is the controller,
+    and no maker of one, should keep nothing from one episode to the next.
 
     Args:
         env_id: id of a vigym environment; "module:id" imports the module that registers it.
@@ -63,64 +68,57 @@ def evaluate(
         seed: of the first episode.
         options: of the environment.
         traces: quantities of `info` to record over time; missing ones are left out.
-        together: largest number of episodes played side by side.
+        together: largest number of episodes played side by side. Workers take as many at a time.
+        workers: number of processes, or of tasks of Ray, that share the episodes; episodes of one
+            that is lost are played again.
+        backend: "processes" (one: in this process) or "ray", on the cluster that Ray finds, or on
+            this machine.
         progress: called with the finished part, in [0, 1].
 
     Raises:
-        ValueError: an unknown environment or controller, a controller that does not fit, or a
-            number out of range.
-        ImportError: a model of stable-baselines3, which is not installed.
+        ValueError: an unknown environment or controller, a controller that does not fit or cannot
+            be pickled for workers, or a number out of range.
+        ImportError: a model of a library, or a backend, that is not installed.
+        ChildProcessError: an error in a worker, with controller and seed, or workers that were
+            lost too often.
     """
-    for name, number, least in (
-        ("episodes", episodes, 1),
-        ("together", together, 1),
-        ("seed", seed, 0),
-    ):
-        if not isinstance(number, int) or number < least:
-            raise ValueError(f"{name}: found {number!r}, expected a whole number >= {least}")
-    single = make_env(env_id, options or {})
-    rounds = -(-episodes // together)
-    envs = gymnasium.make_vec(env_id, num_envs=-(-episodes // rounds), **(options or {}))
-    task = weight_of(single), task_env(single).task.aims_to_end
-    rows: list[Episode] = []
-    busy = 0.0
-    try:
-        envs.reset(seed=seed)
-        envs.step(np.zeros(envs.action_space.shape))  # loads kernels, which is not timed
-        for i in range(rounds):
-            seeds = [seed + len(rows) + lane for lane in range(envs.num_envs)]
-            policy = make_policy(controller, Context(env_id, single.unwrapped, seeds))
-            part = _part_of(progress, i, rounds)
-            statistics, spent = _play(envs, policy, seeds, traces, part)
-            lanes = range(min(len(seeds), episodes - len(rows)))
-            rows += [statistics.episode(lane, seeds[lane], *task) for lane in lanes]
-            busy += spent
-    finally:
-        envs.close()
-        single.close()
-    return Evaluation(env_id, name_of(controller), rows, sum(row.length for row in rows) / busy)
+    _check(backend, episodes=episodes, together=together, workers=workers)
+    if not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
+    schedule = Schedule(
+        env_id=env_id,
+        controller=controller,
+        options=dict(options or {}),
+        traces=traces,
+        seed=seed,
+        episodes=episodes,
+        together=together,
+    )
+    # Where workers play, kernels are compiled and wrong arguments are found here, once.
+    with closing(Player(schedule)) as player:
+        if workers == 1 and backend == "processes":
+            blocks = _play_here(player, schedule.blocks, progress)
+        else:
+            player.make_policy(0)
+            blocks = play_on_workers(schedule, workers, backend, progress)
+    rows = [row for block in blocks for row in block.rows]
+    seconds = sum(block.seconds for block in blocks)
+    return Evaluation(env_id, name_of(controller), rows, sum(row.length for row in rows) / seconds)
 
 
-def _part_of(progress: Progress, index: int, count: int) -> Progress:
-    """Return the progress of one of `count` equal parts."""
-    return lambda done: progress((index + done) / count)
+def _check(backend: str, **numbers: int) -> None:
+    """Raise ValueError for an unknown backend, or a number below 1."""
+    for name, number in numbers.items():
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"{name}: found {number!r}, expected a whole number >= 1")
+    if backend not in BACKENDS:
+        raise ValueError(f"backend: found {backend!r}, expected one of: {', '.join(BACKENDS)}")
 
 
-def _play(
-    envs: Any, policy: Policy, seeds: list[int], traces: tuple[str, ...], progress: Progress
-) -> tuple[EpisodeStatistics, float]:
-    """Play an episode in every lane; return the statistics and the environments' own time [s]."""
-    observations, infos = envs.reset(seed=seeds)
-    statistics = EpisodeStatistics(infos, tuple(name for name in traces if name in infos))
-    longest = envs.spec.max_episode_steps if envs.spec else None
-    busy, steps = 0.0, 0
-    while statistics.playing.any():
-        actions = policy(observations, infos, statistics.playing)
-        start = time.perf_counter()
-        observations, rewards, terminated, truncated, infos = envs.step(actions)
-        busy += time.perf_counter() - start
-        statistics.add(rewards, terminated, truncated, infos)
-        steps += 1
-        done = steps / longest if longest else 0.0
-        progress(float(np.where(statistics.playing, done, 1.0).mean()))
-    return statistics, busy
+def _play_here(player: Player, count: int, progress: Progress) -> list[Block]:
+    """Play all blocks in this process."""
+
+    def part(index: int) -> Progress:
+        return lambda done: progress((index + done) / count)
+
+    return [player.play(index, part(index)) for index in range(count)]

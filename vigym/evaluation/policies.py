@@ -103,6 +103,7 @@ class PerEpisodePolicy:
 
     def __init__(self, controllers: list[Controller], context: Context, name: str) -> None:
         self.controllers, self.name = controllers, name
+        self.seeds = context.seeds
         self.shape = len(context.seeds), context.action_count
 
     def __call__(self, observations: Array, infos: Mapping[str, Any], playing: Flags) -> Array:
@@ -111,8 +112,12 @@ class PerEpisodePolicy:
         values = {key: value for key, value in infos.items() if not key.startswith("_")}
         for row in np.flatnonzero(playing):
             info = {key: _plain(value[row]) for key, value in values.items()}
-            found = _call(self.controllers[row], observations[row].copy(), info, self.name)
-            actions[row] = _checked(found, self.shape[1:], self.name)
+            try:
+                found = _call(self.controllers[row], observations[row].copy(), info, self.name)
+                actions[row] = _checked(found, self.shape[1:], self.name)
+            except Exception as error:
+                error.add_note(f"seed {self.seeds[row]}")
+                raise
         return actions
 
 
