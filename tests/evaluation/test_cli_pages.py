@@ -9,7 +9,7 @@ from vigym import assets
 from vigym.cli.app import run
 from vigym.envs.env import task_class
 from vigym.envs.registry import ENVIRONMENTS
-from vigym.render.errors import RenderError
+from vigym.render.errors import RenderError, WindowClosedError
 
 FOUR_BAR = str(assets.path("four_bar"))
 
@@ -129,7 +129,7 @@ def test_view_shows_episodes_and_ends(capsys, monkeypatch):
     ("error", "code"),
     [
         (KeyboardInterrupt(), 0),
-        (RenderError("the window was closed; close the renderer"), 0),
+        (WindowClosedError(), 0),
         (RenderError("no display"), 1),
     ],
     ids=["interrupt", "closed", "none"],

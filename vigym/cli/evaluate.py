@@ -54,6 +54,14 @@ option_option = click.option(
     help="Environment option; may be repeated.",
 )
 controller_help = "Name of `vigym list`, module:name, model.zip, or folder of RLlib"
+controller_option = click.option(
+    "-c",
+    "--controller",
+    default="random",
+    show_default=True,
+    metavar="C",
+    help=f"{controller_help}.",
+)
 seed_option = click.option(
     "-s",
     "--seed",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import controller_help, option_option, seed_option, shadow_option
+from vigym.cli.evaluate import controller_option, option_option, seed_option, shadow_option
 from vigym.cli.output import UNCONVERGED, VIDEOS, check_file, overwrite_option, progress_bar
 from vigym.evaluation.environments import check_env_id
 
@@ -20,14 +20,7 @@ def check_seconds(
 
 @click.command()
 @click.argument("env_id", metavar="ID")
-@click.option(
-    "-c",
-    "--controller",
-    default="random",
-    show_default=True,
-    metavar="C",
-    help=f"{controller_help}.",
-)
+@controller_option
 @click.option(
     "--video",
     "-f",

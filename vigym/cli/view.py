@@ -4,20 +4,13 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import controller_help, option_option, seed_option
+from vigym.cli.evaluate import controller_option, option_option, seed_option
 from vigym.evaluation.environments import check_env_id
 
 
 @click.command()
 @click.argument("env_id", metavar="ID")
-@click.option(
-    "-c",
-    "--controller",
-    default="random",
-    show_default=True,
-    metavar="C",
-    help=f"{controller_help}.",
-)
+@controller_option
 @click.option(
     "-n",
     "--episodes",
@@ -47,7 +40,7 @@ def command(
     """  # noqa: D301
     check_env_id(env_id)
     from vigym.evaluation.video import watch
-    from vigym.render.errors import RenderError
+    from vigym.render.errors import RenderError, WindowClosedError
 
     mode = "human" if window else "browser"
     try:
@@ -55,6 +48,7 @@ def command(
             print(f"seed {one.seed}: return {one.total:.3g} in {one.steps} steps", flush=True)
     except KeyboardInterrupt:
         click.echo("", err=True)
+    except WindowClosedError:
+        pass
     except RenderError as error:
-        if "was closed" not in str(error):
-            raise click.ClickException(f"view: {error}") from error
+        raise click.ClickException(f"view: {error}") from error

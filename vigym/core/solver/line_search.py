@@ -21,7 +21,7 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
-HALF_STEPS = 15  # number of half steps in nonsmooth lanes, of the method that takes them
+HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method that takes them
 SHORT = 0.07  # part of an increment that brings next to nothing
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
@@ -82,7 +82,7 @@ def step_length(d, step, rotation, found, iteration):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
         length = search_step_length(d, length, goal * goal, per_h, iteration.prox, found.nonsmooth)
-    if iteration.method.half_steps and iteration.number < HALF_STEPS:
+    if iteration.method.half_steps and iteration.number < HALF_STEP_COUNT:
         return where(found.nonsmooth, 0.5 * length, length)
     return length
 

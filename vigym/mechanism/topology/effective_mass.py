@@ -92,8 +92,8 @@ class Mobility:
             low, high = (f"{values[k]:.3g} {unit} of {self._names[k]!r}" for k in (least, most))
             found.append(f"{quantity} from {low} to {high}")
         return MechanismError(
-            f"bodies: found {' and '.join(found)}, expected bodies whose inertias along the "
-            "joints differ in double precision"
+            f"bodies: found {' and '.join(found)}, expected values less far apart: "
+            "the inertia matrix along the joints has no inverse in double precision"
         )
 
     def velocities(self, bodies: Sequence[str], points: Array) -> Array:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from vigym.render.backends.frame_limiter import FrameLimiter
 from vigym.render.backends.software import SoftwareRenderer
-from vigym.render.errors import RenderError
+from vigym.render.errors import RenderError, WindowClosedError
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.scene import Scene
 
@@ -54,9 +54,7 @@ class PygameRenderer:
         if pygame.display.get_init() and pygame.event.get(pygame.QUIT):
             pygame.display.quit()
         if not pygame.display.get_init():
-            raise RenderError(
-                "the window was closed; close the renderer to open another with the next picture"
-            )
+            raise WindowClosedError
         pygame.surfarray.blit_array(self._window, np.swapaxes(picture, 0, 1))
         pygame.display.flip()
         self._limiter.wait()

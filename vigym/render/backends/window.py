@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.backends.bullet import BulletClient, import_pybullet
 from vigym.render.backends.frame_limiter import FrameLimiter
-from vigym.render.errors import RenderError
+from vigym.render.errors import RenderError, WindowClosedError
 from vigym.render.overlay.marks import Marks
 from vigym.render.scene.camera import Array, Camera
 from vigym.render.scene.framing import Floor, plane_frame
@@ -72,9 +72,7 @@ class WindowRenderer:
         positions, orientations = self._scene.check_poses(positions, orientations)
         p, client = import_pybullet(), self._client.client()
         if not p.isConnected(client):
-            raise RenderError(
-                "the window was closed; close the renderer to open another with the next picture"
-            )
+            raise WindowClosedError
         self._aim_camera(p, client, self._scene.shifts(positions)[0])
         self._client.set_poses(*self._scene.visual_poses(positions, orientations))
         self._limiter.wait()
