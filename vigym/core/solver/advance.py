@@ -32,9 +32,15 @@ STORE_AFTER = 2.0
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 PROJECTIONS = Method(
-    damped=False, interior_point=False, leaves_cycles=False, half_steps=False, warm=False
+    damped=False,
+    interior_point=False,
+    splitting=False,
+    leaves_cycles=False,
+    half_steps=False,
+    warm=False,
 )
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
+SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 LEAVING_CYCLES = PROJECTIONS._replace(damped=True, leaves_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
@@ -171,7 +177,7 @@ def solve_again(d, step, solved, method, tolerance):
     again, count, residual = retry(d, step, solved.failed, method, tolerance)
     iterations = solved.iterations + count
     residual = where(solved.failed, residual, solved.residual)
-    if method.interior_point and any_lane(again):
+    if (method.interior_point or method.splitting) and any_lane(again):
         count, residual = refine(d, step, again, residual, tolerance)
         iterations = iterations + count
     done, failed = maximum(solved.done, again), but_not(solved.failed, again)
@@ -192,6 +198,8 @@ def solve_step(d, step, moving, iterations, tolerance):
             solved = solve_again(d, step, solved, LEAVING_CYCLES, tolerance)
     if any_lane(solved.failed):
         solved = solve_again(d, step, solved, HALF_STEPS, tolerance)
+    if d.contact_count > 0 and any_lane(solved.failed):
+        solved = solve_again(d, step, solved, SPLITTING, tolerance)
     return solved
 
 

@@ -21,6 +21,7 @@ from vigym.core.contact.active_set import (
     reanchor_contacts,
 )
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation
+from vigym.core.contact.splitting_law import balance_slopes, clear_law_velocities
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
 from vigym.core.solver.ldu import solve_to_leaves
@@ -36,6 +37,7 @@ from vigym.core.solver.residual import (
 
 ITERATIONS = 20  # of the first attempt
 DAMPED_ITERATIONS = 60  # of damped full Newton
+SPLITTING_ITERATIONS = 500  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
 ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
@@ -62,6 +64,8 @@ def start_parameters(d, h, method):
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
     kappa, tight = relaxation(d, 1.0 / h)
+    if method.splitting:
+        clear_law_velocities(d)
     if method.interior_point:
         clear_duals(d)
         return prox, kappa, tight
@@ -85,7 +89,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
     finished = candidates
     if any_lane(candidates):
         reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
-        if not method.interior_point:
+        if not (method.interior_point or method.splitting):
             reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
         if d.has_bounded_forces > 0:
             reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
@@ -190,6 +194,14 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
+def most_iterations(method):
+    """Find the number of iterations after which an attempt has failed."""
+    if method.splitting:
+        return SPLITTING_ITERATIONS
+    return DAMPED_ITERATIONS if method.damped else ITERATIONS
+
+
+@inline
 def start_attempt(d, step, lanes, method, tolerance):
     """Start from a prediction, or go on from the attempt before.
 
@@ -216,8 +228,11 @@ def attempt(d, step, lanes, method, tolerance):
     done, iterations = o, o
     previous = d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(DAMPED_ITERATIONS if method.damped else ITERATIONS):
-        iteration = Iteration(number, method, prox, kappa, tight, slack, stalled_slack, tolerance)
+    scale = d.full(1.0)
+    for number in range(most_iterations(method)):
+        iteration = Iteration(
+            number, method, prox, kappa, tight, scale, slack, stalled_slack, tolerance
+        )
         found = evaluate_step(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
@@ -237,6 +252,7 @@ def attempt(d, step, lanes, method, tolerance):
         moving = but_not(active, reopened)
         missed = take_step(d, step, length, moving, method.interior_point)
         kappa = reduce_relaxation(kappa, length, tight)
+        scale = balance_slopes(scale, number, found.of_velocities, found.of_forces)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)

@@ -26,6 +26,10 @@ from vigym.core.contact.assembly import (
 )
 from vigym.core.contact.interior_point_law import free_fall_speed
 from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_gaps
+from vigym.core.contact.splitting_law import (
+    linearize_contacts_splitting,
+    update_contacts_splitting,
+)
 from vigym.core.contact.update import (
     accept_contact_forces,
     step_contact_forces,
@@ -90,6 +94,7 @@ class Method(NamedTuple):
     Attributes:
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
+        splitting: whether contacts are split from the equations of motion.
         leaves_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
@@ -97,6 +102,7 @@ class Method(NamedTuple):
 
     damped: bool
     interior_point: bool
+    splitting: bool
     leaves_cycles: bool
     half_steps: bool
     warm: bool
@@ -111,6 +117,7 @@ class Iteration(NamedTuple):
         prox: proximal part of contact forces.
         kappa: relaxation of the interior point [N m/s].
         tight: relaxation that it ends with [N m/s].
+        scale: factor on the slopes of the splitting.
         slack: factor of the tolerance by which residuals round.
         stalled_slack: the same with that of all positions, where the residual falls no more.
         tolerance: largest scaled residual of a step.
@@ -121,6 +128,7 @@ class Iteration(NamedTuple):
     prox: Any
     kappa: Any
     tight: Any
+    scale: Any
     slack: Any
     stalled_slack: Any
     tolerance: float
@@ -137,6 +145,8 @@ class Evaluation(NamedTuple):
         nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
+        of_velocities: distance of velocities from the laws of a splitting, as a force [N].
+        of_forces: distance of forces from the laws of a splitting [N].
     """
 
     residual: Any
@@ -146,6 +156,8 @@ class Evaluation(NamedTuple):
     nonsmooth: Any
     law_error: Any
     max_step: Any
+    of_velocities: Any
+    of_forces: Any
 
 
 @phase
@@ -249,6 +261,8 @@ def assemble_forces(d, step, iteration):
         if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
+        elif iteration.method.splitting:
+            touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
             touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.leaves_cycles)
         nonsmooth = maximum(nonsmooth, touching)
@@ -267,6 +281,7 @@ def update_forces_after_increment(d, step, iteration):
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_force(d.wide, step.knot3, d.wide.full(step.h), length)
     inertial = reduce_over_bodies(inertial, one)
+    of_velocities, of_forces = law_error, law_error
     if d.has_bounded_forces > 0:
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
@@ -275,11 +290,22 @@ def update_forces_after_increment(d, step, iteration):
             max_step, of_contacts = update_contacts_interior(
                 d, per_h, iteration.prox, iteration.kappa, speed
             )
+        elif iteration.method.splitting:
+            of_velocities, of_forces = update_contacts_splitting(
+                d, per_h, iteration.prox, iteration.scale
+            )
+            of_contacts = maximum(of_velocities, of_forces)
         else:
             of_contacts = update_contacts_after_increment(d, per_h, iteration.prox)
         law_error = maximum(law_error, of_contacts)
     per_force = 1.0 / d.environment.force_scale
-    return inertial * per_force, law_error * per_force, max_step
+    return (
+        inertial * per_force,
+        law_error * per_force,
+        max_step,
+        of_velocities,
+        of_forces,
+    )
 
 
 @inline
@@ -323,11 +349,14 @@ def evaluate_step(d, step, active, stale, nonsmooth, iteration):
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     law_error, max_step = o, o + 1.0
+    of_velocities, of_forces = o, o
     any_nonsmooth = any_lane(nonsmooth)
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
-            inertial, law_error, max_step = update_forces_after_increment(d, step, iteration)
+            inertial, law_error, max_step, of_velocities, of_forces = update_forces_after_increment(
+                d, step, iteration
+            )
             residual = where(nonsmooth, maximum(gap, inertial), residual)
             law_error = where(nonsmooth, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
@@ -337,4 +366,6 @@ def evaluate_step(d, step, active, stale, nonsmooth, iteration):
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
-    return Evaluation(residual, rotation, gap, left, nonsmooth, law_error, max_step)
+    return Evaluation(
+        residual, rotation, gap, left, nonsmooth, law_error, max_step, of_velocities, of_forces
+    )
