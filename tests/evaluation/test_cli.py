@@ -116,12 +116,14 @@ def test_steps_that_cannot_be_made_are_told_and_give_an_exit_code_of_their_own(c
     assert err == "vigym record: the video ends early: the solver did not converge\n"
 
 
-def test_a_film_may_be_a_gif(capsys, tmp_path):
+@pytest.mark.parametrize("form", ["GIF", "WEBP"])
+def test_a_film_may_be_a_moving_picture(form, capsys, tmp_path):
     small = "-o", "width=64", "-o", "height=48"
-    film = tmp_path / "swing.gif"
+    film = tmp_path / f"swing.{form.lower()}"
     said(capsys, "record", "vigym/Pendulum-v0", *small, "--seconds", 1, "--video", film)
     with Image.open(film) as picture:
-        assert (picture.format, picture.size, picture.n_frames) == ("GIF", (64, 48), 21)
+        assert (picture.format, picture.size, picture.n_frames) == (form, (64, 48), 21)
+        picture.load()
         assert picture.info["duration"] == 50  # a control step [ms]
         assert picture.info["loop"] == 0
 
