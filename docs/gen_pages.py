@@ -31,6 +31,7 @@ PAGES = {
     "vigym/core/README.md#papers": "papers.md",
     "vigym/core/README.md#notation": "notation.md",
 }
+COLUMNS = 3  # of the table of pictures
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # a link or a picture, but for addresses and places of the same page: "[" or "![", text, file, anchor
 LINK = re.compile(r"(!?\[)([^\]]*)\]\((?!https?:|#)([^)#\s]*)(#[^)\s]*)?\)")
@@ -55,7 +56,7 @@ def run_command(*arguments: str) -> str:
     done = CliRunner().invoke(app, arguments, prog_name="vigym")
     if done.exit_code:
         raise RuntimeError(f"vigym {' '.join(arguments)}: {done.output}") from done.exception
-    return done.output
+    return done.stdout
 
 
 def environment_page(env_id: str) -> str:
@@ -99,13 +100,14 @@ def generated() -> dict[str, str]:
 
 
 def gallery() -> str:
-    """Return the pictures of all environments, each with a link to its page."""
-    names = [name_of(entry.id) for entry in ENVIRONMENTS]
-    pictures = [f"![{name}](pictures/{name}.webp){{ width=220 }}" for name in names]
-    return "\n".join(
-        f"[{picture}](environments/{name}.md)"
-        for name, picture in zip(names, pictures, strict=True)
-    )
+    """Return a table of the pictures of all environments, each with a link to its page."""
+    cells = []
+    for name in (name_of(entry.id) for entry in ENVIRONMENTS):
+        picture = f"![{name}](pictures/{name}.webp){{ width=220 }}"
+        cells.append(f"[{picture}<br>{name}](environments/{name}.md)")
+    rows = [cells[first : first + COLUMNS] for first in range(0, len(cells), COLUMNS)]
+    head = "| " * COLUMNS + "|\n" + "|---" * COLUMNS + "|"
+    return "\n".join([head, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def controllers() -> str:

@@ -1,9 +1,8 @@
 """The site: every environment, command, controller and public module has its place there."""
 
-import importlib
 import json
 import re
-import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -21,16 +20,17 @@ QUICK = {
     "train_and_film": ({"TIMESTEPS": 4096, "EPISODES": 2, "SECONDS": 0.5}, ["torch"]),
 }
 # modules that examples import and that are no interface
-INNER = {"vigym.cli", "vigym.envs.tasks", "vigym.training.rllib"}
+INNER = {"vigym.cli", "vigym.envs.tasks"}
 
 
 @pytest.fixture(scope="module")
-def site(request: pytest.FixtureRequest):
+def site():
     """Return the module that makes pages."""
     pytest.importorskip("click")
-    sys.path.insert(0, str(DOCS))
-    request.addfinalizer(lambda: sys.path.remove(str(DOCS)))
-    return importlib.import_module("gen_pages")
+    spec = spec_from_file_location("gen_pages", DOCS / "gen_pages.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +76,7 @@ def public_modules() -> set[str]:
     }
     homes |= {"vigym", "vigym.assets", "vigym.control", "vigym.wrappers"}
     homes |= {f"vigym.control.{name}" for name in vigym.control.__all__}
-    for source in sources_below("examples", "train"):
+    for source in sources_below("examples"):
         names = {name for name in imported(source.tree, source.package) if "vigym." in name}
         homes |= {name if is_module(name) else name.rpartition(".")[0] for name in names}
     return {name for name in homes if not name.startswith(tuple(INNER))}

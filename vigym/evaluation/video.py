@@ -13,7 +13,8 @@ from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
 from vigym.evaluation.policies import Context
 
-MAX_RATES = {".mp4": 50, ".gif": 25, ".webp": 25}  # file format: largest number of pictures per second
+# file format: largest number of pictures per second
+MAX_RATES = {".mp4": 50, ".gif": 25, ".webp": 25}
 # a palette of the whole film; rectangles that change, in place of whole pictures
 PALETTE = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none"
 GIF = {"codec": "gif", "ffmpeg_params": ["-filter_complex", PALETTE]}
