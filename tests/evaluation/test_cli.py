@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 from rich.console import Console
 
 from scenes.command_line import said, table
@@ -122,10 +122,14 @@ def test_a_film_may_be_a_moving_picture(form, capsys, tmp_path):
     film = tmp_path / f"swing.{form.lower()}"
     said(capsys, "record", "vigym/Pendulum-v0", *small, "--seconds", 1, "--video", film)
     with Image.open(film) as picture:
-        assert (picture.format, picture.size, picture.n_frames) == (form, (64, 48), 21)
-        picture.load()
-        assert picture.info["duration"] == 50  # a control step [ms]
-        assert picture.info["loop"] == 0
+        assert (picture.format, picture.size, picture.info["loop"]) == (form, (64, 48), 0)
+        durations = []
+        for frame in ImageSequence.Iterator(picture):
+            frame.load()
+            durations.append(frame.info["duration"])
+    # the start and 20 control steps of 50 ms; equal pictures may be one
+    assert sum(durations) == 21 * 50
+    assert len(durations) >= 15
 
 
 def test_warmup_says_what_it_did(capsys):
