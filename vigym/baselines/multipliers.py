@@ -310,7 +310,7 @@ class Multipliers(Maximal):
 
     Attributes:
         tableau: Runge-Kutta method that integrates the accelerations.
-        settling_time: of gaps by Baumgarte's feedback in steps; infinite without.
+        settling_time: of gaps by Baumgarte's feedback [s]; infinite without.
     """
 
     name = "multipliers"
@@ -335,7 +335,7 @@ class Multipliers(Maximal):
         R = batch_rotation_matrix(q / np.linalg.norm(q, axis=1, keepdims=True))
         self.system.place(x, R)
         self.factorisations += 1
-        rate = 1.0 / (self.settling_time * self.timestep)
+        rate = 1.0 / self.settling_time
         c = rows.drift(V) + 2.0 * rate * rows.rates(V) + rate**2 * rows.gaps
         spin = np.hstack([np.zeros((count, 1)), V[:, 3:]])
         dq = 0.5 * batch_quaternion_product(spin, q)
@@ -347,4 +347,4 @@ class Baumgarte(Multipliers):
     """The same, with gaps led back to zero by Baumgarte's feedback."""
 
     name = "baumgarte"
-    settling_time = 10.0
+    settling_time = 0.1

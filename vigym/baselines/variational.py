@@ -61,7 +61,7 @@ class Variational(JointCoordinates):
 
     Attributes:
         guess: of the coordinates (LEE 3.3): "IG1", where they are; "IG2", on at the present rates;
-            "IG3", on at those that the present accelerations lead to.
+            "IG3", on at those that the present accelerations give in half a step.
     """
 
     order = 2
@@ -122,7 +122,7 @@ class Variational(JointCoordinates):
         if self.guess == "IG3":
             joints = tree.joints(self._q, rates)
             bias = recursion.rnea(tree.links, joints, rates, np.zeros(tree.dofs), tree.gravity)
-            rates = rates + self._respond(2.0 * self._spring - h * bias)
+            rates = rates + self._respond(self._spring - 0.5 * h * bias)
         return tree.move(self._q, h * rates)
 
     @abstractmethod
