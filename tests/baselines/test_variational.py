@@ -90,7 +90,7 @@ def test_evaluations_are_linear_in_bodies(name, monkeypatch):
     assert counts[2] == 2 * counts[1] == 4 * counts[0]
 
 
-def iterations(name, guess, steps=300):
+def iterations(name, guess, steps=200):
     """Evaluations of a step of ten rods of 10 cm that fall from the side (LEE 4.4)."""
     method = METHODS[name](rod_chain(10, length=0.1), timestep=1e-3, tolerance=1e-10)
     method.guess = guess
