@@ -92,9 +92,10 @@ def test_joint_springs_are_those_of_the_product(name):
     assert sum(found.energy()[:2]) == pytest.approx(exact.energy().total, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["semi-implicit-euler", "heun", "rk4"])
+@pytest.mark.parametrize("name", ["semi-implicit-euler", "heun", "rk4", "riqn", "newton"])
 def test_joint_dampers_are_those_of_the_product(name):
-    kinds = ("revolute", "spherical", "prismatic")
+    ball = () if name in ("riqn", "newton") else ("spherical",)
+    kinds = ("revolute", *ball, "prismatic")
     mech = random_tree(6, kinds, springs=False, armature=False, damping=0.5)
     exact = simulated("vigym", mech, 1e-3, 0.1)
     found = simulated(name, mech, 1e-3, 0.1)
@@ -127,6 +128,11 @@ def test_explicit_energies_have_one():
     assert 0.0 < drift["heun"] < 1e-2
 
 
+def walk(method, steps):
+    for _ in range(steps):
+        method.step()
+
+
 def with_element(kind):
     """A double pendulum with one element that not every method knows, and its name in errors."""
     mech = Mechanism()
@@ -138,17 +144,23 @@ def with_element(kind):
         "armature": {"armature": 0.1},
         "joint spring": {"stiffness": 1.0},
         "joint damper": {"damping": 1.0},
+        "spring of three rotations": {"stiffness": 1.0},
+        "damper of three rotations": {"damping": 1.0},
     }
+    ball = kind.endswith("three free rotations") or kind.endswith("of three rotations")
+    values = values.get(kind, {})
     mech.add_joint("first", "revolute", "world", "a", (0, 0, 0), (0, 1, 0))
-    ball = kind in ("three free rotations", "spring of three rotations")
-    spring = {"stiffness": 1.0} if kind == "spring of three rotations" else {}
-    values = values.get(kind, spring)
-    mech.add_joint("knee", "spherical" if ball else "revolute", "a", "b", (0, 0, -1), (0, 1, 0), **values)
+    mech.add_joint("first", "revolute", "world", "a", (0, 0, 0), (0, 1, 0))
+    mech.add_joint(
+        "knee", "spherical" if ball else "revolute", "a", "b", (0, 0, -1), (0, 1, 0), **values
+    )
     extra = {
         "loop": lambda: mech.add_joint("close", "spherical", "world", "b", (0, 0, -2)),
         "coupling": lambda: mech.add_coupling("gears", "gear", "knee", "first", 2.0),
         "contact": lambda: mech.add_contact("foot", "b", (0, 0, -0.5)),
-        "point spring": lambda: mech.add_spring("rope", "world", "b", (1, 0, 0), (0, 0, 0), 10.0, 1.0),
+        "point spring": lambda: mech.add_spring(
+            "rope", "world", "b", (1, 0, 0), (0, 0, 0), 10.0, 1.0
+        ),
         "skate": lambda: mech.add_skate("blade", "b", (0, 0, 0), (1, 0, 0)),
         "wheel": lambda: mech.add_wheel("tyre", "b", (0, 0, 0), (0, 1, 0), 0.1),
     }
@@ -163,8 +175,8 @@ def with_element(kind):
     "kind",
     [
         *("loop", "three free rotations", "joint spring", "joint damper", "limit", "armature"),
-        *("spring of three rotations", "coupling", "joint friction", "point spring", "contact"),
-        *("skate", "wheel"),
+        *("spring of three rotations", "damper of three rotations", "coupling", "joint friction"),
+        *("point spring", "contact", "skate", "wheel"),
     ],
 )
 def test_methods_refuse_what_they_do_not_know(name, kind):
@@ -187,5 +199,4 @@ def test_numbers_that_are_not_finite_are_an_error():
     method = METHODS["explicit-euler"](rod_chain(3), timestep=0.5)
     method.reset(positions=np.array([1.0, -2.0, 1.5]))
     with pytest.raises(StepError, match="found velocities that are not finite"):
-        for _ in range(200):
-            method.step()
+        walk(method, 200)

@@ -21,7 +21,10 @@ HELPER_FOLDERS = {"tests/scenes", "tests/oracle", "tests/benchmarks"}
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "common"}
 
 # folder: why it may have more modules
-CATALOGUES = {"vigym/envs/tasks": "a file for each environment; full"}
+CATALOGUES = {
+    "vigym/cli": "a file for each command",
+    "vigym/envs/tasks": "a file for each environment; full",
+}
 # file: why it is longer
 LONG_FILES = {
     "vigym/core/model/fields.py": "the data model, a line for each field",

@@ -27,7 +27,9 @@ def ball_tree(levels, length=0.5):
         level = int(np.log2(i + 1))
         side = (i + 1 - 2**level + 0.5) / 2**level - 0.5
         start = (4.0 * side, 0.0, -level * length)
-        mech.add_body(f"rod{i}", 1.0, (moment, moment, 0.01), (4.0 * side, 0.0, start[2] - length / 2))
+        mech.add_body(
+            f"rod{i}", 1.0, (moment, moment, 0.01), (4.0 * side, 0.0, start[2] - length / 2)
+        )
         parent = "world" if i == 0 else f"rod{(i - 1) // 2}"
         mech.add_joint(f"ball{i}", "spherical", parent, f"rod{i}", start)
     return mech

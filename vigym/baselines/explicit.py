@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vigym.baselines.methods import BALLS, DAMPERS, SPRINGS, Method, make_energy
+from vigym.baselines.methods import BALL_DAMPERS, BALLS, DAMPERS, SPRINGS, Method, make_energy
 from vigym.baselines.tree import mechanism_tree
 from vigym.simulation.state.readings import Energy
 from vigym.spatial import Array
@@ -45,7 +45,7 @@ class SemiImplicitEuler(JointCoordinates):
     """Rates by the accelerations now, then coordinates by the new rates (LEE Fig. 2)."""
 
     name = "semi-implicit-euler"
-    knows = frozenset((BALLS, SPRINGS, DAMPERS))
+    knows = frozenset((BALLS, SPRINGS, DAMPERS, BALL_DAMPERS))
 
     def _advance(self) -> None:
         h = self.timestep
@@ -83,12 +83,14 @@ RK4 = Tableau((0.0, 0.5, 0.5, 1.0), (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 class RungeKutta(JointCoordinates):
     """Explicit Runge-Kutta method; quaternions are integrated as numbers, then of length one."""
 
-    knows = frozenset((BALLS, SPRINGS, DAMPERS))
+    knows = frozenset((BALLS, SPRINGS, DAMPERS, BALL_DAMPERS))
     tableau: ClassVar[Tableau]
 
     def _advance(self) -> None:
         y = np.append(self._q, self._rates)
-        q, self._rates = np.split(self.tableau.advance(self._slope, y, self.timestep), [len(self._q)])
+        q, self._rates = np.split(
+            self.tableau.advance(self._slope, y, self.timestep), [len(self._q)]
+        )
         self._q = self.tree.normalised(q)
 
     def _slope(self, y: Array) -> Array:

@@ -64,5 +64,6 @@ def turned(q: Array, angles: Array) -> Array:
     half = 0.5 * angles
     size = np.linalg.norm(half, axis=1, keepdims=True)
     turn = np.hstack([np.cos(size), np.sinc(size / np.pi) * half])
-    result = batch_quaternion_product(turn, q)
-    return result / np.linalg.norm(result, axis=1, keepdims=True)
+    result: Array = batch_quaternion_product(turn, q)
+    result /= np.linalg.norm(result, axis=1, keepdims=True)
+    return result

@@ -1,6 +1,7 @@
 """Interface of all methods, and what they refuse."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +16,16 @@ from vigym.spatial import Array
 # kinds of elements that not every method knows, with their names in messages
 LOOPS, BALLS = "loop", "three free rotations"
 SPRINGS, DAMPERS = "joint spring", "joint damper"
+BALL_DAMPERS = "damper of three rotations"
 EVERYTHING = frozenset(
     (
-        *(LOOPS, BALLS, SPRINGS, DAMPERS, "spring of three rotations", "spring or damper on a loop"),
+        *(LOOPS, BALLS, SPRINGS, DAMPERS, BALL_DAMPERS),
+        *("spring of three rotations", "spring or damper on a loop"),
         *("coupling", "limit", "joint friction", "armature", "point spring", "contact", "skate"),
         *("wheel",),
     )
 )
+PRODUCT = "vigym"  # name of the product's own step
 METHODS: dict[str, type["Method"]] = {}  # by name, in the order of definition
 
 
@@ -147,13 +151,14 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
             "spring of three rotations": spring and ball,
             "spring or damper on a loop": closes and (spring or damper),
             SPRINGS: spring and not (ball or closes),
-            DAMPERS: damper and not closes,
+            DAMPERS: damper and not (ball or closes),
+            BALL_DAMPERS: damper and ball,
             "limit": joint.limits is not None,
             "joint friction": joint.friction > 0.0,
             "armature": joint.armature > 0.0,
         }
         found += [(kind, name) for kind, marked in marks.items() if marked]
-    named = {
+    named: dict[str, Iterable[str]] = {
         "coupling": mechanism.couplings,
         "point spring": mechanism.springs,
         "contact": mechanism.contact_names,

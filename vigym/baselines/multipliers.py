@@ -9,16 +9,15 @@ on, H = L D L' fills no other block (BAR 7.1). Rows that close loops are auxilia
 them ask for k more solutions, O(n k), and a dense system of k (BAR 8).
 """
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from vigym.baselines.explicit import RK4, Tableau
 from vigym.baselines.methods import BALLS, LOOPS, Method, make_energy
 from vigym.baselines.recursion import poses, twists
-from vigym.baselines.screws import apply, inverse, mul, tapply, tmul
+from vigym.baselines.sparse import Blocks, sparse_factor, sparse_solve
 from vigym.baselines.tree import body_inertia, mechanism_tree
-from vigym.core.compiler.kernel import entry
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import joint_frames
@@ -33,49 +32,6 @@ from vigym.spatial import (
     quaternion_from_matrix,
     rotate,
 )
-
-
-class Blocks(NamedTuple):
-    """Upper triangle of H, or of its factors, by rows of blocks: a diagonal one and one beside.
-
-    Attributes:
-        parent: node of the block beside the diagonal (N,), of a higher number; -1: none.
-        size: of each block row (N,), at most 6.
-        diagonal: H_ii, or D_ii^-1 (N, 6, 6).
-        beside: H_ij, or L'_ij (N, 6, 6).
-    """
-
-    parent: np.ndarray
-    size: np.ndarray
-    diagonal: np.ndarray
-    beside: np.ndarray
-
-
-@entry
-def sparse_factor(H):
-    """Return the factors of H: D^-1 and L' (BAR, `sparsefactor`)."""
-    D, L = H.diagonal.copy(), H.beside.copy()
-    for i in range(len(H.parent)):
-        n, k = H.size[i], H.parent[i]
-        D[i, :n, :n] = inverse(D[i, :n, :n].copy())
-        if k >= 0:
-            L[i] = mul(D[i], H.beside[i])
-            D[k] -= tmul(H.beside[i], L[i])
-    return Blocks(H.parent, H.size, D, L)
-
-
-@entry
-def sparse_solve(factors, z):
-    """Return the solution (N, 6) of H x = z (BAR, `sparsesolve`)."""
-    x = z.copy()
-    for i in range(len(z)):
-        if factors.parent[i] >= 0:
-            x[factors.parent[i]] -= tapply(factors.beside[i], x[i])
-    for i in range(len(z) - 1, -1, -1):
-        x[i] = apply(factors.diagonal[i], x[i].copy())
-        if factors.parent[i] >= 0:
-            x[i] -= apply(factors.beside[i], x[factors.parent[i]])
-    return x
 
 
 class Rows:
@@ -103,7 +59,7 @@ class Rows:
             vectors = [(True, t, t) for t in held.translations]
             vectors += [(False, u, w) for u, w in held.rotations]
             table += [(*ends, slot, *each) for slot, each in enumerate(vectors)]
-        columns = list(zip(*table, strict=True)) or [[]] * 9
+        columns: list[Any] = list(zip(*table, strict=True)) or [[]] * 9
         self.joint, self.a, self.b, self.slot = (np.array(columns[k], int) for k in (0, 1, 2, 5))
         self._at_a, self._at_b = (np.array(columns[k]).reshape(-1, 3) for k in (3, 4))
         self._moves = np.array(columns[6], bool)
@@ -165,10 +121,12 @@ class MaximalSystem:
         self._count_nodes(mechanism)
 
     def _count_nodes(self, mechanism: Mechanism) -> None:
-        """Number bodies and joints of the tree from the leaves on."""
+        """Assign nodes to bodies and joints of the tree, from the leaves on."""
         joints = {joint.name: i for i, joint in enumerate(mechanism.tree_joints)}
         numbers = {name: i for i, name in enumerate(["world", *mechanism.bodies])}
-        order = [(joints[j.name], numbers[j.parent], numbers[b]) for j, b in spanning_tree(mechanism)]
+        order = [
+            (joints[j.name], numbers[j.parent], numbers[b]) for j, b in spanning_tree(mechanism)
+        ]
         sizes = np.bincount(self.rows.joint[self.primary], minlength=len(joints))
         self.body_node, self.joint_node = np.zeros(len(numbers), int), np.zeros(len(joints), int)
         count = 0
@@ -293,10 +251,14 @@ class Maximal(Method):
 
     def energy(self) -> Energy:
         """Return kinetic, potential and total energy at present [J]."""
-        system, w = self.system, rotate(batch_rotation_matrix(self._q).transpose(0, 2, 1), self._V[:, 3:])
+        system, w = (
+            self.system,
+            rotate(batch_rotation_matrix(self._q).transpose(0, 2, 1), self._V[:, 3:]),
+        )
         kinetic = system.mass @ np.sum(self._V[:, :3] ** 2, axis=1)
         kinetic += np.einsum("ni,nij,nj", w, system.inertia, w)
-        return make_energy(0.5 * kinetic, -system.mass @ self._x @ self.mechanism.gravity)
+        potential = -system.mass @ self._x @ self.mechanism.gravity
+        return make_energy(0.5 * float(kinetic), float(potential))
 
     def gap(self) -> float:
         """Return the largest joint gap [m or rad]."""

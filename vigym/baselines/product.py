@@ -1,6 +1,6 @@
 """Step of the product, with the interface of the methods to compare with."""
 
-from vigym.baselines.methods import EVERYTHING, Method
+from vigym.baselines.methods import EVERYTHING, PRODUCT, Method
 from vigym.simulation.simulator import Simulator
 from vigym.simulation.state.readings import Energy
 from vigym.spatial import Array
@@ -12,7 +12,7 @@ class Product(Method):
     `tolerance` is that of the scaled residual.
     """
 
-    name = "vigym"
+    name = PRODUCT
     order = 2
     knows = EVERYTHING
 

@@ -116,7 +116,7 @@ def cross(a, b):
 
 @entry
 def skew(a):
-    """Return the matrix of a cross product: skew(a) b = a x b."""
+    """Return the matrix (3, 3) of the cross product of a vector with others."""
     A = np.zeros((3, 3))
     A[0, 1] = -a[2]
     A[0, 2] = a[1]

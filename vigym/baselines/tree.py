@@ -122,9 +122,7 @@ class Tree:
     def accelerations(self, q: Array, rates: Array, tau: Array | float = 0.0) -> Array:
         """Return accelerations (dofs,), by joint forces tau (dofs,) beside springs and dampers."""
         total = self.forces(q, rates) + tau
-        result: Array = recursion.aba(
-            self.links, self.joints(q, rates), rates, total, self.gravity
-        )
+        result: Array = recursion.aba(self.links, self.joints(q, rates), rates, total, self.gravity)
         return result
 
     def joint_forces(self, q: Array, rates: Array, accelerations: Array) -> Array:

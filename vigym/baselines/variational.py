@@ -7,7 +7,7 @@ import numpy as np
 
 from vigym.baselines import discrete, recursion
 from vigym.baselines.explicit import JointCoordinates
-from vigym.baselines.methods import BALLS, SPRINGS
+from vigym.baselines.methods import BALLS, DAMPERS, SPRINGS
 from vigym.baselines.recursion import Factors, Joints
 from vigym.baselines.tree import Tree
 from vigym.spatial import Array
@@ -23,16 +23,25 @@ class Missing:
         joints: at the first knot.
         incoming: momenta that bodies bring along, and the impulses of weights (n, 6).
         impulse: of springs along the degrees of freedom (dofs,).
+        q: coordinates at the first knot.
         timestep: step size [s].
 
     Attributes:
         moved: displacements of the bodies in the step that was evaluated last.
+        damped: half of the impulses of dampers in it (dofs,), the share of each knot.
     """
 
     def __init__(
-        self, tree: Tree, joints: Joints, incoming: Array, impulse: Array, timestep: float
+        self,
+        tree: Tree,
+        joints: Joints,
+        incoming: Array,
+        impulse: Array,
+        q: Array,
+        timestep: float,
     ) -> None:
         self._tree = tree
+        self._q = q
         self._step = timestep
         self._now = joints
         self._incoming = incoming
@@ -44,14 +53,17 @@ class Missing:
         self._ahead = self._tree.joints(q, np.zeros(self._tree.dofs))
         self.moved = discrete.displace(links, self._now, self._ahead, self._step)
         result: Array = discrete.drnea(links, self._now, self.moved, self._incoming)
-        return result - self._impulse
+        columns, dofs = self._tree.scalars
+        self.damped = np.zeros(len(result))
+        self.damped[dofs] = -0.5 * self._tree.damping[dofs] * (q - self._q)[columns]
+        return result - self._impulse - self.damped
 
     def derivative(self) -> Array:
         """Return the derivative (dofs, dofs) there by displacements of the coordinates."""
         result: Array = discrete.drnea_derivative(
             self._tree.links, self._now, self._ahead, self.moved, self._step
         )
-        return result
+        return result + 0.5 * np.diag(self._tree.damping)
 
 
 class Variational(JointCoordinates):
@@ -65,7 +77,7 @@ class Variational(JointCoordinates):
     """
 
     order = 2
-    knows = frozenset((BALLS, SPRINGS))
+    knows = frozenset((BALLS, SPRINGS, DAMPERS))
     guess: str = "IG3"
 
     _joints: Joints
@@ -75,7 +87,7 @@ class Variational(JointCoordinates):
         self._enter(q)
         twists = recursion.twists(self.tree.links, self._joints, rates)
         self._momentum = np.einsum("nij,nj->ni", self.tree.links.inertia, twists)
-        self._impulse = np.zeros(self.tree.dofs)
+        self._impulse = np.zeros(self.tree.dofs)  # of springs and dampers in the step before
 
     def _enter(self, q: Array) -> None:
         """Evaluate joints, mass matrix and half a step's impulses of weights and springs."""
@@ -101,7 +113,7 @@ class Variational(JointCoordinates):
 
     def _advance(self) -> None:
         incoming, impulse = self._momentum + self._weight, self._impulse + self._spring
-        missing = Missing(self.tree, self._joints, incoming, impulse, self.timestep)
+        missing = Missing(self.tree, self._joints, incoming, impulse, self._q, self.timestep)
         q = self._first_guess()
         f = missing(q)
         while not np.linalg.norm(f) <= self.tolerance:
@@ -113,7 +125,8 @@ class Variational(JointCoordinates):
         brought = discrete.bring_along(missing.moved)
         self._enter(q)
         self.factorisations += 1
-        self._momentum, self._impulse = brought + self._weight, self._spring
+        self._momentum = brought + self._weight
+        self._impulse = self._spring + missing.damped
 
     def _first_guess(self) -> Array:
         if self.guess == "IG1":
@@ -160,14 +173,14 @@ class Broyden(Variational):
 
     def _correction(self, missing: Missing, f: Array) -> Array:
         if self.iterations == 1:
-            self._inverse = np.linalg.inv(missing.derivative())
+            self._inverse = np.asarray(np.linalg.inv(missing.derivative()), float)
             self.factorisations += 1
         else:
             step, before = self._last
             answer = self._inverse @ (f - before)
             row = step @ self._inverse
             self._inverse = self._inverse + np.outer(step - answer, row) / (step @ answer)
-        correction = -self._inverse @ f
+        correction: Array = -self._inverse @ f
         self._last = correction, f
         return correction
 
