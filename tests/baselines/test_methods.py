@@ -150,7 +150,6 @@ def with_element(kind):
     ball = kind.endswith("three free rotations") or kind.endswith("of three rotations")
     values = values.get(kind, {})
     mech.add_joint("first", "revolute", "world", "a", (0, 0, 0), (0, 1, 0))
-    mech.add_joint("first", "revolute", "world", "a", (0, 0, 0), (0, 1, 0))
     mech.add_joint(
         "knee", "spherical" if ball else "revolute", "a", "b", (0, 0, -1), (0, 1, 0), **values
     )

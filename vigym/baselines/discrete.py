@@ -92,7 +92,7 @@ def dense_residual(links, now, moved, incoming):
         place = np.eye(6)  # Ad from body k to body i
         k = i
         while k >= 0:
-            for j in range(links.start[k], links.start[k] + links.count[k]):
+            for j in range(links.start[k], links.start[k] + links.dofs[k]):
                 f[j] += dot(apply(place, now.S[j]), impulse)
             place = mul(place, adjoint_back(now.R[k], now.p[k]))
             k = links.parent[k]
@@ -141,11 +141,11 @@ def drnea_derivative(links, now, ahead, moved, h):
         if links.parent[i] >= 0:
             after = adjoint_back(ahead.R[i], ahead.p[i])
             C[links.parent[i]] += tmul(adjoint_back(now.R[i], now.p[i]), mul(C[i], after))
-        for d in range(links.start[i], links.start[i] + links.count[i]):
+        for d in range(links.start[i], links.start[i] + links.dofs[i]):
             column, row = apply(C[i], ahead.S[d]), tapply(C[i], now.S[d])
             k = i
             while k >= 0:
-                for e in range(links.start[k], links.start[k] + links.count[k]):
+                for e in range(links.start[k], links.start[k] + links.dofs[k]):
                     result[e, d] = dot(now.S[e], column)
                     result[d, e] = dot(ahead.S[e], row)
                 column = tapply(adjoint_back(now.R[k], now.p[k]), column)

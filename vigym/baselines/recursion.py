@@ -37,7 +37,7 @@ class Links(NamedTuple):
     Attributes:
         parent: number of the body that carries each (n,).
         start: first velocity of each body's joint (n,).
-        count: number of velocities of it (n,).
+        dofs: number of velocities of it (n,).
         place: first position coordinate of it (n,).
         scalars: number of velocities that are the rate of one coordinate; the rest is a ball's.
         rotates: whether a degree of freedom is a rotation (dofs,).
@@ -49,7 +49,7 @@ class Links(NamedTuple):
 
     parent: np.ndarray
     start: np.ndarray
-    count: np.ndarray
+    dofs: np.ndarray
     place: np.ndarray
     scalars: np.ndarray
     rotates: np.ndarray
@@ -104,7 +104,7 @@ def standard_joints(links, q, rates):
         first, ball = links.start[i], links.start[i] + links.scalars[i]
         E, shift = np.eye(3), np.zeros(3)
         after = np.zeros(6)
-        if links.count[i] > links.scalars[i]:
+        if links.dofs[i] > links.scalars[i]:
             at = links.place[i] + links.scalars[i]
             E = quaternion_matrix(q[at : at + 4])
             for j in range(3):
@@ -126,7 +126,7 @@ def standard_joints(links, q, rates):
             else:
                 shift = shift + value * links.axis[j]
         in_body = adjoint(links.R_b[i], links.p_b[i])
-        for j in range(first, first + links.count[i]):
+        for j in range(first, first + links.dofs[i]):
             S[j], dS[j] = apply(in_body, S[j]), apply(in_body, dS[j])
         R[i] = mul(links.R_a[i], mul(E, links.R_b[i].T))
         p[i] = links.p_a[i] + apply(links.R_a[i], shift) - apply(R[i], links.p_b[i])
@@ -140,7 +140,7 @@ def move(links, q, rates):
     for i in range(len(links.parent)):
         for k in range(links.scalars[i]):
             moved[links.place[i] + k] += rates[links.start[i] + k]
-        if links.count[i] > links.scalars[i]:
+        if links.dofs[i] > links.scalars[i]:
             at, first = links.place[i] + links.scalars[i], links.start[i] + links.scalars[i]
             half = 0.5 * rates[first : first + 3]
             angle = np.sqrt(dot(half, half))
@@ -159,7 +159,7 @@ def twists(links, joints, rates):
     for i in range(len(links.parent)):
         if links.parent[i] >= 0:
             v[i] = apply(adjoint_back(joints.R[i], joints.p[i]), v[links.parent[i]])
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             v[i] += rates[j] * joints.S[j]
     return v
 
@@ -177,7 +177,7 @@ def rnea(links, joints, rates, accelerations, gravity):
     for i in range(n):
         own, drift = np.zeros(6), np.zeros(6)
         before = np.zeros(6)
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             own += rates[j] * joints.S[j]
             drift += accelerations[j] * joints.S[j] + rates[j] * joints.dS[j]
         if links.parent[i] < 0:
@@ -189,7 +189,7 @@ def rnea(links, joints, rates, accelerations, gravity):
         f[i] = apply(links.inertia[i], a[i])
         f[i] -= dual_bracket(v[i], apply(links.inertia[i], v[i]))
     for i in range(n - 1, -1, -1):
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             tau[j] = dot(joints.S[j], f[i])
         if links.parent[i] >= 0:
             f[links.parent[i]] += tapply(adjoint_back(joints.R[i], joints.p[i]), f[i])
@@ -204,7 +204,7 @@ def factor(links, joints):
     gain, omega = np.zeros((dofs, 6)), np.zeros((dofs, 6))
     inertia = links.inertia.copy()
     for i in range(n - 1, -1, -1):
-        first, count = links.start[i], links.count[i]
+        first, count = links.start[i], links.dofs[i]
         back[i] = adjoint_back(joints.R[i], joints.p[i])
         S = joints.S[first : first + count].copy()
         if count > 0:
@@ -225,9 +225,9 @@ def solve(links, joints, factors, tau):
     z, eta = np.zeros((n, 6)), np.zeros((n, 6))
     c = np.zeros(len(tau))
     for i in range(n - 1, -1, -1):
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             c[j] = tau[j] - dot(joints.S[j], z[i])
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             z[i] += c[j] * factors.gain[j]
         if links.parent[i] >= 0:
             z[links.parent[i]] += tapply(factors.back[i], z[i])
@@ -236,8 +236,8 @@ def solve(links, joints, factors, tau):
         if links.parent[i] >= 0:
             eta[i] = apply(factors.back[i], eta[links.parent[i]])
         pushed = eta[i].copy()
-        for j in range(links.start[i], links.start[i] + links.count[i]):
-            for k in range(links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
+            for k in range(links.dofs[i]):
                 result[j] += factors.omega[j, k] * c[links.start[i] + k]
             result[j] -= dot(factors.gain[j], pushed)
             eta[i] += result[j] * joints.S[j]
@@ -257,7 +257,7 @@ def momenta(links, joints, wrenches):
     total = wrenches.copy()
     result = np.zeros(len(joints.S))
     for i in range(len(links.parent) - 1, -1, -1):
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             result[j] = dot(joints.S[j], total[i])
         if links.parent[i] >= 0:
             back = adjoint_back(joints.R[i], joints.p[i])
@@ -291,7 +291,7 @@ def lagrangian_gradient(links, joints, rates, gravity):
     for i in range(n - 1, -1, -1):
         pi[i] += apply(links.inertia[i], v[i])
         gamma[i, 3:] += links.inertia[i, 5, 5] * tapply(R[i], gravity)
-        for j in range(links.start[i], links.start[i] + links.count[i]):
+        for j in range(links.start[i], links.start[i] + links.dofs[i]):
             S = joints.S[j]
             by_rates[j] = dot(S, pi[i])
             by_q[j] = dot(joints.dS[j] + bracket(v[i], S), pi[i]) + dot(S, gamma[i])

@@ -84,8 +84,8 @@ class Tree:
     ) -> None:
         self.links = links
         self.gravity = np.array(gravity, float)
-        self.dofs = int(links.count.sum())
-        balls = links.count > links.scalars
+        self.dofs = int(links.dofs.sum())
+        balls = links.dofs > links.scalars
         at = (links.place + links.scalars)[balls], (links.start + links.scalars)[balls]
         self.balls = [(slice(k, k + 4), slice(j, j + 3)) for k, j in zip(*at, strict=True)]
         self.zero = np.zeros(self.dofs + len(self.balls))
@@ -175,7 +175,7 @@ class Tree:
                     q[place + k] = angle + 2.0 * np.pi * turns
                 else:
                     q[place + k] = shift[i, column]
-            if links.count[i] > links.scalars[i]:
+            if links.dofs[i] > links.scalars[i]:
                 at = place + links.scalars[i]
                 found = quaternion_from_matrix(E[i])
                 q[at : at + 4] = found if found @ near[at : at + 4] >= 0.0 else -found
@@ -188,7 +188,7 @@ class Tree:
         for i, first in enumerate(links.start):
             before = v[links.parent[i]] if links.parent[i] >= 0 else np.zeros(6)
             relative = v[i] - adjoint_back(joints.R[i], joints.p[i]) @ before
-            span = slice(first, first + links.count[i])
+            span = slice(first, first + links.dofs[i])
             result[span] = np.linalg.lstsq(joints.S[span].T, relative)[0]
         return result
 
@@ -263,7 +263,7 @@ def make_links(
     return Links(
         parent=np.array(parents, np.int64),
         start=np.array(starts, np.int64),
-        count=np.array([kind.dofs for kind in kinds], np.int64),
+        dofs=np.array([kind.dofs for kind in kinds], np.int64),
         place=np.array(places, np.int64),
         scalars=np.array([k.dofs - 3 if k.has_quaternion else k.dofs for k in kinds], np.int64),
         rotates=rotates,
@@ -297,7 +297,7 @@ def general_tree(
     links = Links(
         parent=np.array(parents, np.int64),
         start=starts,
-        count=counts,
+        dofs=counts,
         place=starts,
         scalars=counts,
         rotates=np.zeros(dofs, bool),

@@ -159,8 +159,7 @@ class Newton(Variational):
 
     def _correction(self, missing: Missing, f: Array) -> Array:
         self.factorisations += 1
-        result: Array = np.linalg.solve(missing.derivative(), -f)
-        return result
+        return np.asarray(np.linalg.solve(missing.derivative(), -f), np.float64)
 
 
 class Broyden(Variational):
@@ -173,7 +172,7 @@ class Broyden(Variational):
 
     def _correction(self, missing: Missing, f: Array) -> Array:
         if self.iterations == 1:
-            self._inverse = np.asarray(np.linalg.inv(missing.derivative()), float)
+            self._inverse = np.linalg.inv(missing.derivative()).astype(np.float64)
             self.factorisations += 1
         else:
             step, before = self._last
