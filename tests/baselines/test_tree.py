@@ -58,7 +58,8 @@ def test_screws_and_their_rates_are_derivatives_of_poses(kind):
         joints = tree.joints(tree.move(q, t * rates), rates)
         return joints, recursion.twists(tree.links, joints, rates)
 
-    (before, _), (now, v), (after, _) = at(-e), at(0.0), at(e)
+    before, after = at(-e)[0], at(e)[0]
+    now, v = at(0.0)
     assert (after.S - before.S) / (2 * e) == pytest.approx(now.dS, abs=1e-8)
     turning = np.einsum("nji,njk->nik", now.R, after.R - before.R) / (2 * e)
     own = v.copy()
@@ -84,7 +85,8 @@ def written_out(joint, sympy, frames):
             c, s = sympy.cos(q[k]), sympy.sin(q[k])
             i, j = (column + 1) % 3, (column + 2) % 3
             step = sympy.eye(4)
-            step[i, i], step[j, j], step[i, j], step[j, i] = c, c, -s, s
+            step[i, i] = step[j, j] = c
+            step[i, j], step[j, i] = -s, s
             E = E * step
         return fixed(sympy, frames.frame_a, frames.anchor_a) * E * inverse(sympy, frames)
 

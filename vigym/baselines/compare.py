@@ -150,8 +150,9 @@ def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
     readings = [(0.0, 0.0, method.gap())]
     count = max(1, round(setting.seconds / setting.timestep))
     pause = -(-count // SAMPLES)
-    steps = iterations = factorisations = 0
-    spent, failure = 0.0, None
+    steps, seconds = 0, 0.0
+    iterations, factorisations = 0, 0
+    failure: str | None = None
     while steps < count and failure is None:
         begun = time.process_time()
         try:
@@ -162,9 +163,9 @@ def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
                 factorisations += method.factorisations
         except StepError as error:
             failure = str(error)
-        spent += time.process_time() - begun
+        seconds += time.process_time() - begun
         if failure is None:
             readings.append((method.time, method.energy().total - start, method.gap()))
     made = max(1, steps)
-    each = iterations / made, factorisations / made, 1e6 * spent / made
+    each = iterations / made, factorisations / made, 1e6 * seconds / made
     return Run(name, steps, failure, *each, *np.array(readings).T)

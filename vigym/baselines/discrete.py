@@ -45,17 +45,17 @@ class Displacements(NamedTuple):
 
 
 @entry
-def displace(links, now, ahead, h):
+def displace(links, before, after, h):
     """Return the `Displacements` between the joints at two knots (LEE 10, 19, 21b)."""
     n = len(links.parent)
     R, p = np.zeros((n, 3, 3)), np.zeros((n, 3))
     twist, momentum = np.zeros((n, 6)), np.zeros((n, 6))
     for i in range(n):
-        R[i], p[i] = ahead.R[i], ahead.p[i]
+        R[i], p[i] = after.R[i], after.p[i]
         k = links.parent[i]
         if k >= 0:
-            R[i], p[i] = mul(R[k], ahead.R[i]), p[k] + apply(R[k], ahead.p[i])
-        R[i], p[i] = tmul(now.R[i], R[i].copy()), tapply(now.R[i], p[i] - now.p[i])
+            R[i], p[i] = mul(R[k], after.R[i]), p[k] + apply(R[k], after.p[i])
+        R[i], p[i] = tmul(before.R[i], R[i].copy()), tapply(before.R[i], p[i] - before.p[i])
         twist[i] = log_pose(R[i], p[i])
         momentum[i] = tapply(dlog(twist[i]), apply(links.inertia[i], twist[i])) / h
     return Displacements(R, p, twist, momentum)
@@ -71,30 +71,30 @@ def bring_along(moved):
 
 
 @entry
-def drnea(links, now, moved, incoming):
+def drnea(links, before, moved, incoming):
     """Return the impulses (dofs,) that a step lacks (LEE 21 and 22, algorithm 2).
 
     Args:
         links: bodies.
-        now: joints at the first knot.
+        before: joints at the first knot.
         moved: displacements in the step.
         incoming: momenta that bodies bring along, and external impulses (n, 6).
     """
-    return momenta(links, now, moved.momentum - incoming)
+    return momenta(links, before, moved.momentum - incoming)
 
 
 @entry
-def dense_residual(links, now, moved, incoming):
-    """Return the same by the Jacobian of each body, in O(n^2) as in scalable integrators (LEE 2)."""
-    f = np.zeros(len(now.S))
+def dense_residual(links, before, moved, incoming):
+    """Return the same by the Jacobian of each body, in O(n^2) as earlier integrators (LEE 2)."""
+    f = np.zeros(len(before.S))
     for i in range(len(links.parent)):
         impulse = moved.momentum[i] - incoming[i]
         place = np.eye(6)  # Ad from body k to body i
         k = i
         while k >= 0:
             for j in range(links.start[k], links.start[k] + links.dofs[k]):
-                f[j] += dot(apply(place, now.S[j]), impulse)
-            place = mul(place, adjoint_back(now.R[k], now.p[k]))
+                f[j] += dot(apply(place, before.S[j]), impulse)
+            place = mul(place, adjoint_back(before.R[k], before.p[k]))
             k = links.parent[k]
     return f
 
@@ -126,29 +126,29 @@ def momentum_slope(J, twist, R, p, h):
 
 
 @entry
-def drnea_derivative(links, now, ahead, moved, h):
+def drnea_derivative(links, before, after, moved, h):
     """Return the derivative (dofs, dofs) of `drnea` by displacements at the second knot.
 
-    The composite of a subtree, C = slope + sum over children of Ad(G_now^-1)' C_c Ad(G_ahead^-1),
+    The composite of a subtree, C = slope + sum over children of Ad(G_before^-1)' C_c Ad(G_after^-1),
     gives column and row of each degree of freedom on the way to the world, O(n^2) in all; the
     values are those of LEE's algorithm 4.
     """
-    n, dofs = len(links.parent), len(now.S)
+    n, dofs = len(links.parent), len(before.S)
     C = np.zeros((n, 6, 6))
     result = np.zeros((dofs, dofs))
     for i in range(n - 1, -1, -1):
         C[i] += momentum_slope(links.inertia[i], moved.twist[i], moved.R[i], moved.p[i], h)
         if links.parent[i] >= 0:
-            after = adjoint_back(ahead.R[i], ahead.p[i])
-            C[links.parent[i]] += tmul(adjoint_back(now.R[i], now.p[i]), mul(C[i], after))
+            turned = mul(C[i], adjoint_back(after.R[i], after.p[i]))
+            C[links.parent[i]] += tmul(adjoint_back(before.R[i], before.p[i]), turned)
         for d in range(links.start[i], links.start[i] + links.dofs[i]):
-            column, row = apply(C[i], ahead.S[d]), tapply(C[i], now.S[d])
+            column, row = apply(C[i], after.S[d]), tapply(C[i], before.S[d])
             k = i
             while k >= 0:
                 for e in range(links.start[k], links.start[k] + links.dofs[k]):
-                    result[e, d] = dot(now.S[e], column)
-                    result[d, e] = dot(ahead.S[e], row)
-                column = tapply(adjoint_back(now.R[k], now.p[k]), column)
-                row = tapply(adjoint_back(ahead.R[k], ahead.p[k]), row)
+                    result[e, d] = dot(before.S[e], column)
+                    result[d, e] = dot(after.S[e], row)
+                column = tapply(adjoint_back(before.R[k], before.p[k]), column)
+                row = tapply(adjoint_back(after.R[k], after.p[k]), row)
                 k = links.parent[k]
     return result

@@ -1,4 +1,4 @@
-"""Explicit integrators in joint coordinates, on the articulated-body algorithm (MC 4, SIM 7, 12)."""
+"""Explicit integrators in joint coordinates, by articulated bodies (MC 4, SIM 7, 12)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

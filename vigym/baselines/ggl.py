@@ -26,7 +26,8 @@ class GearGuptaLeimkuhler(Maximal):
     knows = frozenset((LOOPS, BALLS))
 
     def _advance(self) -> None:
-        h, system, rows = self.timestep, self.system, self.system.rows
+        system, rows = self.system, self.system.rows
+        h = self.timestep
         x, q = self._x, self._q
         R = batch_rotation_matrix(q)
         system.place(x, R)

@@ -112,7 +112,7 @@ class Method(ABC):
 
     @abstractmethod
     def _advance(self) -> None:
-        """Change the state by a step."""
+        """Move the state by a step."""
 
     @property
     @abstractmethod

@@ -87,7 +87,8 @@ class Rows:
     def drift(self, V: Array) -> Array:
         """Return c = (dJ/dt) V (rows,)."""
         w_a, w_b = V[self.a, 3:], V[self.b, 3:]
-        dU, dW, dr = cross(w_a, self._U), cross(w_b, self._W), cross(w_b, self._r)
+        dU, dW = cross(w_a, self._U), cross(w_b, self._W)
+        dr = cross(w_b, self._r)
         dd = V[self.b, :3] + dr - V[self.a, :3]
         moves = self._moves[:, None]
         found = cross(w_a, dU) * np.where(moves, self._d, self._W)
@@ -159,7 +160,7 @@ class MaximalSystem:
         self._respond_to_auxiliary()
 
     def solve(self, F: Array, c: Array) -> tuple[Array, Array]:
-        """Return (V' (n + 1, 6), lambda) of forces F (n + 1, 6) and rows J V' + c = 0 of the tree."""
+        """Return V' (n + 1, 6) and lambda, of forces F (n + 1, 6) and J V' + c = 0 of the tree."""
         z = np.zeros((len(self._parent), 6))
         z[self.body_node[1:]] = F[1:]
         z[self._node, self.rows.slot[self.primary]] = c
@@ -216,8 +217,9 @@ class Maximal(Method):
         R, x = poses(self.tree.links, joints)
         v = twists(self.tree.links, joints, rates)
         self._last = q
-        self._x, self._q, self._V = np.zeros((count, 3)), np.zeros((count, 4)), np.zeros((count, 6))
-        self._q[0, 0] = 1.0
+        y = np.zeros((count, 13))
+        y[0, 3] = 1.0
+        self._x, self._q, self._V = np.split(y, [3, 7], axis=1)
         self._x[self._order] = x
         self._q[self._order] = [quaternion_from_matrix(each) for each in R]
         self._V[self._order] = np.hstack([rotate(R, v[:, 3:]), rotate(R, v[:, :3])])
@@ -282,31 +284,28 @@ class Multipliers(Maximal):
     settling_time: float = np.inf
 
     def _advance(self) -> None:
-        count = len(self._x)
-        y = np.concatenate([self._x.ravel(), self._q.ravel(), self._V.ravel()])
+        y = np.hstack([self._x, self._q, self._V])
         y = self.tableau.advance(self._slope, y, self.timestep)
-        x, q, V = np.split(y, [3 * count, 7 * count])
-        self._x, self._q, self._V = x.reshape(-1, 3), q.reshape(-1, 4), V.reshape(-1, 6)
+        self._x, self._q, self._V = np.split(y, [3, 7], axis=1)
         self._q /= np.linalg.norm(self._q, axis=1, keepdims=True)
 
     def _slope(self, y: Array) -> Array:
-        """Return the derivative of a state by time."""
-        count, rows = len(self._x), self.system.rows
-        x, q, V = np.split(y, [3 * count, 7 * count])
-        x, q, V = x.reshape(-1, 3), q.reshape(-1, 4), V.reshape(-1, 6)
+        """Return the derivative of a state (n + 1, 13) by time."""
+        rows = self.system.rows
+        x, q, V = np.split(y, [3, 7], axis=1)
         R = batch_rotation_matrix(q / np.linalg.norm(q, axis=1, keepdims=True))
         self.system.place(x, R)
         self.factorisations += 1
         rate = 1.0 / self.settling_time
         c = rows.drift(V) + 2.0 * rate * rows.rates(V) + rate**2 * rows.gaps
-        spin = np.hstack([np.zeros((count, 1)), V[:, 3:]])
+        spin = np.hstack([np.zeros((len(V), 1)), V[:, 3:]])
         dq = 0.5 * batch_quaternion_product(spin, q)
         slope = self.system.accelerate(self._wrenches(R, V), c)
-        return np.concatenate([V[:, :3].ravel(), dq.ravel(), slope.ravel()])
+        return np.hstack([V[:, :3], dq, slope])
 
 
 class Baumgarte(Multipliers):
-    """The same, with gaps led back to zero by Baumgarte's feedback."""
+    """Multipliers with gaps led back to zero by Baumgarte's feedback."""
 
     name = "baumgarte"
     settling_time = 0.1

@@ -235,11 +235,11 @@ def solve(links, joints, factors, tau):
     for i in range(n):
         if links.parent[i] >= 0:
             eta[i] = apply(factors.back[i], eta[links.parent[i]])
-        pushed = eta[i].copy()
+        given = eta[i].copy()
         for j in range(links.start[i], links.start[i] + links.dofs[i]):
             for k in range(links.dofs[i]):
                 result[j] += factors.omega[j, k] * c[links.start[i] + k]
-            result[j] -= dot(factors.gain[j], pushed)
+            result[j] -= dot(factors.gain[j], given)
             eta[i] += result[j] * joints.S[j]
     return result
 
@@ -285,7 +285,8 @@ def lagrangian_gradient(links, joints, rates, gravity):
     dL/dq' = S' pi and dL/dq = (dS/dt + ad(v) S)' pi + S' gamma.
     """
     n = len(links.parent)
-    v, (R, _) = twists(links, joints, rates), poses(links, joints)
+    v = twists(links, joints, rates)
+    R, _ = poses(links, joints)
     pi, gamma = np.zeros((n, 6)), np.zeros((n, 6))
     by_q, by_rates = np.zeros(len(rates)), np.zeros(len(rates))
     for i in range(n - 1, -1, -1):

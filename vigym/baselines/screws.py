@@ -144,33 +144,33 @@ def quaternion_matrix(q):
 
 
 @entry
+def lower_blocks(B, C):
+    """Return the matrix [B 0; C B] (6, 6)."""
+    A = np.zeros((6, 6))
+    for i in range(3):
+        for j in range(3):
+            A[i, j] = B[i, j]
+            A[3 + i, j] = C[i, j]
+            A[3 + i, 3 + j] = B[i, j]
+    return A
+
+
+@entry
 def adjoint(R, p):
     """Return Ad (6, 6): it takes twists in the frame (R, p) to those in its parent (SI 2)."""
-    A = np.zeros((6, 6))
-    A[:3, :3] = R
-    A[3:, 3:] = R
-    A[3:, :3] = mul(skew(p), R)
-    return A
+    return lower_blocks(R, mul(skew(p), R))
 
 
 @entry
 def adjoint_back(R, p):
     """Return the inverse of Ad (6, 6): it takes twists in the parent to those in the frame."""
-    A = np.zeros((6, 6))
-    A[:3, :3] = R.T
-    A[3:, 3:] = R.T
-    A[3:, :3] = tmul(R, skew(-p))
-    return A
+    return lower_blocks(R.T, tmul(R, skew(-p)))
 
 
 @entry
 def ad(v):
     """Return the matrix (6, 6) of the bracket of twists with v (SI 3)."""
-    A = np.zeros((6, 6))
-    A[:3, :3] = skew(v[:3])
-    A[3:, 3:] = A[:3, :3]
-    A[3:, :3] = skew(v[3:])
-    return A
+    return lower_blocks(skew(v[:3]), skew(v[3:]))
 
 
 @entry

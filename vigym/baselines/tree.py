@@ -24,7 +24,7 @@ Transform = Callable[[Any], Any]
 
 
 class GeneralJoint:
-    """Joint whose S and dS/dt are derived from its transform by symbolic differentiation (SI 9, 12).
+    """Joint whose S and dS/dt are derived from its transform, symbolically (SI 9, 12).
 
     Args:
         transform: function of a sequence of symbols that returns the pose of the child's body frame

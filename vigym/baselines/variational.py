@@ -43,16 +43,16 @@ class Missing:
         self._tree = tree
         self._q = q
         self._step = timestep
-        self._now = joints
+        self._before = joints
         self._incoming = incoming
         self._impulse = impulse
 
     def __call__(self, q: Array) -> Array:
         """Return the impulses (dofs,) [N m s, N s] of a step to coordinates q (LEE 22)."""
         links = self._tree.links
-        self._ahead = self._tree.joints(q, np.zeros(self._tree.dofs))
-        self.moved = discrete.displace(links, self._now, self._ahead, self._step)
-        result: Array = discrete.drnea(links, self._now, self.moved, self._incoming)
+        self._after = self._tree.joints(q, np.zeros(self._tree.dofs))
+        self.moved = discrete.displace(links, self._before, self._after, self._step)
+        result: Array = discrete.drnea(links, self._before, self.moved, self._incoming)
         columns, dofs = self._tree.scalars
         self.damped = np.zeros(len(result))
         self.damped[dofs] = -0.5 * self._tree.damping[dofs] * (q - self._q)[columns]
@@ -61,7 +61,7 @@ class Missing:
     def derivative(self) -> Array:
         """Return the derivative (dofs, dofs) there by displacements of the coordinates."""
         result: Array = discrete.drnea_derivative(
-            self._tree.links, self._now, self._ahead, self.moved, self._step
+            self._tree.links, self._before, self._after, self.moved, self._step
         )
         return result + 0.5 * np.diag(self._tree.damping)
 
@@ -131,7 +131,8 @@ class Variational(JointCoordinates):
     def _first_guess(self) -> Array:
         if self.guess == "IG1":
             return self._q
-        h, tree, rates = self.timestep, self.tree, self.velocities
+        tree, rates = self.tree, self.velocities
+        h = self.timestep
         if self.guess == "IG3":
             joints = tree.joints(self._q, rates)
             bias = recursion.rnea(tree.links, joints, rates, np.zeros(tree.dofs), tree.gravity)
