@@ -7,7 +7,7 @@ from scenes.chains import ball_tree, rod_chain
 from scenes.linkages import four_bar, ladder
 from scenes.trees import random_tree
 from vigym.baselines import METHODS, mechanism_tree
-from vigym.baselines.multipliers import MaximalSystem, Multipliers
+from vigym.baselines.multipliers import Auxiliary, MaximalSystem, Multipliers
 from vigym.spatial import batch_rotation_matrix
 
 KINDS = ("revolute", "spherical", "universal", "prismatic", "planar", "cylindrical", "fixed")
@@ -109,6 +109,27 @@ def test_loops_are_the_dense_solution(mech):
     multipliers = np.linalg.solve(J @ inverse @ J.T, -(J @ inverse @ force + drift))
     assert V[1:].ravel() == pytest.approx(inverse @ (force + J.T @ multipliers), abs=1e-9)
     assert J @ V[1:].ravel() == pytest.approx(-drift, abs=1e-10)
+
+
+def test_general_rows_tie_bodies_that_no_joint_joins():
+    """The speed of one rod is twice that of another; a row that pushes elsewhere does so too."""
+    method, F = moving(ball_tree(3))
+    system, count = method.system, len(method.system.mass)
+    J, K = np.zeros((2, count, 6)), np.zeros((2, count, 6))
+    J[0, 4, 0], J[0, 6, 0] = 1.0, -2.0
+    J[1, 5, 4] = 1.0
+    K[0, 4, 0], K[1, 3, 4] = 1.0, 1.0
+    tree, c = system.rows.drift(method._V), np.array([0.3, -0.2])
+    for push in (None, K):
+        V = Auxiliary(system, J.copy(), push).correct(system.solve(F, tree)[0], c)
+        assert np.einsum("inc,nc->i", J, V) == pytest.approx(-c, abs=1e-10)
+        M, rows = dense(system)
+        v, forces = V[1:].ravel(), (J if push is None else push)[:, 1:].reshape(2, -1)
+        assert rows @ v == pytest.approx(-tree, abs=1e-10)
+        multipliers = np.linalg.lstsq(np.vstack([rows, forces]).T, M @ v - F[1:].ravel())[0]
+        assert rows.T @ multipliers[:-2] + forces.T @ multipliers[-2:] == pytest.approx(
+            M @ v - F[1:].ravel(), abs=1e-9
+        )
 
 
 def drifts(name, steps=120):

@@ -129,8 +129,8 @@ def momentum_slope(J, twist, R, p, h):
 def drnea_derivative(links, before, after, moved, h):
     """Return the derivative (dofs, dofs) of `drnea` by displacements at the second knot.
 
-    The composite of a subtree, C = slope + sum over children of Ad(G_before^-1)' C_c Ad(G_after^-1),
-    gives column and row of each degree of freedom on the way to the world, O(n^2) in all; the
+    The composite of a subtree, C = slope + sum of Ad(G_before^-1)' C_child Ad(G_after^-1), gives
+    column and row of each degree of freedom on the way to the world, O(n^2) in all; the
     values are those of LEE's algorithm 4.
     """
     n, dofs = len(links.parent), len(before.S)

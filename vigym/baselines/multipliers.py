@@ -157,7 +157,7 @@ class MaximalSystem:
         beside[self._node[inner], rows.slot[p][inner]] = -rows.on_a[p][inner]
         self.H = Blocks(self._parent, self._size, diagonal, beside)
         self.factors = sparse_factor(self.H)
-        self._respond_to_auxiliary()
+        self._loops = Auxiliary(self, self._loop_rows())
 
     def solve(self, F: Array, c: Array) -> tuple[Array, Array]:
         """Return V' (n + 1, 6) and lambda, of forces F (n + 1, 6) and J V' + c = 0 of the tree."""
@@ -170,18 +170,14 @@ class MaximalSystem:
         V[1:] = x[self.body_node[1:]]
         return V, x[self._node, self.rows.slot[self.primary]]
 
-    def _respond_to_auxiliary(self) -> None:
-        """Compute the motions of the tree by unit multipliers of the auxiliary rows (BAR 8.1)."""
-        rows, auxiliary = self.rows, np.flatnonzero(~self.primary)
-        still = np.zeros(int(self.primary.sum()))
-        self._pushes = np.zeros((len(auxiliary), len(self.mass), 6))
-        for push, i in zip(self._pushes, auxiliary, strict=True):
-            push[rows.a[i]] += rows.on_a[i]
-            push[rows.b[i]] += rows.on_b[i]
-            push[0] = 0.0
-        answers = [self.solve(push, still)[0] for push in self._pushes]
-        self._answers = np.array(answers).reshape(self._pushes.shape)
-        self._coefficients = np.einsum("inc,jnc->ij", self._pushes, self._answers)
+    def _loop_rows(self) -> Array:
+        """Return the rows of joints that close loops (k, n + 1, 6)."""
+        rows, loops = self.rows, np.flatnonzero(~self.primary)
+        result = np.zeros((len(loops), len(self.mass), 6))
+        for row, i in zip(result, loops, strict=True):
+            row[rows.a[i]] += rows.on_a[i]
+            row[rows.b[i]] += rows.on_b[i]
+        return result
 
     def accelerate(self, F: Array, c: Array) -> Array:
         """Return V' (n + 1, 6) of forces F (n + 1, 6) such that J V' + c = 0 in all rows.
@@ -189,11 +185,37 @@ class MaximalSystem:
         Where loops leave multipliers undetermined they are the least ones.
         """
         V, _ = self.solve(F, c[self.primary])
-        if len(self._pushes):
-            lacking = np.einsum("inc,nc->i", self._pushes, V) + c[~self.primary]
-            mu = np.linalg.lstsq(self._coefficients, -lacking, rcond=1e-12)[0]
-            V = V + np.einsum("i,inc->nc", mu, self._answers)
-        return V
+        return self._loops.correct(V, c[~self.primary])
+
+
+class Auxiliary:
+    """Auxiliary rows J V' + c = 0 over any bodies, whose multipliers push along K (BAR 8).
+
+    The tree's own multipliers are anticipated: k solutions of O(n) give its answers to unit
+    multipliers, and a dense matrix of k.
+
+    Args:
+        system: with factors of H at the present poses.
+        J: rows (k, n + 1, 6), linear and angular, world axes.
+        K: forces and moments of unit multipliers (k, n + 1, 6); None: J, which do no work.
+    """
+
+    def __init__(self, system: MaximalSystem, J: Array, K: Array | None = None) -> None:
+        self._J = J
+        self._J[:, 0] = 0.0  # the world stands still
+        still = np.zeros(int(system.primary.sum()))
+        answers = [system.solve(push, still)[0] for push in (J if K is None else K)]
+        self._answers = np.array(answers).reshape(J.shape)
+        self._coefficients = np.einsum("inc,jnc->ij", J, self._answers)
+
+    def correct(self, V: Array, c: Array) -> Array:
+        """Return accelerations V' (n + 1, 6) that satisfy the rows, from those without them."""
+        if not len(self._J):
+            return V
+        lacking = np.einsum("inc,nc->i", self._J, V) + c
+        mu = np.linalg.lstsq(self._coefficients, -lacking, rcond=1e-12)[0]
+        corrected: Array = V + np.einsum("i,inc->nc", mu, self._answers)
+        return corrected
 
 
 class Maximal(Method):
