@@ -128,6 +128,13 @@ def test_explicit_energies_have_one():
     assert 0.0 < drift["heun"] < 1e-2
 
 
+def test_loops_that_come_apart_are_an_error():
+    method = METHODS["multipliers"](four_bar(), timestep=0.5)
+    method.reset(velocities={"j0": 20.0})
+    with pytest.raises(StepError, match="found velocities that are not finite"):
+        walk(method, 500)
+
+
 def walk(method, steps):
     for _ in range(steps):
         method.step()

@@ -213,6 +213,8 @@ class Auxiliary:
         if not len(self._J):
             return V
         lacking = np.einsum("inc,nc->i", self._J, V) + c
+        if not np.isfinite([*self._coefficients.ravel(), *lacking]).all():
+            return np.full_like(V, np.nan)  # LAPACK would refuse them; `Method.step` tells it
         mu = np.linalg.lstsq(self._coefficients, -lacking, rcond=1e-12)[0]
         corrected: Array = V + np.einsum("i,inc->nc", mu, self._answers)
         return corrected
