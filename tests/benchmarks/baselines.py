@@ -334,9 +334,9 @@ def general() -> str:
 
 
 def outcome(name: str, count: int, tolerance: float, steps: int = 1000) -> str:
-    """Mean iterations of a chain that falls from the side, or the step that failed."""
+    """Mean iterations of a chain that is let go at half a radian, or the step that failed."""
     method = METHODS[name](rod_chain(count), 0.01, tolerance)
-    method.reset(positions={"hinge0": np.pi / 2})
+    method.reset(positions={"hinge0": 0.5})
     total = 0
     for step in range(steps):
         try:
@@ -354,7 +354,7 @@ def failures() -> str:
         for name in ("vigym", "riqn", "newton", "third-order"):
             cells = [outcome(name, count, tolerance) for tolerance in (1e-6, 1e-8, 1e-10)]
             lines.append([str(count), name, *cells])
-    title = "Iterations of a step, links of 1 m, 10 ms, 1000 steps, given up after 100"
+    title = "Iterations of a step, links of 1 m from 0.5 rad, 10 ms, 1000 steps, given up after 100"
     return table(title, ["links", "method", "1e-6", "1e-8", "1e-10"], lines)
 
 

@@ -15,7 +15,7 @@ from vigym.envs.registry import ENVIRONMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = [ROOT / "docs" / f"{name}.md" for name in ("mechanisms", "environments", "commands")]
+DOCS = [ROOT / "docs" / f"{name}.md" for name in ("mechanisms", "environments", "commands", "baselines")]
 PAGES = [ROOT / "README.md", *DOCS]
 TEXT = "\n".join(
     page.read_text(encoding="utf-8") for page in PAGES
