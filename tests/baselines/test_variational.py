@@ -152,3 +152,15 @@ def test_a_step_without_solution_is_an_error(name):
 def walk(method, steps):
     for _ in range(steps):
         method.step()
+
+
+def test_long_chains_have_tolerances_that_joint_coordinates_cannot_meet():
+    """MC Fig. 8: rounding of poses hides small impulses; steps in maximal coordinates are solved."""
+    for name in ("vigym", "riqn", "newton", "third-order"):
+        method = METHODS[name](rod_chain(50), timestep=0.01, tolerance=1e-10)
+        method.reset(positions={"hinge0": 0.5})
+        if name == "vigym":
+            walk(method, 3)
+        else:
+            with pytest.raises(StepError, match="found no solution"):
+                walk(method, 3)

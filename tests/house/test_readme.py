@@ -15,7 +15,9 @@ from vigym.envs.registry import ENVIRONMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = [ROOT / "docs" / f"{name}.md" for name in ("mechanisms", "environments", "commands", "baselines")]
+DOCS = [
+    ROOT / "docs" / f"{name}.md" for name in ("mechanisms", "environments", "commands", "baselines")
+]
 PAGES = [ROOT / "README.md", *DOCS]
 TEXT = "\n".join(
     page.read_text(encoding="utf-8") for page in PAGES
@@ -28,7 +30,7 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
     programs = re.findall(r"(?<!-->\n)```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(programs) == 9
+    assert len(programs) == 11
     for program in programs:
         exec(compile(program, "README.md", "exec"), space)
 
