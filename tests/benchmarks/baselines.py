@@ -255,7 +255,8 @@ def variational() -> str:
 
 def torus(sympy: Any, u: Any, v: Any, R: float = 1.0, r: float = 0.25) -> Any:
     """Frame on a torus about z: along the circles, and its normal outwards."""
-    cu, su, cv, sv = sympy.cos(u), sympy.sin(u), sympy.cos(v), sympy.sin(v)
+    cu, su = sympy.cos(u), sympy.sin(u)
+    cv, sv = sympy.cos(v), sympy.sin(v)
     return sympy.Matrix(
         [
             [-su, -sv * cu, cv * cu, (R + r * cv) * cu],

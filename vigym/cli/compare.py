@@ -198,5 +198,6 @@ def _plot(runs: "list[Run]", title: str, file: str) -> None:
     energies.set(title="|energy minus that of the start|", xlabel="time [s]", ylabel="J")
     gaps.set(title="largest joint gap", xlabel="time [s]", ylabel="m, rad")
     for ax in (energies, gaps):
-        ax.legend(fontsize="small")
+        if ax.lines:
+            ax.legend(fontsize="small")
     figure.savefig(file, dpi=110)
