@@ -186,18 +186,17 @@ def _plot(runs: "list[Run]", title: str, file: str) -> None:
     """Write a plot of energy errors and gaps over time."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 4.5), layout="constrained")
+    figure = Figure(figsize=(13.0, 4.5), layout="constrained")
     figure.suptitle(title)
     energies, gaps = figure.subplots(1, 2)
     for number, run in enumerate(runs):
         style = {"label": run.method, "linewidth": 1.0, "color": f"C{number % 10}"}
         style["linestyle"] = "-" if number < 10 else "--"
-        energies.semilogy(run.times[1:], np.maximum(np.abs(run.energies[1:]), FLOOR), **style)
+        largest = np.maximum.accumulate(np.abs(run.energies[1:]))
+        energies.semilogy(run.times[1:], np.maximum(largest, FLOOR), **style)
         if run.gaps.max() > 0.0:
             gaps.semilogy(run.times[1:], np.maximum(run.gaps[1:], FLOOR), **style)
-    energies.set(title="|energy minus that of the start|", xlabel="time [s]", ylabel="J")
+    energies.set(title="largest energy error so far", xlabel="time [s]", ylabel="J")
     gaps.set(title="largest joint gap", xlabel="time [s]", ylabel="m, rad")
-    for ax in (energies, gaps):
-        if ax.lines:
-            ax.legend(fontsize="small")
+    figure.legend(*energies.get_legend_handles_labels(), loc="outside right upper")
     figure.savefig(file, dpi=110)
