@@ -47,6 +47,7 @@ ARROWS = {
     },
     "__init__": {
         "assets",
+        "baselines",
         "control",
         "envs",
         "evaluation",
