@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from vigym.core.solver.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.state.float32 import TOLERANCES
 from vigym.simulation.state.inputs import positive_integer, real_number
 
