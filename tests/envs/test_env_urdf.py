@@ -293,6 +293,12 @@ def test_options_that_do_not_fit_are_refused(walker, options, error):
         gym.make(URDF, **{"urdf": walker, **options})
 
 
+def test_a_module_that_is_missing_is_told_with_its_option(walker):
+    error = "option reward: found 'absent:reward': No module named 'absent'; expected a module"
+    with pytest.raises(ImportError, match=error):
+        gym.make(URDF, urdf=walker, reward="absent:reward")
+
+
 def test_joints_of_a_loop_that_start_names_come_first():
     leg = {"urdf": str(assets.path("minitaur_leg")), "ground": False, "reset_noise_scale": 0.0}
     env = gym.make(URDF, **leg, start={"knee_front": 0.2, "hip_rear": -0.1})

@@ -98,7 +98,9 @@ def test_a_file_stands_for_its_robot(tmp_path, capsys, monkeypatch):
         "def reward(info, action):\n    return -(info['joint_velocities'] ** 2).sum(axis=-1)\n"
     )
     options = ("-o", "ground=True", "-o", "control=position", "-o", "reward=training_hooks:reward")
-    said(capsys, "train", "leg.urdf", *options, "--timesteps", 1024, *SHORT)
+    told = said(capsys, "train", "leg.urdf", *options, "--timesteps", 1024, *SHORT)
+    best = Path("runs", "leg-seed0", "best", "model.zip")
+    assert f"score it again: vigym evaluate leg.urdf -c {best} -o ground=True" in told
     out = tmp_path / "runs" / "leg-seed0"
     assert json.loads((out / "results.json").read_text())["env"] == "vigym/Urdf-v0"
     model = out / "best" / "model.zip"
