@@ -133,6 +133,32 @@ def test_a_file_that_is_none_and_two_files_are_refused(command, arguments, messa
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["view", "vigym/Pendulum-v0"], "render_mode='human'"),
+        (["evaluate", "vigym/Pendulum-v0"], "num_envs=3"),
+        (["evaluate", "vigym/Pendulum-v0"], "disable_env_checker=True"),
+        (["describe", "vigym/Pendulum-v0"], "task='x'"),
+    ],
+)
+def test_options_that_a_command_sets_are_refused(arguments, option, capsys):
+    assert run([*arguments, "-o", option]) == 1
+    found = option.replace("=", ": found ")
+    assert f"option {found}, expected none: it is fixed here" in capsys.readouterr().err
+
+
+def test_the_shadow_may_be_an_option_too(capsys, monkeypatch, tmp_path):
+    given = []
+    record = lambda *arguments, **more: given.append(arguments[4]) or True  # noqa: E731
+    monkeypatch.setattr("vigym.evaluation.video.record_video", record)
+    line = "record", "vigym/Pendulum-v0", "--video", tmp_path / "a.mp4"
+    said(capsys, *line, "-o", "shadow=False")
+    said(capsys, *line, "--no-shadow")
+    said(capsys, *line)
+    assert [options["shadow"] for options in given] == [False, False, True]
+
+
 def test_view_shows_episodes_and_ends(capsys, monkeypatch):
     shown = []
 

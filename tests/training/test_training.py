@@ -15,6 +15,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
+
 from scenes.command_line import said
 from vigym import assets
 from vigym.cli.app import run

@@ -204,7 +204,7 @@ def command(
     if not quiet:
         _print(environment, seed, episodes, results)
     for controller, path in videos.items():
-        _record(env_id, controller, path, seed, options | {"shadow": shadow})
+        _record(env_id, controller, path, seed, {"shadow": shadow} | options)
     return _exit_code(results)
 
 

@@ -71,7 +71,7 @@ def command(
     env_id, options = find_environment(environment, options)
     from vigym.evaluation.video import record_video
 
-    options = options | {"shadow": shadow}
+    options = {"shadow": shadow} | options
     longest = seconds or float("inf")
     with progress_bar(file) as progress:
         converged = record_video(env_id, controller, file, seed, options, progress, longest)

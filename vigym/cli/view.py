@@ -58,4 +58,5 @@ def command(
     except WindowClosedError:
         pass
     except RenderError as error:
-        raise click.ClickException(f"view: {error}") from error
+        hint = "; without --window a page for the browser is shown" if window else ""
+        raise click.ClickException(f"view: {error}{hint}") from error

@@ -51,8 +51,8 @@ class BaseEnv:
         """Set the attributes that follow from the runner and the options of pictures.
 
         Raises:
-            ValueError: unknown render mode, overlay, size or camera, or an option that the mode does
-                not support.
+            ValueError: unknown render mode, overlay, size or camera, or an option that the mode
+                does not support.
         """
         mode = render.render_mode
         overlay, shadow = render.overlay, render.shadow
