@@ -10,7 +10,7 @@ in all engines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     import mujoco
 
 BASE = 1.0  # [m] between the hinges in the world
-# Left rod, bar, right rod [m]; two and more "wild" windows whirl.
-SHAPES = {"parallelogram": (1.0, 1.0, 1.0), "general": (1.0, 0.9, 1.1), "wild": (1.2, 0.8, 0.9)}
+# Left rod, bar, right rod [m]; two and more "wild" windows whirl. "open" ones have no closing joint.
+SHAPES = {
+    "parallelogram": (1.0, 1.0, 1.0),
+    "general": (1.0, 0.9, 1.1),
+    "wild": (1.2, 0.8, 0.9),
+    "open": (1.0, 0.9, 1.1),
+}
 START = 0.7  # [rad] left rods at the assembly pose, from the perpendicular of their base
 
 # Stages of MuJoCo that such a chain does not use.
@@ -54,6 +59,7 @@ class Bar:
         arm: where it hangs, in the parent's axes from the parent's start.
         length: [m].
         angle: of its long axis [rad], about +y from x.
+        closes: index of the bar whose end a loop joins to its own, -1 without a loop.
     """
 
     name: str
@@ -63,6 +69,7 @@ class Bar:
     arm: np.ndarray
     length: float
     angle: float
+    closes: int = -1
 
     @property
     def centre(self) -> np.ndarray:
@@ -100,11 +107,17 @@ def chain(windows: int, shape: str, starts: float | np.ndarray = START) -> list[
         low_left, low_right = _lower_ends(left, right, SHAPES[shape], float(start))
         bars.append(_bar(f"right{i}", right, low_right, base, bars))
         bars.append(_bar(f"left{i}", left, low_left, base, bars))
-        bars.append(_bar(f"bar{i}", low_left, low_right, 3 * i + 1, bars))
+        bar = _bar(f"bar{i}", low_left, low_right, 3 * i + 1, bars)
+        bars.append(bar if shape == "open" else replace(bar, closes=3 * i))
         left = low_left
         right = low_right
         base = 3 * i + 2
     return bars
+
+
+def loops_of(bars: list[Bar]) -> list[tuple[int, int]]:
+    """Pairs (right rod, bar) of indices whose ends a loop joins."""
+    return [(bar.closes, i) for i, bar in enumerate(bars) if bar.closes >= 0]
 
 
 def _lower_ends(
@@ -184,7 +197,8 @@ def absolute(
     inertia = np.array([bar.inertia[1] for bar in bars])
     kinetic = float(MASS * np.sum(speeds**2) + np.sum(inertia * spins**2)) / 2
     ends = centres + direction(angles) * np.array([bar.length for bar in bars])[:, None] / 2
-    gap = float(np.max(np.linalg.norm(ends[2::3] - ends[::3], axis=1)))
+    gaps = [float(np.linalg.norm(ends[i] - ends[j])) for i, j in loops_of(bars)]
+    gap = max(gaps, default=0.0)
     return Motion(
         kinetic, kinetic + MASS * GRAVITY * float(np.sum(centres[:, 1])), gap, centres[-1]
     )
@@ -207,7 +221,7 @@ def vigym_chain(bars: list[Bar]) -> vigym.Mechanism:
             _spatial(bar.start),
             axis=(0.0, 1.0, 0.0),
         )
-    for right, bar in zip(bars[::3], bars[2::3], strict=True):
+    for right, bar in [(bars[i], bars[j]) for i, j in loops_of(bars)]:
         mech.add_joint(
             f"close_{bar.name}",
             "revolute",
@@ -236,7 +250,7 @@ def mujoco_chain(
     inside = "".join(_mjcf(bars, i) for i in range(len(bars)) if bars[i].parent < 0)
     loops = "".join(
         f'<connect body1="{bar.name}" body2="{right.name}" anchor="{bar.length!r} 0 0" {stiffness}/>'
-        for right, bar in zip(bars[::3], bars[2::3], strict=True)
+        for right, bar in [(bars[i], bars[j]) for i, j in loops_of(bars)]
     )
     flags = " ".join(f'{name}="disable"' for name in (*UNUSED, *(TUNED if tuned else ())))
     options = f'integrator="{integrator}" gravity="0 0 {-GRAVITY}"' + (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from chain_models import GRAVITY, MASS
 from loop_contenders import APART, Contender, Record, Setting, instants_of, record
-from loop_models import Bar, Motion, absolute, motion, relative
+from loop_models import Bar, Motion, absolute, loops_of, motion, relative
 
 from vigym.evaluation.speed.timing import Job
 
@@ -28,7 +28,7 @@ PROXIMAL = {
 def pinocchio_loops(
     setting: Setting, integrator: str = "RK4", solver: str = "Cholesky", corrector: float = 0.25
 ):
-    """One chain in Pinocchio.
+    """One chain in Pinocchio; open ones by its ABA.
 
     Args:
         setting: what to simulate.
@@ -55,8 +55,8 @@ def pinocchio_loops(
                 return record(seen, failed=True)
         return record(seen)
 
-    name = f"Pinocchio {integrator}, {solver}" + (
-        f", corrector {corrector:g}/h" if solver == "Cholesky" else ""
+    name = f"Pinocchio {integrator}, {solver if loops_of(bars) else 'ABA'}" + (
+        f", corrector {corrector:g}/h" if loops_of(bars) and solver == "Cholesky" else ""
     )
     job = Job(
         prepare, lambda: advance(accelerate, q, v, setting.timestep, setting.steps), setting.steps
@@ -83,7 +83,7 @@ def _acceleration(bars: list[Bar], solver: str, frequency: float) -> Acceleratio
 
     model, joints = _pinocchio_tree(bars)
     loops, loop_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for right, bar in zip(range(0, len(bars), 3), range(2, len(bars), 3), strict=True):
+    for right, bar in loops_of(bars):
         ends = [pin.SE3(np.eye(3), np.array([bars[i].length, 0.0, 0.0])) for i in (bar, right)]
         loop = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_3D,
@@ -98,6 +98,8 @@ def _acceleration(bars: list[Bar], solver: str, frequency: float) -> Acceleratio
         loops.append(loop)
         loop_data.append(loop.createData())
     data, nothing = model.createData(), np.zeros(model.nv)
+    if not loops_of(bars):
+        return lambda q, v: pin.aba(model, data, q, v, nothing)
     proximal = pin.ProximalSettings(ACCURACY, PROXIMAL[solver], ITERATIONS)
     if solver == "LCABA":
         pin.computeJointMinimalOrdering(model, data, loops)
@@ -250,8 +252,8 @@ def _exudyn_system(bars: list[Bar], planar: bool, sensors: bool) -> tuple[Any, l
         parent = bar.parent
         at = bar.arm - (np.array([bars[parent].length / 2, 0.0]) if parent >= 0 else 0.0)
         join(bar, bodies[parent] if parent >= 0 else ground, at, body, -1.0, False)
-    for i in range(0, len(bars), 3):
-        join(bars[i], bodies[i + 2], np.array([bars[i + 2].length / 2, 0.0]), bodies[i], 1.0, True)
+    for i, j in loops_of(bars):
+        join(bars[i], bodies[j], np.array([bars[j].length / 2, 0.0]), bodies[i], 1.0, True)
     kinds = (
         (exu.OutputVariableType.Coordinates, exu.OutputVariableType.Coordinates_t)
         if sensors

@@ -49,7 +49,7 @@ Make = Callable[[Setting], Contender]
 
 def engines() -> dict[str, list[Make]]:
     """Variants of each engine that is installed, cheapest one wins."""
-    found = {"vigym": [_vigym(loops, order) for loops in ("tail", "local") for order in (2, 4)]}
+    found = {"vigym": [_vigym(loops, order) for loops in ("tail", "local") for order in (2, 4, 6)]}
     if importlib.util.find_spec("mujoco"):
         found["MuJoCo"] = [
             _mujoco(name, factor)

@@ -40,6 +40,11 @@ from loop_precision import Found, Target, cheapest, engines
 from vigym.evaluation.speed.timing import Cost, interleaved, machine, table
 
 PEERS = {"mujoco": "mujoco", "pinocchio": "pin", "exudyn": "exudyn"}  # module -> distribution
+ORDER_ERRORS = (
+    1e-5,
+    1e-7,
+    1e-9,
+)  # of the energy, of the largest kinetic energy, in the table "order"
 SPREAD = 0.1  # [rad] rods of a batch start up to this far from the assembly pose
 
 
@@ -89,7 +94,8 @@ def _check(shape: str, args: argparse.Namespace) -> str:
         lambda s: vigym_loops(s, "tail"),
         lambda s: vigym_loops(s, "local"),
     ]
-    makers += [lambda s: vigym_loops(s, "local", order=4), lambda s: pinocchio_loops(s, "Euler")]
+    makers += [lambda s, o=order: vigym_loops(s, "local", order=o) for order in (4, 6)]
+    makers += [lambda s: pinocchio_loops(s, "Euler")]
     if _installed("mujoco"):
         makers += [lambda s: mujoco_loops(s, "Euler", 1.5), lambda s: mujoco_loops(s, "RK4", 1.5)]
     if _installed("exudyn"):
@@ -205,7 +211,8 @@ def _precision(shape: str, args: argparse.Namespace) -> str:
 
 
 def _order(shape: str, args: argparse.Namespace) -> str:
-    return _work(shape, args, Target(energy=1e-5, gap=1e-6))
+    targets = [Target(energy=error, gap=1e-6) for error in ORDER_ERRORS]
+    return "\n\n".join(_work(shape, args, target) for target in targets)
 
 
 def _work(shape: str, args: argparse.Namespace, target: Target) -> str:

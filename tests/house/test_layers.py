@@ -90,6 +90,7 @@ LIBRARIES = {
 FOLDERS = {"vigym", "assets", "tests", "train", "examples", "docs"}
 FILES = {
     "pyproject.toml",
+    "mkdocs.yml",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",

@@ -20,8 +20,8 @@ from oracle.naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment
 from oracle.naive_linear import least_motion, newton_direction
 from oracle.naive_springs import TwinSprings
 
-GAMMA = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
-COMPOSITION = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}
+SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+COMPOSITION = {2: (1.0,), 4: (SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI)}
 
 
 def joined(parts):

@@ -19,6 +19,8 @@ from oracle.reference import (
 )
 from vigym import Simulator
 
+ON_GRID = {time: SIMPLE_PENDULUM[time] for time in (1.0, 10.0)}  # whole steps of 20 ms
+
 
 def run(mech, start, h, times, read, order=2):
     """What `read` finds at each of the times [s]; every step has to converge with nothing clipped."""
@@ -59,20 +61,26 @@ def test_double_pendulum_is_second_order_in_angles_and_rates():
 
 
 def test_double_pendulum_is_fourth_order_with_order_4():
-    coarse, middle, fine = (double_pendulum_error(h, order=4) for h in (0.01, 0.005, 0.0025))
-    slopes = np.log2([coarse / middle, middle / fine])
-    np.testing.assert_allclose(slopes, 4.0, atol=0.2)
-    assert np.all(middle < np.abs(DOUBLE_PENDULUM_ERRORS[0.005]) / 30.0)
+    coarse, fine = (double_pendulum_error(h, order=4) for h in (0.01, 0.005))
+    np.testing.assert_allclose(np.log2(coarse / fine), 4.0, atol=0.2)
+    assert np.all(fine < np.abs(DOUBLE_PENDULUM_ERRORS[0.005]) / 30.0)
 
 
-@pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize(
-    ("build", "start", "reference", "h"),
-    [(heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.001), (simple_pendulum, (), SIMPLE_PENDULUM, 0.01)],
-    ids=["heavy_top", "simple_pendulum"],
+    ("build", "start", "reference", "h", "order", "left"),
+    [
+        (heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.001, 2, 0.05),
+        (simple_pendulum, (), SIMPLE_PENDULUM, 0.01, 2, 0.05),
+        (heavy_top, HEAVY_TOP_START, HEAVY_TOP, 0.002, 4, 0.1),
+        (simple_pendulum, (), ON_GRID, 0.02, 4, 0.1),
+    ],
+    ids=["heavy_top-2", "simple_pendulum-2", "heavy_top-4", "simple_pendulum-4"],
 )
-def test_solution_is_met_with_the_error_of_the_order(build, start, reference, h, order):
-    """Halving the step divides the error by 2^order, and next to nothing is left when that part is taken out."""
+def test_solution_is_met_with_the_error_of_the_order(build, start, reference, h, order, left):
+    """Halving the step divides the error by 2^order; what is left without that part is small.
+
+    With order 4 it is more: the references have eight and ten digits, so that steps must be large.
+    """
     mech = build()
     expected = np.array(list(reference.values()))
     factor = 2.0**order
@@ -85,4 +93,4 @@ def test_solution_is_met_with_the_error_of_the_order(build, start, reference, h,
         run(mech, start, step, reference, read, order) - expected for step in (h, h / 2.0)
     )
     assert np.abs(coarse).max() / np.abs(fine).max() == pytest.approx(factor, rel=0.1)
-    assert np.abs(factor * fine - coarse).max() / (factor - 1.0) < 0.05 * np.abs(fine).max()
+    assert np.abs(factor * fine - coarse).max() / (factor - 1.0) < left * np.abs(fine).max()

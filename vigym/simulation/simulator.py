@@ -42,9 +42,9 @@ class Simulator:
     Args:
         mechanism: mechanism to simulate; compiled here, later changes to it have no effect.
         timestep: step size h [s].
-        order: 2, or 4 (composition of three second-order steps, up to 1.7 h long: more exact where
-            order 2 is good, and worse in motion that is too fast for the step; only without
-            damping).
+        order: 2; or 4 or 6, compositions of 5 and of 11 second-order steps, each up to 0.7 h and
+            0.5 h long. They reach small energy errors in less time than order 2, with larger steps.
+            Only without damping, motors, limits and contact: some of their steps go backwards.
         loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or
             "auto": the tail for up to two loop-closing joints and springs between points, local
             beyond. Results agree to rounding.
@@ -63,7 +63,8 @@ class Simulator:
             `vigym.simulation.state.float32`.
 
     Raises:
-        ValueError: a value out of range, or order 4 with dissipation, motors, limits or contact.
+        ValueError: a value out of range, or an order above 2 with dissipation, motors, limits or
+            contact.
         MemoryError: a batch that is larger than the machine's memory.
 
     Attributes:
@@ -123,7 +124,7 @@ class Simulator:
 
     # options; fixed, because they are checked against each other
     timestep: float = _part("_options.timestep", "Step size [s].")
-    order: int = _part("_options.order", "Order of the integrator, 2 or 4.")
+    order: int = _part("_options.order", "Order of the integrator, 2, 4 or 6.")
     loops: str = _part("_options.loops", 'Elimination of loops: "auto", "tail" or "local".')
     tolerance: float = _part("_options.tolerance", "Largest scaled residual of an accepted step.")
     batch: int | None = _part("_options.batch", "Number of environments, None without an axis.")

@@ -11,7 +11,7 @@ from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.kept import keep_state, restore_state
-from vigym.core.solver.advance import advance, stage_fraction
+from vigym.core.solver.advance import advance
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
 STATUS_COLUMNS = 6
@@ -25,7 +25,7 @@ class Call(NamedTuple):
         torques: (environments, actuators) [N, N m].
         targets: (environments, motors); not a number where a motor is idle.
         dt: size of a sub-step [s].
-        order: of the method, 2 or 4.
+        stages: (n,) parts of a sub-step that are made in turn, see ``simulation.compositions``.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
         status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     torques: Any
     targets: Any
     dt: float
-    order: int
+    stages: Any
     substeps: int
     tolerance: float
     status: Any
@@ -91,10 +91,10 @@ def step_group(d, call, first, lanes):
     alive, iterations = lanes, d.full(0.0)
     residual, halvings = d.full(0.0), d.full(0.0)
     # one place that calls: compiled into it once
-    for stage in range(call.substeps if call.order == 2 else 3 * call.substeps):
+    for stage in range(call.substeps * call.stages.size):
         if d.interrupted > 0:  # the caller restores the state
             break
-        dt = stage_fraction(call.order, stage) * call.dt
+        dt = call.stages[stage % call.stages.size] * call.dt
         alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
         iterations = iterations + count
         residual = maximum(residual, largest)
@@ -132,7 +132,7 @@ def step(
     torques,
     targets,
     dt,
-    order,
+    stages,
     substeps,
     tolerance,
     status,
@@ -146,7 +146,7 @@ def step(
     In one environment lanes are bodies where bodies are independent, and single floats along the
     tree; in a batch lanes are environments.
     """
-    call = Call(torques, targets, dt, order, substeps, tolerance, status)
+    call = Call(torques, targets, dt, stages, substeps, tolerance, status)
     for g in range(start, stop):
         state_start = g * plan[STATE_SIZE]
         d = group_data(

@@ -1,7 +1,7 @@
 """Advance lanes by a step: halved steps where Newton fails, composition, knots that take turns.
 
-With unequal steps every formula holds with rho = h1/h: halved steps and the negative step of the
-fourth-order composition need nothing of their own.
+With unequal steps every formula holds with rho = h1/h: halved steps and the negative steps of
+compositions need nothing of their own.
 """
 
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stay
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
-GAMMA = 1.3512071919596578  # 1 / (2 - 2^(1/3)): outer steps of the fourth-order composition
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 PROJECTIONS = Method(
@@ -239,9 +238,3 @@ def advance(d, dt, lanes, tolerance):
         lost = both(failed, above(d.full(SMALLEST), part))
         alive = but_not(alive, lost)
         worst = where(lost, solved.residual, worst)
-
-
-@inline
-def stage_fraction(order, stage):
-    """Find the part of a step that a stage makes: all, or g, 1 - 2 g, g of the fourth order."""
-    return 1.0 if order == 2 else (1.0 - 2.0 * GAMMA if stage % 3 == 1 else GAMMA)

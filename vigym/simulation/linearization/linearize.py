@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.core.solver.advance import GAMMA
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.linearization.derivative import Inputs, LinearStep
 from vigym.simulation.linearization.loop_tangent import Knot
 from vigym.simulation.parameters.parameters import Parameters
@@ -18,7 +18,6 @@ from vigym.simulation.state.saved_state import SavedState
 
 AT_LIMIT = 1e-6  # [m or rad] distance within which a joint limit acts
 TOUCHING = 1e-6  # [m] gap within which a contact acts
-STAGES = {2: (1.0,), 4: (GAMMA, 1.0 - 2.0 * GAMMA, GAMMA)}  # order -> parts of a step
 
 
 class Linearizer:
@@ -51,7 +50,7 @@ class Linearizer:
         inputs = plant.torque_rows(torques), plant.target_rows(targets)
         self._check_efforts(inputs[0])
         steps = self._linear_steps()
-        parts = STAGES[plant.options.order] * positive_integer(substeps, "substeps")
+        parts = np.tile(COMPOSITIONS[plant.options.order], positive_integer(substeps, "substeps"))
         size = 2 * len(plant.mechanism.velocity_names)
         A = np.tile(np.eye(size), (plant.count, 1, 1))
         B = np.zeros((plant.count, size, inputs[0].shape[1] + inputs[1].shape[1]))

@@ -9,6 +9,7 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.state.float32 import TOLERANCES
 from vigym.simulation.state.inputs import positive_integer, real_number
 
@@ -21,7 +22,7 @@ class Options:
 
     Attributes:
         timestep: step size h [s].
-        order: order of the integrator, 2 or 4.
+        order: order of the integrator, 2, 4 or 6.
         loops: elimination of loops, "auto", "tail" or "local".
         tolerance: largest scaled residual of an accepted step.
         batch: number of environments, None for one without a leading axis.
@@ -97,13 +98,15 @@ def _check_threads(threads: Any, batch: Any) -> None:
 
 
 def _check_order(order: Any, mechanism: Mechanism) -> None:
-    if order not in (2, 4):
-        raise ValueError(f"order: found {order!r}, expected 2 or 4")
-    irreversible = _irreversible_elements(mechanism) if order == 4 else []
+    if isinstance(order, bool) or order not in COMPOSITIONS:
+        raise ValueError(
+            f"order: found {order!r}, expected one of {', '.join(map(str, COMPOSITIONS))}"
+        )
+    irreversible = _irreversible_elements(mechanism) if order > 2 else []
     if irreversible:
         raise ValueError(
-            f"order=4: found {irreversible[0]}; a composition with a negative step needs a system "
-            "without dissipation, motors, limits and contact"
+            f"order={order}: found {irreversible[0]}; a composition with a negative step needs a "
+            "system without dissipation, motors, limits and contact"
         )
 
 
