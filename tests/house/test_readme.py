@@ -61,6 +61,10 @@ def check_controllers(space: Space) -> None:
     assert len(space["scores"].rows) == 5
 
 
+def check_baselines(space: Space) -> None:
+    assert space["method"].time == pytest.approx(1.0)
+
+
 def check_contact(space: Space) -> None:
     assert space["fall"].metrics()["penetration"] <= 1e-6
 
@@ -73,6 +77,7 @@ def check_loops(space: Space) -> None:
 # page: number of its programs, and what they have to show
 CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "README.md": (1, check_readme),
+    "docs/baselines.md": (2, check_baselines),
     "docs/contact.md": (1, check_contact),
     "docs/controllers.md": (2, check_controllers),
     "docs/environments.md": (3, check_environments),
