@@ -204,6 +204,23 @@ def test_hooks_by_name_and_single_as_in_a_vector(walker, tmp_path, monkeypatch):
     json.dumps(json.loads(env.spec.to_json()))
 
 
+@pytest.mark.parametrize("option", ["reward", "observe"])
+def test_hooks_that_return_no_numbers_are_refused(walker, option):
+    def late(info, *action):
+        value = np.where(info["time"] > 0.0, np.nan, 1.0)
+        return value if action else value[..., None]
+
+    for env in (
+        gym.make(URDF, urdf=walker, **{option: late}),
+        gym.make_vec(URDF, 2, urdf=walker, **{option: late}),
+    ):
+        env.reset(seed=0)
+        with pytest.raises(
+            ValueError, match=rf"option {option}: found 'a result .*nan.*', expected finite"
+        ):
+            env.step(env.action_space.sample())
+
+
 def test_default_hooks_are_equal_in_a_vector(walker):
     env = gym.make(URDF, urdf=walker, control="position")
     envs = gym.make_vec(URDF, 3, urdf=walker, control="position")
@@ -291,6 +308,12 @@ def test_motors_that_others_of_their_loop_set_are_passive(tmp_path):
 def test_options_that_do_not_fit_are_refused(walker, options, error):
     with pytest.raises(ValueError, match=error):
         gym.make(URDF, **{"urdf": walker, **options})
+
+
+def test_a_module_that_is_missing_is_told_with_its_option(walker):
+    error = "option reward: found 'absent:reward': No module named 'absent'; expected a module"
+    with pytest.raises(ImportError, match=error):
+        gym.make(URDF, urdf=walker, reward="absent:reward")
 
 
 def test_joints_of_a_loop_that_start_names_come_first():

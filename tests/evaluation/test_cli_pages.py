@@ -1,6 +1,7 @@
 """Commands `describe` and `view`, the thresholds of `list`, and files that exist already."""
 
 import json
+import shutil
 
 import pytest
 
@@ -95,6 +96,67 @@ class Bare(Pendulum):
 
 Entry("me/Bare-v0", Bare, 10).register()
 """
+
+
+def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypatch):
+    shutil.copy(FOUR_BAR, tmp_path / "arm.urdf")
+    monkeypatch.chdir(tmp_path)
+    known = json.loads(said(capsys, "describe", "arm.urdf", "--json", "-"))
+    assert (known["id"], known["action_names"]) == ("vigym/Urdf-v0", ["drive"])
+    assert "- actions (1): drive\n- observations (12): cos(drive)" in said(
+        capsys, "describe", "arm.urdf"
+    )
+    few = "-n", 1, "-o", "max_episode_steps=3"
+    assert said(capsys, "evaluate", "arm.urdf", *few).startswith("arm.urdf, seed 0\n")
+    by_id = "evaluate", "vigym/Urdf-v0", "-o", "urdf=arm.urdf"
+    scores = [said(capsys, *line, *few, "--csv", "-") for line in (by_id, ("evaluate", "arm.urdf"))]
+    assert scores[0] == scores[1]
+    small = "-o", "width=32", "-o", "height=32", "--seconds", 0.1
+    said(capsys, "record", "arm.urdf", *small, "--video", "arm.gif")
+    assert (tmp_path / "arm.gif").stat().st_size > 0
+    assert "vigym/Urdf-v0" in said(capsys, "bench", "arm.urdf", "-e", 1, "--repeats", 1)
+
+
+@pytest.mark.parametrize("command", ["describe", "evaluate", "record", "view", "bench", "train"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.urdf"], "found no file 'none.urdf', expected a URDF file"),
+        ([FOUR_BAR, "-o", "urdf=b.urdf"], "option urdf: found 'b.urdf', expected none beside the"),
+    ],
+    ids=["none", "two"],
+)
+def test_a_file_that_is_none_and_two_files_are_refused(command, arguments, message, capsys):
+    if command == "train":
+        pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
+    assert run([command, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["view", "vigym/Pendulum-v0"], "render_mode='human'"),
+        (["evaluate", "vigym/Pendulum-v0"], "num_envs=3"),
+        (["evaluate", "vigym/Pendulum-v0"], "disable_env_checker=True"),
+        (["describe", "vigym/Pendulum-v0"], "task='x'"),
+    ],
+)
+def test_options_that_a_command_sets_are_refused(arguments, option, capsys):
+    assert run([*arguments, "-o", option]) == 1
+    found = option.replace("=", ": found ")
+    assert f"option {found}, expected none: it is fixed here" in capsys.readouterr().err
+
+
+def test_the_shadow_may_be_an_option_too(capsys, monkeypatch, tmp_path):
+    given = []
+    record = lambda *arguments, **more: given.append(arguments[4]) or True  # noqa: E731
+    monkeypatch.setattr("vigym.evaluation.video.record_video", record)
+    line = "record", "vigym/Pendulum-v0", "--video", tmp_path / "a.mp4"
+    said(capsys, *line, "-o", "shadow=False")
+    said(capsys, *line, "--no-shadow")
+    said(capsys, *line)
+    assert [options["shadow"] for options in given] == [False, False, True]
 
 
 def test_view_shows_episodes_and_ends(capsys, monkeypatch):

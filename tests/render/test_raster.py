@@ -212,11 +212,29 @@ def test_environments_have_cameras():
 
 @pytest.mark.parametrize(
     "camera",
-    [{"azimut": 1.0}, 3.0, {"distance": -1.0}, {"target": (1.0, 2.0)}, {"azimuth": "left"}],
+    [
+        {"azimut": 1.0},
+        3.0,
+        {"distance": -1.0},
+        {"distance": True},
+        {"target": (1.0, 2.0)},
+        {"target": ("a", "b", "c")},
+        {"azimuth": "left"},
+        {"field_of_view": None},
+    ],
+    ids=str,
 )
 def test_wrong_cameras_of_environments_are_refused(camera):
     with pytest.raises(ValueError, match=r"camera( \w+)?( \[\w+\])?: found .*, expected"):
         gym.make("vigym/Pendulum-v0", camera=camera)
+
+
+@pytest.mark.parametrize("size", [{"width": "a"}, {"height": 0}, {"width": 9.5}, {"height": True}])
+def test_wrong_sizes_of_pictures_are_refused_when_the_environment_is_made(size):
+    with pytest.raises(ValueError, match=r"option \w+: found .*, expected a whole number >= 1"):
+        gym.make("vigym/Pendulum-v0", **size)
+    with pytest.raises(ValueError, match=r"option \w+: found .*, expected a whole number >= 1"):
+        gym.make_vec("vigym/Pendulum-v0", 2, **size)
 
 
 # Equal pictures everywhere

@@ -15,6 +15,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
+
 from scenes.command_line import said
 from vigym import assets
 from vigym.cli.app import run
@@ -98,7 +100,9 @@ def test_a_file_stands_for_its_robot(tmp_path, capsys, monkeypatch):
         "def reward(info, action):\n    return -(info['joint_velocities'] ** 2).sum(axis=-1)\n"
     )
     options = ("-o", "ground=True", "-o", "control=position", "-o", "reward=training_hooks:reward")
-    said(capsys, "train", "leg.urdf", *options, "--timesteps", 1024, *SHORT)
+    told = said(capsys, "train", "leg.urdf", *options, "--timesteps", 1024, *SHORT)
+    best = Path("runs", "leg-seed0", "best", "model.zip")
+    assert f"score it again: vigym evaluate leg.urdf -c {best} -o ground=True" in told
     out = tmp_path / "runs" / "leg-seed0"
     assert json.loads((out / "results.json").read_text())["env"] == "vigym/Urdf-v0"
     model = out / "best" / "model.zip"
@@ -236,6 +240,12 @@ def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):
         ([PENDULUM, "--algo", "td3"], 2, "'td3' is not one of 'ppo', 'sac'"),
         ([PENDULUM, "--out", "nowhere", "--resume"], 2, "nowhere: found no checkpoint"),
         ([PENDULUM, "-P", "n_step=5"], 1, "found 'n_step', did you mean 'n_steps'?"),
+        ([PENDULUM, "-P", "n_timesteps=1e5"], 1, "n_timesteps: found 100000.0, expected a whole"),
+        ([PENDULUM, "-P", "n_epochs=-1"], 1, "n_epochs: found -1, expected a whole number >= 1"),
+        ([PENDULUM, "-P", "normalize=no"], 1, "normalize: found 'no', expected True or False"),
+        ([PENDULUM, "-P", "use_sde=1"], 1, "use_sde: found 1, expected True or False"),
+        ([PENDULUM, "-P", "gamma=x"], 1, "hyperparameter gamma: found 'x', expected a number"),
+        ([PENDULUM, "-P", "policy_kwargs=3"], 1, "policy_kwargs: found 3, expected a dictionary"),
         ([PENDULUM, "-P", "learning_rate=fast"], 1, "learning_rate: found 'fast', expected a num"),
         (
             ["vigym/Snake-v0", "-o", "link=5"],

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import option_option
+from vigym.cli.evaluate import find_environment, option_option
 from vigym.cli.output import (
     csv_option,
     json_option,
@@ -15,7 +15,6 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
-from vigym.evaluation.environments import check_env_id
 
 HEAD = [
     "id",
@@ -43,7 +42,7 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
 
 
 @click.command()
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("environments", nargs=-1, metavar="[ID|FILE]...")
 @click.option(
     "-e",
     "--environments",
@@ -90,7 +89,7 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
 @json_option
 @overwrite_option
 def command(
-    ids: tuple[str, ...],
+    environments: tuple[str, ...],
     counts: list[int],
     threads: list[int],
     precisions: tuple[str, ...],
@@ -111,7 +110,8 @@ def command(
     vigym bench
     vigym bench vigym/Minitaur-v0 -e 64,512 -t 1,2
     vigym bench vigym/Acrobot-v0 -p float64 -p float32
-    vigym bench mine:me/Positioner-v0 vigym/Urdf-v0
+    vigym bench mine:me/Positioner-v0 vigym/Acrobot-v0
+    vigym bench robot.urdf -o control=position
     vigym bench vigym/Snake-v0 -o links=5 --no-peers --csv speed.csv
     """  # noqa: D301
     # these import numba
@@ -120,8 +120,10 @@ def command(
     from vigym.evaluation.speed.timing import machine
 
     quiet = writes_to_standard(json_file, csv_file)
-    for name in ids:
-        check_env_id(name)
+    ids = []
+    for environment in environments:
+        env_id, options = find_environment(environment, options)
+        ids.append(env_id)
     with progress_bar("timing") as report:
         settings: dict[str, Any] = {"precisions": precisions, "options": options}
         rows = time_environments(ids or None, counts, threads, repeats, peers, report, **settings)

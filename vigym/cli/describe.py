@@ -8,7 +8,7 @@ import click
 import gymnasium
 from rich.markdown import Markdown
 
-from vigym.cli.evaluate import option_option
+from vigym.cli.evaluate import environment_argument, find_environment, option_option
 from vigym.cli.output import (
     console,
     json_option,
@@ -17,29 +17,32 @@ from vigym.cli.output import (
     writes_to_standard,
 )
 from vigym.envs.env import TaskEnv, option_defaults, task_class
+from vigym.envs.tasks.urdf import Urdf
 from vigym.evaluation.builtin import BUILTIN
 from vigym.evaluation.controllers import controllers_for
-from vigym.evaluation.environments import check_env_id, make_env, spec_of
+from vigym.evaluation.environments import make_env, spec_of
 
 UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 @click.command()
-@click.argument("env_id", metavar="ID")
+@environment_argument
 @option_option
 @json_option
 @overwrite_option
-def command(env_id: str, options: dict[str, Any], json_file: str | None) -> None:
+def command(environment: str, options: dict[str, Any], json_file: str | None) -> None:
     """Show the page of the environment ID: actions, observations, rewards, starts and options.
+
+    Of the robot in a URDF FILE it names the joint of every action.
 
     \b
     vigym describe vigym/Pendulum-v0
-    vigym describe vigym/Urdf-v0 -o urdf=robot.urdf
+    vigym describe robot.urdf -o control=torque
     vigym describe mine:me/Positioner-v0
     vigym describe vigym/Snake-v0 --json - | jq .options
     """  # noqa: D301
     quiet = writes_to_standard(json_file)
-    check_env_id(env_id)
+    env_id, options = find_environment(environment, options)
     known, text = _describe(env_id, options)
     write_json(json_file, known)
     if quiet:
@@ -66,6 +69,7 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
         "controllers": names,
         "actions": None if env is None else str(env.action_space),
         "observations": None if env is None else str(env.observation_space),
+        "action_names": _action_names(env),
         "observation_names": env.observation_names if isinstance(env, TaskEnv) else None,
         "rewards": sorted(env.task.weights) if isinstance(env, TaskEnv) else None,
         "options": {name: _json(value) for name, value in defaults.items()},
@@ -73,6 +77,13 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
     if env is not None:
         env.close()
     return known, cleandoc(source.__doc__ or "")
+
+
+def _action_names(env: Any) -> list[str] | None:
+    """Return the joint of every action where each is that of one joint; else None."""
+    if not (isinstance(env, TaskEnv) and isinstance(env.task, Urdf)):
+        return None
+    return env.mechanism.motor_names or env.mechanism.actuator_names
 
 
 def _defaults(source: Any) -> dict[str, Any]:
@@ -117,15 +128,19 @@ def _page(known: dict[str, Any], text: str) -> str:
     if "## Arguments" not in text and known["options"]:
         rows = "".join(f"\n- `{name}`: {value}" for name, value in known["options"].items())
         parts.append(f"## Arguments\n{rows}")
-    parts.append(_usage(known))
+    parts.append(_usage(known, text))
     return "\n\n".join(part for part in parts if part)
 
 
-def _usage(known: dict[str, Any]) -> str:
-    """Return steps, threshold and controllers as a list."""
+def _usage(known: dict[str, Any], text: str) -> str:
+    """Return sizes that the docstring does not tell, steps, threshold and controllers as a list."""
     lines = {
         "steps of an episode": known["steps"],
         "return that counts as solved": known["solved"],
         "controllers": ", ".join(known["controllers"]),
     }
+    for kind in ("action", "observation"):
+        names = known[f"{kind}_names"]
+        if f"## {kind.title()} Space" in text and names:
+            lines[f"{kind}s ({len(names)})"] = ", ".join(names)
     return "\n".join(["## Use", "", *(f"- {name}: {v}" for name, v in lines.items() if v)])

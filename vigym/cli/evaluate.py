@@ -1,5 +1,6 @@
 """Command `vigym evaluate`: metrics of controllers over episodes."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from vigym.cli.output import (
     overwrite_option,
     print_table,
     progress_bar,
+    shortened,
     spinner,
     write_csv,
     write_json,
@@ -25,6 +27,8 @@ from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.evaluate import Evaluation, evaluate
 from vigym.evaluation.tables import as_row, summary_of, table_of
 from vigym.evaluation.workers import BACKENDS
+
+ROBOT = "vigym/Urdf-v0"
 
 
 def parse_options(
@@ -44,6 +48,29 @@ def parse_options(
     return options
 
 
+def find_environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return id and options of an environment, or of the robot in a URDF file.
+
+    Raises:
+        UsageError: no such file, or the option `urdf` beside a file.
+        ValueError: an unknown id.
+    """
+    if not is_file(text):
+        check_env_id(text)
+        return text, options
+    if not os.path.isfile(text):
+        raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
+    if "urdf" in options:
+        expected = f"none beside the file {shortened(text)!r}"
+        raise click.UsageError(f"option urdf: found {options['urdf']!r}, expected {expected}")
+    return ROBOT, {"urdf": str(Path(text).absolute()), **options}
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text stands for a URDF file, not for the id of an environment."""
+    return text.endswith(".urdf") or os.path.isfile(text)
+
+
 option_option = click.option(
     "-o",
     "--option",
@@ -53,6 +80,7 @@ option_option = click.option(
     metavar="NAME=VALUE",
     help="Environment option; may be repeated.",
 )
+environment_argument = click.argument("environment", metavar="ID|FILE")
 controller_help = "Name of `vigym list`, module:name, model.zip, or folder of RLlib"
 controller_option = click.option(
     "-c",
@@ -79,7 +107,7 @@ shadow_option = click.option(
 
 
 @click.command()
-@click.argument("env_id", metavar="ID")
+@environment_argument
 @click.option(
     "-c",
     "--controller",
@@ -107,7 +135,7 @@ shadow_option = click.option(
     metavar="F",
     help="Plot returns, trajectories, energies and residuals into a .png, .svg or .pdf.",
 )
-@click.option("--video", metavar="F", help="Record the first episode as an .mp4 or a .gif.")
+@click.option("--video", metavar="F", help="Record the first episode as .mp4, .gif or .webp.")
 @shadow_option
 @click.option(
     "--workers",
@@ -125,7 +153,7 @@ shadow_option = click.option(
 )
 @overwrite_option
 def command(
-    env_id: str,
+    environment: str,
     controllers: tuple[str, ...],
     episodes: int,
     seed: int,
@@ -139,6 +167,8 @@ def command(
     backend: str,
 ) -> int:
     """Score controllers in the environment ID over episodes with the seeds SEED, SEED + 1, ...
+
+    A URDF FILE stands for vigym/Urdf-v0 with that file.
 
     A controller is a name of `vigym list`; module:name, a callable (observation, info -> action) or
     a class or function that makes one; or a model saved by stable-baselines3. Parameters follow a
@@ -159,7 +189,7 @@ def command(
     videos = {} if video is None else _video_paths(controllers, Path(video))
     for path in videos.values():
         check_file(str(path), "--video", VIDEOS)
-    check_env_id(env_id)
+    env_id, options = find_environment(environment, options)
     traces = _traces() if plot else ()
     results: list[Evaluation] = []
     for controller in controllers:
@@ -172,9 +202,9 @@ def command(
     if plot:
         _plot(results, plot)
     if not quiet:
-        _print(env_id, seed, episodes, results)
+        _print(environment, seed, episodes, results)
     for controller, path in videos.items():
-        _record(env_id, controller, path, seed, options | {"shadow": shadow})
+        _record(env_id, controller, path, seed, {"shadow": shadow} | options)
     return _exit_code(results)
 
 
@@ -191,11 +221,11 @@ def _plot(results: list[Evaluation], path: str) -> None:
         draw(results, path)
 
 
-def _print(env_id: str, seed: int, episodes: int, results: list[Evaluation]) -> None:
+def _print(environment: str, seed: int, episodes: int, results: list[Evaluation]) -> None:
     seeds = f"seeds {seed} to {seed + episodes - 1}" if episodes > 1 else f"seed {seed}"
     heads = ["", "", *(one.controller for one in results)]
     right = range(2, len(heads))
-    print_table(f"{env_id}, {seeds}", heads, table_of(results), right)
+    print_table(f"{environment}, {seeds}", heads, table_of(results), right)
 
 
 def _exit_code(results: list[Evaluation]) -> int:

@@ -4,9 +4,15 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import controller_option, option_option, seed_option, shadow_option
+from vigym.cli.evaluate import (
+    controller_option,
+    environment_argument,
+    find_environment,
+    option_option,
+    seed_option,
+    shadow_option,
+)
 from vigym.cli.output import UNCONVERGED, VIDEOS, check_file, overwrite_option, progress_bar
-from vigym.evaluation.environments import check_env_id
 
 
 def check_seconds(
@@ -19,7 +25,7 @@ def check_seconds(
 
 
 @click.command()
-@click.argument("env_id", metavar="ID")
+@environment_argument
 @controller_option
 @click.option(
     "--video",
@@ -29,7 +35,7 @@ def check_seconds(
     default="film.mp4",
     show_default=True,
     metavar="F",
-    help="Video file, an .mp4 or a .gif.",
+    help="Video file, an .mp4, a .gif or a .webp.",
 )
 @seed_option
 @click.option(
@@ -42,7 +48,7 @@ def check_seconds(
 @shadow_option
 @overwrite_option
 def command(
-    env_id: str,
+    environment: str,
     controller: str,
     file: str,
     seed: int,
@@ -50,20 +56,22 @@ def command(
     options: dict[str, Any],
     shadow: bool,
 ) -> int:
-    """Record an episode of the environment ID. No display is needed.
+    """Record an episode of the environment ID, or of the robot in a URDF FILE.
+
+    No display is needed.
 
     \b
     vigym record vigym/Minitaur-v0 -c trot --seconds 3
     vigym record vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4 -s 7
-    vigym record vigym/Urdf-v0 -o urdf=robot.urdf
+    vigym record robot.urdf -c zero --seconds 2 --video stand.gif
 
     Exit code 3: the video was written, but the solver did not converge in its last step.
     """  # noqa: D301
     check_file(file, "--video", VIDEOS)
-    check_env_id(env_id)
+    env_id, options = find_environment(environment, options)
     from vigym.evaluation.video import record_video
 
-    options = options | {"shadow": shadow}
+    options = {"shadow": shadow} | options
     longest = seconds or float("inf")
     with progress_bar(file) as progress:
         converged = record_video(env_id, controller, file, seed, options, progress, longest)

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vigym.cli.evaluate import option_option, parse_options
-from vigym.cli.output import print_table, progress_bar, shortened
-from vigym.evaluation.environments import check_env_id
+from vigym.cli.evaluate import (
+    environment_argument,
+    find_environment,
+    is_file,
+    option_option,
+    parse_options,
+)
+from vigym.cli.output import print_table, progress_bar
 
 if TYPE_CHECKING:
     from vigym.training.run import TrainingRun
 
-ROBOT = "vigym/Urdf-v0"
 NEEDED = {"stable_baselines3": "stable-baselines3", "torch": "torch", "matplotlib": "matplotlib"}
 
 
 @click.command()
-@click.argument("environment", metavar="ID|FILE")
+@environment_argument
 @click.option(
     "--algo",
     type=click.Choice(["ppo", "sac"]),
@@ -95,7 +99,8 @@ def command(
     _require_libraries(tensorboard)
     from vigym.training.run import TrainingRun, record, train
 
-    env_id, options = _environment(environment, options)
+    name, options = find_environment(environment, options)
+    env_id = name.rpartition(":")[2]  # its module is imported
     if timesteps is not None:
         hyperparameters = hyperparameters | {"n_timesteps": timesteps}
     given: dict[str, Any] = {"options": options, "hyperparameters": hyperparameters}
@@ -124,28 +129,9 @@ def _require_libraries(tensorboard: bool) -> None:
         raise click.UsageError(text)
 
 
-def _environment(text: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return id and options of an environment, or of the robot in a URDF file.
-
-    Raises:
-        UsageError: no such file.
-        ValueError: an unknown id.
-    """
-    if _is_file(text):
-        if not Path(text).is_file():
-            raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
-        return ROBOT, {"urdf": str(Path(text).absolute()), **options}
-    check_env_id(text)
-    return text.rpartition(":")[2], options  # its module is imported
-
-
-def _is_file(text: str) -> bool:
-    return text.endswith(".urdf") or Path(text).is_file()
-
-
 def _run_name(environment: str) -> str:
     """Return the first part of the name of a run's folder: that of the id or of the file."""
-    if _is_file(environment):
+    if is_file(environment):
         return Path(environment).stem
     return environment.rpartition(":")[2].rpartition("/")[2]
 
@@ -205,8 +191,9 @@ def _print(
     print(f"the learner took {share:.0f} % of the time, the environments the rest")
     print(f"results in {run.out}")
     if is_own(run.env_id):
-        module = environment.rpartition(":")[0]
-        name = f"{module}:{run.env_id}" if module and not _is_file(environment) else run.env_id
-        words = ["vigym", "evaluate", name, "-c", str(run.best)]
-        words += [word for key, value in run.options.items() for word in ("-o", f"{key}={value}")]
+        options = dict(run.options)
+        if is_file(environment):
+            del options["urdf"]
+        words = ["vigym", "evaluate", environment, "-c", str(run.best)]
+        words += [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
         print(f"score it again: {shlex.join(words)}")

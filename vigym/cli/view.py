@@ -4,12 +4,17 @@ from typing import Any
 
 import click
 
-from vigym.cli.evaluate import controller_option, option_option, seed_option
-from vigym.evaluation.environments import check_env_id
+from vigym.cli.evaluate import (
+    controller_option,
+    environment_argument,
+    find_environment,
+    option_option,
+    seed_option,
+)
 
 
 @click.command()
-@click.argument("env_id", metavar="ID")
+@environment_argument
 @controller_option
 @click.option(
     "-n",
@@ -21,14 +26,16 @@ from vigym.evaluation.environments import check_env_id
 @option_option
 @click.option("--window", is_flag=True, help="Open a window in place of a page for the browser.")
 def command(
-    env_id: str,
+    environment: str,
     controller: str,
     episodes: int | None,
     seed: int,
     options: dict[str, Any],
     window: bool,
 ) -> None:
-    """Show episodes of the environment ID, at most as fast as in reality.
+    """Show episodes of the environment ID, or of the robot in a URDF FILE.
+
+    They are shown at most as fast as in reality.
 
     The address of the page for the browser is printed. The mouse turns and zooms the view. Ctrl-C,
     or closing the window, ends it.
@@ -36,9 +43,9 @@ def command(
     \b
     vigym view vigym/Minitaur-v0 -c trot
     vigym view vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --window
-    vigym view vigym/Urdf-v0 -o urdf=robot.urdf -n 1
+    vigym view robot.urdf -n 1
     """  # noqa: D301
-    check_env_id(env_id)
+    env_id, options = find_environment(environment, options)
     from vigym.evaluation.video import watch
     from vigym.render.errors import RenderError, WindowClosedError
 
@@ -51,4 +58,5 @@ def command(
     except WindowClosedError:
         pass
     except RenderError as error:
-        raise click.ClickException(f"view: {error}") from error
+        hint = "; without --window a page for the browser is shown" if window else ""
+        raise click.ClickException(f"view: {error}{hint}") from error

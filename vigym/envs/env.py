@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
-from vigym.envs.options import RenderOptions, suggest
+from vigym.envs.options import RenderOptions, require_whole, suggest
 from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
@@ -51,8 +51,8 @@ class BaseEnv:
         """Set the attributes that follow from the runner and the options of pictures.
 
         Raises:
-            ValueError: unknown render mode, overlay or camera, or an option that the mode does not
-                support.
+            ValueError: unknown render mode, overlay, size or camera, or an option that the mode
+                does not support.
         """
         mode = render.render_mode
         overlay, shadow = render.overlay, render.shadow
@@ -69,6 +69,8 @@ class BaseEnv:
         if not shadow and mode in ("human", "browser"):
             expected = "True: only pictures can do without"
             raise ValueError(f"option shadow: found {shadow!r}, expected {expected}")
+        require_whole("width", render.width, 1)
+        require_whole("height", render.height, 1)
         self.width = render.width
         self.height = render.height
         self._shadow = shadow

@@ -100,7 +100,11 @@ def find_callable(option: str, found: object) -> Callable[..., Any] | None:
         return found
     module, colon, name = found.partition(":") if isinstance(found, str) else ("", "", "")
     require(bool(module and colon and name), option, found, 'a callable or "module:name"')
-    value = getattr(import_user_module(module), name, None)
+    try:
+        value = getattr(import_user_module(module), name, None)
+    except ImportError as error:
+        expected = "expected a module that can be imported from here"
+        raise ImportError(f"option {option}: found {found!r}: {error}; {expected}") from error
     require(callable(value), option, found, f"a callable of that name in module {module!r}")
     hook: Callable[..., Any] | None = value
     return hook

@@ -12,14 +12,22 @@ from vigym.envs.env import TaskEnv
 from vigym.envs.options import import_user_module, suggest
 from vigym.envs.registry import ENVIRONMENTS
 
+RESERVED = ("id", "task", "num_envs", "disable_env_checker")  # arguments that are no options
+
 
 def make_env(env_id: str, options: Mapping[str, Any], **more: Any) -> gymnasium.Env[Any, Any]:
     """Return an environment; its id may start with the module that registers it ("module:id").
 
     Raises:
-        ValueError: an unknown id, an environment that is no `TaskEnv`, or an unknown option.
+        ValueError: an unknown id, an environment that is no `TaskEnv`, an unknown option, or one
+            that is not the user's.
     """
     check_env_id(env_id)
+    for name in (*RESERVED, *more):
+        if name in options:
+            raise ValueError(
+                f"option {name}: found {options[name]!r}, expected none: it is fixed here"
+            )
     spec = spec_of(env_id)
     try:
         with warnings.catch_warnings():

@@ -21,7 +21,6 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.compile.model import build_model
-from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.state import inputs
 from vigym.simulation.state.batch import LaneGroups
 from vigym.simulation.state.coordinates import Coordinates
@@ -153,7 +152,7 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
-        method = timestep, COMPOSITIONS[order], steps, self.options.tolerance
+        method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
         if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf

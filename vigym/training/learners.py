@@ -1,6 +1,7 @@
 """Algorithms by name, of stable-baselines3 or of SBX, its twin on JAX; their hyperparameters."""
 
 import inspect
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from vigym.envs.options import suggest
+from vigym.envs.options import is_number, is_whole, suggest
 from vigym.evaluation.policies import PACKAGES, normalisation_file
 from vigym.training.checkpoints import MODEL, REPLAY
 from vigym.training.environments import normalised, policy_class
@@ -24,6 +25,7 @@ _LINEAR = "lin_"  # before a learning rate that decreases linearly, as in rl_zoo
 _SBX_PPO = {"ortho_init": True}
 # arguments of an algorithm that are no hyperparameters
 _OTHERS = ("self", "policy", "env", "seed", "device", "verbose", "tensorboard_log")
+_WHOLE = ("n_timesteps", "n_envs", "n_steps", "batch_size", "n_epochs", "buffer_size")
 
 
 def algorithm_class(algo: str, learner: str) -> type[BaseAlgorithm]:
@@ -51,13 +53,27 @@ def algorithm_class(algo: str, learner: str) -> type[BaseAlgorithm]:
     return found
 
 
-def check_hyperparameters(algorithm: type[BaseAlgorithm], names: list[str]) -> None:
-    """Raise ValueError for a name that is no hyperparameter of a recipe or an algorithm."""
-    own = [name for name in inspect.signature(algorithm).parameters if name not in _OTHERS]
+def check_hyperparameters(algorithm: type[BaseAlgorithm], values: Mapping[str, Any]) -> None:
+    """Raise ValueError for a name or a value that is no hyperparameter of a recipe or algorithm."""
+    parameters = inspect.signature(algorithm).parameters
+    own = [name for name in parameters if name not in _OTHERS]
     known = [*HYPERPARAMETERS, *own]
-    for name in names:
+    for name, value in values.items():
         if name not in known:
             raise ValueError(f"hyperparameter: found {name!r}, {suggest(name, known)}")
+        default = parameters[name].default if name in own else None
+        if name in _WHOLE:
+            valid, expected = is_whole(value) and value >= 1, "a whole number >= 1"
+        elif name == "normalize" or isinstance(default, bool):
+            valid, expected = isinstance(value, bool), "True or False"
+        elif name.endswith("_kwargs"):
+            valid, expected = isinstance(value, Mapping), "a dictionary"
+        elif isinstance(default, float) and name != "learning_rate":
+            valid, expected = is_number(value) or callable(value), "a number"
+        else:
+            continue
+        if not valid:
+            raise ValueError(f"hyperparameter {name}: found {value!r}, expected {expected}")
 
 
 def learning_rate(value: Any) -> float | LinearSchedule:

@@ -99,7 +99,7 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
         ImportError: the learner is not installed.
     """
     algorithm = algorithm_class(run.algo, run.learner)
-    check_hyperparameters(algorithm, list(run.hyperparameters))
+    check_hyperparameters(algorithm, run.hyperparameters)
     recipe = run.recipe
     _require_reward(run)
     torch.set_num_threads(1)  # the networks are too small for more

@@ -12,6 +12,7 @@ from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.solver.advance import advance
+from vigym.core.solver.compositions import stage_count, stage_fraction
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
 STATUS_COLUMNS = 6
@@ -25,7 +26,7 @@ class Call(NamedTuple):
         torques: (environments, actuators) [N, N m].
         targets: (environments, motors); not a number where a motor is idle.
         dt: size of a sub-step [s].
-        stages: (n,) parts of a sub-step that are made in turn, see ``simulation.compositions``.
+        order: of the method, see ``solver.compositions``.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
         status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,
@@ -35,7 +36,7 @@ class Call(NamedTuple):
     torques: Any
     targets: Any
     dt: float
-    stages: Any
+    order: int
     substeps: int
     tolerance: float
     status: Any
@@ -91,10 +92,11 @@ def step_group(d, call, first, lanes):
     alive, iterations = lanes, d.full(0.0)
     residual, halvings = d.full(0.0), d.full(0.0)
     # one place that calls: compiled into it once
-    for stage in range(call.substeps * call.stages.size):
+    stages = stage_count(call.order)
+    for stage in range(call.substeps * stages):
         if d.interrupted > 0:  # the caller restores the state
             break
-        dt = call.stages[stage % call.stages.size] * call.dt
+        dt = stage_fraction(call.order, stage % stages) * call.dt
         alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
         iterations = iterations + count
         residual = maximum(residual, largest)
@@ -132,7 +134,7 @@ def step(
     torques,
     targets,
     dt,
-    stages,
+    order,
     substeps,
     tolerance,
     status,
@@ -146,7 +148,7 @@ def step(
     In one environment lanes are bodies where bodies are independent, and single floats along the
     tree; in a batch lanes are environments.
     """
-    call = Call(torques, targets, dt, stages, substeps, tolerance, status)
+    call = Call(torques, targets, dt, order, substeps, tolerance, status)
     for g in range(start, stop):
         state_start = g * plan[STATE_SIZE]
         d = group_data(

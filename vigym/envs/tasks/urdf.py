@@ -358,6 +358,7 @@ class Urdf(Task):
             expected = f"an array (..., n) over {shape}, with a row for each environment"
             valid = found.shape[:-1] == shape
             require(valid, "observe", f"a result of shape {found.shape}", expected)
+            _require_finite("observe", found)
             return found
         joints = self._joints(quantities)
         if self._base is None:
@@ -371,6 +372,7 @@ class Urdf(Task):
         reward = self._given["reward"]
         if reward is not None:
             terms["task"] = np.asarray(reward(quantities, action), dtype=np.float64)
+            _require_finite("reward", terms["task"])
         elif self._base is not None:
             terms["forward"] = quantities["x_velocity"]
             terms["alive"] = 1.0 - np.asarray(self._terminated(quantities), dtype=np.float64)
@@ -385,3 +387,7 @@ class Urdf(Task):
         if self._lowest is None:
             return np.zeros(quantities["joint_positions"].shape[:-1], dtype=np.bool_)
         return has_fallen(quantities, self.min_upright, self._lowest)
+
+
+def _require_finite(option: str, found: Array) -> None:
+    require(bool(np.isfinite(found).all()), option, f"a result {found}", "finite numbers")

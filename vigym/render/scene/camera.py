@@ -39,13 +39,17 @@ class Camera:
 
     def __post_init__(self) -> None:
         target = self.target
-        if target is not None and (np.shape(target) != (3,) or not np.isfinite(target).all()):
-            raise ValueError(f"camera target: found {target!r}, expected 3 finite numbers [m]")
-        if target is not None:  # equal cameras have equal hashes
+        if target is not None:
+            if np.shape(target) != (3,) or not all(map(_is_finite, target)):
+                raise ValueError(f"camera target: found {target!r}, expected 3 finite numbers [m]")
+            # equal cameras have equal hashes
             object.__setattr__(self, "target", tuple(float(each) for each in target))
-        _check("distance [m]", self.distance, 0.0, math.inf)
-        _check("azimuth [rad]", self.azimuth, -math.inf, math.inf)
-        _check("elevation [rad]", self.elevation, -math.pi / 2, math.pi / 2)
+        if self.distance is not None:
+            _check("distance [m]", self.distance, 0.0, math.inf)
+        if self.azimuth is not None:
+            _check("azimuth [rad]", self.azimuth, -math.inf, math.inf)
+        if self.elevation is not None:
+            _check("elevation [rad]", self.elevation, -math.pi / 2, math.pi / 2)
         _check("field_of_view [rad]", self.field_of_view, 0.0, math.pi)
 
 
@@ -69,13 +73,16 @@ def parse_camera(value: CameraOption) -> Camera:
     return Camera(**value)
 
 
-def _check(name: str, value: float | None, low: float, high: float) -> None:
-    if value is None:
-        return
-    if not isinstance(value, int | float | np.number) or not low < value < high:
+def _check(name: str, value: object, low: float, high: float) -> None:
+    if not (_is_finite(value) and low < float(value) < high):  # type: ignore[arg-type]
         raise ValueError(
             f"camera {name}: found {value!r}, expected a number inside ({low:g}, {high:g})"
         )
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return is_number and math.isfinite(float(value))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)

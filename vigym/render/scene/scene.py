@@ -124,12 +124,13 @@ class Scene:
         return corners
 
 
-def _check_size(width: int, height: int) -> None:
-    found = f"picture size: found {width} x {height}"
-    if min(width, height) < 1:
-        raise ValueError(f"{found}, expected at least 1 x 1 pixels")
-    if not all(isinstance(pixels, (int, np.integer)) for pixels in (width, height)):
-        raise ValueError(f"{found}, expected whole numbers of pixels")
+def _check_size(width: object, height: object) -> None:
+    found = f"picture size: found {width!r} x {height!r}"
+    for pixels in (width, height):
+        if not isinstance(pixels, int | np.integer) or isinstance(pixels, bool):
+            raise ValueError(f"{found}, expected whole numbers of pixels")
+        if pixels < 1:
+            raise ValueError(f"{found}, expected at least 1 x 1 pixels")
 
 
 def _checked(name: str, values: ArrayLike, shape: tuple[int, int]) -> Array:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.core.solver.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.linearization.derivative import Inputs, LinearStep
 from vigym.simulation.linearization.loop_tangent import Knot
 from vigym.simulation.parameters.parameters import Parameters

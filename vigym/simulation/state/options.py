@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from vigym.core.solver.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.compositions import COMPOSITIONS
 from vigym.simulation.state.float32 import TOLERANCES
 from vigym.simulation.state.inputs import positive_integer, real_number
 
@@ -105,8 +105,8 @@ def _check_order(order: Any, mechanism: Mechanism) -> None:
     irreversible = _irreversible_elements(mechanism) if order > 2 else []
     if irreversible:
         raise ValueError(
-            f"order={order}: found {irreversible[0]}; a composition with a negative step needs a system "
-            "without dissipation, motors, limits and contact"
+            f"order={order}: found {irreversible[0]}; a composition with a negative step needs a "
+            "system without dissipation, motors, limits and contact"
         )
 
 

@@ -1,12 +1,12 @@
 """Compositions of second-order steps into steps of higher order.
 
 The second-order step is symmetric in time. Parts that add up to one, and whose third powers add up
-to zero, cancel its leading error. A palindrome of parts is symmetric again, so that no order is odd.
+to zero, cancel its leading error. A palindrome of parts is symmetric again: no order is odd.
 """
 
 import numpy as np
 
-from vigym.mechanism.elements.checks import Array
+from vigym.core.compiler.kernel import inline
 
 _FOURTH = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 _SIXTH = (
@@ -18,7 +18,7 @@ _SIXTH = (
 )
 
 
-def _palindrome(outer: tuple[float, ...]) -> Array:
+def _palindrome(outer):
     """Complete the first half of a composition: the middle part makes the sum one."""
     return np.array([*outer, 1.0 - 2.0 * sum(outer), *reversed(outer)])
 
@@ -28,8 +28,27 @@ def _palindrome(outer: tuple[float, ...]) -> Array:
 # Order 6: M. Sofroniou, G. Spaletta, Derivation of symmetric composition constants for symmetric
 # integrators, Optimization Methods and Software 20 (2005). It needs fewer parts for an accuracy
 # than that of nine parts by W. Kahan and R.-C. Li, Mathematics of Computation 66 (1997).
-COMPOSITIONS: dict[int, Array] = {
+COMPOSITIONS = {
     2: np.array([1.0]),
     4: _palindrome((_FOURTH, _FOURTH)),
     6: _palindrome(_SIXTH),
 }
+SECOND = COMPOSITIONS[2]
+FOURTH = COMPOSITIONS[4]
+SIXTH = COMPOSITIONS[6]
+
+
+@inline
+def stage_count(order):
+    """Find the number of second-order steps in one of a higher order."""
+    if order == 2:
+        return SECOND.size
+    return FOURTH.size if order == 4 else SIXTH.size
+
+
+@inline
+def stage_fraction(order, stage):
+    """Find the part of a step that its second-order step number ``stage`` makes."""
+    if order == 2:
+        return SECOND[0]
+    return FOURTH[stage] if order == 4 else SIXTH[stage]
