@@ -147,6 +147,24 @@ def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
             assert sim.contacts.gap.min() >= -SUNK
 
 
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_a_box_is_squeezed_between_the_ground_and_a_ball_of_10_t(seed):
+    """Other methods fail in these steps: the splitting of contacts from the motion solves them."""
+    sim = Simulator(pair_above_the_ground("ball", "box", 1e4), timestep=0.004)
+    g = np.random.default_rng(seed)
+    aside = 0.05 * g.normal(size=2)
+    low = {"position": (0.0, 0.0, 1.0), "orientation": unit_quaternion(g)}
+    high = {"position": (*aside, 2.5), "orientation": unit_quaternion(g)}
+    sim.reset(base={"low": low, "high": high})
+    lifted = 1e4 * G * 2e-6  # [J] a step may lift what sank by 1e-6 m, at both contacts
+    energy = sim.energy().total
+    for _ in range(400):
+        assert sim.step().converged
+        assert sim.metrics()["penetration"] <= SUNK
+        assert sim.energy().total <= energy + lifted
+        energy = sim.energy().total
+
+
 def test_a_leg_whose_targets_jump_gets_off_the_ground():
     """Where it can neither stick nor slip in the way that it pushes, it opens."""
     sim = Simulator(gym.make("vigym/MinitaurLeg-v0").unwrapped.mechanism, timestep=0.001)
