@@ -158,9 +158,9 @@ class JointDynamics:
         """
         if not (actuated or self.is_constrained):
             return forces
-        motions = self._tree.velocity_map @ self._loops.allowed(knot.q).motions
+        motions: Array = self._tree.velocity_map @ self._loops.allowed(knot.q).motions
         along = motions.swapaxes(1, 2)
-        matrix = along @ self._step.motors.torque_map if actuated else along
+        matrix: Array = along @ self._step.motors.torque_map if actuated else along
         work = _times(along, forces)
         found = _times(np.linalg.pinv(matrix, rcond=DEPENDENT), work)
         missing = np.abs(work - _times(matrix, found)).max(initial=0.0)
@@ -174,7 +174,7 @@ class JointDynamics:
 
     def _check_closed(self, knot: Knot, accelerations: Array) -> None:
         T = self._tree.velocity_map
-        y = accelerations @ np.linalg.pinv(T).T
+        y: Array = accelerations @ np.linalg.pinv(T).T
         K, turning = self._loops.evaluate(knot.q), self._loops.turning(knot.q, knot.rates)
         gaps = [_times(K, y) + turning, accelerations - y @ T.T]
         terms = [_times(np.abs(K), np.abs(y)), turning, accelerations]
@@ -225,14 +225,15 @@ class JointDynamics:
         J = self._velocities(moving, self._tree.support[1:], moving.x[:, 1:])
         momenta = self._momenta(moving.R[:, 1:], J @ rates[:, None]).imag / STEP
         bodies = _project(place.J, momenta - self._weights)[..., 0]
-        drives = step.armature * (self._joint_rates(moving) @ rates)[..., 0].imag / STEP
+        armatures = (self._joint_rates(moving) @ rates)[..., 0].imag / STEP
+        dampers = step.damping * (place.joints @ rates)[..., 0]
         springs = step.spring_forces(np.concatenate([knot.q, knot.closing], axis=1))
-        drives = drives - springs + step.damping * (place.joints @ rates)[..., 0]
+        joints = step.armature * armatures + dampers - springs
         stretch = step.springs.lengths(place.poses) - step.springs.rest
         tension = step.springs.stiffness * stretch
         tension = tension + step.springs.damping * (place.springs @ rates)[..., 0]
         between = _times(place.springs.swapaxes(1, 2), tension)
-        return bodies + _times(place.joints.swapaxes(1, 2), drives) + between
+        return bodies + _times(place.joints.swapaxes(1, 2), joints) + between
 
 
 def _times(matrices: Array, vectors: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,8 +144,8 @@ class DynamicsQueries:
         Args:
             accelerations: (n,) or (batch, n) of the tree's joints [m/s^2, rad/s^2]. They keep loops
                 and couplings closed to 1e-6, as those of `forward_dynamics` do.
-            actuated: True: the torques of actuators alone, as `step` takes them. False: forces along
-                all velocities of the tree. None: True with loops or couplings, else False.
+            actuated: True: the torques of actuators alone, as `step` takes them. False: forces
+                along all velocities of the tree. None: True with loops or couplings, else False.
 
         Returns:
             (..., n_actuated) or (..., n) [N, N m].
