@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.envs.registry import register_all
 
 if TYPE_CHECKING:
-    from vigym import assets, control, wrappers
+    from vigym import assets, baselines, control, wrappers
     from vigym.evaluation.evaluate import evaluate
     from vigym.mechanism.elements.bodies import Ground
     from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
@@ -32,6 +32,7 @@ __all__ = [
     "UrdfError",
     "__version__",
     "assets",
+    "baselines",
     "control",
     "evaluate",
     "load_urdf",
@@ -50,7 +51,7 @@ _HOME = {
     "MechanismError": "vigym.mechanism.elements.errors",
     "UrdfError": "vigym.mechanism.elements.errors",
 }
-_MODULES = ("assets", "control", "wrappers")
+_MODULES = ("assets", "baselines", "control", "wrappers")
 
 
 def __getattr__(name: str) -> Any:

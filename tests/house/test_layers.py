@@ -16,6 +16,7 @@ ARROWS = {
     "metrics": {"core"},
     "mechanism": {"spatial"},
     "simulation": {"announce", "core", "mechanism", "metrics", "spatial"},
+    "baselines": {"core", "mechanism", "simulation", "spatial"},
     "urdf": {"captured_output", "mechanism", "spatial"},
     "render": {"captured_output", "core", "mechanism", "simulation", "spatial"},
     "control": {"mechanism", "simulation"},
@@ -34,6 +35,7 @@ ARROWS = {
     "training": {"envs", "evaluation", "wrappers"},
     "cli": {
         "assets",
+        "baselines",
         "core",
         "envs",
         "evaluation",
@@ -45,6 +47,7 @@ ARROWS = {
     },
     "__init__": {
         "assets",
+        "baselines",
         "control",
         "envs",
         "evaluation",
@@ -67,6 +70,7 @@ LIBRARIES = {
     "metrics": {"numpy"},
     "mechanism": {"numpy", "trimesh"},
     "simulation": {"numpy"},
+    "baselines": {"numpy", "sympy"},
     "urdf": {"numpy", "pybullet"},
     "render": {"numpy", "pybullet", "PIL", "pygame", "viser"},
     "control": {"numpy"},
@@ -90,13 +94,19 @@ LIBRARIES = {
 FOLDERS = {"vigym", "assets", "tests", "train", "examples", "docs"}
 FILES = {
     "pyproject.toml",
+    "mkdocs.yml",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "CITATION.cff",
 }
-PUBLIC = {"vigym", "vigym/control", "vigym/wrappers"}  # a person imports from these
+PUBLIC = {
+    "vigym",
+    "vigym/baselines",
+    "vigym/control",
+    "vigym/wrappers",
+}  # a person imports from these
 
 
 def imports_of(source: Source, late: bool = True) -> set[str]:

@@ -21,7 +21,10 @@ HELPER_FOLDERS = {"tests/scenes", "tests/oracle", "tests/benchmarks"}
 VAGUE = {"utils", "util", "helpers", "helper", "misc", "common"}
 
 # folder: why it may have more modules
-CATALOGUES = {"vigym/envs/tasks": "a file for each environment; full"}
+CATALOGUES = {
+    "vigym/cli": "a file for each command",
+    "vigym/envs/tasks": "a file for each environment; full",
+}
 # file: why it is longer
 LONG_FILES = {
     "vigym/core/model/fields.py": "the data model, a line for each field",
@@ -37,6 +40,7 @@ MANY_PARAMETERS = {
     "vigym/evaluation/evaluate.py evaluate": "public; every option is a keyword",
     "vigym/cli/evaluate.py command": "click passes every option of the command",
     "vigym/cli/train.py command": "click passes every option of the command",
+    "vigym/cli/compare.py command": "click passes every option of the command",
     "vigym/cli/bench.py command": "click passes every option of the command",
     "vigym/core/kernels/step.py step": "entry kernel: Python passes flat arrays",
     "vigym/core/kernels/reset.py reset": "entry kernel: Python passes flat arrays",
@@ -51,6 +55,9 @@ PARALLEL = {
 }
 # file that serves a single neighbour and is short: why it is not a part of it
 SMALL_PARTS = {
+    "vigym/baselines/ggl.py": "a method, as its neighbours have theirs",
+    "vigym/baselines/product.py": "a method, as its neighbours have theirs",
+    "vigym/baselines/sparse.py": "compiled, with an appendix of its paper for itself",
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
 }

@@ -62,7 +62,9 @@ class PinocchioModel:
                 number = self.model.addJoint(number, maker, place, f"{frames.joint.name}{i}")
                 place = pin.SE3.Identity()
                 chain.append(number)
-            place = place * pin.SE3(np.eye(3) if ball else frames.frame_b, frames.anchor_b).inverse()
+            place = (
+                place * pin.SE3(np.eye(3) if ball else frames.frame_b, frames.anchor_b).inverse()
+            )
             record = list(self.mech.bodies.values())[frames.b - 1]
             inertia = pin.Inertia(record.mass, np.zeros(3), np.array(record.inertia))
             self.model.appendBodyToJoint(number, inertia, place)
@@ -118,6 +120,7 @@ class PinocchioModel:
         number, place = self.frames[body_numbers(self.mech)[body]]
         at = place * pin.SE3(np.eye(3), np.array(point))
         world = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        found = pin.computeFrameJacobian  # of a frame that is added for this point
-        frame = model.addFrame(pin.Frame(f"point{model.nframes}", number, at, pin.FrameType.OP_FRAME))
-        return found(model, model.createData(), self.configuration(q), frame, world)[:, self.v]
+        frame = pin.Frame(f"point{model.nframes}", number, at, pin.FrameType.OP_FRAME)
+        place = self.configuration(q), model.addFrame(frame), world
+        found = pin.computeFrameJacobian(model, model.createData(), *place)
+        return found.reshape(6, -1)[:, self.v]

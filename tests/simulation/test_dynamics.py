@@ -21,7 +21,9 @@ ROUNDING = 1e-10  # of a few hundred operations, times ratios of inertias of up 
 TREES = {kind: lambda kind=kind: random_tree(1, [kind], damping=0.3) for kind in MOVING}
 TREES |= {f"tree {k}": lambda k=k: random_tree(k, TYPES, damping=0.5) for k in (3, 4)}
 TREES["floating tree"] = lambda: random_tree(5, TYPES, damping=0.5, to_world=False)
-LOOPS = BUILDERS | {f"by {kind}": lambda kind=kind: closed_by(kind, damping=0.3) for kind in CLOSING}
+LOOPS = BUILDERS | {
+    f"by {kind}": lambda kind=kind: closed_by(kind, damping=0.3) for kind in CLOSING
+}
 ALL = TREES | LOOPS
 
 

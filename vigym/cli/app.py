@@ -23,6 +23,7 @@ COMMANDS = {
     "train": ("vigym.cli.train:command", "Train a policy for an environment or a URDF file."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
     "view": ("vigym.cli.view:command", "Watch episodes in the browser or in a window."),
+    "compare": ("vigym.cli.compare:command", "Compare integrators on a mechanism."),
     "bench": ("vigym.cli.bench:command", "Measure the speed of environments."),
     "warmup": ("vigym.cli.warmup:command", "Compile the kernels, once per machine and version."),
 }

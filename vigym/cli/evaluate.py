@@ -107,7 +107,7 @@ shadow_option = click.option(
     metavar="F",
     help="Plot returns, trajectories, energies and residuals into a .png, .svg or .pdf.",
 )
-@click.option("--video", metavar="F", help="Record the first episode as an .mp4 or a .gif.")
+@click.option("--video", metavar="F", help="Record the first episode as .mp4, .gif or .webp.")
 @shadow_option
 @click.option(
     "--workers",

@@ -19,7 +19,7 @@ from rich.text import Text
 Report = Callable[[float], None]  # called with the finished part, in [0, 1]
 UNLIMITED = 10_000  # columns of output that is no terminal
 GAP, EDGES = 3, 2  # blanks between the columns of a table, and at its ends
-PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4", ".gif")  # file formats
+PLOTS, VIDEOS = (".png", ".svg", ".pdf"), (".mp4", ".gif", ".webp")  # file formats
 UNCONVERGED = 3  # exit code of a finished command with steps that did not converge
 STANDARD = "-"  # in place of a file: standard output
 OVERWRITE = "vigym.overwrite"  # key of click's context: whether files may be replaced

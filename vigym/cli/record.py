@@ -29,7 +29,7 @@ def check_seconds(
     default="film.mp4",
     show_default=True,
     metavar="F",
-    help="Video file, an .mp4 or a .gif.",
+    help="Video file, an .mp4, a .gif or a .webp.",
 )
 @seed_option
 @click.option(

@@ -13,10 +13,14 @@ from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
 from vigym.evaluation.policies import Context
 
-MAX_RATES = {".mp4": 50, ".gif": 25}  # file format: largest number of pictures per second
+# file format: largest number of pictures per second
+MAX_RATES = {".mp4": 50, ".gif": 25, ".webp": 25}
 # a palette of the whole film; rectangles that change, in place of whole pictures
 PALETTE = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none"
 GIF = {"codec": "gif", "ffmpeg_params": ["-filter_complex", PALETTE]}
+ENDLESS = ["-loop", "0", "-quality", "60", "-compression_level", "6"]
+WEBP = {"codec": "libwebp_anim", "preset": "drawing", "ffmpeg_params": ENDLESS}
+SETTINGS: dict[str, Any] = {".gif": GIF, ".webp": WEBP}
 
 
 def record_video(
@@ -33,7 +37,7 @@ def record_video(
     Args:
         env_id: id of the environment.
         controller: as of `vigym.evaluate`.
-        path: of the video, an .mp4 or a .gif; a file that is there is replaced.
+        path: of the video, an .mp4, a .gif or a .webp; a file that is there is replaced.
         seed: of the episode.
         options: of the environment.
         progress: called with the finished part, in [0, 1].
@@ -48,7 +52,7 @@ def record_video(
         raise ValueError(f"video seconds: found {seconds!r}, expected a number > 0")
     form = Path(path).suffix.lower()
     if form not in MAX_RATES:
-        raise ValueError(f"video {str(path)!r}: expected a name that ends in .mp4 or .gif")
+        raise ValueError(f"video {str(path)!r}: expected a name that ends in .mp4, .gif or .webp")
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:
@@ -62,7 +66,7 @@ def record_video(
         start = env.reset(seed=seed)
         first: Any = env.render()
         converged = True
-        settings: Any = GIF if form == ".gif" else {}
+        settings = SETTINGS.get(form, {})
         with FFMPEG_VideoWriter(str(path), first.shape[1::-1], fps / every, **settings) as writer:
             writer.write_frame(first)
             for steps, (_, info) in enumerate(_play(env, policy, start, seconds), start=1):

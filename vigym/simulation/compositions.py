@@ -1,7 +1,7 @@
 """Compositions of second-order steps into steps of higher order.
 
 The second-order step is symmetric in time. Parts that add up to one, and whose third powers add up
-to zero, cancel its leading error. A palindrome of parts is symmetric again, so that no order is odd.
+to zero, cancel its leading error. A palindrome of parts is symmetric again: no order is odd.
 """
 
 import numpy as np

@@ -64,7 +64,8 @@ class Simulator(DynamicsQueries):
             `vigym.simulation.state.float32`.
 
     Raises:
-        ValueError: a value out of range, or an order above 2 with dissipation, motors, limits or contact.
+        ValueError: a value out of range, or an order above 2 with dissipation, motors, limits or
+            contact.
         MemoryError: a batch that is larger than the machine's memory.
 
     Attributes:

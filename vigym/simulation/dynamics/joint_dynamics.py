@@ -159,10 +159,11 @@ class JointDynamics:
         if not (actuated or self.is_constrained):
             return forces
         motions: Array = self._tree.velocity_map @ self._loops.allowed(knot.q).motions
-        along = motions.swapaxes(1, 2)
+        along: Array = motions.swapaxes(1, 2)
         matrix: Array = along @ self._step.motors.torque_map if actuated else along
         work = _times(along, forces)
-        found = _times(np.linalg.pinv(matrix, rcond=DEPENDENT), work)
+        inverse = np.asarray(np.linalg.pinv(matrix, rcond=DEPENDENT), dtype=np.float64)
+        found = _times(inverse, work)
         missing = np.abs(work - _times(matrix, found)).max(initial=0.0)
         if missing > REACHED * np.abs(forces).max(initial=0.0):
             raise ValueError(

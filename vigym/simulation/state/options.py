@@ -105,8 +105,8 @@ def _check_order(order: Any, mechanism: Mechanism) -> None:
     irreversible = _irreversible_elements(mechanism) if order > 2 else []
     if irreversible:
         raise ValueError(
-            f"order={order}: found {irreversible[0]}; a composition with a negative step needs a system "
-            "without dissipation, motors, limits and contact"
+            f"order={order}: found {irreversible[0]}; a composition with a negative step needs a "
+            "system without dissipation, motors, limits and contact"
         )
 
 

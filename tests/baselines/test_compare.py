@@ -1,0 +1,103 @@
+"""Comparison of methods, in Python and as a command."""
+
+import json
+
+import numpy as np
+import pytest
+
+from scenes.chains import rod_chain
+from scenes.command_line import said, table
+from scenes.linkages import four_bar
+from vigym import MechanismError, assets
+from vigym.baselines import METHODS
+from vigym.baselines.compare import Setting, able_methods, bare, compare, left_out
+from vigym.cli.app import run
+
+ACROBOT = assets.path("acrobot")
+FOUR_BAR = assets.path("four_bar")
+
+
+def test_all_methods_run_on_a_chain_from_one_start():
+    setting = Setting(0.01, 0.1, positions=np.array([1.0, 0.5]))
+    runs = compare(rod_chain(2), None, setting)
+    assert [each.method for each in runs][0] == "vigym"
+    assert {each.method for each in runs} == set(METHODS)
+    for each in runs:
+        assert each.steps == 10
+        assert each.failure is None
+        assert each.times == pytest.approx(np.linspace(0.0, 0.1, 11))
+        assert each.energies[0] == 0.0
+        assert set(each.row()) >= {"method", "order", "energy_error_J", "gap", "iterations"}
+
+
+def test_a_step_that_fails_ends_the_run():
+    start = {"velocities": np.array([20.0, -40.0, 30.0])}
+    (found,) = compare(rod_chain(3), ["riqn"], Setting(0.3, 10.0, **start))
+    assert found.steps < 33
+    assert "found no solution" in found.failure
+
+
+def test_methods_that_know_a_mechanism():
+    assert able_methods(four_bar()) == ["vigym", "multipliers", "baumgarte", "ggl"]
+    out = left_out(four_bar())
+    assert list(out) == ["loop, joint 'close'"]
+    assert set(out["loop, joint 'close'"]) == set(METHODS) - set(able_methods(four_bar()))
+
+
+def test_a_bare_mechanism_has_joints_alone():
+    mech = rod_chain(2)
+    mech.add_contact("foot", "rod1", (0, 0, -0.5))
+    mech.add_joint("close", "spherical", "world", "rod1", (0, 0, -2))
+    mech.add_motor("hinge1", kp=1.0, effort=1.0)
+    found = bare(mech)
+    assert list(found.joints) == list(mech.joints)
+    assert not found.contact_names
+    assert not found.motors
+    assert found.degrees_of_freedom == mech.degrees_of_freedom
+
+
+def test_unknown_methods_and_times_are_refused():
+    with pytest.raises(MechanismError, match="method: found 'euler', expected one of"):
+        compare(rod_chain(1), ["euler"])
+    with pytest.raises(MechanismError, match="seconds: found 0.0, expected a positive"):
+        compare(rod_chain(1), ["rk4"], Setting(seconds=0.0))
+
+
+def test_the_command_prints_a_table_and_tells_what_it_left_out(capsys):
+    arguments = ("compare", FOUR_BAR, "--bare", "--seconds", "0.05")
+    code = run([str(each) for each in arguments])
+    out, err = capsys.readouterr()
+    assert code == 0
+    rows = table(out, "four_bar: bodies 3, joints 4")
+    assert [row[0] for row in rows] == ["vigym", "multipliers", "baumgarte", "ggl"]
+    assert "left out: " in err
+    assert "(loop, joint 'tip')" in err
+
+
+def test_the_command_writes_json_and_a_plot(capsys, tmp_path):
+    plot = tmp_path / "energies.png"
+    methods = ("-m", "vigym", "-m", "rk4", "--position", "shoulder=1.0", "--plot", plot)
+    known = json.loads(
+        said(capsys, "compare", ACROBOT, "--seconds", "0.1", *methods, "--json", "-")
+    )
+    assert [row["method"] for row in known["runs"]] == ["vigym", "rk4"]
+    assert known["runs"][0]["steps"] == 10
+    assert plot.stat().st_size > 10_000
+
+
+def test_the_command_starts_environments_as_they_do(capsys):
+    said(capsys, "compare", "vigym/Acrobot-v0", "--seconds", "0.02", "-m", "rk4", "-s", "3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((FOUR_BAR, "-m", "rk4"), "method 'rk4': found joint"),
+        (("none.urdf",), "found no file 'none.urdf', expected a URDF file"),
+        ((FOUR_BAR, "-o", "seed=1"), "-o: found options of an environment beside a URDF file"),
+        ((ACROBOT, "--plot", "x.txt"), "--plot: found 'x.txt', expected a name that ends in"),
+    ],
+)
+def test_errors_of_the_command_are_one_line(arguments, text, capsys):
+    assert run(["compare", *map(str, arguments)]) in (1, 2)
+    assert text in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""Command `vigym compare`: the product's step beside methods of other papers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from vigym.cli.evaluate import option_option, parse_options, seed_option
+from vigym.cli.output import (
+    PLOTS,
+    UNCONVERGED,
+    check_file,
+    json_option,
+    overwrite_option,
+    print_table,
+    progress_bar,
+    shortened,
+    write_json,
+    writes_to_standard,
+)
+from vigym.evaluation.environments import check_env_id, make_env, task_env
+
+if TYPE_CHECKING:
+    from vigym.baselines.compare import Run
+    from vigym.mechanism.mechanism import Mechanism
+
+HEAD = ["method", "order", "steps", "energy error [J]", "at the end", "gap [m, rad]"]
+HEAD += ["iterations", "factorisations", "step [us]"]
+FLOOR = 1e-17  # value of exact zeros on a logarithmic axis
+RATES = 1.0  # largest rate at the start [rad/s or m/s]
+
+
+@click.command()
+@click.argument("environment", metavar="ID|FILE")
+@click.option(
+    "-m",
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="M",
+    help="Method; may be repeated.  [default: all that simulate the mechanism]",
+)
+@click.option("--timestep", type=float, default=0.01, show_default=True, help="Step size [s].")
+@click.option("--seconds", type=float, default=10.0, show_default=True, help="Simulated time [s].")
+@click.option(
+    "--tolerance",
+    type=float,
+    default=1e-10,
+    show_default=True,
+    help="Of the equations that a step solves.",
+)
+@click.option(
+    "--position",
+    "positions",
+    multiple=True,
+    callback=parse_options,
+    metavar="NAME=VALUE",
+    help="Coordinate at the start [rad or m]; may be repeated.",
+)
+@click.option(
+    "--velocity",
+    "velocities",
+    multiple=True,
+    callback=parse_options,
+    metavar="NAME=VALUE",
+    help="Rate at the start; may be repeated.",
+)
+@seed_option
+@option_option
+@click.option("--bare", is_flag=True, help="Bodies and joints alone: no limits, forces, contacts.")
+@click.option("--plot", "plot_file", metavar="F", help="Plot energy errors and gaps over time.")
+@json_option
+@overwrite_option
+def command(
+    environment: str,
+    methods: tuple[str, ...],
+    timestep: float,
+    seconds: float,
+    tolerance: float,
+    positions: dict[str, Any],
+    velocities: dict[str, Any],
+    seed: int,
+    options: dict[str, Any],
+    bare: bool,
+    plot_file: str | None,
+    json_file: str | None,
+) -> int:
+    """Simulate the mechanism of ID or FILE by several methods, without torques.
+
+    An environment starts as it does with the seed. The robot of a URDF file starts from its
+    assembly pose with random rates up to 1 rad/s or 1 m/s, or with --position and --velocity.
+    Methods: vigym (the product), explicit-euler, semi-implicit-euler, heun, rk4, riqn, newton,
+    broyden, third-order (trees, in joint coordinates), multipliers, baumgarte, ggl (also loops).
+
+    \b
+    vigym compare arm.urdf --bare
+    vigym compare vigym/PendulumChain-v0 --timestep 0.005 --plot energies.png
+    vigym compare assets/four_bar/four_bar.urdf --bare -m vigym -m multipliers -m ggl
+    vigym compare arm.urdf --bare -m vigym -m rk4 --position shoulder=1.5 --json -
+    """  # noqa: D301
+    from vigym.baselines import compare as comparison  # imports numba
+
+    quiet = writes_to_standard(json_file)
+    check_file(plot_file, "--plot", PLOTS)
+    mechanism, start = _mechanism(environment, options, seed, positions, velocities)
+    mechanism = comparison.bare(mechanism) if bare else mechanism
+    names = list(methods) or comparison.able_methods(mechanism)
+    setting = comparison.Setting(timestep, seconds, tolerance, **start)
+    runs: list[Run] = []
+    with progress_bar("simulating") as report:
+        for done, name in enumerate(names, start=1):
+            runs += comparison.compare(mechanism, [name], setting)
+            report(done / len(names))
+    rows = [run.row() for run in runs]
+    write_json(json_file, {"mechanism": mechanism.name, "timestep": timestep, "runs": rows})
+    if plot_file is not None:
+        _plot(runs, f"{mechanism.name}, step {timestep:g} s", plot_file)
+    if not quiet:
+        _print(mechanism, runs, methods)
+    return UNCONVERGED if any(run.failure for run in runs) else 0
+
+
+def _mechanism(
+    text: str, options: dict[str, Any], seed: int, positions: Any, velocities: Any
+) -> "tuple[Mechanism, dict[str, Any]]":
+    """Return the mechanism of an environment or a URDF file, and its start.
+
+    Raises:
+        UsageError: no such file.
+        ValueError: an unknown id.
+    """
+    if text.endswith(".urdf") or Path(text).is_file():
+        from vigym.urdf.convert.load import load_urdf
+
+        if not Path(text).is_file():
+            raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
+        if options:
+            raise click.UsageError("-o: found options of an environment beside a URDF file")
+        mechanism = load_urdf(text)
+        draw = np.random.default_rng(seed).uniform(-RATES, RATES, len(mechanism.velocity_names))
+        given = velocities if positions or velocities else draw
+        return mechanism, {"positions": positions or None, "velocities": given}
+    check_env_id(text)
+    env = task_env(make_env(text.rpartition(":")[2], options))
+    env.reset(seed=seed)
+    sim = env.sim
+    start: dict[str, Any] = {"positions": sim.joint_positions, "velocities": sim.joint_velocities}
+    if positions or velocities:
+        start = {"positions": positions or None, "velocities": velocities or None}
+    env.close()
+    return sim.mechanism, start
+
+
+def _print(mechanism: "Mechanism", runs: "list[Run]", methods: tuple[str, ...]) -> None:
+    """Print the table; failures, and methods that were left out, on standard error."""
+    from vigym.baselines.compare import left_out
+
+    title = f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}"
+    print_table(title, HEAD, [_line(run) for run in runs], right=range(1, len(HEAD)))
+    if any(joint.damping or joint.friction for joint in mechanism.joints.values()):
+        print("Energy errors contain what dampers and friction take.")
+    for run in runs:
+        if run.failure:
+            click.echo(run.failure, err=True)
+    if not methods:
+        for element, names in left_out(mechanism).items():
+            click.echo(f"left out: {', '.join(names)} ({element})", err=True)
+
+
+def _line(run: "Run") -> list[str]:
+    row = run.row()
+    numbers = (row[key] for key in ("energy_error_J", "energy_error_end_J", "gap"))
+    counts = (row[key] for key in ("iterations", "factorisations"))
+    return [
+        run.method,
+        str(row["order"]),
+        str(run.steps),
+        *(f"{number:.2e}" for number in numbers),
+        *(f"{count:.2f}" for count in counts),
+        f"{run.step_us:.0f}",
+    ]
+
+
+def _plot(runs: "list[Run]", title: str, file: str) -> None:
+    """Write a plot of energy errors and gaps over time."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 4.5), layout="constrained")
+    figure.suptitle(title)
+    energies, gaps = figure.subplots(1, 2)
+    for number, run in enumerate(runs):
+        style = {"label": run.method, "linewidth": 1.0, "color": f"C{number % 10}"}
+        style["linestyle"] = "-" if number < 10 else "--"
+        largest = np.maximum.accumulate(np.abs(run.energies[1:]))
+        energies.semilogy(run.times[1:], np.maximum(largest, FLOOR), **style)
+        if run.gaps.max() > 0.0:
+            gaps.semilogy(run.times[1:], np.maximum(run.gaps[1:], FLOOR), **style)
+    energies.set(title="largest energy error so far", xlabel="time [s]", ylabel="J")
+    gaps.set(title="largest joint gap", xlabel="time [s]", ylabel="m, rad")
+    figure.legend(*energies.get_legend_handles_labels(), loc="outside right upper")
+    figure.savefig(file, dpi=110)
