@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenes.pinocchio_trees import PinocchioTree
+from scenes.pinocchio_models import PinocchioModel
 from scenes.trees import random_tree
 from vigym.baselines import GeneralJoint, general_tree, mechanism_tree, recursion
 from vigym.baselines.tree import body_inertia
@@ -29,7 +29,7 @@ def plain_tree(seed, kinds):
 def test_dynamics_are_those_of_pinocchio(kind):
     pin = pytest.importorskip("pinocchio")
     mech, tree = plain_tree(3, KINDS if kind is None else (kind,) * 6)
-    theirs = PinocchioTree(pin, mech)
+    theirs = PinocchioModel(pin, mech)
     for seed in range(5):
         q, rates, tau = state(tree, seed)
         found = tree.accelerations(q, rates, tau)

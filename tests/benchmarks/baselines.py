@@ -299,9 +299,9 @@ def pinocchio_time(mech: Mechanism, q: np.ndarray, rates: np.ndarray) -> float |
         import pinocchio as pin
     except ImportError:
         return None
-    from scenes.pinocchio_trees import PinocchioTree
+    from scenes.pinocchio_models import PinocchioModel
 
-    other = PinocchioTree(pin, mech)
+    other = PinocchioModel(pin, mech)
     tau = np.zeros(len(rates))
     return best(pin.aba, other.model, other.data, q, rates, tau)
 

@@ -74,12 +74,18 @@ def check_loops(space: Space) -> None:
     assert (four_bar.degrees_of_freedom, four_bar.redundant_constraints) == (1, 3)
 
 
+def check_dynamics(space: Space) -> None:
+    """Say whether the hand is where the page says."""
+    assert abs(space["offset"]).max() < 1e-6
+
+
 # page: number of its programs, and what they have to show
 CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "README.md": (1, check_readme),
     "docs/baselines.md": (2, check_baselines),
     "docs/contact.md": (1, check_contact),
     "docs/controllers.md": (2, check_controllers),
+    "docs/dynamics.md": (1, check_dynamics),
     "docs/environments.md": (3, check_environments),
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (1, check_mechanisms),

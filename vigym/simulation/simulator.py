@@ -11,6 +11,7 @@ from vigym.announce import announce
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import metrics
+from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
 from vigym.simulation.linearization.linearize import Linearizer
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.parameters.quantities import GivenFactors
@@ -36,7 +37,7 @@ def _property_of(part: str, source: Any) -> Any:
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
-class Simulator:
+class Simulator(DynamicsQueries):
     """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
@@ -105,6 +106,7 @@ class Simulator:
         self._initial_state = InitialState(plant, readings, parameters)
         self._saved_state = SavedState(plant, readings, parameters)
         self._linearizer = Linearizer(plant, readings, parameters, self._saved_state)
+        self._dynamics = Dynamics(plant, readings, parameters)
         self._idle = plant.torque_rows(None), plant.target_rows(None)
         announce()
         self.reset()

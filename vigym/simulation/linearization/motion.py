@@ -147,8 +147,15 @@ def project_wrenches(poses: Poses, forces: Array, moments: Array, signs: Array) 
 
 
 def perturb(tree: TreeKinematics, coordinates: Array, rates: Array) -> Array:
-    """Return complex coordinates (S, n_q) that carry derivatives along rates (S, tree dofs)."""
-    result: Any = np.tile(coordinates, (len(rates), 1)).astype(np.complex128)
+    """Return complex coordinates (S, n_q) that carry derivatives along rates (S, tree dofs).
+
+    Args:
+        tree: kinematics of the tree.
+        coordinates: (n_q,) or (S, n_q).
+        rates: (S, tree dofs).
+    """
+    shape = len(rates), coordinates.shape[-1]
+    result: Any = np.broadcast_to(coordinates, shape).astype(np.complex128)
     positions, velocities = tree.scalar_coordinates
     result[:, positions] += 1j * STEP * rates[:, velocities]
     for span, velocity in tree.quaternions:

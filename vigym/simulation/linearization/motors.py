@@ -41,6 +41,7 @@ class Motors:
 
     Attributes:
         on_motors: (n_actuated,) whether an actuator's torque is part of a motor's force.
+        torque_map: (tree dofs, n_actuated) 1.0 where an actuator drives a dof.
     """
 
     def __init__(self, mechanism: Mechanism, tree: TreeKinematics) -> None:
@@ -55,7 +56,7 @@ class Motors:
         self._velocity_limit = np.array([np.inf if limit is None else limit for limit in limits])
         actuated = [names.index(name) for name in mechanism.actuator_names]
         self.on_motors = np.isin(actuated, self._dofs)
-        self._torque_map = np.eye(len(names))[: tree.dofs, actuated]
+        self.torque_map = np.eye(len(names))[: tree.dofs, actuated]
         self._tree_dofs = tree.dofs
         self._plain = tree.scalar_coordinates
 
@@ -78,7 +79,7 @@ class Motors:
         gain = np.where(np.isnan(targets), 0.0, gain)
         by_target = np.zeros((self._tree_dofs, len(gain)))
         by_target[self._dofs, np.arange(len(gain))] = gain
-        return np.hstack([self._torque_map * self.on_motors, by_target])
+        return np.hstack([self.torque_map * self.on_motors, by_target])
 
     def coordinates(self, q: Array) -> Array:
         """Return the coordinate of each dof (S, tree dofs), zero for those of quaternions."""

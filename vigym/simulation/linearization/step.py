@@ -83,20 +83,25 @@ class SmoothStep:
     Attributes:
         tree: kinematics of its tree.
         motors: its motors.
+        closing: its loop-closing joints.
+        springs: its springs between points.
+        mass: of the bodies (n, 1) [kg].
+        inertia: of the bodies, in their axes (n, 3, 3) [kg m^2].
+        damping, armature: along the dofs of all joints (n_velocities,).
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.tree = tree = TreeKinematics(mechanism)
         self.motors = Motors(mechanism, tree)
-        self._closing = ClosingJoints(mechanism, tree)
-        self._springs = PointSprings(mechanism, tree)
+        self.closing = ClosingJoints(mechanism, tree)
+        self.springs = PointSprings(mechanism, tree)
         self._gravity = np.asarray(mechanism.gravity)
         bodies = mechanism.bodies.values()
-        self._mass = np.array([body.mass for body in bodies])[:, None]
-        self._inertia = np.array([np.asarray(body.inertia) for body in bodies])
+        self.mass = np.array([body.mass for body in bodies])[:, None]
+        self.inertia = np.array([np.asarray(body.inertia) for body in bodies])
         owners = [joint for joint in mechanism.ordered_joints for _ in range(joint.dofs)]
-        self._damping = np.array([joint.damping for joint in owners])
-        self._armature = np.array([joint.armature for joint in owners])
+        self.damping = np.array([joint.damping for joint in owners])
+        self.armature = np.array([joint.armature for joint in owners])
         self._stiffness = np.array([joint.stiffness for joint in owners])
         self._map = _dof_map(mechanism)
         self._rest = self._rest_coordinates(mechanism)
@@ -133,11 +138,11 @@ class SmoothStep:
         v = V[..., :3] + cross(w, poses.x[:, 1:])
         turning = (R.swapaxes(-1, -2) @ w[..., None])[..., 0]
         spin = rotate(R, self._angular_momentum(turning))
-        momentum = self._project_momenta(poses, self._mass * v, spin)
-        directions = self._springs.directions(poses)
+        momentum = self._project_momenta(poses, self.mass * v, spin)
+        directions = self.springs.directions(poses)
         length_rates = (directions @ rates[..., None])[..., 0]
-        tension = 0.5 * h * self._springs.damping * length_rates
-        forces = (self._armature + 0.5 * h * self._damping) * self._all_rates(poses, rates)
+        tension = 0.5 * h * self.springs.damping * length_rates
+        forces = (self.armature + 0.5 * h * self.damping) * self._all_rates(poses, rates)
         momentum = momentum + self._project_joint_forces(poses, forces)
         return momentum + _project(directions, tension) + 0.5 * h * command.damping * rates
 
@@ -166,13 +171,13 @@ class SmoothStep:
         poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
         momentum = self._momentum(poses2, poses3, h, -1.0)
         change = self._change(knots, (poses2, poses3), h, near)
-        springs = self._springs
+        springs = self.springs
         lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
         tension = 0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
         tension = tension + 0.5 * (h + before) / h * springs.damping * (lengths3 - lengths2)
         forces = 0.5 * h * (change.spring_forces + self._spring_moments(change, 1.0))
-        forces = forces + 0.5 * (h + before) * self._damping * change.rates
-        forces = forces + self._armature * change.momentum_rates
+        forces = forces + 0.5 * (h + before) * self.damping * change.rates
+        forces = forces + self.armature * change.momentum_rates
         motors = command.stiffness * self.motors.coordinates(q3)
         motors = motors + command.damping * change.rates[:, : self.tree.dofs]
         momentum = momentum + 0.5 * (h + before) * (motors - command.offset)
@@ -187,11 +192,11 @@ class SmoothStep:
         poses2, poses3 = self.tree.poses(knots[0]), self.tree.poses(knots[1])
         momentum = self._momentum(poses2, poses3, h, 1.0)
         change = self._change(knots, (poses2, poses3), h, near)
-        springs = self._springs
+        springs = self.springs
         lengths = 0.5 * (springs.lengths(poses2) + springs.lengths(poses3))
         tension = -0.5 * h * springs.stiffness * (lengths - springs.rest)
         moments = self._spring_moments(change, -1.0)
-        forces = self._armature * change.momentum_rates
+        forces = self.armature * change.momentum_rates
         forces = forces - 0.5 * h * (change.spring_forces + moments)
         momentum = momentum + self._project_joint_forces(poses3, forces)
         return momentum + _project(springs.directions(poses3), tension)
@@ -209,12 +214,21 @@ class SmoothStep:
         poses = self.tree.poses(knots[0]), self.tree.poses(knots[1])
         return np.asarray(self._change(knots, poses, h, near).rates[0, : self.tree.dofs])
 
+    def spring_forces(self, coordinates: Array) -> Array:
+        """Return the forces of joint springs at rest (S, n_velocities), towards their slack length.
+
+        Args:
+            coordinates: (S, n_positions) of all joints.
+        """
+        still = self._change_between(coordinates, coordinates, 1.0)
+        return -still.spring_forces - self._spring_moments(still, 1.0)
+
     def rates(self, q: Array, rates: Array) -> Array:
         """Return the rates of all joints (S, n_velocities) from those of the tree (S, dofs)."""
         return self._all_rates(self.tree.poses(q), rates)
 
     def _all_rates(self, poses: Poses, rates: Array) -> Array:
-        closing = (self._closing.directions(poses) @ rates[..., None])[..., 0]
+        closing = (self.closing.directions(poses) @ rates[..., None])[..., 0]
         tree = np.broadcast_to(rates, (len(closing), rates.shape[-1]))
         return np.concatenate([tree, closing], axis=1)
 
@@ -226,7 +240,7 @@ class SmoothStep:
         w, c = 2.0 / h * e[..., 1:], e[..., :1]
         Jw = self._angular_momentum(w)
         moment = c * Jw - side * 0.5 * h * cross(w, Jw)
-        linear = self._mass * (v + side * 0.5 * h * self._gravity)
+        linear = self.mass * (v + side * 0.5 * h * self._gravity)
         return self._project_momenta(here, linear, rotate(here.R[:, 1:], moment))
 
     def _project_momenta(self, poses: Poses, linear: Array, angular: Array) -> Array:
@@ -249,27 +263,31 @@ class SmoothStep:
         return result
 
     def _angular_momentum(self, w: Array) -> Array:
-        return (self._inertia @ w[..., None])[..., 0]
+        return (self.inertia @ w[..., None])[..., 0]
 
     def _project_joint_forces(self, poses: Poses, forces: Array) -> Array:
         """Return forces along the dofs of all joints (S, n_velocities) as those of the tree."""
         n = self.tree.dofs
-        return forces[:, :n] + _project(self._closing.directions(poses), forces[:, n:])
+        return forces[:, :n] + _project(self.closing.directions(poses), forces[:, n:])
 
     def _change(
         self, knots: tuple[Array, Array], poses: tuple[Poses, Poses], h: float, near: Array
     ) -> Change:
         """Return the change of the coordinates over a step; arguments as of `leaving_momentum`."""
-        closing2 = self._closing.coordinates(poses[0], near)
-        closing3 = self._closing.coordinates(poses[1], near)
+        closing2 = self.closing.coordinates(poses[0], near)
+        closing3 = self.closing.coordinates(poses[1], near)
         start = np.concatenate([knots[0], closing2], axis=1)
         end = np.concatenate([knots[1], closing3], axis=1)
+        return self._change_between(start, end, h)
+
+    def _change_between(self, start: Array, end: Array, h: float) -> Change:
+        """Return the change from coordinates (S, n_positions) to others over a time h."""
         positions, velocities, quaternions, is_angle = self._map
         change = end - start
         stretch = 0.5 * (start + end) - self._rest
         angle = is_angle[positions]
         d = change[:, positions]
-        shape = len(change), len(self._damping)
+        shape = len(change), len(self.damping)
         forces, rates, momentum_rates = (np.zeros(shape, change.dtype) for _ in range(3))
         rates[:, velocities] = np.where(angle, 2.0 * np.sin(0.5 * d), d) / h
         momentum_rates[:, velocities] = np.where(angle, np.sin(d), d) / h

@@ -83,6 +83,30 @@ def target_rows(targets: ArrayLike | None, count: int, motors: int, single: bool
     return given.reshape(count, motors)
 
 
+def acceleration_rows(accelerations: ArrayLike, count: int, dofs: int, single: bool) -> Array:
+    """Return accelerations (count, dofs) of the tree's joints.
+
+    Arguments and errors as of `torque_rows`, with the number of velocities of the tree.
+    """
+    given = real_array(accelerations, "accelerations")
+    _check_rows(given, count, dofs, single, ("accelerations", "a joint"))
+    return given.reshape(count, dofs)
+
+
+def point_rows(point: ArrayLike, count: int, single: bool) -> Array:
+    """Return points (count, 3) [m], given as one (3,) or one of each environment.
+
+    Raises:
+        ValueError: wrong shape, or a value that is not finite.
+    """
+    given = real_array(point, "point")
+    if given.shape != (3,):
+        _check_rows(given, count, 3, single, ("point", "a coordinate"))
+    if not np.isfinite(given).all():
+        raise ValueError(f"point: found {given.tolist()}, expected finite numbers")
+    return np.broadcast_to(given, (count, 3))
+
+
 def _check_rows(given: Array, count: int, width: int, single: bool, names: tuple[str, str]) -> None:
     """Raise ValueError for a wrong shape or a value that is not finite.
 

@@ -1,0 +1,1 @@
+"""Forces, accelerations, inertia and Jacobians in joint coordinates."""

@@ -1,0 +1,166 @@
+"""Methods of `Simulator` that relate the forces and the accelerations of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.mechanism.elements.checks import Array
+from vigym.simulation.dynamics.joint_dynamics import JointDynamics
+from vigym.simulation.linearization.loop_tangent import Knot
+from vigym.simulation.parameters.parameters import Parameters
+from vigym.simulation.plant import Plant
+from vigym.simulation.state.inputs import acceleration_rows, point_rows
+from vigym.simulation.state.readings import Readings
+
+# rows of environments that share a mechanism, and their present knots
+Rows = NDArray[np.int64]
+Query = Callable[[JointDynamics, Rows, Knot], Array]
+
+
+class Dynamics:
+    """Equations of motion of all environments at their present state.
+
+    Args:
+        plant: mechanism and memory.
+        readings: its readings.
+        parameters: its parameters.
+    """
+
+    def __init__(self, plant: Plant, readings: Readings, parameters: Parameters) -> None:
+        self.plant = plant
+        self._readings = readings
+        self._parameters = parameters
+        self._models: dict[int, JointDynamics] = {}  # by the identity of their mechanism
+
+    def evaluate(self, query: Query) -> Array:
+        """Return the answers to a query of all environments, (count, ...) or of a single one."""
+        coordinates, readings = self.plant.coordinates, self._readings
+        tree = coordinates.tree_positions
+        q = readings.position_rows
+        rates = readings.velocity_rows[:, : coordinates.tree_velocities]
+        answers: dict[int, Array] = {}
+        for model, rows in self._groups():
+            knot = Knot(q[rows, :tree], rates[rows], q[rows, tree:])
+            answers.update(zip(rows.tolist(), query(model, rows, knot), strict=True))
+        return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
+
+    def _groups(self) -> list[tuple[JointDynamics, Rows]]:
+        """Return the equations of every mechanism, and the environments that have it."""
+        mechanisms = self._parameters.mechanisms
+        present = {id(mechanism): mechanism for mechanism in mechanisms}
+        known = self._models
+        self._models = {
+            key: known[key] if key in known else JointDynamics(mechanism)
+            for key, mechanism in present.items()
+        }
+        keys = np.array([id(mechanism) for mechanism in mechanisms])
+        return [(model, np.flatnonzero(keys == key)) for key, model in self._models.items()]
+
+
+class DynamicsQueries:
+    """Methods of `Simulator` that relate the forces and the accelerations of joints.
+
+    n is the number of velocities of the tree's joints: the first n of ``mechanism.velocity_names``.
+    Those of loop-closing joints come after them; they follow from the others, and are left out. All
+    is of the present state. Forces are those that are smooth: gravity, springs, dampers, armatures,
+    actuators and motors. Contacts, joint limits, dry friction, skates, wheels, the efforts of
+    actuators and motors and the largest rates of motors do not act.
+    """
+
+    _dynamics: Dynamics
+
+    def mass_matrix(self) -> Array:
+        """Compute the mass matrix M (..., n, n) of the tree, armatures included.
+
+        1/2 v' M v is the kinetic energy at velocities v of the tree's joints. It is symmetric and
+        positive definite. Entries are in kg, kg m and kg m^2, as the velocities are in m/s or
+        rad/s. What loops and couplings hold is not eliminated; armatures of loop-closing joints are
+        included.
+        """
+        return self._dynamics.evaluate(lambda model, rows, knot: model.mass_matrix(knot.q))
+
+    def point_jacobian(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Compute the velocity of a point fixed in a body at unit velocities of the tree's joints.
+
+        Args:
+            body: body or frame.
+            point: in its axes, from its centre of mass or the frame's origin (3,) [m]; in a batch
+                also (batch, 3).
+
+        Returns:
+            (..., 6, n): rows 0 to 2 are the point's velocity [m/s], 3 to 5 the body's angular
+            velocity [rad/s], world axes. The transpose maps a force at the point, and a moment, to
+            forces of the joints.
+
+        Raises:
+            MechanismError: no body or frame has this name.
+            ValueError: a point of the wrong shape, or not finite.
+        """
+        plant = self._dynamics.plant
+        points = point_rows(point, plant.count, plant.single)
+        return self._dynamics.evaluate(
+            lambda model, rows, knot: model.point_jacobian(knot.q, body, points[rows])
+        )
+
+    def forward_dynamics(
+        self, torques: ArrayLike | None = None, targets: ArrayLike | None = None
+    ) -> Array:
+        """Compute the accelerations of the tree's joints under torques, as of smooth forces.
+
+        They are what the change of velocity in a step, divided by its size, tends to for ever
+        smaller steps. Loops and couplings stay closed.
+
+        Args:
+            torques: (n_actuated,) or (batch, n_actuated) [N, N m]; None is zero. Efforts do not
+                clip them.
+            targets: (n_motors,) or (batch, n_motors) [rad, m or their rates]; None: motors idle.
+
+        Returns:
+            (..., n) [m/s^2, rad/s^2]; of three free rotations the rate of the angular velocity in
+            the child's axes.
+
+        Raises:
+            ValueError: inputs of the wrong shape or not finite, a target for a motor with an
+                electric model, a pose where loops leave more motions than elsewhere.
+        """
+        plant = self._dynamics.plant
+        u = plant.torque_rows(torques)
+        goals = plant.target_rows(targets)
+
+        def query(model: JointDynamics, rows: Rows, knot: Knot) -> Array:
+            return model.forward(knot, model.actuator_forces(knot, u[rows], goals[rows]))
+
+        return self._dynamics.evaluate(query)
+
+    def inverse_dynamics(self, accelerations: ArrayLike, actuated: bool | None = None) -> Array:
+        """Compute the forces of joints that give accelerations, motors being idle.
+
+        In a tree they are unique. With loops or couplings many forces do the same: those of least
+        norm are returned (N and N m being added as they are).
+
+        Args:
+            accelerations: (n,) or (batch, n) of the tree's joints [m/s^2, rad/s^2]. They keep loops
+                and couplings closed to 1e-6, as those of `forward_dynamics` do.
+            actuated: True: the torques of actuators alone, as `step` takes them. False: forces
+                along all velocities of the tree. None: True with loops or couplings, else False.
+
+        Returns:
+            (..., n_actuated) or (..., n) [N, N m].
+
+        Raises:
+            ValueError: accelerations of the wrong shape, not finite, or that open a loop or
+                coupling (the error tells by how much); forces that actuators alone cannot give; a
+                pose where loops leave more motions than elsewhere.
+        """
+        plant = self._dynamics.plant
+        n = plant.coordinates.tree_velocities
+        given = acceleration_rows(accelerations, plant.count, n, plant.single)
+
+        def query(model: JointDynamics, rows: Rows, knot: Knot) -> Array:
+            only = model.is_constrained if actuated is None else bool(actuated)
+            return model.least_forces(knot, model.inverse(knot, given[rows]), only)
+
+        return self._dynamics.evaluate(query)
