@@ -27,7 +27,8 @@ class PinocchioModel:
     """A mechanism in Pinocchio; coordinates and rates are given and returned in vigym's order."""
 
     def __init__(self, pin, mech):
-        self.pin, self.mech, self.model = pin, mech, pin.Model()
+        self.pin, self.mech = pin, mech
+        self.model = pin.Model()
         self.model.gravity.linear = np.array(mech.gravity)
         self.frames = {0: (0, pin.SE3.Identity())}  # body: the joint that moves it, its place there
         self.numbers = {}  # joint: its chain
@@ -99,7 +100,8 @@ class PinocchioModel:
     def _loop(self, frames):
         pin = self.pin
         kinds = {"spherical": "CONTACT_3D", "revolute": "CONTACT_3D", "fixed": "CONTACT_6D"}
-        (a, at_a), (b, at_b) = self.frames[frames.a], self.frames[frames.b]
+        a, at_a = self.frames[frames.a]
+        b, at_b = self.frames[frames.b]
         a_frame = at_a * pin.SE3(frames.frame_a, frames.anchor_a)
         b_frame = at_b * pin.SE3(frames.frame_b, frames.anchor_b)
         contact = getattr(pin.ContactType, kinds[frames.joint.type])

@@ -341,7 +341,8 @@ def test_trees_as_pinocchio(types, seed):
     pin = pytest.importorskip("pinocchio")
     mech = random_tree(seed, types, damping=0.4, springs=False, to_world=seed % 2 == 0)
     sim, model = started(mech, seed), PinocchioModel(pin, mech)
-    q, v, u = sim.joint_positions, sim.joint_velocities, torques_of(mech, seed)
+    q, v = sim.joint_positions, sim.joint_velocities
+    u = torques_of(mech, seed)
     a = model.aba(q, v, all_forces(mech, u) - dampers(mech) * v)
     assert_close(sim.forward_dynamics(u), a)
     wish = random_rates(seed + 9, mech)
