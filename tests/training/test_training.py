@@ -61,8 +61,12 @@ def test_train_then_resume(tmp_path, capsys):
     assert results["constraint_residual"] <= 1e-10
     assert results["speed"] is None
     assert {path.name for path in (out / "best").iterdir()} == {"model.zip", "vecnormalize.pkl"}
+    models = (out, out / "best" / "model.zip")
     assert (out / "curve.png").stat().st_size > 1000
     assert (out / "video.mp4").stat().st_size > 10_000
+
+    by = [said(capsys, "evaluate", PENDULUM, "-c", what, "-n", 1, "--csv", "-") for what in models]
+    assert len({text.splitlines()[1].partition(",")[2] for text in by}) == 1
 
     assert refused(capsys, "train", PENDULUM, *where) == (2, "found an earlier run; add --resume")
     other = ("train", PENDULUM, "--resume", *where, "-o", "timestep=0.03")

@@ -81,7 +81,7 @@ option_option = click.option(
     help="Environment option; may be repeated.",
 )
 environment_argument = click.argument("environment", metavar="ID|FILE")
-controller_help = "Name of `vigym list`, module:name, model.zip, or folder of RLlib"
+controller_help = "Name of `vigym list`, module:name, model.zip, or folder of a run"
 controller_option = click.option(
     "-c",
     "--controller",

@@ -30,14 +30,16 @@ from vigym.evaluation.policies import (
 )
 from vigym.evaluation.rllib import load_checkpoint
 
+BEST_MODEL = Path("best") / "model.zip"  # in the folder of a run of `vigym train`
+
 
 def make_policy(controller: str | Controller, context: Context) -> Policy:
     """Return the policy that plays episodes with a controller.
 
     Args:
         controller: name in `vigym.evaluation.builtin`, "module:name" (the working directory is
-            searched), path of a model.zip of stable-baselines3, folder of a run or checkpoint of
-            RLlib, or callable.
+            searched), path of a model.zip of stable-baselines3, folder of a run of `vigym train`
+            (its best model) or of RLlib (its newest checkpoint), a checkpoint of RLlib, or callable.
         context: environment and seeds of the episodes.
 
     Raises:
@@ -51,6 +53,9 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     if base.endswith(".zip"):
         return BatchedPolicy(load_model(Path(base), context.env), context, name)
     if base not in BUILTIN and os.path.isdir(base):
+        best = Path(base) / BEST_MODEL
+        if best.is_file():
+            return BatchedPolicy(load_model(best, context.env), context, name)
         return BatchedPolicy(load_checkpoint(Path(base), context.env), context, name)
     if ":" in base:
         return _policy(_import(base), parameters, name, context)
