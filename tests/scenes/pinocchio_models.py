@@ -8,7 +8,10 @@ from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
 from vigym.spatial import rotation_matrix
 
-ACCURACY, PROXIMAL, ITERATIONS = 1e-14, 1e-8, 50  # of Pinocchio's proximal solver
+# of Pinocchio's proximal solver
+ACCURACY = 1e-14
+PROXIMAL = 1e-8
+ITERATIONS = 50
 # types as chains of Pinocchio's joints, about the joint frame's axes
 CHAINS = {
     "fixed": (),

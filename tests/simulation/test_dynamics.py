@@ -196,7 +196,8 @@ def test_couplings_and_motors():
 
 
 def test_a_batch_is_its_environments():
-    rng, mech, n = np.random.default_rng(0), minitaur(), 22
+    rng = np.random.default_rng(0)
+    mech, n = minitaur(), 22
     sim = Simulator(mech, batch=3, tolerance=1e-13)
     alone = [Simulator(mech, tolerance=1e-13) for _ in range(3)]
     sim.set_parameters({"mass": np.array([1.0, 1.3, 1.0])})
@@ -358,7 +359,8 @@ def test_loops_as_pinocchio(kind):
     mech = BUILDERS[kind]() if kind in BUILDERS else closed_by(kind, springs=0)
     for joint in mech.joints.values():
         object.__setattr__(joint, "stiffness", 0.0)
-    sim, model, u = started(mech), PinocchioModel(pin, mech), torques_of(mech)
+    sim, model = started(mech), PinocchioModel(pin, mech)
+    u = torques_of(mech)
     n = len(model.q)
     q, v = sim.joint_positions[:n], tree_rates(sim)
     a = model.aba(q, v, all_forces(mech, u) - dampers(mech) * v)

@@ -39,7 +39,7 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     Args:
         controller: name in `vigym.evaluation.builtin`, "module:name" (the working directory is
             searched), path of a model.zip of stable-baselines3, folder of a run of `vigym train`
-            (its best model) or of RLlib (its newest checkpoint), a checkpoint of RLlib, or callable.
+            (its best model) or of RLlib (its newest checkpoint), checkpoint of RLlib, or callable.
         context: environment and seeds of the episodes.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Splitting of contacts from the equations of motion: the alternating direction method of multipliers.
+"""Splitting of contacts from the equations of motion by the alternating direction method.
 
-Each contact has velocities z of its own that obey its law. They are bound to those of the motion, u,
-by forces f with constant slopes rho,
+Each contact has velocities z of its own that obey its law. They are bound to those of the motion,
+u, by forces f with constant slopes rho,
 
     f = f0 - rho (u - z),
 

@@ -221,18 +221,15 @@ def attempt(d, step, lanes, method, tolerance):
     Returns (lanes that converged, iterations, scaled residual).
     """
     o = d.full(0.0)
-    slack, stalled_slack = start_attempt(d, step, lanes, method, tolerance)
+    slack, stalled = start_attempt(d, step, lanes, method, tolerance)
     prox, kappa, tight = start_parameters(d, step.h, method)
     active, stale = lanes, lanes
     nonsmooth, short_steps = o, o
     done, iterations = o, o
-    previous = d.full(1.0)
+    previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    scale = d.full(1.0)
     for number in range(most_iterations(method)):
-        iteration = Iteration(
-            number, method, prox, kappa, tight, scale, slack, stalled_slack, tolerance
-        )
+        iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
         found = evaluate_step(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
