@@ -132,16 +132,21 @@ def pair_above_the_ground(upper, lower, ratio):
     return mech
 
 
+def lift_pair(sim, seed):
+    """Place the two bodies above each other, turned at random."""
+    generator = np.random.default_rng(seed)
+    aside = 0.05 * generator.normal(size=2)
+    low = {"position": (0.0, 0.0, 1.0), "orientation": unit_quaternion(generator)}
+    high = {"position": (*aside, 2.5), "orientation": unit_quaternion(generator)}
+    sim.reset(base={"low": low, "high": high})
+
+
 @pytest.mark.parametrize("ratio", [1.0, 100.0])
 @pytest.mark.parametrize(("upper", "lower"), [("box", "ball"), ("ball", "box"), ("ball", "ball")])
 def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
     sim = Simulator(pair_above_the_ground(upper, lower, ratio), timestep=0.004)
     for seed in range(4):
-        generator = np.random.default_rng(seed)
-        aside = 0.05 * generator.normal(size=2)
-        low = {"position": (0.0, 0.0, 1.0), "orientation": unit_quaternion(generator)}
-        high = {"position": (*aside, 2.5), "orientation": unit_quaternion(generator)}
-        sim.reset(base={"low": low, "high": high})
+        lift_pair(sim, seed)
         for _ in range(400):
             assert sim.step().converged
             assert sim.contacts.gap.min() >= -SUNK
@@ -151,11 +156,7 @@ def test_masses_of_any_ratio_fall_on_each_other(upper, lower, ratio):
 def test_a_box_is_squeezed_between_the_ground_and_a_ball_of_10_t(seed):
     """Other methods fail in these steps: the splitting of contacts from the motion solves them."""
     sim = Simulator(pair_above_the_ground("ball", "box", 1e4), timestep=0.004)
-    g = np.random.default_rng(seed)
-    aside = 0.05 * g.normal(size=2)
-    low = {"position": (0.0, 0.0, 1.0), "orientation": unit_quaternion(g)}
-    high = {"position": (*aside, 2.5), "orientation": unit_quaternion(g)}
-    sim.reset(base={"low": low, "high": high})
+    lift_pair(sim, seed)
     for _ in range(400):
         assert sim.step().converged
         assert sim.metrics()["penetration"] <= SUNK

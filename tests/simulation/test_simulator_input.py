@@ -18,6 +18,8 @@ from vigym import MechanismError, Simulator
         ({"timestep": np.nan}, ("timestep", "nan", "positive")),
         ({"timestep": np.inf}, ("timestep", "inf", "finite")),
         ({"order": 3}, ("order", "3", "2, 4, 6")),
+        ({"order": [4]}, ("order", "[4]", "2, 4, 6")),
+        ({"order": True}, ("order", "True", "2, 4, 6")),
         ({"order": None}, ("order", "None", "2, 4, 6")),
         ({"tolerance": 0.0}, ("tolerance", "0.0", "1e-14")),
         ({"tolerance": -1e-10}, ("tolerance", "-1e-10")),

@@ -98,7 +98,7 @@ def _check_threads(threads: Any, batch: Any) -> None:
 
 
 def _check_order(order: Any, mechanism: Mechanism) -> None:
-    if isinstance(order, bool) or order not in COMPOSITIONS:
+    if order not in list(COMPOSITIONS):
         raise ValueError(
             f"order: found {order!r}, expected one of {', '.join(map(str, COMPOSITIONS))}"
         )
