@@ -5,7 +5,12 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
+from vigym.core.contact.plane import (
+    ground_plane,
+    plane_gap,
+    plane_tangents,
+    rim_point_without_roll,
+)
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     is_pair,
@@ -16,6 +21,7 @@ from vigym.core.contact.segment_box import (
     separation_beyond_reach,
     touching_points,
 )
+from vigym.core.contact.terrain import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import (
@@ -79,7 +85,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
         active = where(last[0], active, but_not(active, is_covered(d, contact)))
-    return active
+    return both(active, is_on_plane(d, contact))
 
 
 @phase(needs="contacts")
@@ -108,6 +114,7 @@ def detect_contacts(d, knot2, h, lanes):
         contact.slip_turns = o
         contact.anchor_force = last
         contact.force = last
+        find_planes(d, contact, knot2, lanes)
         if any_lane(candidates):
             place = where(lanes, segment_place(d, contact, knot2), contact.segment_place)
             active = detect_contact(d, contact, knot2, h, fall, place, candidates)
@@ -293,7 +300,7 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
                 contact, rotation2, pose.rotation, contact.touching_point
             )
             lowest = sub(rolled, anchor)
-        gap = plane_gap(d, pose, add(lowest, anchor))
+        gap = plane_gap(ground_plane(d, contact), pose, add(lowest, anchor))
     return gap, normal, lowest
 
 

@@ -230,7 +230,13 @@ class Elements(checks.ReadOnly):
     def ground_contact_names(self) -> list[str]:
         """Names of the contacts with the ground."""
         touching = self.collisions.values() if self.ground is not None else ()
-        return [name for collision in touching for name in contact_names(collision)]
+        planes = self.planes_of_ground
+        return [name for collision in touching for name in contact_names(collision, planes)]
+
+    @property
+    def planes_of_ground(self) -> int:
+        """Contacts that each ball or rim has with the ground: three on terrain, one on a plane."""
+        return 3 if self.ground is not None and self.ground.terrain is not None else 1
 
     @property
     def has_bounded_forces(self) -> bool:

@@ -25,6 +25,7 @@ from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
+from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_fill_ins": loops.fill_in_plan,
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+            "plan_terrain": terrain_numbers(mechanism),
         },
     )
     header = header_of(plan)
@@ -201,6 +203,8 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["actuator_count"] = len(actuators)
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
+    if mechanism.ground is not None and mechanism.ground.terrain is not None:
+        header["terrain_columns"], header["terrain_rows"] = mechanism.ground.terrain.heights.shape[1:]
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

@@ -184,7 +184,8 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
         old, new = label[a], label[b]
         label = {root: new if name == old else name for root, name in label.items()}
     collisions = mechanism.collisions.values()
-    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c)]
+    planes = mechanism.planes_of_ground
+    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c, planes)]
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:
