@@ -6,7 +6,7 @@ touches a triangle under its lowest point, or an edge or a point of the grid whe
 plane is then that across the shortest way from the ball's centre. Only such planes are found that
 are a local minimum of the distance, so that a plane given as heights has one, and a ball that rolls
 over an edge turns from one triangle to the next. A ball in a corner has several. A bare point is a
-ball without radius; rims touch triangles alone.
+ball without radius. The lowest point of a rim touches triangles and edges, its others triangles.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.contact.plane import lowest_point_about
-from vigym.core.math.vectors import axpy, dot, scale, sub
+from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub
 from vigym.core.model.fields import (
     BALL_CONTACT,
     CELL_SIZE,
@@ -22,6 +22,7 @@ from vigym.core.model.fields import (
     FIRST_Y,
     HEIGHTS,
     LARGEST_HEIGHT,
+    RIM_CONTACT,
 )
 
 REACH = 0.25  # cells beyond a ball or rim in which planes are sought
@@ -30,6 +31,7 @@ SAME = 1e-12  # 1 - cosine of the angle of normals that count as one
 TINY = 1e-9  # [m] distance from an edge below which it has no normal
 INNER = -1e-5  # [m] place of a ball's centre or a rim's point above a triangle: inside the ground
 ENTERED = -1e-6  # [m] lowest place before a step from which one may enter the ground
+BISECTIONS = 40  # of the normals of an edge
 FAR = 1e30  # [m] gap of a plane that is none
 FARTHEST = 1e8  # [m] coordinate beyond which there is no ground
 
@@ -137,6 +139,32 @@ def flatter_first(a, b):
     return a, b
 
 
+@inline
+def misfit(force, plane):
+    """Compute by how much a plane misfits a contact's last force [N]; all of it where it is none.
+
+    ``force`` is the force (3) and its part along the normal of the plane that it was from.
+    """
+    along = force[0] * plane[1] + force[1] * plane[2] + force[2] * plane[3]
+    return abs(along - force[3]) if plane[0] < FAR else force[3]
+
+
+@inline
+def match_planes(planes, forces):
+    """Sort three planes such that contacts are on those that their last forces came from."""
+    a, b, c = planes
+    if forces[0][3] + forces[1][3] + forces[2][3] > 0.0:
+        least = FAR
+        found = planes
+        for order in (a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a):
+            total = misfit(forces[0], order[0]) + misfit(forces[1], order[1])
+            total += misfit(forces[2], order[2])
+            if total < least:
+                least, found = total, order
+        a, b, c = found
+    return a, b, c
+
+
 # --- triangles, edges and points ------------------------------------------------------------------
 
 
@@ -153,7 +181,6 @@ def add_triangle(found, touching, before, corner, slopes, upper, cell):
         upper: whether it is the cell's triangle with larger y.
         cell: edge of a cell [m].
     """
-    best, inner = found
     per_length = 1.0 / math.sqrt(1.0 + slopes[0] * slopes[0] + slopes[1] * slopes[1])
     normal = (0.0 - slopes[0]) * per_length, (0.0 - slopes[1]) * per_length, per_length
     height = dot(normal, corner)
@@ -166,15 +193,76 @@ def add_triangle(found, touching, before, corner, slopes, upper, cell):
     if low < -INSIDE or high > 1.0 + INSIDE or low > high + INSIDE:
         return found
     plane = gap, normal[0], normal[1], normal[2], height
+    return add_plane_by_depth(found, touching, before, plane)
+
+
+@inline
+def add_plane_by_depth(found, touching, before, plane):
+    """Add a plane to the best, or, where it is above the ball's centre, as the least deep one."""
+    best, inner = found
+    gap, height = plane[0], plane[4]
+    kind, _, _, radius = touching
     if gap + (radius if kind == BALL_CONTACT else 0.0) >= INNER:
         return add_plane(best, plane), inner
     earlier, entered = before
+    normal = plane[1], plane[2], plane[3]
     start = lowest_point_about(kind, earlier.centre, earlier.rim, radius, normal)
     if entered and dot(normal, start) - height < ENTERED:
         return found
     if inner[0] == FAR or gap > inner[0]:
         return best, plane
     return found
+
+
+@inline
+def triangle_normal(start, end, corner):
+    """Find the unit normal of a triangle, upwards."""
+    normal = cross(sub(end, start), sub(corner, start))
+    length = math.sqrt(dot(normal, normal))
+    return scale((1.0 if normal[2] > 0.0 else -1.0) / length, normal)
+
+
+@inline
+def turn_towards_edge(touching, start, way, normal):
+    """Find how a rim's lowest point lies across an edge: from its second to its first triangle."""
+    kind, centre, rim, radius = touching
+    arm = sub(lowest_point_about(kind, centre, rim, radius, normal), start)
+    return dot(cross(way, normal), arm)
+
+
+@inline
+def add_edge_of_rim(found, touching, before, start, end, beside):
+    """Add the plane through an edge that is farthest from a rim, if it is in between its triangles.
+
+    The rim's lowest point along that plane's normal is above the edge: found by bisection.
+    """
+    first = triangle_normal(start, end, beside[0])
+    second = triangle_normal(start, end, beside[1])
+    if dot(first, sub(beside[1], start)) >= 0.0:  # not convex
+        return found
+    way = sub(end, start)
+    if dot(cross(way, first), second) < 0.0:
+        way = scale(-1.0, way)
+    if turn_towards_edge(touching, start, way, first) <= 0.0:
+        return found
+    if turn_towards_edge(touching, start, way, second) >= 0.0:
+        return found
+    for _ in range(BISECTIONS):
+        middle = add(first, second)
+        middle = scale(1.0 / math.sqrt(dot(middle, middle)), middle)
+        if turn_towards_edge(touching, start, way, middle) > 0.0:
+            first = middle
+        else:
+            second = middle
+    kind, centre, rim, radius = touching
+    lowest = lowest_point_about(kind, centre, rim, radius, first)
+    edge = sub(end, start)
+    part = dot(sub(lowest, start), edge) / dot(edge, edge)
+    if part < -INSIDE or part > 1.0 + INSIDE:
+        return found
+    height = dot(first, start)
+    plane = dot(first, lowest) - height, first[0], first[1], first[2], height
+    return add_plane_by_depth(found, touching, before, plane)
 
 
 @inline
@@ -219,6 +307,17 @@ def add_edges_of_cell(d, field, best, ball, i, j):
     best = add_edge(best, ball, a, e, (b, c))
     around = b, c, e, below, left, grid_point(d, field, i - 1, j - 1)
     return add_nearest_point(best, ball, a, around)
+
+
+@phase(needs="terrain")
+def add_edges_of_rim(d, field, found, touching, before, i, j):
+    """Add the planes of the edges that belong to a cell, see ``add_edge_of_rim``."""
+    a, b = grid_point(d, field, i, j), grid_point(d, field, i + 1, j)
+    c, e = grid_point(d, field, i, j + 1), grid_point(d, field, i + 1, j + 1)
+    below, left = grid_point(d, field, i, j - 1), grid_point(d, field, i - 1, j)
+    found = add_edge_of_rim(found, touching, before, a, b, (below, e))
+    found = add_edge_of_rim(found, touching, before, a, c, (left, e))
+    return add_edge_of_rim(found, touching, before, a, e, (b, c))
 
 
 @phase(needs="terrain")
@@ -272,6 +371,8 @@ def nearest_planes(d, terrain_map, touching, before):
                 if highest_corner(d, field, i, j) >= centre[2] - reach:
                     found = best, inner
                     found = add_triangles_of_cell(d, field, found, touching, before, i, j)
+                    if touching.kind == RIM_CONTACT:
+                        found = add_edges_of_rim(d, field, found, touching, before, i, j)
                     best, inner = found
                     if touching.kind == BALL_CONTACT:
                         best = add_edges_of_cell(d, field, best, touching, i, j)

@@ -171,7 +171,7 @@ def place_contact(d, contact, knot2, h, place):
     rebound = contact.rebound_velocity
     # below the ground by more than the correction of a step: no further
     below = where(gap + MAX_CORRECTION, 0.0 * gap, gap + MAX_CORRECTION)
-    contact.gap_target = where(rebound, h * rebound, below)
+    contact.gap_target = where(rebound, h * rebound + below, below)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 
@@ -375,7 +375,7 @@ def set_knot_contact(d, contact, knot, share):
     o = d.full(0.0)
     gap, normal, arm, partner_arm = nearest_points(d, contact, knot)
     closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
-    active = both(above(share, o), closed)
+    active = both(both(above(share, o), closed), is_on_plane(d, contact))
     contact.active = active if contact.kind < SKATE else o + 1.0
     last = contact.last_force
     force = share * last[0], share * last[1], share * last[2], share * last[3]

@@ -11,7 +11,7 @@ again with their planes.
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import where
-from vigym.core.contact.heights import FAR, Round, nearest_planes
+from vigym.core.contact.heights import FAR, Round, match_planes, nearest_planes
 from vigym.core.math.vectors import add, mat_vec
 from vigym.core.model.fields import PAIR_BALL_CONTACT
 
@@ -48,12 +48,30 @@ def with_plane(planes, k, plane, level):
 
 
 @inline
+def last_force_in_lane(contact, k):
+    """Read the last force of a contact, and its part along the normal, in lane k."""
+    force = contact.last_world_force
+    normal_force = contact.last_force[0]
+    return lane(force[0], k), lane(force[1], k), lane(force[2], k), lane(normal_force, k)
+
+
+@inline
 def planes_in_lanes(d, contact, knot, before, entered):
     """Find the planes of a ball or rim at a knot, in every lane.
 
-    ``before`` is the knot before the step, ``entered`` whether a plane below the ball's centre
-    counts only if it was not before. Returns three planes as in the field ``plane``.
+    Contacts that had a force get the plane that it came from.
+
+    Args:
+        d: data of the lane group.
+        contact: the first of the ball's or rim's contacts.
+        knot: knot buffer.
+        before: that of the knot before the step.
+        entered: whether a plane above a ball's centre counts only if it was below it before.
+
+    Returns:
+        Three planes as in the field ``plane``.
     """
+    second_row, third_row = d.contact(contact.index + 1), d.contact(contact.index + 2)
     o = d.full(0.0)
     first = second = third = (o, o, o, o, o)
     terrain_map = d.environment.terrain_map
@@ -62,6 +80,9 @@ def planes_in_lanes(d, contact, knot, before, entered):
         a, b, c, level = nearest_planes(
             d, int(lane(terrain_map, k)), round_in_lane(d, contact, knot, k), earlier
         )
+        own, after = last_force_in_lane(contact, k), last_force_in_lane(second_row, k)
+        forces = own, after, last_force_in_lane(third_row, k)
+        a, b, c = match_planes((a, b, c), forces)
         first = with_plane(first, k, a, level)
         second = with_plane(second, k, b, level)
         third = with_plane(third, k, c, level)
