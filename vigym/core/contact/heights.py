@@ -32,6 +32,7 @@ TINY = 1e-9  # [m] distance from an edge below which it has no normal
 INNER = -1e-5  # [m] place of a ball's centre or a rim's point above a triangle: inside the ground
 ENTERED = -1e-6  # [m] lowest place before a step from which one may enter the ground
 BISECTIONS = 40  # of the normals of an edge
+UPRIGHT = 0.7  # cosine of the angle of rim and edge up to which the rim touches the edge
 FAR = 1e30  # [m] gap of a plane that is none
 FARTHEST = 1e8  # [m] coordinate beyond which there is no ground
 
@@ -255,6 +256,8 @@ def add_edge_of_rim(found, touching, before, start, end, beside):
         else:
             second = middle
     kind, centre, rim, radius = touching
+    if abs(dot(rim[0], first)) > UPRIGHT:  # not the rim but the disc in it would touch
+        return found
     lowest = lowest_point_about(kind, centre, rim, radius, first)
     edge = sub(end, start)
     part = dot(sub(lowest, start), edge) / dot(edge, edge)
