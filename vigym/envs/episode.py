@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
+from vigym.envs.random_start import GivenStart
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
@@ -43,6 +44,23 @@ def draw_initial_states(
     states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
     positions, velocities = zip(*states, strict=True)
     return _stack_starts(positions, rows), _stack_starts(velocities, rows)
+
+
+def draw_terrain_maps(
+    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+) -> NDArray[np.int64] | None:
+    """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
+
+    Returns:
+        Numbers (batch,), 0 outside of the mask.
+    """
+    ground = mechanism.ground
+    if ground is None or ground.terrain is None or ground.terrain.maps == 1:
+        return None
+    drawn = np.zeros(len(mask), dtype=np.int64)
+    for lane in mask.nonzero()[0].tolist():
+        drawn[lane] = streams[lane].integers(ground.terrain.maps)
+    return drawn
 
 
 def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
@@ -184,27 +202,55 @@ class EpisodeRunner:
             raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
         return given.astype(np.float64)
 
-    def start(self, positions: Start, velocities: Start, mask: Flags | None = None) -> None:
+    def start(
+        self,
+        positions: Start,
+        velocities: Start,
+        mask: Flags | None = None,
+        on_ground: bool = True,
+        terrain_map: ArrayLike | None = None,
+    ) -> None:
         """Start an episode from the state that `Task.initial` returns.
 
-        In a batch those in the mask (batch,) start, all by default.
+        Args:
+            positions: of the joints.
+            velocities: of the joints.
+            mask: (batch,) environments of a batch that start, all by default.
+            on_ground: whether floating bodies are put on the ground, if the task says so.
+            terrain_map: number of the terrain's map; None: as before.
         """
         if self._perturber is not None:
             everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
             self._perturber.reset(everywhere if mask is None else mask)
-        self.sim.reset(positions, velocities, mask=mask, place_on_ground=self.task.grounded)
+        on_ground = on_ground and self.task.grounded
+        self.sim.reset(
+            positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
+        )
 
     def start_random(
-        self, streams: Sequence[np.random.Generator], mask: Flags, state: ArrayLike | None
+        self, streams: Sequence[np.random.Generator], mask: Flags, given: GivenStart
     ) -> None:
-        """Start episodes in the mask (batch,) from random states, or from `state` (..., n_state).
+        """Start episodes in the mask (batch,) from random states, or from what is given.
 
-        The random state is drawn in either case.
+        The random state is drawn in either case. Without a batch there is one environment in the
+        mask.
         """
-        positions, velocities = draw_initial_states(self.task, self.mechanism, streams, mask)
-        self.start(positions, velocities, mask)
-        if state is not None:
-            self.sim.set_state(state, mask)
+        task, sim = self.task, self.sim
+        if sim.batch is None:
+            positions, velocities = task.initial(self.mechanism, streams[0])
+        else:
+            positions, velocities = draw_initial_states(task, self.mechanism, streams, mask)
+        drawn = draw_terrain_maps(self.mechanism, streams, mask)
+        terrain_map = drawn[0] if drawn is not None and sim.batch is None else drawn
+        self.start(
+            given.merged_positions(positions, self.mechanism),
+            given.merged_velocities(velocities, self.mechanism),
+            mask,
+            on_ground=not given.places_base(self.mechanism),
+            terrain_map=terrain_map,
+        )
+        if given.state is not None:
+            sim.set_state(given.state, mask)
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""

@@ -1,6 +1,8 @@
-"""Random initial joint positions and velocities of any mechanism, about a given start."""
+"""Starts of episodes: random ones of any mechanism, and those given to a reset."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +16,10 @@ from vigym.mechanism.topology.graph import loop_joints
 from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem
+from vigym.simulation.state.coordinates import Coordinates
 from vigym.spatial import quaternion_product
 
+START_OPTIONS = ["state", "positions", "velocities"]  # of a reset: fields of `GivenStart`
 _DEPENDENT = 1e-6  # relative singular value of motions that count as dependent
 
 
@@ -82,6 +86,73 @@ class RandomStart:
             return rotation
         orientation = quaternion_product(center[3:], rotation)
         return np.concatenate((center[:3] + noise[:3], orientation))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenStart:
+    """Start of an episode as given to a reset, in place of the random one.
+
+    Attributes:
+        state: saved state (..., n_state), None for none.
+        positions: joint or coordinate name -> position [rad, m], or the whole array
+            (n_positions,); the others are as drawn. In a vector environment also (num_envs, ...).
+        velocities: the same for velocities [rad/s, m/s].
+    """
+
+    state: Any = None
+    positions: Any = None
+    velocities: Any = None
+
+    def check(self, mechanism: Mechanism, batch: int | None) -> None:
+        """Check names, shapes and numbers of positions and velocities.
+
+        Args:
+            mechanism: of the environments.
+            batch: number of environments, None for one.
+
+        Raises:
+            ValueError: a name or shape that the mechanism has not, or numbers that are not finite;
+                a state as well as positions or velocities.
+        """
+        if self.positions is None and self.velocities is None:
+            return
+        if self.state is not None:
+            raise ValueError(
+                "reset options: found 'state' as well as 'positions' or 'velocities', expected "
+                "either: a state has them all"
+            )
+        Coordinates(mechanism).arrays(
+            batch or 1, batch is None, self.positions, self.velocities, None
+        )
+
+    def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
+        """Return the given positions, and those drawn for joints without."""
+        return _merged(self.positions, drawn, mechanism.position_names)
+
+    def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
+        """Return the given velocities, and those drawn for joints without."""
+        return _merged(self.velocities, drawn, mechanism.velocity_names)
+
+    def places_base(self, mechanism: Mechanism) -> bool:
+        """Return whether positions of a floating body are given, which is not moved then."""
+        if not isinstance(self.positions, Mapping):
+            return self.positions is not None
+        floating = [joint for joint in mechanism.tree_joints if joint.type == "floating"]
+        names = {name for joint in floating for name in (joint.name, *joint.position_names)}
+        return bool(names & set(self.positions))
+
+
+def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
+    """Return given values by name or as an array, and those drawn for the names without."""
+    if given is None:
+        return drawn
+    if not isinstance(given, Mapping):
+        whole: Array = np.asarray(given, dtype=np.float64)
+        return whole
+    if not isinstance(drawn, Mapping):
+        columns = np.moveaxis(np.asarray(drawn, dtype=np.float64), -1, 0)
+        drawn = dict(zip(names, columns, strict=False))
+    return {**drawn, **given}
 
 
 def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> list[Joint]:

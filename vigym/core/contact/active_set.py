@@ -4,6 +4,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
+from vigym.core.contact.plane import lowest_point
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     is_pair,
@@ -12,12 +13,11 @@ from vigym.core.contact.segment_box import (
     separation_beyond_reach,
     touching_points,
 )
-from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.terrain import planes_in_lanes, select5
-from vigym.core.math.vectors import dot, select4
+from vigym.core.math.vectors import add, dot, select4
 from vigym.core.model.fields import (
-    PAIR_HEAD_CONTACT,
     PAIR_BALL_CONTACT,
+    PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
     PLANES,
@@ -208,7 +208,8 @@ def find_missed_planes(d, contact, knot2, knot3, h, mask):
     for m in range(len(planes)):
         plane = planes[m]
         normal = plane[0], plane[1], plane[2]
-        gap = plane_gap((normal, plane[3]), pose, lowest_point(contact, pose.rotation, normal))
+        lowest = add(pose.position, lowest_point(contact, pose.rotation, normal))
+        gap = dot(normal, lowest) - plane[3]
         below = both(both(mask, plane[4]), above(least, gap))
         below = lanes_without_plane(d, first, normal, below)
         if any_lane(below):

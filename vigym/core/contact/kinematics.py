@@ -5,12 +5,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.plane import (
-    ground_plane,
-    plane_gap,
-    plane_tangents,
-    rim_point_without_roll,
-)
+from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     is_pair,
@@ -103,9 +98,8 @@ def detect_contacts(d, knot2, h, lanes):
         contact = d.contact(c)
         last = contact.last_force
         candidates = one
-        if is_pair(
-            contact
-        ):  # shapes farther apart than they reach are left to ``find_missed_contacts``
+        # shapes farther apart than they reach are left to ``find_missed_contacts``
+        if is_pair(contact):
             close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
@@ -300,7 +294,7 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
                 contact, rotation2, pose.rotation, contact.touching_point
             )
             lowest = sub(rolled, anchor)
-        gap = plane_gap(ground_plane(d, contact), pose, add(lowest, anchor))
+        gap = plane_gap(d, contact, pose, add(lowest, anchor))
     return gap, normal, lowest
 
 

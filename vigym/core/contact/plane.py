@@ -104,9 +104,10 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
 
 
 @inline
-def plane_gap(plane, pose, arm):
+def plane_gap(d, contact, pose, arm):
     """Compute the gap of a body's point [m], ``arm`` from the centre of mass to it."""
-    return dot(plane[0], add(pose.position, arm)) - plane[1]
+    normal, height = ground_plane(d, contact)
+    return dot(normal, add(pose.position, arm)) - height
 
 
 @inline

@@ -271,10 +271,9 @@ def touching_points(d, contact, knot, place):
     if is_pair(contact):
         return pair_touching_points(d, contact, knot, place)
     pose = d.pose(knot, contact.body)
-    plane = ground_plane(d, contact)
-    normal = plane[0]
+    normal, _ = ground_plane(d, contact)
     arm = lowest_point(contact, pose.rotation, normal)
-    return plane_gap(plane, pose, arm), normal, arm, zero3(d)
+    return plane_gap(d, contact, pose, arm), normal, arm, zero3(d)
 
 
 @inline

@@ -16,7 +16,6 @@ from vigym.core.math.vectors import add, mat_vec
 from vigym.core.model.fields import PAIR_BALL_CONTACT
 
 
-
 @inline
 def lane3(a, k):
     """Return lane k of a vector as floats."""

@@ -9,8 +9,13 @@ import numpy as np
 from vigym import assets
 from vigym.control.minitaur_legs import commanded, hip_angles
 from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.robots.terrain import (
+    TerrainOption,
+    height_above_ground,
+    require_terrain,
+    terrain_ground,
+)
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require_positive
-from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.motors import MINITAUR_MOTOR
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -55,7 +60,12 @@ class Minitaur(Task):
     [m/s], `upright`, the cosine between the base's z axis and the vertical, `motor_torques` [N m],
     `power`, the sum of |torque * rate| over the motors, mean over the control step [W], and
     `cost_of_transport`, power over weight and forward speed (at least 0.01 m/s) at the end of the
-    step. Observations are clipped to their bounds, `info` is not.
+    step. Observations are clipped to their bounds, `info` is not. Heights are above the ground
+    below the base.
+
+    On a `terrain` the first half metre about the start is level. Those with several maps, "boxes"
+    and "rough", give each episode a random one; sizes are those of
+    `vigym.mechanism.elements.ground.maps`.
 
     ## Action Space
 
@@ -110,6 +120,7 @@ class Minitaur(Task):
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `motor` | str | "torque" | output of the motor controllers: "torque" or "voltage" |
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
     | `friction` | float | 0.8 | coefficient of the feet and the body on the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
     | `energy_weight` | float | 0.005 | weight of the motors' energy (1/J) |
@@ -123,6 +134,7 @@ class Minitaur(Task):
     timestep: float = 0.005
     frame_skip: int = 2
     motor: str = "torque"
+    terrain: TerrainOption = None
     friction: float = 0.8
     forward_weight: float = 1.0
     energy_weight: float = 0.005
@@ -134,10 +146,11 @@ class Minitaur(Task):
         require_positive("friction", self.friction, "a number")
         if self.motor not in ("torque", "voltage"):
             raise ValueError(f"option motor: found {self.motor!r}, expected 'torque' or 'voltage'")
+        require_terrain(self.terrain)
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/minitaur` on the ground, a motor at every hip."""
-        ground = Ground(friction=np.full(3, self.friction))
+        ground = terrain_ground(self.terrain, np.full(3, self.friction))
         mechanism = load_urdf(assets.path("minitaur"), ground=ground)
         for name in mechanism.actuator_names:
             if self.motor == "voltage":
@@ -175,7 +188,7 @@ class Minitaur(Task):
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
-            "height": positions[..., 2],
+            "height": height_above_ground(sim, positions[..., 0:3]),
             "x_velocity": velocities[..., 0],
             "y_velocity": velocities[..., 1],
             "upright": 1.0 - 2.0 * (x * x + y * y),
@@ -197,7 +210,7 @@ class Minitaur(Task):
                 orientation,
                 velocity,
                 velocities[..., 3:6],
-                positions[..., 2:3],
+                np.asarray(quantities["height"])[..., None],
             ),
             axis=-1,
         )

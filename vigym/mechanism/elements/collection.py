@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -189,6 +190,16 @@ class Elements(checks.ReadOnly):
             if isinstance(old, Collection):
                 new = elements.get(kind.removeprefix("_"), old)
                 setattr(other, kind, Collection((name, new[name]) for name in old))
+        return other
+
+    def on_terrain_map(self: Self, number: int) -> Self:
+        """Return a copy with one map of its ground's terrain; itself where there are no others."""
+        if self.ground is None or self.ground.terrain is None or self.ground.terrain.maps == 1:
+            return self
+        terrain = self.ground.terrain
+        other = self.with_elements()
+        one = replace(terrain, heights=terrain.heights[number])
+        other.ground = replace(self.ground, terrain=one)
         return other
 
     def _add_default_ground(self) -> None:

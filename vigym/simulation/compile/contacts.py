@@ -21,7 +21,6 @@ from vigym.core.model.fields import (
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
-    PLANES,
     RIM_CONTACT,
     RIM_HALF_CONTACT,
     RIM_QUARTER_CONTACT,

@@ -204,7 +204,9 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
     if mechanism.ground is not None and mechanism.ground.terrain is not None:
-        header["terrain_columns"], header["terrain_rows"] = mechanism.ground.terrain.heights.shape[1:]
+        header["terrain_columns"], header["terrain_rows"] = mechanism.ground.terrain.heights.shape[
+            1:
+        ]
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

@@ -318,6 +318,23 @@ class LaneGroups:
         at = slice(environment % LANES, LANES if is_last else environment % LANES + 1)
         lanes[environment // LANES, :, at] = model_table(model, False).reshape(-1, LANES)[:, :1]
 
+    @property
+    def terrain_maps(self) -> NDArray[np.int64]:
+        """Number of the terrain's map under every environment (count,)."""
+        return self._map_lanes.reshape(-1)[: self.count].astype(np.int64)
+
+    def set_terrain_maps(self, maps: NDArray[np.int64]) -> None:
+        """Set the number of the terrain's map of every environment (count,)."""
+        lanes = np.resize(maps, self._map_lanes.shape)
+        lanes.reshape(-1)[: self.count] = maps
+        self._map_lanes[:] = lanes
+
+    @property
+    def _map_lanes(self) -> Array:
+        """View of the maps in the state (groups, LANES)."""
+        start = ENVIRONMENT_STATE.offset("terrain_map") * LANES
+        return self._state.reshape(self.groups, -1)[:, start : start + LANES]
+
     def add_velocity(self, changes: Array) -> None:
         """Add (count, bodies, 3) to the half-step velocities of bodies, by row from 1 on."""
         e, row = np.arange(self.count)[:, None, None], np.arange(1, 1 + changes.shape[1])[:, None]
