@@ -55,14 +55,14 @@ def test_derivative_is_exact():
     kinds = (*KINDS, "spherical", "floating")
     tree = mechanism_tree(random_tree(7, kinds, springs=False, armature=False))
     rng = np.random.default_rng(0)
-    q = tree.move(tree.zero, rng.normal(size=tree.dofs))
-    before, after = (tree.move(q, 0.1 * rng.normal(size=tree.dofs)) for _ in range(2))
+    q = tree.integrate_rates(tree.zero, rng.normal(size=tree.dofs))
+    before, after = (tree.integrate_rates(q, 0.1 * rng.normal(size=tree.dofs)) for _ in range(2))
     e = evaluated(tree, before, q, after)
     found = discrete.drnea_derivative(tree.links, e.now, e.ahead, e.moved, STEP)
     d = 1e-5
     columns = [
-        residual(tree, before, q, tree.move(after, step))
-        - residual(tree, before, q, tree.move(after, -step))
+        residual(tree, before, q, tree.integrate_rates(after, step))
+        - residual(tree, before, q, tree.integrate_rates(after, -step))
         for step in d * np.eye(tree.dofs)
     ]
     # central differences: an error of d^2, relative

@@ -84,7 +84,8 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
     tree, start = TreeKinematics(mech), coordinates(mech, seed)
     steps = STEP * np.eye(tree.dofs)
     ahead, back = (
-        tree.poses(tree.move(np.repeat(start, tree.dofs, axis=0), sign * steps)) for sign in (1, -1)
+        tree.poses(tree.integrate_rates(np.repeat(start, tree.dofs, axis=0), sign * steps))
+        for sign in (1, -1)
     )
     screws = (
         tree.poses(start).screws[0][:, None] * tree.support.T[:, :, None]
@@ -98,8 +99,10 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
 def test_moving_keeps_quaternions_and_what_has_no_rate():
     mech = shuffled_tree(0)
     tree, start = TreeKinematics(mech), coordinates(mech, 0)
-    assert np.array_equal(tree.move(start, np.zeros((1, tree.dofs))), start)
-    moved = tree.poses(tree.move(start, np.random.default_rng(1).normal(size=(1, tree.dofs))))
+    assert np.array_equal(tree.integrate_rates(start, np.zeros((1, tree.dofs))), start)
+    moved = tree.poses(
+        tree.integrate_rates(start, np.random.default_rng(1).normal(size=(1, tree.dofs)))
+    )
     assert np.abs(np.linalg.norm(moved.q, axis=-1) - 1.0).max() < 1e-14
 
 
@@ -117,7 +120,7 @@ def test_rows_of_loops_have_their_derivatives(closing, coupled):
     derivatives = system.evaluate(tree.poses(start))[1][0]
     rates, starts = STEP * np.eye(system.dofs), np.repeat(start, system.dofs, axis=0)
     ahead, back = (
-        system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1)
+        system.evaluate(tree.poses(system.integrate_rates(starts, sign * rates)))[0] for sign in (1, -1)
     )
     assert system.dofs == tree.dofs - 2 * coupled
     assert derivatives.shape == (6 - half.joint_type.dofs, system.dofs)

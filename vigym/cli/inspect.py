@@ -83,7 +83,7 @@ def _extent(shapes: tuple[Shape, ...]) -> float:
     if not shapes or any(isinstance(shape, Mesh) for shape in shapes):
         return 0.0
     distances = [float(np.linalg.norm(np.asarray(shape.position))) for shape in shapes]
-    return max(d + shape.extent for d, shape in zip(distances, shapes, strict=True))
+    return max(d + shape.bounding_radius for d, shape in zip(distances, shapes, strict=True))
 
 
 def describe_refused(

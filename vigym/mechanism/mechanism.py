@@ -342,7 +342,7 @@ class Mechanism(Elements):
         bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
         wheel = couplings.make_wheel(name, body, position, axis, radius)
         self._add_default_ground()
-        bodies.require_ground(self.ground, f"wheel {name!r}")
+        bodies.raise_without_ground(self.ground, f"wheel {name!r}")
         return self.wheels.add(name, wheel)
 
     def _add_collision(self, collision: Collision) -> Collision:

@@ -33,7 +33,7 @@ def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
             needed[library] = True
 
 
-def _libraries() -> tuple[Any, Any]:
+def _code_library_classes() -> tuple[Any, Any]:
     """Make the classes of compiled code (of phases, of entry kernels)."""
     from numba.core.codegen import JITCodeLibrary
 
@@ -61,7 +61,7 @@ def _lowering_passes() -> tuple[type, type]:
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
 
-    waiting, kernel = _libraries()
+    waiting, kernel = _code_library_classes()
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):

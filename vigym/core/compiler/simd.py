@@ -172,7 +172,7 @@ def slot_pointer(builder, table, at, kind):
     return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
 
 
-def fits(value, table):
+def matches_table_dtype(value, table):
     """Return whether a table is read and written as values of this type."""
     return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
 
@@ -201,7 +201,7 @@ def load(context, table, at, token):
             align=8,
         )
 
-    return (token(table, at, token), generate) if fits(token, table) else None
+    return (token(table, at, token), generate) if matches_table_dtype(token, table) else None
 
 
 @intrinsic
@@ -212,7 +212,7 @@ def store(context, table, at, value):
         builder.store(args[2], slot_pointer(builder, args[0], args[1], args[2].type), align=8)
         return context.get_dummy_value()
 
-    return (types.void(table, at, value), generate) if fits(value, table) else None
+    return (types.void(table, at, value), generate) if matches_table_dtype(value, table) else None
 
 
 @intrinsic
@@ -273,15 +273,16 @@ def fma(context, a, b, c):
     return a(a, b, c), generate
 
 
-def lanes_of(number):
-    """Return the vector type of a table of such numbers: as many as a register holds."""
-    return FLOAT_LANES if number == types.float64 else LanesType(number, 2 * LANES)
+def vector_type_of_dtype(dtype):
+    """Return the vector type for a dtype: as many numbers as a register holds."""
+    return FLOAT_LANES if dtype == types.float64 else LanesType(dtype, 2 * LANES)
 
 
 @intrinsic
 def vector_of(context, table):
     """Make the token for vectors of a table's numbers."""
-    return lanes_of(table.dtype)(table), lambda context, builder, sig, args: ir.Constant(
+    vector = vector_type_of_dtype(table.dtype)
+    return vector(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None
     )
 

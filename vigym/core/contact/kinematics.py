@@ -59,7 +59,7 @@ def deactivate_pair_contacts(d):
 
 
 @inline
-def is_covered(d, contact):
+def coincides_with_nearest_contact(d, contact):
     """Find the lanes in which the nearest point is active and close to this end of the range."""
     before = 1 if contact.kind == PAIR_HEAD_CONTACT else 2
     nearest = d.contact(contact.index - before)
@@ -78,7 +78,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
-        active = where(last[0], active, but_not(active, is_covered(d, contact)))
+        active = where(last[0], active, but_not(active, coincides_with_nearest_contact(d, contact)))
     return active
 
 

@@ -115,19 +115,19 @@ def solve_law(d, contact, rho):
     return largest_difference(contact, law, contact.force), largest_difference(contact, law, f)
 
 
-def no_distances(d, *arguments):
+def skip_contacts_splitting(d, *arguments):
     """Stand for ``update_contacts_splitting`` where there are no contacts."""
     return d.full(0.0), d.full(0.0)
 
 
-@phase(needs="contacts", otherwise=no_distances)
+@phase(needs="contacts", otherwise=skip_contacts_splitting)
 def update_contacts_splitting(d, per_h, prox, scale):
     """Update contact forces after the increment just solved for, and solve the laws.
 
     Returns how far motion and laws are apart, the largest [N]: in velocities, as forces by the
     slopes without ``scale``, and in forces.
     """
-    of_velocities, of_forces = d.full(0.0), d.full(0.0)
+    velocity_law_error, force_law_error = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
@@ -138,9 +138,11 @@ def update_contacts_splitting(d, per_h, prox, scale):
                 aside = 0.0 * off
             else:
                 aside, off = solve_law(d, contact, scale * per_h * contact.effective_mass)
-            of_velocities = maximum(of_velocities, where(contact.active, aside / scale, 0.0 * off))
-            of_forces = maximum(of_forces, where(contact.active, off, 0.0 * off))
-    return of_velocities, of_forces
+            velocity_law_error = maximum(
+                velocity_law_error, where(contact.active, aside / scale, 0.0 * off)
+            )
+            force_law_error = maximum(force_law_error, where(contact.active, off, 0.0 * off))
+    return velocity_law_error, force_law_error
 
 
 @phase(needs="contacts")
@@ -152,9 +154,9 @@ def clear_law_velocities(d):
 
 
 @inline
-def balance_slopes(scale, number, of_velocities, of_forces):
+def balance_slopes(scale, number, velocity_law_error, force_law_error):
     """Scale the slopes so that velocities and forces approach their laws evenly."""
     if number % PERIOD != PERIOD - 1:
         return scale
-    stiffer = where(of_velocities - UNEVEN * of_forces, FASTER * scale, scale)
-    return where(of_forces - UNEVEN * of_velocities, scale / FASTER, stiffer)
+    stiffer = where(velocity_law_error - UNEVEN * force_law_error, FASTER * scale, scale)
+    return where(force_law_error - UNEVEN * velocity_law_error, scale / FASTER, stiffer)

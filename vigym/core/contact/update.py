@@ -100,12 +100,12 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
     return total
 
 
-def step_length_without_contacts(d, *arguments):
+def skip_contacts_interior(d, *arguments):
     """Stand for ``update_contacts_interior`` where there are no contacts."""
     return d.full(1.0), d.full(0.0)
 
 
-@phase(needs="contacts", otherwise=step_length_without_contacts)
+@phase(needs="contacts", otherwise=skip_contacts_interior)
 def update_contacts_interior(d, per_h, prox, kappa, speed):
     """Update contact forces and duals after the increment just solved for.
 

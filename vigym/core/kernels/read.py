@@ -138,7 +138,7 @@ def store_first_rate(d, dof, rate):
 
 
 @inline
-def read_dof(d, i, dof, rate, s, sums):
+def add_dof_energies(d, i, dof, rate, s, sums):
     """Add the energies of a degree of freedom of joint i, at coordinate s."""
     body = d.body(i)
     kinetic, potential, lost, work, power = sums
@@ -169,7 +169,7 @@ def read_joint(d, i, knot, out, first, column):
     sums = zero_energy_sums(d)
     for j in range(n + free):
         rate, s = dof_rate_from_velocities(d, i, j, knot), coordinate(d, i, j)
-        sums = read_dof(d, i, d.dof(body.first_dof + j), rate, s, sums)
+        sums = add_dof_energies(d, i, d.dof(body.first_dof + j), rate, s, sums)
         write_column(out, first, rates + j, rate)
         if j < n or free < 3:
             write_column(out, first, positions + j, s)

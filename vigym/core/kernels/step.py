@@ -67,7 +67,7 @@ def apply_targets(d, targets, first):
 
 
 @phase
-def torque_times_coordinate(d):
+def sum_torque_coordinate_products(d):
     """Sum torque times coordinate over driven dofs: its change is the work of constant torques."""
     total = d.full(0.0)
     for a in range(d.actuator_count):
@@ -87,7 +87,7 @@ def step_group(d, call, first, lanes):
     environment = d.environment
     saturated = apply_torques(d, call.torques, first)
     apply_targets(d, call.targets, first)
-    before = torque_times_coordinate(d)
+    before = sum_torque_coordinate_products(d)
     absolute_work, remainder = environment.absolute_work, environment.absolute_work_remainder
     alive, iterations = lanes, d.full(0.0)
     residual, halvings = d.full(0.0), d.full(0.0)
@@ -108,7 +108,7 @@ def step_group(d, call, first, lanes):
     if d.loop_row_count == 0:  # Newton follows the anchors of loops for the sake of their rows
         update_loop_anchors(d, knot_buffer(d, 0))
     store_all_coordinates(d, knot_buffer(d, 0), alive)
-    work = torque_times_coordinate(d) - before
+    work = sum_torque_coordinate_products(d) - before
     total, rest = add_with_compensation(environment.work, environment.work_remainder, work, alive)
     environment.work = total
     environment.work_remainder = rest

@@ -145,8 +145,8 @@ class Evaluation(NamedTuple):
         nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
-        of_velocities: distance of velocities from the laws of a splitting, as a force [N].
-        of_forces: distance of forces from the laws of a splitting [N].
+        velocity_law_error: distance of velocities from the laws of a splitting, as a force [N].
+        force_law_error: distance of forces from the laws of a splitting [N].
     """
 
     residual: Any
@@ -156,8 +156,8 @@ class Evaluation(NamedTuple):
     nonsmooth: Any
     law_error: Any
     max_step: Any
-    of_velocities: Any
-    of_forces: Any
+    velocity_law_error: Any
+    force_law_error: Any
 
 
 @phase
@@ -281,7 +281,7 @@ def update_forces_after_increment(d, step, iteration):
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_force(d.wide, step.knot3, d.wide.full(step.h), length)
     inertial = reduce_over_bodies(inertial, one)
-    of_velocities, of_forces = law_error, law_error
+    velocity_law_error, force_law_error = law_error, law_error
     if d.has_bounded_forces > 0:
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
@@ -291,10 +291,10 @@ def update_forces_after_increment(d, step, iteration):
                 d, per_h, iteration.prox, iteration.kappa, speed
             )
         elif iteration.method.splitting:
-            of_velocities, of_forces = update_contacts_splitting(
+            velocity_law_error, force_law_error = update_contacts_splitting(
                 d, per_h, iteration.prox, iteration.scale
             )
-            of_contacts = maximum(of_velocities, of_forces)
+            of_contacts = maximum(velocity_law_error, force_law_error)
         else:
             of_contacts = update_contacts_after_increment(d, per_h, iteration.prox)
         law_error = maximum(law_error, of_contacts)
@@ -303,8 +303,8 @@ def update_forces_after_increment(d, step, iteration):
         inertial * per_force,
         law_error * per_force,
         max_step,
-        of_velocities,
-        of_forces,
+        velocity_law_error,
+        force_law_error,
     )
 
 
@@ -349,13 +349,13 @@ def evaluate_step(d, step, active, stale, nonsmooth, iteration):
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     law_error, max_step = o, o + 1.0
-    of_velocities, of_forces = o, o
+    velocity_law_error, force_law_error = o, o
     any_nonsmooth = any_lane(nonsmooth)
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
-            inertial, law_error, max_step, of_velocities, of_forces = update_forces_after_increment(
-                d, step, iteration
+            inertial, law_error, max_step, velocity_law_error, force_law_error = (
+                update_forces_after_increment(d, step, iteration)
             )
             residual = where(nonsmooth, maximum(gap, inertial), residual)
             law_error = where(nonsmooth, law_error, o)
@@ -367,5 +367,13 @@ def evaluate_step(d, step, active, stale, nonsmooth, iteration):
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
     return Evaluation(
-        residual, rotation, gap, left, nonsmooth, law_error, max_step, of_velocities, of_forces
+        residual,
+        rotation,
+        gap,
+        left,
+        nonsmooth,
+        law_error,
+        max_step,
+        velocity_law_error,
+        force_law_error,
     )

@@ -267,7 +267,9 @@ def check_hinge_overlap(
     for joint in joints:
         if {joint.parent, joint.child} != {collision.body for collision in pair}:
             continue
-        distances = [_distance_to_middle(bodies[each.body], each, joint.position) for each in pair]
+        distances = [
+            _distance_to_middle_segment(bodies[each.body], each, joint.position) for each in pair
+        ]
         if max(distances) < SAME:
             raise MechanismError(
                 f"pair {contact.own.body!r}, {contact.partner.body!r}: found the centre lines of "
@@ -277,7 +279,7 @@ def check_hinge_overlap(
             )
 
 
-def _distance_to_middle(body: Body, collision: Collision, point: Array) -> float:
+def _distance_to_middle_segment(body: Body, collision: Collision, point: Array) -> float:
     """Return the distance of a world point from the middle segment of a shape at assembly [m]."""
     middle, half, _ = middle_segment(collision)
     rotation = batch_rotation_matrix(body.orientation)

@@ -120,7 +120,7 @@ def _random_coordinates(
     """
     rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs))
     rates *= np.where(tree.is_rotation, np.pi, units)
-    return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
+    return tree.integrate_rates(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
 class _Loops:
@@ -206,7 +206,7 @@ def _assemble(loops: _Loops, generator: np.random.Generator) -> Array:
         rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.dofs)) * _AMPLITUDES
         rates[:, ~system.moving] = 0.0
         starts = np.repeat(zero, len(rates), axis=0)
-        candidates = close_loops(system, system.move(starts, rates))
+        candidates = close_loops(system, system.integrate_rates(starts, rates))
     closed = loops.closed(candidates)
     if not closed.any():
         raise AssemblyError(_open_loop_message(loops, nearest))

@@ -57,7 +57,7 @@ class TreeKinematics:
     """
 
     def __init__(self, mechanism: Elements) -> None:
-        positions, velocities = _columns(mechanism)
+        positions, velocities = _coordinate_columns(mechanism)
         frames = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
         self._order = [(each, positions[each.joint.name]) for each in frames]
         self.dofs = sum(each.joint.dofs for each in frames)
@@ -171,7 +171,7 @@ class TreeKinematics:
         """Return the anchor on the child of each degree of freedom's joint (S, dofs, 3) [m]."""
         return self._anchor_points(poses.x, poses.R)
 
-    def move(self, coordinates: Array, rates: Array) -> Array:
+    def integrate_rates(self, coordinates: Array, rates: Array) -> Array:
         """Return coordinates (S, n_q) after unit time at constant joint velocities (S, dofs)."""
         result: Array = coordinates.copy()
         scalars, scalar_rates = self.scalar_coordinates
@@ -186,7 +186,7 @@ class TreeKinematics:
         return result
 
 
-def _columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
+def _coordinate_columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
     """Return the columns of each tree joint's positions and velocities, by joint."""
     positions: dict[str, slice] = {}
     velocities: dict[str, slice] = {}

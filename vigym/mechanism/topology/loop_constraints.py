@@ -118,9 +118,9 @@ class LoopSystem:
         self._signs = tree.support[self._b] - tree.support[self._a]
         self.moving = (np.abs(self._signs) @ np.abs(self.gains) != 0.0).any(axis=0)
 
-    def move(self, coordinates: Array, rates: Array) -> Array:
+    def integrate_rates(self, coordinates: Array, rates: Array) -> Array:
         """Return coordinates (S, n_q) after unit time at dimensionless rates (S, dofs)."""
-        return self.tree.move(coordinates, rates @ self.gains.T)
+        return self.tree.integrate_rates(coordinates, rates @ self.gains.T)
 
     def evaluate(self, poses: Poses) -> tuple[Array, Array]:
         """Return dimensionless values (S, rows) and derivatives (S, rows, dofs) of the rows."""
