@@ -28,7 +28,7 @@ PALETTE = np.array(
         [0.25, 0.64, 0.66, 1.0],  # teal
     ]
 )
-TILE_COLOURS = np.array([[0.92, 0.93, 0.95, 1.0], [0.80, 0.83, 0.87, 1.0]])  # of a terrain
+TILE_COLOURS = np.array([[0.82, 0.83, 0.82, 1.0], [0.74, 0.76, 0.76, 1.0]])  # of a terrain
 MOUNT = np.array([0.32, 0.35, 0.39, 1.0])
 STICK, BALL = 0.06, 0.11  # radii of a stand-in for a body [typical links]
 PIN, RAIL = 0.08, 0.03  # radii of a mount on the world [typical links]
