@@ -203,7 +203,7 @@ class Elements(checks.ReadOnly):
         if self.ground is None or self.ground.terrain is None or self.ground.terrain.maps == 1:
             return self
         terrain = self.ground.terrain
-        other = self.with_elements()
+        other = self.with_replaced_elements()
         one = replace(terrain, heights=terrain.heights[number])
         other.ground = replace(self.ground, terrain=one)
         return other

@@ -111,5 +111,6 @@ TERRAINS: dict[str, Callable[[], Terrain]] = {
 def _grid(cell: float) -> tuple[Array, Array]:
     """Return x (n, 1) and y (1, m) of the points of a grid with the origin among them [m]."""
     columns, rows = round(LENGTH / 2 / cell), round(WIDTH / 2 / cell)
-    x = cell * np.arange(-columns, columns + 1)
-    return x[:, None], cell * np.arange(-rows, rows + 1)[None]
+    x: Array = cell * np.arange(-columns, columns + 1, dtype=np.float64)
+    y: Array = cell * np.arange(-rows, rows + 1, dtype=np.float64)
+    return x[:, None], y[None]
