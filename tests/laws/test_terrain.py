@@ -102,7 +102,10 @@ def test_ball_rolls_over_an_edge_and_leaves_it():
     terrain = along_x(np.where(np.arange(81) < 40, 0.2, 0.0), 0.02)
     corners = terrains.triangles(terrain)
     sim = Simulator(ball_on(terrain), timestep=H)
-    sim.reset({"body:floating": (-0.2, 0.0, 0.25, 1, 0, 0, 0)}, THROW | {"body:floating": (0.4, 0, 0, 0, 8, 0)})
+    sim.reset(
+        {"body:floating": (-0.2, 0.0, 0.25, 1, 0, 0, 0)},
+        THROW | {"body:floating": (0.4, 0, 0, 0, 8, 0)},
+    )
     nearest = []
 
     def look(sim):
@@ -117,12 +120,16 @@ def test_ball_rolls_over_an_edge_and_leaves_it():
 def test_ball_stops_at_a_wall():
     terrain = along_x(np.where(np.arange(81) < 45, 0.0, 0.2), 0.02)
     sim = Simulator(ball_on(terrain, 0.0), timestep=H)
-    sim.reset({"body:floating": (0.0, 0.0, 0.05, 1, 0, 0, 0)}, {"body:floating": (1.0, 0, 0, 0, 0, 0)})
+    sim.reset(
+        {"body:floating": (0.0, 0.0, 0.05, 1, 0, 0, 0)}, {"body:floating": (1.0, 0, 0, 0, 0, 0)}
+    )
     energy = energies(sim, 100)
     # the proximal term lets it sink by up to 5e-8 m under its weight
     assert (energy - np.minimum.accumulate(energy)).max() < 5e-8 * G
     # the wall rises by 0.2 m in a cell of 0.02 m from x = 0.08
-    assert terrains.distance(sim.body_position("body"), terrains.triangles(terrain)) > 0.05 - DEEPEST
+    assert (
+        terrains.distance(sim.body_position("body"), terrains.triangles(terrain)) > 0.05 - DEEPEST
+    )
     assert sim.body_position("body")[0] < 0.08
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vigym import Ground, Mechanism, Terrain
+from vigym import Mechanism, Terrain
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
 
 SHAPES = {

@@ -82,7 +82,7 @@ class BaseEnv:
         self.sim = runner.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
-        self.observation_names = list(self.task.observation(self.mechanism))
+        self.observation_names = self._runner.observation_names
 
     def _single_spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
         """Return the observation and action spaces of one environment."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart
+from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
@@ -147,7 +148,13 @@ class EpisodeRunner:
             precision=precision,
         )
         self.dt = task.timestep * task.frame_skip
-        bounds = task.observation(self.mechanism)
+        self._sensors: SensorSuite | None = None
+        bounds = dict(task.observation(self.mechanism))
+        if task.sensors:
+            self._sensors = SensorSuite(task.sensors, self.sim, self.dt, self.efforts.size)
+            bounds |= self._sensors.bounds
+        self.observation_names = list(bounds)
+        self._commands: Array | None = None
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
@@ -222,6 +229,9 @@ class EpisodeRunner:
         if self._perturber is not None:
             everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
             self._perturber.reset(everywhere if mask is None else mask)
+        if self._sensors is not None:
+            everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
+            self._sensors.reset(everywhere if mask is None else mask)
         on_ground = on_ground and self.task.grounded
         self.sim.reset(
             positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
@@ -242,6 +252,7 @@ class EpisodeRunner:
             positions, velocities = draw_initial_states(task, self.mechanism, streams, mask)
         drawn = draw_terrain_maps(self.mechanism, streams, mask)
         terrain_map = drawn[0] if drawn is not None and sim.batch is None else drawn
+        self._draw_commands(streams, mask)
         self.start(
             given.merged_positions(positions, self.mechanism),
             given.merged_velocities(velocities, self.mechanism),
@@ -251,6 +262,16 @@ class EpisodeRunner:
         )
         if given.state is not None:
             sim.set_state(given.state, mask)
+
+    def _draw_commands(self, streams: Sequence[np.random.Generator], mask: Flags) -> None:
+        """Draw the commands of environments in a mask (count,), if the task has any."""
+        for lane in mask.nonzero()[0].tolist():
+            command = self.task.command(streams[lane])
+            if command is None:
+                return
+            if self._commands is None:
+                self._commands = np.zeros((len(mask), len(command)))
+            self._commands[lane] = command
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
@@ -264,6 +285,8 @@ class EpisodeRunner:
         action, clipped = self.check_action(action, idle)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
+        if self._sensors is not None:
+            self._sensors.before_step(action)
         targets = self.task.targets(action)
         torques = action * self.sim.actuator_efforts if targets is None else None
         self.sim.step_unchecked(torques, targets, self.task.frame_skip)
@@ -308,6 +331,8 @@ class EpisodeRunner:
         sim = self.sim
         common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
         common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
+        if self._commands is not None:
+            common["command"] = self._commands if self.shape else self._commands[0]
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
         return common | own
@@ -317,7 +342,10 @@ class EpisodeRunner:
 
         Noise is drawn for environments in the mask (batch,), all by default.
         """
-        exact = np.maximum(self.task.observe(quantities), self._lower)
+        observed = self.task.observe(quantities)
+        if self._sensors is not None:
+            observed = np.concatenate((observed, self._sensors.read()), axis=-1)
+        exact = np.maximum(observed, self._lower)
         np.minimum(exact, self._upper, out=exact)
         return exact if self._perturber is None else self._perturber.observe(exact, mask)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.minitaur_legs import commanded, hip_angles
-from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack, wrap_angle
+from vigym.envs.options import require_bool
 from vigym.envs.robots.terrain import (
     TerrainOption,
     height_above_ground,
@@ -30,6 +31,9 @@ MIN_HEIGHT = 0.13  # height of the base below which the robot has fallen [m]
 MIN_UPRIGHT = 0.85  # cosine between z axis of the base and vertical below which it has fallen
 HIP_POSITIONS = slice(7, 23, 2)  # among the joint positions
 HIP_VELOCITIES = slice(6, 22, 2)  # among the joint velocities
+COMMAND_SPEEDS = (-0.3, 0.6)  # least and largest command [m/s]
+COMMAND_HEADINGS = (-0.8, 0.8)  # [rad] from the x axis
+COMMAND_TOLERANCE = 0.25  # error of the velocity at which the reward has fallen to 1/e [m/s]
 MAX_HEIGHT, MAX_HIP_ANGLE = 1.0, 4.0  # bounds of observations [m, rad]
 MAX_SPEED = 10.0  # bound of observations [m/s]
 MAX_SPIN, MAX_HIP_RATE = 50.0, 200.0  # bounds of observations [rad/s]
@@ -62,6 +66,11 @@ class Minitaur(Task):
     `cost_of_transport`, power over weight and forward speed (at least 0.01 m/s) at the end of the
     step. Observations are clipped to their bounds, `info` is not. Heights are above the ground
     below the base.
+
+    With `commands` every episode has a random speed, -0.3 to 0.6 m/s, and heading, -0.8 to 0.8 rad
+    from the x axis, `info["command"]`. Two observations follow: the speed (m/s) and the angle from
+    the base's own heading to that of the command (rad). The progress in reward_forward is then
+    (1 + cos(angle)) / 2 exp(-(error of the velocity / 0.25 m/s)^2).
 
     On a `terrain` the first half metre about the start is level. Those with several maps, "boxes"
     and "rough", give each episode a random one; sizes are those of
@@ -121,6 +130,7 @@ class Minitaur(Task):
     |---|---|---|---|
     | `motor` | str | "torque" | output of the motor controllers: "torque" or "voltage" |
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
+    | `commands` | bool | False | a random speed and heading for every episode |
     | `friction` | float | 0.8 | coefficient of the feet and the body on the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
     | `energy_weight` | float | 0.005 | weight of the motors' energy (1/J) |
@@ -135,6 +145,7 @@ class Minitaur(Task):
     frame_skip: int = 2
     motor: str = "torque"
     terrain: TerrainOption = None
+    commands: bool = False
     friction: float = 0.8
     forward_weight: float = 1.0
     energy_weight: float = 0.005
@@ -147,6 +158,7 @@ class Minitaur(Task):
         if self.motor not in ("torque", "voltage"):
             raise ValueError(f"option motor: found {self.motor!r}, expected 'torque' or 'voltage'")
         require_terrain(self.terrain)
+        require_bool("commands", self.commands)
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/minitaur` on the ground, a motor at every hip."""
@@ -165,6 +177,12 @@ class Minitaur(Task):
         noise = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, len(hips))
         return dict(zip(hips, STAND - 0.5 * np.pi + noise, strict=True)), {}
 
+    def command(self, rng: np.random.Generator) -> Array | None:
+        """Return a random speed [m/s] and heading [rad], with `commands`."""
+        if not self.commands:
+            return None
+        return np.array([rng.uniform(*COMMAND_SPEEDS), rng.uniform(*COMMAND_HEADINGS)])
+
     def targets(self, action: Array) -> Array:
         """Return the hip angles (..., 8) [rad] of swings and extensions."""
         return hip_angles(*commanded(action))
@@ -177,7 +195,10 @@ class Minitaur(Task):
         orientation = {f"orientation_{component}": 1.0 for component in "wxyz"}
         velocity = {f"velocity_{axis}": MAX_SPEED for axis in "xyz"}
         spin = {f"angular_velocity_{axis}": MAX_SPIN for axis in "xyz"}
-        return motors | orientation | velocity | spin | {"height": MAX_HEIGHT}
+        bounds = motors | orientation | velocity | spin | {"height": MAX_HEIGHT}
+        if self.commands:
+            bounds |= {"command_speed": MAX_SPEED, "heading_error": np.pi}
+        return bounds
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return position and velocity of the robot, and torques and power of its motors."""
@@ -202,7 +223,7 @@ class Minitaur(Task):
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
         orientation = positions[..., 3:7]
         velocity = rotate_to_body(orientation, velocities[..., 0:3])
-        return np.concatenate(
+        observed = np.concatenate(
             (
                 positions[..., HIP_POSITIONS],
                 velocities[..., HIP_VELOCITIES],
@@ -214,18 +235,41 @@ class Minitaur(Task):
             ),
             axis=-1,
         )
+        if not self.commands:
+            return observed
+        speed = quantities["command"][..., :1]
+        error = np.asarray(heading_error(quantities))[..., None]
+        return np.concatenate((observed, speed, error), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of progress, energy, drift and shake."""
         w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
         dt = self.timestep * self.frame_skip
         return {
-            "forward": quantities["x_velocity"] * dt,
+            "forward": self._progress(quantities) * dt,
             "energy": -quantities["power"] * dt,
             "drift": -abs(quantities["y_velocity"]) * dt,
             "shake": -abs(2.0 * (x * z + w * y) + 2.0 * (y * z - w * x)),
         }
 
+    def _progress(self, quantities: Quantities) -> Array:
+        """Return the speed forwards [m/s]; with commands up to 1 for obeying them (...,)."""
+        if not self.commands:
+            return quantities["x_velocity"]
+        speed, heading = np.moveaxis(quantities["command"], -1, 0)
+        x = quantities["x_velocity"] - speed * np.cos(heading)
+        y = quantities["y_velocity"] - speed * np.sin(heading)
+        faces = 0.5 + 0.5 * np.cos(heading_error(quantities))
+        obeyed: Array = faces * np.exp(-(x * x + y * y) / COMMAND_TOLERANCE**2)
+        return obeyed
+
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the robot fell."""
         return (quantities["upright"] < MIN_UPRIGHT) | (quantities["height"] < MIN_HEIGHT)
+
+
+def heading_error(quantities: Quantities) -> Array:
+    """Return the angle from the base's heading to that of the command, in [-pi, pi) (...,) [rad]."""
+    w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
+    heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return wrap_angle(quantities["command"][..., 1] - heading)

@@ -251,6 +251,13 @@ class Elements(checks.ReadOnly):
         return [name for collision in touching for name in contact_names(collision, planes)]
 
     @property
+    def ground_contact_bodies(self) -> list[str]:
+        """Names of the bodies that the contacts with the ground belong to, one for each."""
+        touching = self.collisions.values() if self.ground is not None else ()
+        planes = self.planes_of_ground
+        return [each.body for each in touching for _ in contact_names(each, planes)]
+
+    @property
     def planes_of_ground(self) -> int:
         """Contacts that each ball or rim has with the ground: three on terrain, one on a plane."""
         return 3 if self.ground is not None and self.ground.terrain is not None else 1
