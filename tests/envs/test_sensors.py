@@ -12,11 +12,10 @@ from oracle.naive_joints import conj, rotate
 from scenes.terrains import along_x, thrown
 from vigym import Ground, Simulator
 from vigym.envs.robots import sensors
-from vigym.envs.robots.sensors import Imu, LastAction, Ranges, Torques, Touch
+from vigym.envs.robots.sensors import GroundContact, Imu, LastAction, Ranges, Torques
 from vigym.mechanism.elements.ground import maps
 
 BODY = "base_chassis_link"
-FEET = [f"lower_leg_front_{k}" for k in range(1)]
 DOWN = [(0, 0, -1), (1, 0, -1), (0, 1, -2)]
 G = np.array([0.0, 0.0, -9.81])
 
@@ -30,7 +29,7 @@ def body_of(env):
 
 
 def every_sensor(body):
-    return (Imu(body), Touch([body]), Ranges(body, DOWN), Torques(), LastAction())
+    return (Imu(body), GroundContact([body]), Ranges(body, DOWN), Torques(), LastAction())
 
 
 def read(env, observation, prefix):
@@ -76,31 +75,31 @@ def test_imu_reads_the_rate_of_the_orientation():
         before = after
 
 
-def test_touch_reads_normal_forces():
+def test_ground_contact_reads_normal_forces():
     env = minitaur()
     owners = np.array(env.mechanism.ground_contact_bodies)
     bodies = sorted(set(owners))
-    env = minitaur(sensors=(Touch(bodies, 1000.0), Torques(), LastAction()))
+    env = minitaur(sensors=(GroundContact(bodies, 1000.0), Torques(), LastAction()))
     env.reset(seed=1)
     action = np.linspace(-0.5, 0.5, 8)
     for _ in range(30):
         observation, *_ = env.step(action)
     contacts = env.sim.contacts
     forces = {b: contacts.force[owners == b, 2].sum() for b in bodies}
-    np.testing.assert_allclose(read(env, observation, "touch_"), list(forces.values()), atol=1e-9)
+    np.testing.assert_allclose(read(env, observation, "contact_"), list(forces.values()), atol=1e-9)
     assert sum(forces.values()) > 20.0
     np.testing.assert_array_equal(read(env, observation, "last_action_of_"), action)
     shares = env.sim.actuator_torques / env.sim.actuator_efforts
     np.testing.assert_array_equal(read(env, observation, "torque_of_"), shares)
 
 
-def test_touch_is_one_or_zero():
+def test_ground_contact_is_one_or_zero():
     bodies = sorted(set(minitaur().mechanism.ground_contact_bodies))
-    env = minitaur(sensors=(Touch(bodies),))
+    env = minitaur(sensors=(GroundContact(bodies),))
     env.reset(seed=1)
     for _ in range(20):
         observation, *_ = env.step(np.zeros(8))
-    seen = read(env, observation, "touch_")
+    seen = read(env, observation, "contact_")
     assert set(seen) == {0.0, 1.0}
     assert seen.sum() == 4.0  # feet
 

@@ -39,7 +39,8 @@ def triangles(terrain, number=0):
     i, j = np.meshgrid(*map(np.arange, heights.shape), indexing="ij")
     place = np.stack((i, j), axis=-1) * terrain.cell + terrain.origin
     grid = np.concatenate((place, heights[..., None]), axis=-1)
-    a, b, c, e = grid[:-1, :-1], grid[1:, :-1], grid[:-1, 1:], grid[1:, 1:]
+    a, b = grid[:-1, :-1], grid[1:, :-1]
+    c, e = grid[:-1, 1:], grid[1:, 1:]
     return np.concatenate([np.stack(t, -2).reshape(-1, 3, 3) for t in ((a, b, e), (a, e, c))])
 
 

@@ -3,90 +3,23 @@
 It serves one environment and a batch; how episodes follow one another is left to `env`, `vector`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
-from vigym.envs.random_start import GivenStart
+from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
-Rows = NDArray[np.intp]
 _NUMPY = (np.ndarray, np.generic)
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
-
-
-def draw_initial_states(
-    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
-) -> tuple[Start, Start]:
-    """Draw joint positions and velocities of environments, with a leading axis (batch,).
-
-    Each is drawn on its own, since every environment has its own random stream.
-
-    Args:
-        task: with the distribution.
-        mechanism: of the task.
-        streams: random stream of every environment; those outside the mask are not used.
-        mask: (batch,) environments to draw, at least one; rows of the others are arbitrary.
-
-    Raises:
-        ValueError: the task names different joints for different environments.
-    """
-    lanes = mask.nonzero()[0]
-    rows = np.zeros(len(mask), dtype=np.intp)  # of every environment among those drawn
-    rows[lanes] = np.arange(len(lanes))
-    states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
-    positions, velocities = zip(*states, strict=True)
-    return _stack_starts(positions, rows), _stack_starts(velocities, rows)
-
-
-def draw_terrain_maps(
-    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
-) -> NDArray[np.int64] | None:
-    """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
-
-    Returns:
-        Numbers (batch,), 0 outside of the mask.
-    """
-    ground = mechanism.ground
-    if ground is None or ground.terrain is None or ground.terrain.maps == 1:
-        return None
-    drawn = np.zeros(len(mask), dtype=np.int64)
-    for lane in mask.nonzero()[0].tolist():
-        drawn[lane] = streams[lane].integers(ground.terrain.maps)
-    return drawn
-
-
-def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
-    """Return one array of all, or one by joint name."""
-    first = starts[0]
-    if not isinstance(first, Mapping):
-        return _take_rows(starts, rows)  # type: ignore[arg-type]
-    named: list[Mapping[str, ArrayLike]] = []
-    for start in starts:
-        if not isinstance(start, Mapping) or start.keys() != first.keys():
-            found = list(start)
-            expected = f"{list(first)} as for another"
-            raise ValueError(f"initial: found {found} for one environment, expected {expected}")
-        named.append(start)
-    numbers = [name for name, value in first.items() if isinstance(value, float)]
-    values: Any = [[start[name] for name in numbers] for start in named]
-    table = _take_rows(values, rows)
-    others = first.keys() - set(numbers)
-    arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
-    return {**dict(zip(numbers, table.T, strict=True)), **arrays}
-
-
-def _take_rows(values: Sequence[ArrayLike], rows: Rows) -> Array:
-    table: Array = np.array(values, dtype=np.float64).take(rows, axis=0)
-    return table
 
 
 class StepResult(NamedTuple):
@@ -149,10 +82,10 @@ class EpisodeRunner:
         )
         self.dt = task.timestep * task.frame_skip
         self._sensors: SensorSuite | None = None
-        bounds = dict(task.observation(self.mechanism))
         if task.sensors:
             self._sensors = SensorSuite(task.sensors, self.sim, self.dt, self.efforts.size)
-            bounds |= self._sensors.bounds
+        own = {} if self._sensors is None else self._sensors.bounds
+        bounds = {**task.observation(self.mechanism), **own}
         self.observation_names = list(bounds)
         self._commands: Array | None = None
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
@@ -332,7 +265,7 @@ class EpisodeRunner:
         common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
         common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
         if self._commands is not None:
-            common["command"] = self._commands if self.shape else self._commands[0]
+            common["command"] = (self._commands if self.shape else self._commands[0]).copy()
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
         return common | own

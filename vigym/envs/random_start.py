@@ -1,14 +1,15 @@
 """Starts of episodes: random ones of any mechanism, and those given to a reset."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from vigym.envs.arrays import Array
+from vigym.envs.arrays import Array, Flags
 from vigym.envs.options import is_number, require
-from vigym.envs.task import Start
+from vigym.envs.task import Start, Task
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import loop_sizes
@@ -19,6 +20,7 @@ from vigym.mechanism.topology.loop_constraints import LoopSystem
 from vigym.simulation.state.coordinates import Coordinates
 from vigym.spatial import quaternion_product
 
+Rows = NDArray[np.intp]
 START_OPTIONS = ["state", "positions", "velocities"]  # of a reset: fields of `GivenStart`
 _DEPENDENT = 1e-6  # relative singular value of motions that count as dependent
 
@@ -86,6 +88,72 @@ class RandomStart:
             return rotation
         orientation = quaternion_product(center[3:], rotation)
         return np.concatenate((center[:3] + noise[:3], orientation))
+
+
+def draw_initial_states(
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+) -> tuple[Start, Start]:
+    """Draw joint positions and velocities of environments, with a leading axis (batch,).
+
+    Each is drawn on its own, since every environment has its own random stream.
+
+    Args:
+        task: with the distribution.
+        mechanism: of the task.
+        streams: random stream of every environment; those outside the mask are not used.
+        mask: (batch,) environments to draw, at least one; rows of the others are arbitrary.
+
+    Raises:
+        ValueError: the task names different joints for different environments.
+    """
+    lanes = mask.nonzero()[0]
+    rows = np.zeros(len(mask), dtype=np.intp)  # of every environment among those drawn
+    rows[lanes] = np.arange(len(lanes))
+    states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
+    positions, velocities = zip(*states, strict=True)
+    return _stack_starts(positions, rows), _stack_starts(velocities, rows)
+
+
+def draw_terrain_maps(
+    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+) -> NDArray[np.int64] | None:
+    """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
+
+    Returns:
+        Numbers (batch,), 0 outside of the mask.
+    """
+    ground = mechanism.ground
+    if ground is None or ground.terrain is None or ground.terrain.maps == 1:
+        return None
+    drawn = np.zeros(len(mask), dtype=np.int64)
+    for lane in mask.nonzero()[0].tolist():
+        drawn[lane] = streams[lane].integers(ground.terrain.maps)
+    return drawn
+
+
+def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
+    """Return one array of all, or one by joint name."""
+    first = starts[0]
+    if not isinstance(first, Mapping):
+        return _take_rows(starts, rows)  # type: ignore[arg-type]
+    named: list[Mapping[str, ArrayLike]] = []
+    for start in starts:
+        if not isinstance(start, Mapping) or start.keys() != first.keys():
+            found = list(start)
+            expected = f"{list(first)} as for another"
+            raise ValueError(f"initial: found {found} for one environment, expected {expected}")
+        named.append(start)
+    numbers = [name for name, value in first.items() if isinstance(value, float)]
+    values: Any = [[start[name] for name in numbers] for start in named]
+    table = _take_rows(values, rows)
+    others = first.keys() - set(numbers)
+    arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
+    return {**dict(zip(numbers, table.T, strict=True)), **arrays}
+
+
+def _take_rows(values: Sequence[ArrayLike], rows: Rows) -> Array:
+    table: Array = np.array(values, dtype=np.float64).take(rows, axis=0)
+    return table
 
 
 @dataclass(frozen=True, kw_only=True)

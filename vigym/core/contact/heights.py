@@ -1,12 +1,13 @@
 """Planes of a height field that a ball or rim is about to touch: arithmetic of one environment.
 
 The grid's points carry heights; the square between four of them is two triangles, divided by the
-diagonal from its first to its last point. Beyond its edge the field goes on as high as there. A ball
-touches a triangle under its lowest point, or an edge or a point of the grid where that is convex: the
-plane is then that across the shortest way from the ball's centre. Only such planes are found that
-are a local minimum of the distance, so that a plane given as heights has one, and a ball that rolls
-over an edge turns from one triangle to the next. A ball in a corner has several. A bare point is a
-ball without radius. The lowest point of a rim touches triangles and edges, its others triangles.
+diagonal from its first to its last point. Beyond its edge the field goes on as high as there. A
+ball touches a triangle under its lowest point, or an edge or a point of the grid where that is
+convex: the plane is then that across the shortest way from the ball's centre. Only such planes are
+found that are a local minimum of the distance, so that a plane given as heights has one, and a ball
+that rolls over an edge turns from one triangle to the next. A ball in a corner has several. A bare
+point is a ball without radius. The lowest point of a rim touches triangles and edges, its others
+triangles alone.
 """
 
 import math
@@ -134,7 +135,7 @@ def add_plane(best, plane):
 
 @inline
 def flatter_first(a, b):
-    """Sort two planes: the flatter one first, whichever is nearer."""
+    """Reorder two planes: the flatter one first, whichever is nearer."""
     if b[3] > a[3] or (b[3] == a[3] and b[1] > a[1]):
         return b, a
     return a, b
@@ -152,7 +153,7 @@ def misfit(force, plane):
 
 @inline
 def match_planes(planes, forces):
-    """Sort three planes such that contacts are on those that their last forces came from."""
+    """Reorder three planes such that contacts are on those that their last forces came from."""
     a, b, c = planes
     if forces[0][3] + forces[1][3] + forces[2][3] > 0.0:
         least = FAR

@@ -2,8 +2,8 @@
 
 A ball or rim has PLANES contacts, rows one after the other. Where a step begins each takes one of
 the planes of the height field that are near (`vigym.core.contact.heights`), and keeps it during the
-step: it is a contact with a plane, with all that holds for one. A ball that rolls over an edge is on
-a new plane in the next step, tilted about the edge: it leaves the old one, and gains no energy.
+step: it is a contact with a plane, with all that holds for one. A ball that rolls over an edge is
+on a new plane in the next step, tilted about the edge: it leaves the old one, and gains no energy.
 Triangles that a step has run into are found when it has converged, at knot 3; it is then solved
 again with their planes.
 """
@@ -72,7 +72,8 @@ def planes_in_lanes(d, contact, knot, before, entered):
     """
     second_row, third_row = d.contact(contact.index + 1), d.contact(contact.index + 2)
     o = d.full(0.0)
-    first = second = third = (o, o, o, o, o)
+    first = (o, o, o, o, o)
+    second, third = first, first
     terrain_map = d.environment.terrain_map
     for k in range(d.lane_count):
         earlier = round_in_lane(d, contact, before, k), entered

@@ -234,8 +234,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 
 # planes of a terrain that a ball or rim may touch at once, each by a contact of its own
 PLANES = 3
-# floats of a terrain in the plan: edge of its square cells [m], x and y of its first grid point [m],
-# its largest height [m]; then the heights [m] of each map, point by point along y, column by column
+# floats of a terrain in the plan: edge of its square cells [m], x and y of its first point [m], its
+# largest height [m]; then the heights [m] of each map, point by point along y, column by column
 CELL_SIZE, FIRST_X, FIRST_Y, LARGEST_HEIGHT, HEIGHTS = range(5)
 
 # --- constants ------------------------------------------------------------------------------------

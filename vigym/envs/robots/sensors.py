@@ -18,7 +18,6 @@ from vigym.envs.arrays import Array, Flags, rotate_to_body
 from vigym.envs.options import require, require_positive
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
-from vigym.spatial import batch_rotation_matrix
 
 AXES = "xyz"
 MAX_SPIN, MAX_ACCELERATION = 50.0, 500.0  # bounds of readings [rad/s, m/s^2]
@@ -27,7 +26,7 @@ LEVEL = 1e-12  # part of a direction along an axis below which no line across it
 
 @dataclass(frozen=True)
 class Reading:
-    """What sensors read from.
+    """Source of readings: states of all environments.
 
     Attributes:
         sim: of all environments.
@@ -93,7 +92,7 @@ class Imu:
 
 
 @dataclass(frozen=True)
-class Touch:
+class GroundContact:
     """Contact of bodies with the ground.
 
     Args:
@@ -110,13 +109,13 @@ class Touch:
 
     def __post_init__(self) -> None:
         if self.force is not None:
-            require_positive("sensors, Touch force", self.force, "newtons")
+            require_positive("sensors, GroundContact force", self.force, "newtons")
 
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return the bound of each body's force [N], or 1."""
         for body in self.bodies:
-            _index(mechanism, body, "Touch")
-        return {f"touch_{body}": self.force or 1.0 for body in self.bodies}
+            _index(mechanism, body, "GroundContact")
+        return {f"contact_{body}": self.force or 1.0 for body in self.bodies}
 
     def read(self, reading: Reading) -> Array:
         """Return normal forces, or whether there are any (count, n)."""
@@ -166,9 +165,13 @@ class Ranges:
         rays = np.asarray(self.directions, dtype=np.float64)
         rays = rays / np.linalg.norm(rays, axis=1)[:, None]
         state = reading.states[:, _index(reading.sim.mechanism, self.body, "Ranges")]
-        rotation = batch_rotation_matrix(state[:, 3:7])
-        world = (rotation[:, None] * rays[None, :, None]).sum(axis=-1)
-        return distances_to_ground(reading.sim, state[:, None, :3] + 0.0 * world, world, self.reach)
+        shape = (len(state), len(rays))
+        to_world = state[:, None, 3:7] * [1.0, -1.0, -1.0, -1.0]
+        starts = np.broadcast_to(state[:, None, :3], (*shape, 3))
+        world = rotate_to_body(
+            np.broadcast_to(to_world, (*shape, 4)), np.broadcast_to(rays, (*shape, 3))
+        )
+        return distances_to_ground(reading.sim, starts, world, self.reach)
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,8 @@ class SensorSuite:
     """
 
     def __init__(self, sensors: Sequence[Sensor], sim: Simulator, dt: float, n_actuated: int):
-        self._sensors, self._sim, self._dt = sensors, sim, dt
+        self._sensors, self._dt = sensors, dt
+        self._sim = sim
         count = sim.batch or 1
         self._started = np.zeros(count, dtype=np.bool_)
         self._action = np.zeros((count, n_actuated))

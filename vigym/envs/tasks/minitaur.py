@@ -269,7 +269,7 @@ class Minitaur(Task):
 
 
 def heading_error(quantities: Quantities) -> Array:
-    """Return the angle from the base's heading to that of the command, in [-pi, pi) (...,) [rad]."""
+    """Return the angle from the base's heading to the command's, in [-pi, pi) (...,) [rad]."""
     w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
     heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
     return wrap_angle(quantities["command"][..., 1] - heading)

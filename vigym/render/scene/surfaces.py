@@ -112,7 +112,8 @@ def height_field(heights: Array, cell: float, origin: Array, shown: NDArray[np.b
     """
     x, y = (start + cell * np.arange(n) for start, n in zip(origin, heights.shape, strict=True))
     grid = np.stack((*np.meshgrid(x, y, indexing="ij"), heights), axis=-1)
-    a, b, c, e = grid[:-1, :-1], grid[1:, :-1], grid[:-1, 1:], grid[1:, 1:]
+    a, b = grid[:-1, :-1], grid[1:, :-1]
+    c, e = grid[:-1, 1:], grid[1:, 1:]
     cells = np.stack([np.stack(corners, -2) for corners in ((a, b, e), (a, e, c))], -3)
     corners = cells[shown].reshape(-1, 3, 3)
     p, q, r = corners.swapaxes(0, 1)

@@ -166,6 +166,15 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
     return plan
 
 
+def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
+    """Return the rows of ACTUATOR_PLAN of all degrees of freedom that are driven."""
+    return [
+        (rows.body[joint.child], k, rows.dof[joint.name] + k)
+        for joint in tree
+        for k in range(joint.dofs if joint.effort else 0)
+    ]
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -179,11 +188,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     tree = mechanism.tree_joints
     active = [rows.of(joint) for joint in mechanism.ordered_joints if _is_active(mechanism, joint)]
     motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    actuators = [
-        (rows.body[joint.child], k, rows.dof[joint.name] + k)
-        for joint in tree
-        for k in range(joint.dofs if joint.effort else 0)
-    ]
+    actuators = _actuator_rows(tree, rows)
     plan = _join_lists(
         joints,
         {
