@@ -77,7 +77,7 @@ def write_history_wrench(body, pose, h, rho, gravity):
 
 @phase
 def write_history_wrenches_of_step(d, knot2, h, rho):
-    """Write the history terms of all bodies anew, as they were when the step from knot 2 was solved."""
+    """Write the history terms of all bodies anew, as the step from knot 2 had them."""
     gravity = d.environment.gravity
     for block in range(d.block_count):
         write_history_wrench(d.body(block), d.pose(knot2, block), h, rho, gravity)

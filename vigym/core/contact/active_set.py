@@ -119,7 +119,7 @@ def relocate_contact(d, contact, knot2, h, place, mask):
 
 @inline
 def deepest_held_gap(d, contact, knot3, place):
-    """Compute the smallest gap at a contact of the nearest points and at its ends [m]; at most zero.
+    """Compute the smallest gap at a contact of nearest points and at its ends [m]; at most zero.
 
     Bodies sink by the proximal term where contacts hold them. Only a deeper overlap is a contact
     that was missed.

@@ -153,7 +153,7 @@ def rotation_vector_component(sine, quaternion):
 def stored_coordinate(d, i, j):
     """Compute the stored coordinate of dof j of joint i.
 
-    It is a translation_coordinate [m], an angle with its full turns [rad], or a component of the rotation
+    It is a displacement [m], an angle with its full turns [rad], or a component of the rotation
     vector [rad].
     """
     body = d.body(i)

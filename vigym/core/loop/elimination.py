@@ -83,7 +83,7 @@ def all_loop_rows_inactive(d):
 
 @inline
 def start_loop_row_pivot(loop_row, knot2, knot3):
-    """Set the pivot of a row before elimination, its compliance, and the shift that regularizes it."""
+    """Set the pivot of a row before elimination, and the shift that regularizes it."""
     loop_row.unreduced_pivot = TINY
     loop_row.dual_shift = 0.0 if knot2 == knot3 else DUAL_SHIFT
 
@@ -224,7 +224,7 @@ def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
 
 @inline
 def coupling_dof_terms(d, fill_in, p):
-    """Compute the entries that a coupling's row has in K N and W B at dof p; zero for other rows."""
+    """Compute the entries of a coupling's row in K N and W B at dof p; zero for other rows."""
     loop_row = d.loop_row(fill_in.loop_row)
     return coupling_derivative(d, loop_row, p) if loop_row.kind == COUPLED_ROW else d.full(0.0)
 

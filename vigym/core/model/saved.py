@@ -16,7 +16,7 @@ PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 
 @inline
 def copy(d, to, target, source, start, size):
-    """Copy ``size`` slots, a multiple of LANES, from ``source`` at ``start`` to ``to`` at ``target``."""
+    """Copy ``size`` slots, a multiple of LANES, from source[start:] to to[target:]."""
     for at in range(0, size, LANES):
         store(to, target + at, load(source, start + at, d.wide.full(0.0)))
 

@@ -151,8 +151,8 @@ def integrate_torque_work(d, knot3, h):
     Returns (work of those on three free rotations, sum of the absolutes of all).
 
     Three free rotations have no coordinates to multiply their torques with; the work of the others
-    is summed by ``sum_torque_coordinate_products`` of `vigym.core.kernels.step`. A step back takes from
-    the absolutes what the steps around it cover twice.
+    is summed by ``sum_torque_coordinate_products`` in `vigym.core.kernels.step`. A step back takes
+    from the absolutes what the steps around it cover twice.
     """
     work, absolute_work = h * 0.0, h * 0.0
     for a in range(d.actuator_count):

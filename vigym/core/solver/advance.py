@@ -29,7 +29,6 @@ SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stay
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] the same of a step that may have led to another root of the equations
 OTHER_ROOT = 0.12
-SUDDEN = 2.0  # a change of rotation is sudden beyond so many times those of the steps before
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
@@ -92,7 +91,7 @@ def polish(d, step, lanes, residual, tolerance):
 
 
 @inline
-def carry_oldest_velocities(d, knot3, moving):
+def copy_oldest_velocities(d, knot3, moving):
     """Keep the oldest velocities of lanes that are idle while others move.
 
     The step is about to overwrite their knot buffer.
@@ -102,7 +101,7 @@ def carry_oldest_velocities(d, knot3, moving):
 
 
 @phase
-def carry_idle_knots(d, others, idle):
+def copy_idle_knots(d, others, idle):
     """Copy the knots of lanes that did not move, so that the turn of the buffers changes nothing.
 
     Of all ``others`` the present knot is copied. Of the ``idle`` lanes, which were not to move, the
@@ -169,7 +168,7 @@ def accept_step(d, knot3, h, done, failed, rate):
     store_step(d, knot3, h, done, failed)
     others = but_not(d.full(1.0), done)
     if any_lane(others):
-        carry_idle_knots(d, d.wide.full(others), d.wide.full(but_not(others, failed)))
+        copy_idle_knots(d, d.wide.full(others), d.wide.full(but_not(others, failed)))
     advance_knot_buffers(d)
     store_force_coordinates(d, knot3, done)
     if d.loop_count > 0:
@@ -234,20 +233,13 @@ def find_lanes_with_springs(d):
 
 
 @inline
-def angular_speed_change(d, knot2, knot3):
-    """Compute the largest change of an angular velocity from step to step [rad/s]."""
-    change = max_angular_speed_change(d.wide, knot2, knot3)
-    return max_over_body_lanes(change, d.full(1.0))
-
-
-@inline
 def reject_other_roots(d, step, part, rate, solved):
     """Let lanes fail whose smooth motion changes abruptly, unless their step is tiny already.
 
     The equations of a large step have several roots, and energy appears at those that do not
-    continue the motion before: there bodies turn abruptly. Stiff springs turn bodies back and forth
-    at every step: with springs only a change that is larger than those before is an abrupt one.
-    ``rate`` is the largest angular speed after the step [rad/s].
+    continue the motion before: there bodies turn abruptly. Lanes with springs are left out, for a
+    stiff spring turns bodies back and forth at every step. ``rate`` is the largest angular speed
+    after the step [rad/s].
 
     Returns (lanes that are done, lanes that failed).
     """
@@ -256,13 +248,9 @@ def reject_other_roots(d, step, part, rate, solved):
     suspects = both(but_not(done, solved.nonsmooth), above(h * rate, 0.5 * limit))
     suspects = both(suspects, above(part, d.full(SMALLEST)))
     if any_lane(suspects):
-        change = angular_speed_change(d, step.knot2, step.knot3)
-        before = angular_speed_change(d, knot_buffer(d, 1), step.knot2)
-        earlier = angular_speed_change(d, knot_buffer(d, 2), knot_buffer(d, 1))
-        begins = but_not(d.full(1.0), absolute(d.environment.step_size))
-        usual = maximum(begins, above(SUDDEN * maximum(before, earlier), change))
-        usual = both(usual, find_lanes_with_springs(d))
-        jumps = but_not(both(suspects, above(h * change, limit)), usual)
+        change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
+        jumps = both(suspects, above(h * max_over_body_lanes(change, h), limit))
+        jumps = but_not(jumps, find_lanes_with_springs(d))
         done, failed = but_not(done, jumps), maximum(failed, jumps)
     return done, failed
 
@@ -284,7 +272,7 @@ def advance(d, dt, lanes, tolerance):
         if not any_lane(moving):
             return alive, iterations, worst, halvings, saturated
         knot3 = knot_buffer(d, -1)
-        carry_oldest_velocities(d, knot3, moving)
+        copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         solved = solve_step(d, step, moving, iterations, tolerance)
         iterations = solved.iterations

@@ -254,7 +254,7 @@ def _can_collide(first: Collision, second: Collision) -> bool:
     return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
 
 
-def check_segments_meet_at_joint(
+def check_segments_through_joint(
     contact: PairContact, joints: Iterable[Joint], bodies: Mapping[str, Body]
 ) -> None:
     """Raise MechanismError for two round shapes whose centre lines meet in a joint.

@@ -23,7 +23,7 @@ from vigym.mechanism.topology.loop_constraints import (
     joint_gaps,
     rate_units,
 )
-from vigym.mechanism.topology.redundancy import varying_constraints
+from vigym.mechanism.topology.redundancy import nonconstant_constraints
 
 MISFIT = 2e-5  # largest gap in redundant rows: angles written to four decimals give 1.5e-5
 _COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
@@ -71,7 +71,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     units = rate_units(tree, frames, sizes)
     samples = tree.poses(_random_coordinates(tree, units, generator))
     rows = [
-        varying_constraints(tree, each, size, samples)
+        nonconstant_constraints(tree, each, size, samples)
         for each, size in zip(frames, sizes, strict=True)
     ]
     loops = _Loops(tree, frames, rows, sizes)

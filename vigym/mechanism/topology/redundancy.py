@@ -22,7 +22,7 @@ from vigym.mechanism.topology.loop_constraints import (
 CONSTANT = 3e-5  # relative derivative below which a row is constant: files round angles to 1e-5 rad
 
 
-def varying_constraints(
+def nonconstant_constraints(
     tree: TreeKinematics, frames: JointFrames, size: float, poses: Poses
 ) -> LoopConstraints:
     """Return the constraint rows of a loop-closing joint that motions of the tree change.
@@ -40,12 +40,12 @@ def varying_constraints(
     values, derivatives = _evaluate(tree, frames, rows, size, poses)
     n = len(rows.translations)
     smallest = CONSTANT * max(float(np.linalg.norm(derivatives, 2)), len(poses.x) ** 0.5)
-    kept, dropped = _split_varying_and_constant(derivatives[:n], smallest)
+    kept, dropped = _split_off_constant_rows(derivatives[:n], smallest)
     misfit = size * np.abs(dropped @ values[:n]).max(initial=0.0)
     translations = kept @ rows.translations
     rotations, angle_misfit = [], 0.0
     for group in _rows_by_child_vector(rows):
-        kept, dropped = _split_varying_and_constant(derivatives[n:][group], smallest)
+        kept, dropped = _split_off_constant_rows(derivatives[n:][group], smallest)
         angle_misfit = max(angle_misfit, np.abs(dropped @ values[n:][group]).max(initial=0.0))
         for parent_vector in kept @ rows.rotations[group, 0]:
             rotations.append((parent_vector, rows.rotations[group.start, 1]))
@@ -72,7 +72,7 @@ def _rows_by_child_vector(rows: LoopConstraints) -> list[slice]:
     return [slice(0, 2), slice(2, 3)][: len(rows.rotations)]
 
 
-def _split_varying_and_constant(derivatives: Array, smallest: float) -> tuple[Array, Array]:
+def _split_off_constant_rows(derivatives: Array, smallest: float) -> tuple[Array, Array]:
     """Return orthonormal combinations (n, rows) of rows that change and of rows that do not."""
     squares, vectors = np.linalg.eigh(derivatives @ derivatives.T)
     changing = squares > smallest**2

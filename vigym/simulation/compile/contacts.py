@@ -36,7 +36,7 @@ from vigym.mechanism.elements.contacts import (
     NEAREST,
     TAIL,
     PairContact,
-    check_segments_meet_at_joint,
+    check_segments_through_joint,
     contact_features,
     core_segment,
     pair_friction,
@@ -188,7 +188,7 @@ def contact_rows(
                 rows.append(row)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
     for pair in mechanism.pair_contacts:
-        check_segments_meet_at_joint(pair, mechanism.joints.values(), mechanism.bodies)
+        check_segments_through_joint(pair, mechanism.joints.values(), mechanism.bodies)
         own, partner = bodies[pair.own.body], bodies[pair.partner.body]
         row = owners.index(len(plan))
         plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, row, 0))
