@@ -130,7 +130,7 @@ def test_root_finders_find_the_same_root():
     mech = random_tree(2, ("revolute", "spherical", "universal"), springs=True, armature=False)
     for joint in ("j1",):  # springs of three rotations are unknown to them
         slack = replace(mech.joints[joint], stiffness=0.0)
-        mech = mech.with_elements(joints={**mech.joints, joint: slack})
+        mech = mech.with_replaced_elements(joints={**mech.joints, joint: slack})
     methods = [METHODS[name](mech, 0.01, tolerance=1e-11) for name in ("riqn", "newton", "broyden")]
     for method in methods:
         method.reset(velocities=np.linspace(-1.0, 1.0, 6))

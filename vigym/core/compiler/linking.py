@@ -114,20 +114,22 @@ def _pipeline_with(lowering: Any) -> type:
     return Pipeline
 
 
-def constants_by_type(dispatcher: Any) -> Any:
-    """Make a compiled function take constants by their types, not by their values.
+def unliteral_arguments(dispatcher: Any) -> Any:
+    """Make a compiled function treat literal arguments as values of their types.
+
+    Else it is compiled again for each value.
 
     The public ``overload`` does so too, but compiles a function again for each kind of caller.
     """
     template_of = dispatcher.get_call_template
-    dispatcher.get_call_template = lambda args, kws: template_of(tuple(map(_plain, args)), kws)
+    dispatcher.get_call_template = lambda args, kws: template_of(tuple(map(_unliteral, args)), kws)
     return dispatcher
 
 
-def _plain(kind):
+def _unliteral(kind):
     """Return the type of a constant without its value."""
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
-        return types.BaseTuple.from_types(tuple(map(_plain, kind)))
+        return types.BaseTuple.from_types(tuple(map(_unliteral, kind)))
     return types.unliteral(kind)
 
 

@@ -26,7 +26,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
-def _has_feature(*names: str) -> bool:
+def _cpu_has_any(*names: str) -> bool:
     """Return whether the processor that numba compiles for has one of the features.
 
     Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
@@ -47,8 +47,8 @@ _FEATURES_BY_NAME = {
     "x86-64-v4": ("fma", "avx512f"),
     "skylake-avx512": ("fma", "avx512f"),
 }
-LANES = 8 if _has_feature("avx512f") else 4  # float64 values of one register
-FUSED = _has_feature("fma", "neon")  # fused multiply-add in hardware
+LANES = 8 if _cpu_has_any("avx512f") else 4  # float64 values of one register
+FUSED = _cpu_has_any("fma", "neon")  # fused multiply-add in hardware
 
 
 class LanesType(types.Type):
@@ -99,7 +99,7 @@ def _spread(context, builder, lanes, value, kind):
     )
 
 
-def _define(operation, instruction):
+def _define_binary(operation, instruction):
     """Register an arithmetic operation on lanes with numba; a scalar operand is spread."""
 
     @infer_global(operation)
@@ -132,8 +132,8 @@ for _operation, _in_place, _instruction in (
     (operator.mul, operator.imul, "fmul"),
     (operator.truediv, operator.itruediv, "fdiv"),
 ):
-    _define(_operation, _instruction)
-    _define(_in_place, _instruction)
+    _define_binary(_operation, _instruction)
+    _define_binary(_in_place, _instruction)
 
 
 @lower_cast(types.Float, LanesType)
@@ -279,8 +279,8 @@ def vector_type_of_dtype(dtype):
 
 
 @intrinsic
-def vector_of(context, table):
-    """Make the token for vectors of a table's numbers."""
+def vector_token(context, table):
+    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
     vector = vector_type_of_dtype(table.dtype)
     return vector(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None
@@ -288,7 +288,7 @@ def vector_of(context, table):
 
 
 @intrinsic
-def number_of(context, table):
+def scalar_token(context, table):
     """Make the token for single numbers of a table."""
     return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), 0.0
@@ -296,7 +296,7 @@ def number_of(context, table):
 
 
 @intrinsic
-def zero_lanes(context):
+def double_vector_token(context):
     """Make the token for vectors of double precision."""
     return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None

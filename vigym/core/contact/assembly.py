@@ -28,7 +28,7 @@ def contact_wrench(contact, force):
 
 
 @phase(needs="contacts", otherwise=zero)
-def linearize_contacts(d, per_h, prox, leaves_cycles):
+def linearize_contacts_projection(d, per_h, prox, leaves_cycles):
     """Linearize the forces of the active contacts; returns lanes in which any is loaded."""
     loaded = d.full(0.0)
     for c in range(d.contact_count):

@@ -57,7 +57,7 @@ def joint_angle_cosine_sine(d, i, j, orientation):
 
 
 @inline
-def add_with_compensation(total, remainder, amount, mask):
+def compensated_add(total, remainder, amount, mask):
     """Add an amount to a sum in the lanes of the mask, and return the sum and its remainder.
 
     Single precision keeps what rounding takes in the remainder: thousands of steps add up.
@@ -150,10 +150,10 @@ def rotation_vector_component(sine, quaternion):
 
 
 @inline
-def coordinate(d, i, j):
+def stored_coordinate(d, i, j):
     """Compute the stored coordinate of dof j of joint i.
 
-    It is a translation_coordinate [m], an angle with its full turns [rad], or a component of the rotation
+    It is a displacement [m], an angle with its full turns [rad], or a component of the rotation
     vector [rad].
     """
     body = d.body(i)
@@ -169,7 +169,7 @@ def coordinate(d, i, j):
 
 
 @inline
-def half_angle_change(d, i, j, dof, orientation):
+def half_angle_change_sine_cosine(d, i, j, dof, orientation):
     """Compute (sine, cosine) of half the change of an angle since the stored knot."""
     before_c, before_s = dof.cosine, dof.sine
     cosine, sine = joint_angle_cosine_sine(d, i, j, orientation)
@@ -204,7 +204,7 @@ def dof_rate_over_step(d, i, j, knot3, h):
         z = 2.0 * per_h * change[3]
         rate = x if j == translations else (y if j == translations + 1 else z)
         return rate, per_h, rate, per_h
-    s, c = half_angle_change(d, i, j - translations, d.dof(p), e)
+    s, c = half_angle_change_sine_cosine(d, i, j - translations, d.dof(p), e)
     return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
 
 

@@ -150,7 +150,7 @@ def make_ground(ground: bool | Ground | None) -> Ground | None:
     )
 
 
-def raise_without_ground(ground: Ground | None, element: str) -> None:
+def require_ground(ground: Ground | None, element: str) -> None:
     """Raise MechanismError for a mechanism without ground."""
     if ground is None:
         found = "a mechanism made without ground"

@@ -155,7 +155,7 @@ class Mobility:
         numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
         return np.asarray(np.sqrt(least) * np.sqrt(self._connected[numbers] @ masses))
 
-    def inertia_along(self, dof: int) -> float:
+    def effective_inertia(self, dof: int) -> float:
         """Return the effective inertia along a degree of freedom of the tree [kg or kg m^2]."""
         return float(effective_mass(self._inverse[dof, dof]))
 

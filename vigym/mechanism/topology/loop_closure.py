@@ -137,7 +137,7 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
     return best
 
 
-def dependent_rows(system: LoopSystem, assembly: Array, rank: int) -> Array:
+def rows_singular_at_assembly(system: LoopSystem, assembly: Array, rank: int) -> Array:
     """Return the rows (rows,) that become dependent at a singular assembly pose.
 
     A pose is singular where the rows have a lower rank than at a generic one. No row is returned at

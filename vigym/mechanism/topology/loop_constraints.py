@@ -33,7 +33,7 @@ class LoopConstraints(ReadOnly):
     misfit: tuple[float, float] = (0.0, 0.0)
 
 
-def type_constraints(frames: JointFrames) -> LoopConstraints:
+def joint_type_constraints(frames: JointFrames) -> LoopConstraints:
     """Return all constraint rows of a joint's type.
 
     A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a
@@ -189,7 +189,7 @@ def constraint_jacobian(
     for joint in mechanism.ordered_joints:
         frames = joint_frames(mechanism, joint)
         a, b = frames.a, frames.b
-        rows = type_constraints(frames)
+        rows = joint_type_constraints(frames)
         t = rows.translations @ R[a].T
         moments = cross(rows.rotations[:, 1] @ R[b].T, rows.rotations[:, 0] @ R[a].T)
         point = x[b] + R[b] @ frames.anchor_b
