@@ -73,18 +73,13 @@ class EpisodeRunner:
         self.task = task
         self.mechanism = task.mechanism()
         self.efforts = effort_limits(self.mechanism)
-        self.sim = Simulator(
-            self.mechanism,
-            timestep=task.timestep,
-            batch=batch,
-            threads=threads,
-            precision=precision,
-        )
+        options: Any = {"batch": batch, "threads": threads, "precision": precision}
+        self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt = task.timestep * task.frame_skip
         self._sensors: SensorSuite | None = None
         if task.sensors:
             self._sensors = SensorSuite(task.sensors, self.sim, self.dt, self.efforts.size)
-        own = {} if self._sensors is None else self._sensors.bounds
+        own = self._sensors.bounds if self._sensors else {}
         bounds = {**task.observation(self.mechanism), **own}
         self.observation_names = list(bounds)
         self._commands: Array | None = None

@@ -1,4 +1,4 @@
-"""Sensors of robots: an inertial unit, contacts of feet, ranges to the ground, torques, the last action.
+"""Sensors of robots: inertial unit, contacts of feet, ranges to the ground, torques, last action.
 
 A task's option `sensors` adds their readings to the observation, behind the task's own; noise comes
 from the option `observation_noise`, by the names of `env.unwrapped.observation_names`. Bodies' own

@@ -1,4 +1,4 @@
-"""Ground that is not flat: heights on a grid, and makers of slopes, steps, boxes and rough ground."""
+"""Ground that is not flat: heights on a grid."""
 
 from __future__ import annotations
 
