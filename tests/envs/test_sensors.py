@@ -156,7 +156,7 @@ def test_vector_with_sensors_noise_terrain_and_commands_is_every_environment_alo
     for _ in range(20):
         for k, (observation, info) in enumerate(single):
             np.testing.assert_array_equal(batch[k], observation)
-            np.testing.assert_array_equal(infos["command"][k], info["command"])
+            np.testing.assert_array_equal(infos["command_speed"][k], info["command_speed"])
         actions = rng.uniform(-1, 1, (3, 8)).astype(np.float32)
         batch, rewards, *_, infos = envs.step(actions)
         stepped = [env.step(action) for env, action in zip(alone, actions, strict=True)]
@@ -176,7 +176,7 @@ def test_environment_checkers_pass():
 def test_commands_reward_what_obeys_them():
     env = minitaur(commands=True, energy_weight=0.0)
     _, info = env.reset(seed=3)
-    speed, heading = info["command"]
+    speed, heading = info["command_speed"], info["command_heading"]
     assert -0.3 <= speed <= 0.6
     assert -0.8 <= heading <= 0.8
     task = env.task
@@ -184,7 +184,8 @@ def test_commands_reward_what_obeys_them():
     pose[3], pose[6] = np.cos(heading / 2), np.sin(heading / 2)
     obeyed = {
         "joint_positions": pose,
-        "command": info["command"],
+        "command_speed": speed,
+        "command_heading": heading,
         "x_velocity": speed * np.cos(heading),
         "y_velocity": speed * np.sin(heading),
         "power": 0.0,
@@ -202,6 +203,34 @@ def test_gymnasium_wrappers_give_history_float32_and_delay():
     assert observation.shape == (3, 43)
     assert observation.dtype == np.float32
     assert env.observation_space.contains(observation)
+
+
+def test_gymnasium_wrapper_makes_a_dictionary_with_a_goal():
+    env = gym.make("vigym/Minitaur-v0", commands=True)
+    own = env.observation_space
+    low, high = own.low, own.high
+    space = gym.spaces.Dict(
+        observation=gym.spaces.Box(low[:-2], high[:-2], dtype=np.float64),
+        desired_goal=gym.spaces.Box(low[-2:], high[-2:], dtype=np.float64),
+    )
+    env = gym.wrappers.TransformObservation(
+        env, lambda seen: {"observation": seen[:-2], "desired_goal": seen[-2:]}, space
+    )
+    observation, info = env.reset(seed=1)
+    assert space.contains(observation)
+    assert observation["desired_goal"][0] == info["command_speed"]
+
+
+def test_urdf_robot_on_terrain_is_at_its_height_above_it(tmp_path):
+    robot = str(vigym.assets.path("minitaur"))
+    ground = Ground(terrain=maps.slope(0.3, level=-5.0))
+    env = gym.make("vigym/Urdf-v0", urdf=robot, ground=ground, disable_env_checker=True).unwrapped
+    _, info = env.reset(seed=1)
+    x, y = info["x_position"], info["y_position"]
+    z = env.sim.body_position(next(iter(env.mechanism.bodies)))[2]
+    assert info["height"] == pytest.approx(z - ground.terrain.height(x, y))
+    assert ground.terrain.height(x, y) > 1.0
+    assert env.sim.contacts.gap.min() == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(

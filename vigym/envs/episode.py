@@ -82,11 +82,12 @@ class EpisodeRunner:
         own = self._sensors.bounds if self._sensors else {}
         bounds = {**task.observation(self.mechanism), **own}
         self.observation_names = list(bounds)
-        self._commands: Array | None = None
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
+        goal = task.goal(np.random.default_rng(0))
+        self._goals = {name: np.full(batch or 1, value) for name, value in goal.items()}
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -170,8 +171,8 @@ class EpisodeRunner:
     ) -> None:
         """Start episodes in the mask (batch,) from random states, or from what is given.
 
-        The random state is drawn in either case. Without a batch there is one environment in the
-        mask.
+        The random state is drawn in either case. Goals are not drawn with a state: they stay.
+        Without a batch there is one environment in the mask.
         """
         task, sim = self.task, self.sim
         if sim.batch is None:
@@ -180,7 +181,6 @@ class EpisodeRunner:
             positions, velocities = draw_initial_states(task, self.mechanism, streams, mask)
         drawn = draw_terrain_maps(self.mechanism, streams, mask)
         terrain_map = drawn[0] if drawn is not None and sim.batch is None else drawn
-        self._draw_commands(streams, mask)
         self.start(
             given.merged_positions(positions, self.mechanism),
             given.merged_velocities(velocities, self.mechanism),
@@ -188,18 +188,24 @@ class EpisodeRunner:
             on_ground=not given.places_base(self.mechanism),
             terrain_map=terrain_map,
         )
-        if given.state is not None:
+        if given.state is None:
+            self.draw_goals(streams, mask)
+        else:
             sim.set_state(given.state, mask)
 
-    def _draw_commands(self, streams: Sequence[np.random.Generator], mask: Flags) -> None:
-        """Draw the commands of environments in a mask (count,), if the task has any."""
-        for lane in mask.nonzero()[0].tolist():
-            command = self.task.command(streams[lane])
-            if command is None:
-                return
-            if self._commands is None:
-                self._commands = np.zeros((len(mask), len(command)))
-            self._commands[lane] = command
+    def draw_goals(self, streams: Sequence[np.random.Generator], mask: Flags | None = None) -> None:
+        """Draw the goals of new episodes in the mask (batch,), of all by default."""
+        if not self._goals:
+            return
+        lanes = np.arange(len(streams)) if mask is None else mask.nonzero()[0]
+        for lane in lanes.tolist():
+            for name, value in self.task.goal(streams[lane]).items():
+                self._goals[name][lane] = value
+
+    def goals(self) -> Quantities:
+        """Return the goals of the episodes, each (...,)."""
+        rows = {name: values.tolist()[0] for name, values in self._goals.items()}
+        return {name: values.copy() for name, values in self._goals.items()} if self.shape else rows
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
@@ -255,15 +261,13 @@ class EpisodeRunner:
         return terminated
 
     def quantities(self) -> Quantities:
-        """Return joint coordinates, episode time [s] and the task's own state quantities."""
+        """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
         common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
         common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
-        if self._commands is not None:
-            common["command"] = (self._commands if self.shape else self._commands[0]).copy()
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        return common | own
+        return common | self.goals() | own
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.

@@ -122,12 +122,13 @@ class Task(ABC):
         independent joints by name; the others follow.
         """
 
-    def command(self, rng: np.random.Generator) -> Array | None:
-        """Return the random command (n,) of a new episode, `quantities["command"]` of the hooks.
+    def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
+        """Return quantities that are drawn for a new episode and stay, such as commands, by name.
 
-        By default None: there are no commands.
+        By default none. `info` has them, and so have the quantities that other hooks take. They
+        are no part of the simulator's state.
         """
-        return None
+        return {}
 
     def targets(self, action: Array) -> Array | None:
         """Return the motor targets (..., n_motors) [rad, m, per s] of an action in [-1, 1].

@@ -365,7 +365,8 @@ def nearest_planes(d, terrain_map, touching, before):
     reach = touching.radius + REACH * field.cell
     best = no_plane(), no_plane(), no_plane()
     inner = no_plane()
-    if abs(centre[0]) < FARTHEST and abs(centre[1]) < FARTHEST:
+    is_near = centre[2] - reach <= field.top
+    if is_near and abs(centre[0]) < FARTHEST and abs(centre[1]) < FARTHEST:
         first_i = int(math.floor((centre[0] - reach - field.x) / field.cell))
         last_i = int(math.floor((centre[0] + reach - field.x) / field.cell))
         first_j = int(math.floor((centre[1] - reach - field.y) / field.cell))

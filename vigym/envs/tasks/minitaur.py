@@ -8,7 +8,7 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.minitaur_legs import commanded, hip_angles
-from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack, wrap_angle
+from vigym.envs.arrays import cost_of_transport, rotate_to_body, stack, unstack, wrap_angle
 from vigym.envs.options import require_bool
 from vigym.envs.robots.terrain import (
     TerrainOption,
@@ -31,8 +31,9 @@ MIN_HEIGHT = 0.13  # height of the base below which the robot has fallen [m]
 MIN_UPRIGHT = 0.85  # cosine between z axis of the base and vertical below which it has fallen
 HIP_POSITIONS = slice(7, 23, 2)  # among the joint positions
 HIP_VELOCITIES = slice(6, 22, 2)  # among the joint velocities
-COMMAND_SPEEDS = (-0.3, 0.6)  # least and largest command [m/s]
-COMMAND_HEADINGS = (-0.8, 0.8)  # [rad] from the x axis
+# ranges of the commands, and those with a `reset_noise_scale` of 0 [m/s, rad from the x axis]
+COMMANDS = {"command_speed": (-0.3, 0.6), "command_heading": (-0.8, 0.8)}
+WITHOUT_NOISE = {"command_speed": 0.3, "command_heading": 0.0}
 COMMAND_TOLERANCE = 0.25  # error of the velocity at which the reward has fallen to 1/e [m/s]
 MAX_HEIGHT, MAX_HIP_ANGLE = 1.0, 4.0  # bounds of observations [m, rad]
 MAX_SPEED = 10.0  # bound of observations [m/s]
@@ -68,7 +69,8 @@ class Minitaur(Task):
     below the base.
 
     With `commands` every episode has a random speed, -0.3 to 0.6 m/s, and heading, -0.8 to 0.8 rad
-    from the x axis, `info["command"]`. Two observations follow: the speed (m/s) and the angle from
+    from the x axis, `command_speed` and `command_heading` of `info`; with `reset_noise_scale=0`
+    they are 0.3 m/s and 0. Two observations follow: the speed (m/s) and the angle from
     the base's own heading to that of the command (rad). The progress in reward_forward is then
     (1 + cos(angle)) / 2 exp(-(error of the velocity / 0.25 m/s)^2).
 
@@ -177,11 +179,13 @@ class Minitaur(Task):
         noise = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, len(hips))
         return dict(zip(hips, STAND - 0.5 * np.pi + noise, strict=True)), {}
 
-    def command(self, rng: np.random.Generator) -> Array | None:
-        """Return a random speed [m/s] and heading [rad], with `commands`."""
+    def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
+        """Return the commands of an episode."""
         if not self.commands:
-            return None
-        return np.array([rng.uniform(*COMMAND_SPEEDS), rng.uniform(*COMMAND_HEADINGS)])
+            return {}
+        if self.reset_noise_scale == 0.0:
+            return WITHOUT_NOISE
+        return {name: rng.uniform(*bounds) for name, bounds in COMMANDS.items()}
 
     def targets(self, action: Array) -> Array:
         """Return the hip angles (..., 8) [rad] of swings and extensions."""
@@ -237,9 +241,8 @@ class Minitaur(Task):
         )
         if not self.commands:
             return observed
-        speed = quantities["command"][..., :1]
-        error = np.asarray(heading_error(quantities))[..., None]
-        return np.concatenate((observed, speed, error), axis=-1)
+        command = stack(quantities["command_speed"], heading_error(quantities))
+        return np.concatenate((observed, command), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of progress, energy, drift and shake."""
@@ -256,7 +259,7 @@ class Minitaur(Task):
         """Return the speed forwards [m/s]; with commands up to 1 for obeying them (...,)."""
         if not self.commands:
             return quantities["x_velocity"]
-        speed, heading = np.moveaxis(quantities["command"], -1, 0)
+        speed, heading = quantities["command_speed"], quantities["command_heading"]
         x = quantities["x_velocity"] - speed * np.cos(heading)
         y = quantities["y_velocity"] - speed * np.sin(heading)
         faces = 0.5 + 0.5 * np.cos(heading_error(quantities))
@@ -272,4 +275,4 @@ def heading_error(quantities: Quantities) -> Array:
     """Return the angle from the base's heading to the command's, in [-pi, pi) (...,) [rad]."""
     w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
     heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return wrap_angle(quantities["command"][..., 1] - heading)
+    return wrap_angle(quantities["command_heading"] - heading)
