@@ -196,6 +196,20 @@ def test_start_on_the_ground_touches_the_terrain(shape):
     np.testing.assert_allclose(sim.contacts.gap.min(axis=1), 0.0, atol=1e-10)
 
 
+def test_start_deep_below_the_ground_is_lifted_onto_it():
+    x = 0.1 * (np.arange(61) - 30)
+    sim = Simulator(ball_on(along_x(1.0 + 0.5 * x, 0.1)), timestep=H)
+    for z in (-0.5, 0.5, 0.97, 3.0):
+        pose = (0.3, 0.1, z, 1, 0, 0, 0)
+        sim.reset({"body:floating": pose}, place_on_ground=True)
+        assert sim.contacts.gap.min() == pytest.approx(0.0, abs=1e-9)
+        assert sim.body_position("body")[2] == pytest.approx(1.15 + 0.05 * np.hypot(1.0, 0.5))
+        sim.reset({"body:floating": pose})
+        before = sim.contacts.gap.min()
+        sim.step(substeps=20)
+        assert sim.contacts.gap.min() >= min(before, -1e-9)  # it never goes further
+
+
 def test_heights_between_points_are_those_of_the_triangles():
     terrain = Terrain([[0.0, 1.0], [2.0, 5.0]], 1.0, (0.0, 0.0))
     assert terrain.height(0.5, 0.25) == pytest.approx(0.5 * 2.0 + 0.25 * 3.0)

@@ -141,32 +141,6 @@ def flatter_first(a, b):
     return a, b
 
 
-@inline
-def misfit(force, plane):
-    """Compute by how much a plane misfits a contact's last force [N]; all of it where it is none.
-
-    ``force`` is the force (3) and its part along the normal of the plane that it was from.
-    """
-    along = force[0] * plane[1] + force[1] * plane[2] + force[2] * plane[3]
-    return abs(along - force[3]) if plane[0] < FAR else force[3]
-
-
-@inline
-def match_planes(planes, forces):
-    """Reorder three planes such that contacts are on those that their last forces came from."""
-    a, b, c = planes
-    if forces[0][3] + forces[1][3] + forces[2][3] > 0.0:
-        least = FAR
-        found = planes
-        for order in (a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a):
-            total = misfit(forces[0], order[0]) + misfit(forces[1], order[1])
-            total += misfit(forces[2], order[2])
-            if total < least:
-                least, found = total, order
-        a, b, c = found
-    return a, b, c
-
-
 # --- triangles, edges and points ------------------------------------------------------------------
 
 
@@ -338,6 +312,23 @@ def add_triangles_of_cell(d, field, found, touching, before, i, j):
     return add_triangle(found, touching, before, a, slopes, True, cell)
 
 
+@phase(needs="terrain")
+def plane_above_centre(d, field, touching):
+    """Find the plane of the triangle above the centre of a ball or rim deep in the ground."""
+    centre = touching.centre
+    i = int(math.floor((centre[0] - field.x) / field.cell))
+    j = int(math.floor((centre[1] - field.y) / field.cell))
+    a, e = grid_point(d, field, i, j), grid_point(d, field, i + 1, j + 1)
+    b, c = grid_point(d, field, i + 1, j), grid_point(d, field, i, j + 1)
+    corner = b if centre[0] - a[0] >= centre[1] - a[1] else c
+    normal = triangle_normal(a, e, corner)
+    height = dot(normal, a)
+    gap = dot(normal, centre) - height
+    if gap >= 0.0:
+        return no_plane()
+    return gap - touching.radius, normal[0], normal[1], normal[2], height
+
+
 @inline
 def highest_corner(d, field, i, j):
     """Find the largest height of the corners of a cell [m]."""
@@ -381,6 +372,8 @@ def nearest_planes(d, terrain_map, touching, before):
                     best, inner = found
                     if touching.kind == BALL_CONTACT:
                         best = add_edges_of_cell(d, field, best, touching, i, j)
+        if inner[0] == FAR and best[0][0] == FAR:
+            inner = plane_above_centre(d, field, touching)
     if inner[0] < FAR:
         best = add_plane(best, inner)
     first, second = flatter_first(best[0], best[1])

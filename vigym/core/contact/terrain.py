@@ -11,7 +11,7 @@ again with their planes.
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import where
-from vigym.core.contact.heights import FAR, Round, match_planes, nearest_planes
+from vigym.core.contact.heights import FAR, Round, nearest_planes
 from vigym.core.math.vectors import add, mat_vec
 from vigym.core.model.fields import PAIR_BALL_CONTACT
 
@@ -52,6 +52,32 @@ def last_force_in_lane(contact, k):
     force = contact.last_world_force
     normal_force = contact.last_force[0]
     return lane(force[0], k), lane(force[1], k), lane(force[2], k), lane(normal_force, k)
+
+
+@inline
+def misfit(force, plane):
+    """Compute by how much a plane misfits a contact's last force [N]; all of it where it is none.
+
+    ``force`` is the force (3) and its part along the normal of the plane that it was from.
+    """
+    along = force[0] * plane[1] + force[1] * plane[2] + force[2] * plane[3]
+    return abs(along - force[3]) if plane[0] < FAR else force[3]
+
+
+@inline
+def match_planes(planes, forces):
+    """Reorder three planes such that contacts are on those that their last forces came from."""
+    a, b, c = planes
+    if forces[0][3] + forces[1][3] + forces[2][3] > 0.0:
+        least = FAR
+        found = planes
+        for order in (a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a):
+            total = misfit(forces[0], order[0]) + misfit(forces[1], order[1])
+            total += misfit(forces[2], order[2])
+            if total < least:
+                least, found = total, order
+        a, b, c = found
+    return a, b, c
 
 
 @inline
