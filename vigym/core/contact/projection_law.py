@@ -269,10 +269,10 @@ def linearize_no_slip(d, contact, per):
 
 
 @inline
-def linearize_projection_law(d, contact, per_h, prox, leaves_cycles):
+def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
     """Set a contact's force at no increment, and its slopes; returns where it is loaded.
 
-    With ``leaves_cycles`` contacts that turn between two branches take the third.
+    With ``breaks_cycles`` contacts that turn between two branches take the third.
     """
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
@@ -295,7 +295,7 @@ def linearize_projection_law(d, contact, per_h, prox, leaves_cycles):
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
         sticks = o
-        if leaves_cycles:
+        if breaks_cycles:
             sticks, opens = choose_third_branch(d, contact, (z1, z2), r, loaded)
             loaded = but_not(loaded, opens)
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)

@@ -197,7 +197,7 @@ def bounding_gap(d, contact, knot):
 
 
 @inline
-def box_frame(d, contact, knot):
+def segment_in_box_frame(d, contact, knot):
     """Compute the axes of the partner's box [world], and in them the own segment at a knot.
 
     Returns (axes, middle of the segment, its half, half sizes of the box).
@@ -214,7 +214,7 @@ def segment_parameter(d, contact, knot):
     kind = contact.kind
     if kind < PAIR_NEAREST_CONTACT or kind > PAIR_TAIL_CONTACT:
         return d.full(0.0)
-    _, middle, half, half_sizes = box_frame(d, contact, knot)
+    _, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     place = nearest_parameter_to_box(d, middle, half, half_sizes)
     if kind >= PAIR_HEAD_CONTACT:
         tail, head = parameter_range_over_box(d, place, middle, half, half_sizes)
@@ -237,7 +237,7 @@ def limit_segment_slide(place, place2):
 @inline
 def pair_touching_points(d, contact, knot, place):
     """Find gap, normal and touching points of two bodies, see ``touching_points``."""
-    axes, middle, half, half_sizes = box_frame(d, contact, knot)
+    axes, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     point = axpy(place, half, middle)
     e = vector_outside_box(point, half_sizes)
     distance = math.sqrt(dot(e, e))

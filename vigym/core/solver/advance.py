@@ -37,13 +37,13 @@ PROJECTIONS = Method(
     damped=False,
     interior_point=False,
     splitting=False,
-    leaves_cycles=False,
+    breaks_cycles=False,
     half_steps=False,
     warm=False,
 )
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
 SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
-LEAVING_CYCLES = PROJECTIONS._replace(damped=True, leaves_cycles=True)
+BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
 
@@ -202,7 +202,7 @@ def solve_step(d, step, moving, iterations, tolerance):
         if not interior_point and any_lane(solved.failed):
             solved = retry_failed_lanes(d, step, solved, INTERIOR_POINT, tolerance)
         if any_lane(solved.failed):
-            solved = retry_failed_lanes(d, step, solved, LEAVING_CYCLES, tolerance)
+            solved = retry_failed_lanes(d, step, solved, BREAKING_CYCLES, tolerance)
     if any_lane(solved.failed):
         solved = retry_failed_lanes(d, step, solved, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):

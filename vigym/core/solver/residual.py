@@ -95,7 +95,7 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
         splitting: whether contacts are split from the equations of motion.
-        leaves_cycles: whether contacts that turn between two branches take the third.
+        breaks_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
     """
@@ -103,7 +103,7 @@ class Method(NamedTuple):
     damped: bool
     interior_point: bool
     splitting: bool
-    leaves_cycles: bool
+    breaks_cycles: bool
     half_steps: bool
     warm: bool
 
@@ -267,7 +267,7 @@ def assemble_iterate_forces(d, step, iteration):
             touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
             touching = linearize_contacts_projection(
-                d, per_h, iteration.prox, iteration.method.leaves_cycles
+                d, per_h, iteration.prox, iteration.method.breaks_cycles
             )
         nonsmooth = maximum(nonsmooth, touching)
     return gap * iteration.slack, nonsmooth

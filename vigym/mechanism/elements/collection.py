@@ -270,7 +270,7 @@ class Elements(checks.ReadOnly):
         return bool(touching) or any(j.limits is not None or j.friction > 0 for j in joints)
 
     @property
-    def _added_tree_joints(self) -> list[Joint]:
+    def _explicit_tree_joints(self) -> list[Joint]:
         """Joints that carry a body, in the order they were added, without implicit ones."""
         closing = set(self._closing)
         return [joint for joint in self.joints.values() if joint.name not in closing]
@@ -278,7 +278,7 @@ class Elements(checks.ReadOnly):
     @property
     def tree_joints(self) -> list[Joint]:
         """Joints that carry a body: implicit floating ones first, then as they were added."""
-        added = self._added_tree_joints
+        added = self._explicit_tree_joints
         children = {joint.child for joint in added}
         free = [body for body in self.bodies.values() if body.name not in children]
         implicit = [

@@ -45,9 +45,9 @@ def check_mass_ratios(mechanism: Elements, structure: Structure) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # found below
             mobility: Any = np.linalg.inv(system.gains.T @ M @ system.gains)
     except np.linalg.LinAlgError as error:
-        raise mobilities.mass_error(masses, inertias) from error
+        raise mobilities.singular_mass_error(masses, inertias) from error
     if not np.isfinite(mobility).all():
-        raise mobilities.mass_error(masses, inertias)
+        raise mobilities.singular_mass_error(masses, inertias)
     for joint, span in zip(closing, system.spans, strict=True):
         spread, rates = _mobility_ratio(derivatives[span], mobility)
         if spread > LARGEST_SPREAD:
