@@ -312,9 +312,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
             AssemblyError: positions at which a loop cannot be closed.
         """
         given = GivenStart(**require_options(options, START_OPTIONS))
-        given.check(self.mechanism, None)
-        if given.state is not None:
-            self.sim.require_state(given.state)
+        given.check(self.sim, np.ones(1, dtype=np.bool_))
         super().reset(seed=seed)
         self._runner.start_random([self.np_random], np.ones(1, dtype=np.bool_), given)
         observation, info = self._runner.reset_result()

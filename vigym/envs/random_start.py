@@ -17,6 +17,7 @@ from vigym.mechanism.topology.graph import tree_joints_on_loops
 from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem
+from vigym.simulation.simulator import Simulator
 from vigym.simulation.state.coordinates import Coordinates
 from vigym.spatial import quaternion_product
 
@@ -171,27 +172,28 @@ class GivenStart:
     positions: Any = None
     velocities: Any = None
 
-    def check(self, mechanism: Mechanism, batch: int | None) -> None:
-        """Check names, shapes and numbers of positions and velocities.
+    def check(self, sim: Simulator, mask: Flags) -> None:
+        """Check the state, or names, shapes and numbers of positions and velocities.
 
         Args:
-            mechanism: of the environments.
-            batch: number of environments, None for one.
+            sim: of the environments.
+            mask: (count,) environments that start.
 
         Raises:
-            ValueError: a name or shape that the mechanism has not, or numbers that are not finite;
-                a state as well as positions or velocities.
+            ValueError: a state, a name or a shape that the mechanism has not, or numbers that are
+                not finite; a state as well as positions or velocities.
         """
         if self.positions is None and self.velocities is None:
+            if self.state is not None:
+                sim.require_state(self.state, mask)
             return
         if self.state is not None:
             raise ValueError(
                 "reset options: found 'state' as well as 'positions' or 'velocities', expected "
                 "either: a state has them all"
             )
-        Coordinates(mechanism).arrays(
-            batch or 1, batch is None, self.positions, self.velocities, None
-        )
+        count, single = sim.batch or 1, sim.batch is None
+        Coordinates(sim.mechanism).arrays(count, single, self.positions, self.velocities, None)
 
     def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
         """Return the given positions, and those drawn for joints without."""

@@ -225,17 +225,14 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             Observations (num_envs, n) of all, infos of those that were reset.
 
         Raises:
-            ValueError: another option, a mask, seeds or a state that do not fit, names or numbers
-                that are wrong. All environments are unchanged.
-            AssemblyError: positions at which a loop cannot be closed.
+            ValueError: another option, a mask, seeds, a state or coordinates that do not fit. All
+                environments are unchanged, but for positions that a loop cannot close at.
             ResetNeeded: a mask without environments that were never reset.
         """
         checked = dict(require_options(options, ["reset_mask", *START_OPTIONS]))
         mask = self._checked_mask(checked.pop("reset_mask", None))
         given = GivenStart(**checked)
-        given.check(self.mechanism, self.num_envs)
-        if given.state is not None:
-            self.sim.require_state(given.state, mask)
+        given.check(self.sim, mask)
         self._streams.seed(seed, mask)
         self._restart(mask, given)
         self._started = True
