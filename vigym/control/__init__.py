@@ -14,6 +14,7 @@ __all__ = [
     "minitaur_gaits",
     "minitaur_legs",
     "pd",
+    "quadruped_gaits",
     "serpenoid",
     "skating",
     "static_torques",

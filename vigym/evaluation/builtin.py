@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from vigym.control import energy_swing_up, hop, lqr, minitaur_gaits, pd, serpenoid, skating
+from vigym.control import (
+    energy_swing_up,
+    hop,
+    lqr,
+    minitaur_gaits,
+    pd,
+    quadruped_gaits,
+    serpenoid,
+    skating,
+)
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.tasks import snake, snake_sidewinding
@@ -15,6 +24,7 @@ from vigym.evaluation.episodes import Array
 from vigym.evaluation.policies import Context, Controller, settable_parameters
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
+QUADRUPED = "vigym/Quadruped-v0"
 PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
@@ -75,6 +85,10 @@ def _gait(make: Callable[..., minitaur_gaits.Gait], summary: str) -> BuiltinCont
         return make(**values)
 
     return BuiltinController(make.__name__, factory, parameters, summary, (MINITAUR,))
+
+
+def _sine_gait(context: Context, **parameters: float) -> Controller:
+    return quadruped_gaits.SineGait(**parameters)
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
@@ -145,6 +159,13 @@ BUILTIN = {
         _gait(minitaur_gaits.trot, "diagonal legs together"),
         _gait(minitaur_gaits.bound, "front legs, then back legs"),
         _gait(minitaur_gaits.pronk, "four legs together"),
+        _entry(
+            "sine_gait",
+            _sine_gait,
+            quadruped_gaits.SineGait,
+            "trot of sines, searched by train/search.py",
+            QUADRUPED,
+        ),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),
