@@ -7,6 +7,7 @@ import pytest
 from vigym import assets, load_urdf
 from vigym.control.quadruped_gaits import STAND, SineGait, joint_angles
 from vigym.envs.tasks.quadruped import Quadruped
+from vigym.envs.tasks.quadruped_command import COMMANDS, QuadrupedCommand
 
 LEGS = ("front_left", "back_left", "front_right", "back_right")
 
@@ -86,3 +87,48 @@ def test_what_is_a_fall():
 def test_friction_has_to_be_a_number():
     with pytest.raises(ValueError, match="option friction: found 0"):
         Quadruped(friction=0.0)
+
+
+def test_commands_are_drawn_for_every_episode():
+    envs = gym.make_vec("vigym/QuadrupedCommand-v0", 4, max_episode_steps=2)
+    _, infos = envs.reset(seed=3)
+    first = {name: infos[name].copy() for name in COMMANDS}
+    for name, (lower, upper) in COMMANDS.items():
+        assert len(set(first[name])) == 4
+        assert ((lower <= first[name]) & (first[name] <= upper)).all()
+        alone = gym.make("vigym/QuadrupedCommand-v0").reset(seed=5)[1]
+        assert alone[name] == first[name][2]
+    rest = np.zeros((4, 12), dtype=np.float32)
+    for step in range(3):
+        observations, *_, infos = envs.step(rest)
+        for column, name in enumerate(COMMANDS, start=33):
+            np.testing.assert_array_equal(observations[:, column], infos[name])
+            assert (infos[name] == first[name]).all() == (step < 2)
+
+
+def test_a_state_continues_with_the_commands_that_are_there():
+    env = gym.make("vigym/QuadrupedCommand-v0")
+    _, before = env.reset(seed=0)
+    _, after = env.reset(seed=1, options={"state": env.unwrapped.sim.state})
+    _, drawn = env.reset(seed=1)
+    assert [before[name] for name in COMMANDS] == [after[name] for name in COMMANDS]
+    assert before["command_turn"] != drawn["command_turn"]
+
+
+def test_what_follows_the_command_is_rewarded():
+    env = gym.make("vigym/QuadrupedCommand-v0", command=(0.5, 0.0, 0.0), energy_weight=0.0)
+    gait = SineGait()
+    observation, info = env.reset(seed=0)
+    for _ in range(50):
+        observation, reward, _, _, info = env.step(gait(observation, info))
+        off = np.hypot(info["forward_velocity"] - 0.5, info["left_velocity"])
+        assert info["reward_velocity"] == pytest.approx(1.0 / (1.0 + 9.0 * (off / 0.5) ** 2))
+        turn = 0.5 / (1.0 + 9.0 * info["turning"] ** 2)
+        assert info["reward_turn"] == pytest.approx(turn)
+        assert reward == pytest.approx(info["reward_velocity"] + turn)
+
+
+@pytest.mark.parametrize("command", [(1.0, 0.0), (1.0, 0.0, 2.1), "fast", 1.0, (1.0, 0.0, None)])
+def test_wrong_commands_are_refused(command):
+    with pytest.raises(ValueError, match="option command: found"):
+        QuadrupedCommand(command=command)

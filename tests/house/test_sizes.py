@@ -59,7 +59,6 @@ SMALL_PARTS = {
     "vigym/baselines/product.py": "a method, as its neighbours have theirs",
     "vigym/baselines/sparse.py": "compiled, with an appendix of its paper for itself",
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
-    "vigym/envs/tasks/quadruped_base.py": "the robot, which other tasks share",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
 }
 

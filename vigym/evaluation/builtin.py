@@ -24,7 +24,7 @@ from vigym.evaluation.episodes import Array
 from vigym.evaluation.policies import Context, Controller, settable_parameters
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
-QUADRUPED = "vigym/Quadruped-v0"
+QUADRUPED, COMMANDED = "vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"
 PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
@@ -165,6 +165,7 @@ BUILTIN = {
             quadruped_gaits.SineGait,
             "trot of sines, searched by train/search.py",
             QUADRUPED,
+            COMMANDED,
         ),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE

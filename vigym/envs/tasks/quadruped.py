@@ -115,7 +115,9 @@ back_right_knee | angle (rad) |
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
         joints = positions[..., ANGLES], velocities[..., RATES]
         orientation, height = positions[..., 3:7], positions[..., 2:3]
-        return np.concatenate((*joints, orientation, *trunk_velocity(quantities), height), axis=-1)
+        return np.concatenate(
+            (*joints, orientation, *trunk_velocity(positions, velocities), height), axis=-1
+        )
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of progress, energy and drift."""

@@ -92,8 +92,11 @@ def trunk_bounds() -> Mapping[str, float]:
     return velocity | {f"angular_velocity_{axis}": MAX_SPIN for axis in "xyz"}
 
 
-def trunk_velocity(quantities: Quantities) -> tuple[Array, Array]:
-    """Return velocity (..., 3) [m/s] and angular velocity (..., 3) [rad/s], axes of the trunk."""
-    velocities = quantities["joint_velocities"]
-    orientation = quantities["joint_positions"][..., 3:7]
-    return rotate_to_body(orientation, velocities[..., 0:3]), velocities[..., 3:6]
+def trunk_velocity(positions: Array, velocities: Array) -> tuple[Array, Array]:
+    """Return velocity (..., 3) [m/s] and angular velocity (..., 3) [rad/s], axes of the trunk.
+
+    Args:
+        positions: of all joints (..., 19).
+        velocities: of all joints (..., 18).
+    """
+    return rotate_to_body(positions[..., 3:7], velocities[..., 0:3]), velocities[..., 3:6]
