@@ -51,6 +51,7 @@ ARGUMENTS = {
         *("-c", "sine_gait,hip_swing=0.2", "-o", "command=(0.7,0,0)"),
         *(*camera(1.9, x=0.35, z=0.2), "--seconds", "2.2"),
     ),
+    "Exoskeleton-v0": ("-c", "tracking", *camera(1.8, x=0.1, z=-0.2), "--seconds", "2.6"),
     "Snake-v0": ("-c", "lateral_undulation", *camera(2.3, x=0.05), "--seconds", "3"),
     "SnakeSidewinding-v0": ("-c", "sidewinding", *camera(2.1, x=-0.3), "--seconds", "4"),
     "Urdf-v0": (

@@ -52,10 +52,13 @@ def read_parameters(context: Any, option: Any, texts: tuple[str, ...]) -> dict[s
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON of all.")
 def main(out: Path | None, **settings: Any) -> None:
     """Search for the best parameters of a controller in the environment ID and print them."""
-    search = Search(**settings)
     start = time.perf_counter()
-    with progress_bar("search") as progress:
-        candidates = search_parameters(search, progress)
+    try:
+        search = Search(**settings)
+        with progress_bar("search") as progress:
+            candidates = search_parameters(search, progress)
+    except (ImportError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - start
     if out is not None:
         out.write_text(json.dumps([asdict(one) for one in candidates], indent=1) + "\n")

@@ -69,9 +69,10 @@ def test_terms_of_the_reward():
     for _ in range(100):
         observation, reward, _, _, info = env.step(gait(observation, info))
         assert info["reward_forward"] == pytest.approx(0.02 * info["x_velocity"])
-        assert info["reward_energy"] == pytest.approx(-0.002 * 0.02 * info["power"])
+        assert info["reward_energy"] == pytest.approx(-0.0005 * 0.02 * info["power"])
         assert info["reward_drift"] == pytest.approx(-2.0 * 0.02 * abs(info["y_velocity"]))
-        terms = ("reward_forward", "reward_energy", "reward_drift")
+        assert info["reward_survival"] == pytest.approx(0.5 * 0.02)
+        terms = ("reward_forward", "reward_survival", "reward_energy", "reward_drift")
         assert reward == pytest.approx(sum(info[term] for term in terms))
         assert np.abs(info["motor_torques"]).max() <= 33.5 + 1e-9
         forward += info["reward_forward"]

@@ -18,6 +18,7 @@ __all__ = [
     "serpenoid",
     "skating",
     "static_torques",
+    "tracking",
 ]
 
 

@@ -15,6 +15,7 @@ from vigym.control import (
     quadruped_gaits,
     serpenoid,
     skating,
+    tracking,
 )
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.serpenoid import lateral_undulation
@@ -25,6 +26,7 @@ from vigym.evaluation.policies import Context, Controller, settable_parameters
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
 QUADRUPED, COMMANDED = "vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"
+EXOSKELETON = "vigym/Exoskeleton-v0"
 PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
@@ -89,6 +91,10 @@ def _gait(make: Callable[..., minitaur_gaits.Gait], summary: str) -> BuiltinCont
 
 def _sine_gait(context: Context, **parameters: float) -> Controller:
     return quadruped_gaits.SineGait(**parameters)
+
+
+def _tracking(context: Context, **parameters: float) -> Controller:
+    return tracking.Tracking(**parameters)
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
@@ -167,6 +173,7 @@ BUILTIN = {
             QUADRUPED,
             COMMANDED,
         ),
+        _entry("tracking", _tracking, tracking.Tracking, "gains on angles and rates", EXOSKELETON),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),

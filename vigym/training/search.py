@@ -63,6 +63,12 @@ SPACES: dict[str, dict[str, Parameter]] = {
         "knee_lean": Parameter(0.0, 0.1),
         "knee_lag": Parameter(1.57, 0.4),
     },
+    "tracking": {
+        "shoulder_kp": Parameter(200.0, 30.0, lower=0.0),
+        "shoulder_kd": Parameter(10.0, 2.0, lower=0.0),
+        "elbow_kp": Parameter(60.0, 15.0, lower=0.0),
+        "elbow_kd": Parameter(3.0, 1.0, lower=0.0),
+    },
 }
 
 

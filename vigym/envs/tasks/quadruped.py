@@ -70,9 +70,11 @@ back_right_knee | angle (rad) |
 
     ## Rewards
 
-    reward = reward_forward + reward_energy + reward_drift, all in `info`; dt is the control step:
+    reward = reward_forward + reward_survival + reward_energy + reward_drift, all in `info`; dt is
+    the control step:
 
     - reward_forward: `forward_weight` times x velocity times dt;
+    - reward_survival: `survival_weight` times dt;
     - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors, mean
       over the step, times dt;
     - reward_drift: minus `drift_weight` times |y velocity| times dt.
@@ -95,14 +97,16 @@ back_right_knee | angle (rad) |
     |---|---|---|---|
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
-    | `energy_weight` | float | 0.002 | weight of the motors' energy (1/J) |
-    | `drift_weight` | float | 0.5 | weight of the sideways motion (1/m) |
+    | `survival_weight` | float | 0.5 | weight of the time without a fall (1/s) |
+    | `energy_weight` | float | 0.0005 | weight of the motors' energy (1/J) |
+    | `drift_weight` | float | 0.2 | weight of the sideways motion (1/m) |
     """
 
     reset_noise_scale: float = 0.05
     forward_weight: float = 1.0
-    energy_weight: float = 0.002
-    drift_weight: float = 0.5
+    survival_weight: float = 0.5
+    energy_weight: float = 0.0005
+    drift_weight: float = 0.2
 
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return joints, pose and velocity of the trunk."""
@@ -120,10 +124,11 @@ back_right_knee | angle (rad) |
         )
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
-        """Return the terms of progress, energy and drift."""
+        """Return the terms of progress, survival, energy and drift."""
         dt = self.timestep * self.frame_skip
         return {
             "forward": quantities["x_velocity"] * dt,
+            "survival": 0.0 * quantities["height"] + dt,
             "energy": -quantities["power"] * dt,
             "drift": -abs(quantities["y_velocity"]) * dt,
         }
