@@ -44,7 +44,7 @@ def check_energy_without_drift(module):
 
 
 def check_exoskeleton_gains(module):
-    felt = module.main(candidates=40)
+    felt = module.main(candidates=24)
     torques = {key: each["elbow_torque"] for key, each in felt.items()}
     comfortable = {key for key, torque in torques.items() if torque <= 5.0}
     assert set(torques) - comfortable == {("original", "spastic")}

@@ -27,7 +27,7 @@ COMMANDS = {
 }
 WITHOUT_NOISE = (0.5, 0.0, 0.0)  # command with a `reset_noise_scale` of 0
 MAX_COMMAND = 2.0  # bound of commands and of their observations [m/s, rad/s]
-SPEED_MARGIN, TURN_MARGIN = 0.5, 1.0  # errors at which a tenth of the reward is left [m/s, rad/s]
+SPEED_MARGIN, TURN_MARGIN = 1.0, 1.0  # errors at which a tenth of the reward is left [m/s, rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +78,8 @@ back_right_knee | angle (rad) |
 
     reward = reward_velocity + reward_turn + reward_energy, all in `info`:
 
-    - reward_velocity: `velocity_weight` / (1 + 9 (e/0.5)^2), e the distance of the horizontal
-      velocity from the commanded one [m/s];
+    - reward_velocity: `velocity_weight` / (1 + 9 e^2), e the distance of the horizontal velocity
+      from the commanded one [m/s];
     - reward_turn: `turn_weight` / (1 + 9 d^2), d the error of the rate of turning [rad/s];
     - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors, mean
       over the step [W].
@@ -106,14 +106,14 @@ back_right_knee | angle (rad) |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
     | `turn_weight` | float | 0.5 | weight of the commanded turning |
-    | `energy_weight` | float | 0.001 | weight of the motors' power (1/W) |
+    | `energy_weight` | float | 0.0003 | weight of the motors' power (1/W) |
     """
 
     reset_noise_scale: float = 0.05
     command: Sequence[float] | None = None
     velocity_weight: float = 1.0
     turn_weight: float = 0.5
-    energy_weight: float = 0.001
+    energy_weight: float = 0.0003
 
     def __post_init__(self) -> None:
         super().__post_init__()
