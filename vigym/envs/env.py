@@ -196,6 +196,10 @@ def make_task(task: type[Task] | str, options: Mapping[str, Any]) -> Task:
         for name in options:
             if name not in parameters:
                 hint = suggest(name, list(option_defaults(kind)))
+                if name == "autoreset_mode":  # Gymnasium's own vectors take it in another place
+                    hint = (
+                        "expected it in `vector_kwargs`, with vectorization_mode='sync' or 'async'"
+                    )
                 raise TypeError(f"options of {kind.__name__}: found {name!r}, {hint}")
     for name, one in parameters.items():
         if one.kind is one.KEYWORD_ONLY and one.default is one.empty and name not in options:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Entry:
             "kwargs": {"task": self.task, **self.kwargs},
         }
         known = gymnasium.registry.get(self.id)
-        if known == EnvSpec(**arguments):
+        if known is not None and _same_value(vars(known), vars(EnvSpec(**arguments))):
             return
         if known is not None and not replace:
             found = known.kwargs.get("task", known.entry_point)
@@ -64,6 +65,13 @@ class Entry:
             )
         gymnasium.registry.pop(self.id, None)
         gymnasium.register(**arguments)
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    """Return whether values are equal, arrays in them compared as a whole."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same_value(a[key], b[key]) for key in a)
+    return type(a) is type(b) and np.array_equal(a, b)
 
 
 ENVIRONMENTS = (

@@ -34,7 +34,13 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from vigym.core.compiler.simd import LANES, LanesType, lanes_of, slot_pointer, spread_value
+from vigym.core.compiler.simd import (
+    LANES,
+    LanesType,
+    slot_pointer,
+    spread_value,
+    vector_type_of_dtype,
+)
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 ALL_FEATURES = frozenset({"loops", "contacts"})
@@ -128,7 +134,7 @@ def group_data(
     ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single
     environment.
     """
-    vectors = lanes_of(state.dtype)
+    vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
     present = frozenset() if features == types.none else ALL_FEATURES
     data = DataType(state.dtype if single else vectors, vectors, single, present)

@@ -12,9 +12,9 @@ from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.ball_spring import store_ball_spring_moments
-from vigym.core.joint.bounded_forces import IDLE_TARGET, is_bounded
+from vigym.core.joint.bounded_forces import IDLE_TARGET, joint_has_bounded_forces
 from vigym.core.joint.coordinates import (
-    add_with_compensation,
+    compensated_add,
     coordinate_change,
     dof_rate_over_step,
     has_own_coordinate,
@@ -32,7 +32,7 @@ RESTING = 2.0  # steps of free fall: what approaches more slowly does not reboun
 
 
 @inline
-def store_bounded_forces(dof, mask):
+def store_joint_forces_and_target(dof, mask):
     """Write the forces of motor, limit and dry friction, and the motor's target."""
     motor, limit, friction = dof.converged_forces
     target = dof.target
@@ -60,14 +60,14 @@ def account_joint(d, i, knot3, h, mask):
         lost = lost + dof.damping * rate * mean
         dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
         dof.last_rate = where(mask, rate, dof.last_rate)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             motor, limit, friction = dof.converged_forces
             lost = lost - (limit + friction) * mean
             work = work + motor * mean
             absolute_work = absolute_work + absolute(motor * mean)
             almost = (1.0 - SATURATION) * dof.force_limit
             saturated = maximum(saturated, above(absolute(motor), almost))
-            store_bounded_forces(dof, mask)
+            store_joint_forces_and_target(dof, mask)
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
             force = stretch * dof.stiffness
@@ -151,8 +151,8 @@ def integrate_torque_work(d, knot3, h):
     Returns (work of those on three free rotations, sum of the absolutes of all).
 
     Three free rotations have no coordinates to multiply their torques with; the work of the others
-    is summed by ``torque_times_coordinate`` of `vigym.core.kernels.step`. A step back takes from
-    the absolutes what the steps around it cover twice.
+    is summed by ``sum_torque_coordinate_products`` in `vigym.core.kernels.step`. A step back takes
+    from the absolutes what the steps around it cover twice.
     """
     work, absolute_work = h * 0.0, h * 0.0
     for a in range(d.actuator_count):
@@ -183,13 +183,13 @@ def store_inputs(d, mask):
 def add_energies(d, dissipated, work, absolute_work, mask):
     """Add the energies [J] of a step to the sums of the environment."""
     env = d.environment
-    total, rest = add_with_compensation(env.dissipated, env.dissipated_remainder, dissipated, mask)
+    total, rest = compensated_add(env.dissipated, env.dissipated_remainder, dissipated, mask)
     env.dissipated = total
     env.dissipated_remainder = rest
-    total, rest = add_with_compensation(env.work, env.work_remainder, work, mask)
+    total, rest = compensated_add(env.work, env.work_remainder, work, mask)
     env.work = total
     env.work_remainder = rest
-    total, rest = add_with_compensation(
+    total, rest = compensated_add(
         env.absolute_work, env.absolute_work_remainder, absolute_work, mask
     )
     env.absolute_work = total

@@ -79,6 +79,6 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
         tree = mechanism.tree_joints
         first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         for joint, table in zip(rows.order, tables, strict=False):
-            masses = [mobility.inertia_along(first[joint.name] + j) for j in range(len(table))]
+            masses = [mobility.effective_inertia(first[joint.name] + j) for j in range(len(table))]
             table["effective_mass"] = masses
     return np.concatenate([DOF_MODEL.rows(0), *tables, springs])
