@@ -296,7 +296,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
 
         Args:
             seed: of the random initial state.
-            options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`.
+            options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`,
+                with the goals that the environment has (`Task.goal`).
 
         Raises:
             ValueError: another option, or a state that does not fit. The environment is unchanged.
@@ -307,7 +308,9 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         super().reset(seed=seed)
         positions, velocities = self.task.initial(self.mechanism, self.np_random)
         self._runner.start(positions, velocities)
-        if state is not None:
+        if state is None:
+            self._runner.draw_goals(self._streams())
+        else:
             self.sim.state = state
         observation, info = self._runner.reset_result()
         self._show()

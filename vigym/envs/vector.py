@@ -217,7 +217,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
                 `seed + 1` for the next and so on; None: the random streams continue.
             options: {"reset_mask": (num_envs,) bool} resets some environments only, in any mode;
                 {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for
-                each or one for all.
+                each or one for all, with the goals that the environments have (`Task.goal`).
 
         Returns:
             Observations (num_envs, n) of all, infos of those that were reset.
