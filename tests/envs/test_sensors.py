@@ -248,6 +248,18 @@ def test_wrong_sensors(option, message):
         Ranges("a", [(0, 0, 0)])
 
 
+@pytest.mark.parametrize("env_id", ["vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"])
+def test_quadrupeds_start_and_stand_on_terrain(env_id):
+    env = gym.make(env_id, terrain="rough", disable_env_checker=True).unwrapped
+    _, info = env.reset(seed=1)
+    assert env.sim.contacts.gap.min() == pytest.approx(0.0, abs=1e-9)
+    height = info["height"]
+    for _ in range(20):
+        *_, terminated, _, info = env.step(np.zeros(12))
+        assert not terminated
+    assert abs(info["height"] - height) < 0.05
+
+
 def test_wrong_terrain():
     with pytest.raises(ValueError, match="option terrain: found 'hills', expected None, a Terrain"):
         minitaur(terrain="hills")

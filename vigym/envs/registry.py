@@ -88,6 +88,9 @@ ENVIRONMENTS = (
     Entry("vigym/FourBar-v0", "vigym.envs.tasks.four_bar:FourBar", 400, 380.0),
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.tasks.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.tasks.minitaur:Minitaur", 1000, 15.0),
+    Entry("vigym/Quadruped-v0", "vigym.envs.tasks.quadruped:Quadruped", 500),
+    Entry("vigym/QuadrupedCommand-v0", "vigym.envs.tasks.quadruped_command:QuadrupedCommand", 500),
+    Entry("vigym/Exoskeleton-v0", "vigym.envs.tasks.exoskeleton:Exoskeleton", 1600),
     Entry("vigym/Snake-v0", "vigym.envs.tasks.snake:Snake", 500, 340.0),
     Entry(
         "vigym/SnakeSidewinding-v0",

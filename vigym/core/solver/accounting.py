@@ -23,11 +23,9 @@ from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.context import first_point_spring, loop_end
-from vigym.core.model.fields import NO_MOTOR, SKATE
+from vigym.core.model.fields import NO_MOTOR
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
-INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
-INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
@@ -98,29 +96,6 @@ def contact_power(d, contact, knot2, knot3):
     _, v2, spin2 = touching_velocity(d, contact, knot2, knot3)
     torsion = contact.torsional_friction * contact.converged_force[3] * (spin1 + spin2)
     return -0.5 * (dot(force, add(v1, v2)) + torsion)
-
-
-@phase(needs="contacts", otherwise=zero)
-def find_lanes_of_inexact_work(d, knot2, knot3, h):
-    """Find the lanes in which contacts work otherwise than their laws say.
-
-    The force of a step acts where bodies touch at its start, and its law holds where they touch at
-    its end. Where that place runs far, as on the rim of a disc that settles, the force does other
-    work: it may even give energy, which contacts never do.
-    """
-    error, size = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        if contact.kind < SKATE:
-            _, velocity, _ = touching_velocity(d, contact, knot2, knot3)
-            power = dot(contact.converged_world_force, velocity)
-            error = error + absolute(power - contact.converged_power)
-            size = size + absolute(contact_power(d, contact, knot2, knot3))
-    environment = d.environment
-    weight = 0.5 + 0.5 * environment.step_size / h
-    scale = environment.force_scale * environment.length_scale
-    allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
-    return above(error, allowed)
 
 
 @phase(needs="contacts", otherwise=zero)

@@ -20,15 +20,12 @@ from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import blend_knots, restore_knot, save_knot
-from vigym.core.solver.accounting import account, find_lanes_of_inexact_work
+from vigym.core.solver.accounting import account
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.residual import Method, Step
+from vigym.core.solver.step_checks import SMALLEST, reject_inexact_work, reject_other_roots
 
-SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
-SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stays inexact
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
-# [rad] the same of a step that may have led to another root of the equations
-OTHER_ROOT = 0.12
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
@@ -208,51 +205,6 @@ def solve_step(d, step, moving, iterations, tolerance):
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_failed_lanes(d, step, solved, SPLITTING, tolerance)
     return solved
-
-
-@inline
-def reject_inexact_work(d, step, part, done, failed):
-    """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
-
-    Returns (lanes that are done, lanes that failed).
-    """
-    if d.contact_count > 0:
-        inexact = find_lanes_of_inexact_work(d, step.knot2, step.knot3, step.h)
-        inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
-        return but_not(done, inexact), maximum(failed, inexact)
-    return done, failed
-
-
-@inline
-def find_lanes_with_springs(d):
-    """Find the lanes in which a joint, or a spring between points, has a stiffness."""
-    stiffness = d.full(0.0)
-    for p in range(d.dof_count):
-        stiffness = maximum(stiffness, d.dof(p).stiffness)
-    return above(stiffness, d.full(0.0))
-
-
-@inline
-def reject_other_roots(d, step, part, rate, solved):
-    """Let lanes fail whose smooth motion changes abruptly, unless their step is tiny already.
-
-    The equations of a large step have several roots, and energy appears at those that do not
-    continue the motion before: there bodies turn abruptly. Lanes with springs are left out, for a
-    stiff spring turns bodies back and forth at every step. ``rate`` is the largest angular speed
-    after the step [rad/s].
-
-    Returns (lanes that are done, lanes that failed).
-    """
-    done, failed = solved.done, solved.failed
-    h, limit = absolute(step.h), d.full(OTHER_ROOT)
-    suspects = both(but_not(done, solved.nonsmooth), above(h * rate, 0.5 * limit))
-    suspects = both(suspects, above(part, d.full(SMALLEST)))
-    if any_lane(suspects):
-        change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
-        jumps = both(suspects, above(h * max_over_body_lanes(change, h), limit))
-        jumps = but_not(jumps, find_lanes_with_springs(d))
-        done, failed = but_not(done, jumps), maximum(failed, jumps)
-    return done, failed
 
 
 @phase
