@@ -33,9 +33,9 @@ def test_every_environment_starts_where_another_one_is(env_id, options):
         info = env.step(env.action_space.sample() * 0.1)[-1]
     options = {"positions": info["joint_positions"], "velocities": info["joint_velocities"]}
     if env.mechanism.closing_joints:
-        tree = [joint for joint in env.mechanism.tree_joints if joint.actuated]
-        at = env.mechanism.position_names
-        names = [name for joint in tree for name in joint.position_names]
+        drawn = env.task.initial(env.mechanism, np.random.default_rng(0))[0]
+        at = env.mechanism.position_names  # joints of a loop follow from those that the task draws
+        names = [name for joint in drawn for name in env.mechanism.joints[joint].position_names]
         options = {"positions": {name: info["joint_positions"][at.index(name)] for name in names}}
         found = env.reset(seed=2, options=options)[1]
         for name in names:
