@@ -158,6 +158,10 @@ def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
 
 def _ground_text(ground: Ground) -> str:
     friction = "" if ground.friction is None else f", friction {_numbers(ground.friction)}"
+    if ground.terrain is not None:
+        maps, columns, rows = ground.terrain.heights.shape
+        size = f"{columns} x {rows} points, cells of {ground.terrain.cell:g} m"
+        return f"terrain, {maps} maps of {size}{friction}"
     return f"height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
 
 

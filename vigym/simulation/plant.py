@@ -110,6 +110,27 @@ class Plant:
             self.variants[environment] = mechanism
             self.assembled[environment] = Coordinates.assembled_pose(mechanism)
 
+    @property
+    def terrain_maps(self) -> Any:
+        """Number of the terrain's map under each environment, int or (count,)."""
+        maps = self.groups.terrain_maps
+        return int(maps[0]) if self.single else maps
+
+    def set_terrain_maps(self, maps: ArrayLike, mask: NDArray[np.bool_]) -> None:
+        """Put the environments of a mask (count,) on maps of the terrain, one number or (count,).
+
+        Raises:
+            ValueError: no terrain, or a number that is not of one of its maps.
+        """
+        ground = self.mechanism.ground
+        count = 0 if ground is None or ground.terrain is None else ground.terrain.maps
+        given = np.asarray(maps)
+        whole = given.dtype.kind in "iu" and given.shape in ((), (self.count,))
+        if not whole or (given < 0).any() or (given >= count).any():
+            expected = f"whole numbers below {count}, the maps of the terrain"
+            raise ValueError(f"terrain_map: found {maps!r}, expected {expected}")
+        self.groups.set_terrain_maps(np.where(mask, given, self.groups.terrain_maps))
+
     def place(self, positions: Array, velocities: Array, mask: NDArray[np.bool_]) -> None:
         """Start environments of a mask from coordinates (count, n) and velocities (count, n)."""
         if not np.count_nonzero(mask):

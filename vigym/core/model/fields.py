@@ -106,6 +106,8 @@ HEADER = Table(
     Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
     Field("interrupted", "whether calls of the step stop before their next one"),
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
+    Field("terrain_columns", "grid points of the terrain along x", feature="terrain"),
+    Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -131,6 +133,7 @@ HEADER = Table(
     Field("plan_fill_ins", "start of a list in the plan"),
     Field("plan_contacts", "start of a list in the plan"),
     Field("plan_motors", "start of a list in the plan"),
+    Field("plan_terrain", "start of the terrain's floats in the plan"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -192,6 +195,7 @@ CONTACT_PLAN = Table(
     Field("has_torsion", "whether the contact resists spin about its normal"),
     Field("partner", "row of the body that is touched, 0 for the ground"),
     Field("first_loop_row", "first of the three loop rows of a contact of two bodies, else -1"),
+    Field("plane_number", "which plane of the terrain it touches", feature="terrain"),
     kind=np.int64,
 )
 
@@ -227,6 +231,12 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     SKATE,
     WHEEL,
 ) = range(11)
+
+# planes of a terrain that a ball or rim may touch at once, each by a contact of its own
+PLANES = 3
+# floats of a terrain in the plan: edge of its square cells [m], x and y of its first point [m], its
+# largest height [m]; then the heights [m] of each map, point by point along y, column by column
+CELL_SIZE, FIRST_X, FIRST_Y, LARGEST_HEIGHT, HEIGHTS = range(5)
 
 # --- constants ------------------------------------------------------------------------------------
 ENVIRONMENT_MODEL = Table(
@@ -305,6 +315,7 @@ ENVIRONMENT_STATE = Table(
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
+    Field("terrain_map", "number of the map of heights", "1"),
     Field("present_knot", "number of the knot buffer that is the present one", "1"),
     Field("time_remainder", "rounding that is left of the time", "s"),
     Field("dissipated_remainder", "rounding that is left of the dissipated energy", "J"),
@@ -479,6 +490,7 @@ CONTACT_WORK = Table(
     Field("dual", "duals of the interior point (s, psi)", "m/s", 2),
     Field("dual_next", "these duals after the increment", "m/s", 2),
     Field("dual_slopes", "slopes of psi", "1", 4),
+    Field("plane", "plane of the terrain: unit normal (3), height along it, whether any", "m", 5),
 )
 
 # --- row kinds ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -197,6 +198,16 @@ class Elements(checks.ReadOnly):
                 setattr(other, kind, Collection((name, new[name]) for name in old))
         return other
 
+    def on_terrain_map(self: Self, number: int) -> Self:
+        """Return a copy with one map of its ground's terrain; itself where there are no others."""
+        if self.ground is None or self.ground.terrain is None or self.ground.terrain.maps == 1:
+            return self
+        terrain = self.ground.terrain
+        other = self.with_replaced_elements()
+        one = replace(terrain, heights=terrain.heights[number])
+        other.ground = replace(self.ground, terrain=one)
+        return other
+
     def _add_default_ground(self) -> None:
         if self.ground is None and self._adds_ground:
             self.ground = Ground()
@@ -236,7 +247,20 @@ class Elements(checks.ReadOnly):
     def ground_contact_names(self) -> list[str]:
         """Names of the contacts with the ground."""
         touching = self.collisions.values() if self.ground is not None else ()
-        return [name for collision in touching for name in contact_names(collision)]
+        planes = self.planes_of_ground
+        return [name for collision in touching for name in contact_names(collision, planes)]
+
+    @property
+    def ground_contact_bodies(self) -> list[str]:
+        """Names of the bodies that the contacts with the ground belong to, one for each."""
+        touching = self.collisions.values() if self.ground is not None else ()
+        planes = self.planes_of_ground
+        return [each.body for each in touching for _ in contact_names(each, planes)]
+
+    @property
+    def planes_of_ground(self) -> int:
+        """Contacts that each ball or rim has with the ground: three on terrain, one on a plane."""
+        return 3 if self.ground is not None and self.ground.terrain is not None else 1
 
     @property
     def has_nonsmooth_forces(self) -> bool:

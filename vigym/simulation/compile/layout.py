@@ -25,6 +25,7 @@ from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
+from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
 
 if TYPE_CHECKING:
@@ -165,6 +166,15 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
     return plan
 
 
+def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
+    """Return the rows of ACTUATOR_PLAN of all degrees of freedom that are driven."""
+    return [
+        (rows.body[joint.child], k, rows.dof[joint.name] + k)
+        for joint in tree
+        for k in range(joint.dofs if joint.effort else 0)
+    ]
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -178,11 +188,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     tree = mechanism.tree_joints
     active = [rows.of(joint) for joint in mechanism.ordered_joints if _is_active(mechanism, joint)]
     motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    actuators = [
-        (rows.body[joint.child], k, rows.dof[joint.name] + k)
-        for joint in tree
-        for k in range(joint.dofs if joint.effort else 0)
-    ]
+    actuators = _actuator_rows(tree, rows)
     plan = _join_lists(
         joints,
         {
@@ -192,6 +198,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_fill_ins": loops.fill_in_plan,
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+            "plan_terrain": terrain_numbers(mechanism),
         },
     )
     header = header_of(plan)
@@ -201,6 +208,10 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["actuator_count"] = len(actuators)
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
+    if mechanism.ground is not None and mechanism.ground.terrain is not None:
+        header["terrain_columns"], header["terrain_rows"] = mechanism.ground.terrain.heights.shape[
+            1:
+        ]
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

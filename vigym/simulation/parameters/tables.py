@@ -169,7 +169,7 @@ class ScaledTables:
         for collision in (
             self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
         ):
-            count = len(contact_names(collision))
+            count = len(contact_names(collision, self._mechanism.planes_of_ground))
             rows[collision.name] = [*range(start, start + count)]
             start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)

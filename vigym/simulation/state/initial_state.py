@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
@@ -47,12 +47,20 @@ class InitialState:
         base: Base,
         mask: NDArray[np.bool_],
         place_on_ground: bool,
+        terrain_map: ArrayLike | None = None,
     ) -> None:
         """Start the environments of a mask (count,), as `Simulator.reset` says."""
         q, qd = self._complete(positions, velocities, base, mask)
+        if terrain_map is not None:
+            self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
         if place_on_ground and self._ground.possible:
-            self._place(self._ground.place(q, self._readings.gaps), qd, mask)
+            for _ in range(self._ground.moves):
+                moved = self._ground.place(q, self._readings.gaps)
+                self._place(moved, qd, mask)
+                if np.abs(moved - q)[mask].max() < PLACED:
+                    break
+                q = moved
         self._readings.restart(mask)
 
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
@@ -126,6 +134,10 @@ def _filled(given: Array, others: Array | float) -> Array:
     return np.where(missing, others, given) if np.count_nonzero(missing) else given
 
 
+PLACED = 1e-12  # [m] move on terrain after which the bodies are placed
+MOST_MOVES = 200  # on terrain, where a move along z does not just close the gap along a normal
+
+
 class ContactGroup(NamedTuple):
     """Floating bodies that are placed as one, and the contacts, by index, of all they carry."""
 
@@ -142,11 +154,13 @@ class GroundPlacement:
 
     Attributes:
         possible: whether there is a ground, and a floating body with contacts.
+        moves: largest number of moves: on a plane one is exact.
     """
 
     def __init__(self, mechanism: Mechanism, coordinates: Coordinates) -> None:
         ground, groups = mechanism.ground, contact_groups(mechanism)
         self.possible = ground is not None and bool(groups)
+        self.moves = MOST_MOVES if mechanism.planes_of_ground > 1 else 1
         self._normal = np.zeros(3) if ground is None else np.asarray(ground.normal)
         self._contacts = len(mechanism.ground_contact_names)  # these come first
         self._groups = [
@@ -184,7 +198,8 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
         old, new = label[a], label[b]
         label = {root: new if name == old else name for root, name in label.items()}
     collisions = mechanism.collisions.values()
-    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c)]
+    planes = mechanism.planes_of_ground
+    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c, planes)]
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:
