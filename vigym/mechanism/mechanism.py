@@ -80,8 +80,8 @@ class Mechanism(Elements):
         position: ArrayLike,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         limits: ArrayLike | None = None,
-        damping: float = 0.0,
-        stiffness: float = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
         rest: ArrayLike = 0.0,
         effort: float | None = None,
         armature: float = 0.0,
@@ -95,7 +95,7 @@ class Mechanism(Elements):
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
         A joint whose child already hangs on another joint, or carries its parent, closes a loop; it
-        has no actuator, armature or friction.
+        has no actuator, motor or armature.
 
         Args:
             name: unique among joints.
@@ -106,8 +106,9 @@ class Mechanism(Elements):
             axis: of translation and rotation in the world (3,), planar: normal; scaled to length
                 one.
             limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
-            damping: [N s/m or N m s/rad], >= 0.
-            stiffness: [N/m or N m/rad], >= 0.
+            damping: [N s/m or N m s/rad], >= 0: a number, or one per degree of freedom in the order
+                of `velocity_names`, the same for three rotations.
+            stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period.
             rest: coordinate(s) where the spring is slack; spherical and floating: 0.
             effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
@@ -129,7 +130,7 @@ class Mechanism(Elements):
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint(joint, self._index)
         self._closing += (name,) if closes_loop else ()
-        self.notes += joints.limit_notes(joint, closes_loop)
+        self.notes += joints.limit_notes(joint)
         return self.joints.add(name, joint)
 
     def add_frame(

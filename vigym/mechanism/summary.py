@@ -128,8 +128,8 @@ def describe_joint(joint: Any, limits: Iterable[Any] | None, closes_loop: bool) 
         "limits": None if limits is None else [[_finite(end) for end in pair] for pair in limits],
         "effort": joint.effort,
         "velocity": joint.velocity,
-        "damping": joint.damping,
-        "stiffness": joint.stiffness,
+        "damping": np.asarray(joint.damping).tolist(),
+        "stiffness": np.asarray(joint.stiffness).tolist(),
         "armature": joint.armature,
         "friction": joint.friction,
         "closes_loop": closes_loop,
@@ -241,10 +241,14 @@ def _joint_texts(joint: Row) -> list[str]:
     ]
     extras = [f"limits {', '.join(map(_numbers, limits))}"] if limits else []
     parameters = ("damping", "stiffness", "armature", "friction", "effort", "velocity")
-    extras += [f"{name} {joint[name]:g}" for name in parameters if joint[name]]
+    extras += [f"{name} {_one_or_more(joint[name])}" for name in parameters if np.any(joint[name])]
     ends = f"{joint['parent']} -> {joint['child']}"
     axis = f"axis {_numbers(joint['axis'])}"
     return [joint["name"], joint["type"], ends, axis, ", ".join(extras)]
+
+
+def _one_or_more(value: float | list[float]) -> str:
+    return _numbers(value) if isinstance(value, list) else f"{value:g}"
 
 
 def _numbers(values: Iterable[float]) -> str:

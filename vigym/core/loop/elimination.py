@@ -29,7 +29,7 @@ from vigym.core.joint.geometry import (
     rotation_increment_axis,
     translation_axis,
 )
-from vigym.core.loop.constraints import loop_arms, row_direction
+from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.couplings import coupling_factor
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale, zero3
 from vigym.core.model.context import loop_end
@@ -134,7 +134,7 @@ def assemble_loop_rows(d, knot2, knot3):
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             direction2 = row_direction(d, loop, loop_row, knot2)
-            direction3 = row_direction(d, loop, loop_row, knot3)
+            direction3 = row_slope(d, loop, loop_row, knot3)
             own = d.full(0.0)
             if loop_row.kind > ORIENTATION_ROW:
                 slope = d.dof(loop_row.dof).compliance

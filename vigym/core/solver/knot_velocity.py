@@ -29,6 +29,7 @@ from vigym.core.loop.constraints import (
     add_point_spring_momentum_loads,
     loop_rate_residuals,
     update_loop_motion,
+    write_closing_increments,
 )
 from vigym.core.loop.couplings import coupling_rate_residuals
 from vigym.core.loop.elimination import (
@@ -163,6 +164,7 @@ def solve_knot_velocities(d, knot):
         factorise_at_knot(d, knot)
         solve_knot_motion(d, knot, h1, sweep == 0, active)
         if has_laws:
+            write_closing_increments(d, knot, 0.0)
             of_joints = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
             law_error = maximum(of_joints, update_contacts_after_increment(d, one, PROX))
             active = both(active, above(law_error, goal))

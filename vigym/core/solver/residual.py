@@ -54,6 +54,7 @@ from vigym.core.loop.constraints import (
     largest_point_spring_term,
     loop_residuals,
     update_loop_anchors,
+    write_closing_increments,
 )
 from vigym.core.loop.couplings import coupling_residuals
 from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
@@ -283,6 +284,7 @@ def update_forces_after_increment(d, step, iteration):
     inertial = reduce_over_bodies(inertial, one)
     of_velocities, of_forces = law_error, law_error
     if d.has_bounded_forces > 0:
+        write_closing_increments(d, step.knot3, 1.0)
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
         if iteration.method.interior_point:

@@ -104,8 +104,9 @@ class JointParameters(ReadOnly):
 
     Attributes:
         limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
-        damping: [N s/m or N m s/rad], >= 0.
-        stiffness: [N/m or N m/rad], >= 0.
+        damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom, the same for
+            three rotations.
+        stiffness: [N/m or N m/rad], >= 0; as `damping`.
         rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
         effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
         armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
@@ -114,8 +115,8 @@ class JointParameters(ReadOnly):
     """
 
     limits: ArrayLike | None = None
-    damping: float = 0.0
-    stiffness: float = 0.0
+    damping: ArrayLike = 0.0
+    stiffness: ArrayLike = 0.0
     rest: ArrayLike = 0.0
     effort: float | None = None
     armature: float = 0.0
@@ -155,6 +156,7 @@ class Joint(JointParameters):
         child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the
             identity, unless a loop is open there.
         limits: (dofs, 2) lower and upper value [rad or m]; None without.
+        damping, stiffness: a number for all degrees of freedom, or (dofs,) where they differ.
         rest: coordinates where the spring is slack, one per position; () of spherical and floating
             joints.
     """
@@ -169,6 +171,8 @@ class Joint(JointParameters):
     child_position: Array
     child_rotation: Array
     limits: Array | None
+    damping: float | Array
+    stiffness: float | Array
     rest: tuple[float, ...]
 
     @property
@@ -185,6 +189,26 @@ class Joint(JointParameters):
     def actuated(self) -> bool:
         """Whether an actuator drives the joint's degrees of freedom."""
         return bool(self.effort) and self.dofs > 0
+
+    @property
+    def dof_damping(self) -> Array:
+        """Damping of each degree of freedom (dofs,) [N s/m or N m s/rad]."""
+        return np.full(self.dofs, self.damping, np.float64)
+
+    @property
+    def dof_stiffness(self) -> Array:
+        """Stiffness of each degree of freedom (dofs,) [N/m or N m/rad]."""
+        return np.full(self.dofs, self.stiffness, np.float64)
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether a degree of freedom has damping."""
+        return bool(np.any(self.damping))
+
+    @property
+    def is_sprung(self) -> bool:
+        """Whether a degree of freedom has a spring."""
+        return bool(np.any(self.stiffness))
 
     @property
     def is_open(self) -> bool:
@@ -267,8 +291,8 @@ def make_joint(
         axis=axis,
         axis2=_second_axis(joint_type, axis, placement.axis2, element),
         limits=_limits(joint_type, parameters.limits, element),
-        damping=checks.require_number(parameters.damping, f"{element} damping", 0.0),
-        stiffness=checks.require_number(parameters.stiffness, f"{element} stiffness", 0.0),
+        damping=_per_dof(joint_type, parameters.damping, f"{element} damping"),
+        stiffness=_per_dof(joint_type, parameters.stiffness, f"{element} stiffness"),
         rest=_rest(joint_type, parameters.rest, element),
         effort=_optional(parameters.effort, f"{element} effort"),
         armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
@@ -306,7 +330,7 @@ def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
         return
 
 
-def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
+def limit_notes(joint: Joint) -> list[Note]:
     """Return notes about limits of a new joint that are not enforced."""
     notes = []
     if joint.velocity is not None and np.isfinite(joint.velocity):
@@ -315,10 +339,6 @@ def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
             "and this joint has none"
         )
         notes.append(Note("not enforced", f"joint {joint.name!r} velocity", message))
-    if joint.limits is not None and closes_loop:
-        message = "the joint closes a loop; add it before the others of its loop"
-        message = f"{joint.limits.tolist()}: {message}"
-        notes.append(Note("not enforced", f"joint {joint.name!r} limits", message))
     return notes
 
 
@@ -366,6 +386,21 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
     return pairs
 
 
+def _per_dof(joint_type: JointType, value: Any, element: str) -> float | Array:
+    """Return a number >= 0, or (dofs,) where degrees of freedom have different ones."""
+    if np.ndim(value) == 0:
+        return checks.require_number(value, element, 0.0)
+    dofs = joint_type.dofs
+    expected = f"a number >= 0, or one for each of {dofs} degrees of freedom"
+    values = checks.require_numbers(value, element, expected)
+    found = f"{element}: found {value!r}, expected"
+    if values.shape != (dofs,) or not (np.isfinite(values) & (values >= 0.0)).all():
+        raise MechanismError(f"{found} {expected}")
+    if joint_type.has_quaternion and np.ptp(values[-3:]) > 0.0:
+        raise MechanismError(f"{found} the same number for all three rotations")
+    return float(values[0]) if dofs and not np.ptp(values) else values
+
+
 def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
     size = 0 if joint_type.has_quaternion else len(joint_type.positions)
     values = np.atleast_1d(np.asarray(rest)).tolist()
@@ -394,7 +429,7 @@ def _check_supported(joint: Joint, element: str) -> None:
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)
-            if value:
+            if np.any(value):
                 raise MechanismError(
                     f"{element} {quantity}: found {value:g}, expected none for a fixed joint"
                 )

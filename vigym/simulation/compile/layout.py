@@ -69,7 +69,7 @@ class Rows:
 def _has_rate_force(joint: Joint) -> bool:
     """Return whether rates of a joint set a force."""
     driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
-    return joint.damping > 0 or joint.armature > 0 or driven_ball
+    return joint.is_damped or joint.armature > 0 or driven_ball
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
@@ -80,10 +80,10 @@ def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
         for name in (coupling.joint, coupling.other)
     }
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
-    return joint.stiffness > 0 or bounded or bool(coupled & joint.coordinate_names)
+    return joint.is_sprung or bounded or bool(coupled & joint.coordinate_names)
 
 
-def _is_active(mechanism: Mechanism, joint: Joint) -> bool:
+def is_active(mechanism: Mechanism, joint: Joint) -> bool:
     """Return whether coordinates or rates of a joint set a force."""
     return _has_rate_force(joint) or _has_coordinate_force(mechanism, joint)
 
@@ -101,7 +101,7 @@ def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
     dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
     if dofs == (0, 1):
         return HINGE_PIVOT
-    is_free = not (_has_rate_force(joint) or joint.stiffness or has_fill_ins)
+    is_free = not (_has_rate_force(joint) or joint.is_sprung or has_fill_ins)
     return BALL_PIVOT if dofs == (0, 3) and is_free else GENERAL_PIVOT
 
 
@@ -122,11 +122,11 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row["translation_count"] = len(joint.joint_type.translations)
         row["rotation_count"] = len(joint.joint_type.rotations)
         row["has_rate_force"] = _has_rate_force(joint)
-        row["has_spring"] = joint.stiffness > 0
+        row["has_spring"] = joint.is_sprung
         row["motor_kind"] = _motor_kind(mechanism, joint)
-        row["has_limit"] = joint.limits is not None and in_tree
+        row["has_limit"] = joint.limits is not None
         row["has_friction"] = joint.friction > 0
-        row["has_forces"] = _is_active(mechanism, joint) or bool(joint.effort)
+        row["has_forces"] = is_active(mechanism, joint) or bool(joint.effort)
         row["has_coordinate_force"] = _has_coordinate_force(mechanism, joint)
         if in_tree:
             row["pivot_kind"] = _pivot_kind(joint, loops.fill_ins[rows.of(joint)][1] > 0)
@@ -176,7 +176,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     """
     joints = _joint_rows(mechanism, rows, loops)
     tree = mechanism.tree_joints
-    active = [rows.of(joint) for joint in mechanism.ordered_joints if _is_active(mechanism, joint)]
+    active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
     motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
     actuators = [
         (rows.body[joint.child], k, rows.dof[joint.name] + k)

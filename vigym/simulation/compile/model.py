@@ -26,7 +26,7 @@ from vigym.mechanism.topology.mobility_spread import check_mobility_spread
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
-from vigym.simulation.compile.layout import Rows, build_plan
+from vigym.simulation.compile.layout import Rows, build_plan, is_active
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
             add(POSITION_ROW, joint.name, ends, (u, 0.0))
         for u, w in imposed.rotations:
             add(ORIENTATION_ROW, joint.name, ends, (u, w))
-        if joint.stiffness or joint.damping:
+        if is_active(mechanism, joint):
             row, n = bodies[rows.loop[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row["translation_axes"].reshape(3, 3)[j]
@@ -158,13 +158,22 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
                     COMPLIANT_ORIENTATION_ROW,
                     joint.name,
                     ends,
-                    (0.0, row["child_axis"]),
+                    _rotation_vectors(joint, row, j),
                     first + n + j,
                 )
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
         add(COMPLIANT_LENGTH_ROW, name, (spring.a, spring.b), (0.0, 0.0), rows.dof[name])
     return found + _coupling_rows(mechanism, rows)
+
+
+def _rotation_vectors(joint: Joint, row: np.void, j: int) -> tuple[Any, Any]:
+    """Return the axis of free rotation j of a joint, fixed in the parent or else in the child."""
+    if joint.joint_type.has_quaternion:
+        return 0.0, np.eye(3)[j]
+    if joint.joint_type.needs_second_axis and j == 0:
+        return row["parent_axis"], 0.0
+    return 0.0, row["child_axis"]
 
 
 def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:

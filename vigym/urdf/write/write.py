@@ -247,6 +247,10 @@ def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
     if joint.limits is not None and not joint.joint_type.bounded:
         found = f"found limits {joint.limits.tolist()} on type {joint.type!r}"
         yield f"{found}, expected one of: {', '.join(_BOUNDED_TYPES)}"
+    for quantity in ("damping", "stiffness"):
+        value = getattr(joint, quantity)
+        if np.ndim(value):
+            yield f"found {quantity} {value.tolist()}, expected one number for all coordinates"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):
