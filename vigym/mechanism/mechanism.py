@@ -130,7 +130,7 @@ class Mechanism(Elements):
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint(joint, self._index)
         self._closing += (name,) if closes_loop else ()
-        self.notes += joints.limit_notes(joint)
+        self.notes += motors.velocity_notes(joint)
         return self.joints.add(name, joint)
 
     def add_frame(
@@ -212,7 +212,7 @@ class Mechanism(Elements):
         """
         motors.check_motor_joint(joint, self.joints, self._index.closing, self._motors)
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
-        joints.remove_velocity_note(self.notes, self.joints[joint])
+        motors.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)
 
     def add_coupling(

@@ -205,7 +205,8 @@ def write_closing_increments(d, knot, closes):
         if is_bounded(closure):
             shift, rotation = loop_newton_increment(d, loop, knot)
             by_shift, by_rotation = loop_closure_correction(d, loop, knot)
-            shift, rotation = axpy(closes, by_shift, shift), axpy(closes, by_rotation, rotation)
+            part = d.full(closes)
+            shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
             for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
                 loop_row = d.loop_row(r)
                 if loop_row.kind > ORIENTATION_ROW:

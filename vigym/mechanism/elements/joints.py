@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import WORLD, Note
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 
@@ -104,8 +104,7 @@ class JointParameters(ReadOnly):
 
     Attributes:
         limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
-        damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom, the same for
-            three rotations.
+        damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom.
         stiffness: [N/m or N m/rad], >= 0; as `damping`.
         rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
         effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
@@ -280,8 +279,9 @@ def make_joint(
     joint_type = JOINT_TYPES[checks.require_one_of(type, JOINT_TYPES, f"{element} type")]
     axis = checks.require_direction(placement.axis, f"{element} axis")
     position = checks.require_vector(placement.position, f"{element} position")
-    child_position = _or(placement.child_position, position)
-    child_rotation = _or(placement.child_rotation, IDENTITY)
+    child_position, child_rotation = placement.child_position, placement.child_rotation
+    child_position = position if child_position is None else child_position
+    child_rotation = IDENTITY if child_rotation is None else child_rotation
     joint = Joint(
         name=name,
         type=type,
@@ -320,30 +320,6 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Collection[str]
     if parent == child:
         found = f"{child!r} as parent and child"
         raise MechanismError(f"{element}: found {found}, expected two bodies")
-
-
-def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
-    """Remove the note on a velocity limit that is not enforced."""
-    element = f"joint {joint.name!r} velocity" if joint.velocity is not None else None
-    for number in (k for k, note in enumerate(notes) if note.element == element):
-        del notes[number]  # notes are in the order of joints: it is soon found
-        return
-
-
-def limit_notes(joint: Joint) -> list[Note]:
-    """Return notes about limits of a new joint that are not enforced."""
-    notes = []
-    if joint.velocity is not None and np.isfinite(joint.velocity):
-        message = (
-            f"velocity limit {joint.velocity:g} ignored: only motors enforce it (add_motor), "
-            "and this joint has none"
-        )
-        notes.append(Note("not enforced", f"joint {joint.name!r} velocity", message))
-    return notes
-
-
-def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
-    return default if value is None else value
 
 
 def _optional(value: Any, element: str) -> float | None:
@@ -387,18 +363,8 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
 
 
 def _per_dof(joint_type: JointType, value: Any, element: str) -> float | Array:
-    """Return a number >= 0, or (dofs,) where degrees of freedom have different ones."""
-    if np.ndim(value) == 0:
-        return checks.require_number(value, element, 0.0)
-    dofs = joint_type.dofs
-    expected = f"a number >= 0, or one for each of {dofs} degrees of freedom"
-    values = checks.require_numbers(value, element, expected)
-    found = f"{element}: found {value!r}, expected"
-    if values.shape != (dofs,) or not (np.isfinite(values) & (values >= 0.0)).all():
-        raise MechanismError(f"{found} {expected}")
-    if joint_type.has_quaternion and np.ptp(values[-3:]) > 0.0:
-        raise MechanismError(f"{found} the same number for all three rotations")
-    return float(values[0]) if dofs and not np.ptp(values) else values
+    equal = 3 if joint_type.has_quaternion else 0
+    return checks.require_one_or_each(value, element, joint_type.dofs, equal)
 
 
 def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
@@ -423,9 +389,8 @@ def _check_supported(joint: Joint, element: str) -> None:
             f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
         )
     if joint.armature and joint.joint_type.has_quaternion:
-        raise MechanismError(
-            f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint"
-        )
+        found = f"found {joint.armature:g}, expected 0 for a {joint.type} joint"
+        raise MechanismError(f"{element} armature: {found}")
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import Note
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 
@@ -109,6 +112,25 @@ def make_motor(
         checks.require_number(limit, f"{element} effort", 0.0, infinite=True),
         model,
     )
+
+
+def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
+    """Remove the note on a velocity limit that is not enforced."""
+    element = f"joint {joint.name!r} velocity" if joint.velocity is not None else None
+    for number in (k for k, note in enumerate(notes) if note.element == element):
+        del notes[number]  # notes are in the order of joints: it is soon found
+        return
+
+
+def velocity_notes(joint: Joint) -> list[Note]:
+    """Return a note about the velocity limit of a new joint, which is not enforced."""
+    if joint.velocity is None or not np.isfinite(joint.velocity):
+        return []
+    message = (
+        f"velocity limit {joint.velocity:g} ignored: only motors enforce it (add_motor), "
+        "and this joint has none"
+    )
+    return [Note("not enforced", f"joint {joint.name!r} velocity", message)]
 
 
 def check_motor_joint(

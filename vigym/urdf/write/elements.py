@@ -215,7 +215,9 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
 
 def _dynamics(joint: Joint) -> ET.Element | None:
     """Return <dynamics> without the values that are zero, None if it is empty."""
-    damping, stiffness = (max(each.tolist(), default=0.0) for each in (joint.dof_damping, joint.dof_stiffness))
+    damping, stiffness = (
+        max(each.tolist(), default=0.0) for each in (joint.dof_damping, joint.dof_stiffness)
+    )
     values = {
         "damping": damping,
         "friction": joint.friction,
