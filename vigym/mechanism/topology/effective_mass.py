@@ -174,7 +174,8 @@ class Mobility:
 
     def _closing_rates(self, frames: JointFrames) -> Array:
         """Return the rates (joint's dofs, dofs) along a loop-closing joint at unit rates."""
-        (axes, fixed_in), poses = dof_axes(frames), self._poses
+        axes, fixed_in = dof_axes(frames)
+        poses = self._poses
         n = len(frames.joint_type.translations)
         directions = (poses.R[0, fixed_in] @ axes[..., None])[..., 0]
         anchor = poses.x[0, frames.b] + poses.R[0, frames.b] @ frames.anchor_b
