@@ -37,7 +37,8 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from vigym.core.compiler.simd import LANES, LanesType, lanes_of, slot_pointer, spread_value
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
-ALL_FEATURES = frozenset({"loops", "contacts"})
+LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
+ALL_FEATURES = LOOPS_AND_CONTACTS | {"inputs"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)
@@ -125,12 +126,15 @@ def group_data(
 ):
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single
-    environment.
+    ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
+    and a float where held wrenches or prescribed motions are there too; ``batch`` is None for a
+    single environment.
     """
     vectors = lanes_of(state.dtype)
     single = batch == types.none
-    present = frozenset() if features == types.none else ALL_FEATURES
+    present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
+    if isinstance(features, types.Float):
+        present = ALL_FEATURES
     data = DataType(state.dtype if single else vectors, vectors, single, present)
 
     def generate(context, builder, sig, args):

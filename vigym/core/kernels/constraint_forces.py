@@ -4,6 +4,7 @@ They are recovered for the last step.
 """
 
 from vigym.core.body.dynamics import assemble_body_blocks, body_residuals, write_previous_step_terms
+from vigym.core.body.wrenches import add_last_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, where
@@ -64,6 +65,7 @@ def assemble_wrenches(d, knot2, knot3, h, h0):
     w = d.wide
     sum_joint_closures(d, knot3)
     write_previous_step_terms(w, knot2, w.full(h), w.full(h0 / h))
+    add_last_wrenches(d)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     apply_loop_forces(d, knot2)

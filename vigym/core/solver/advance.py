@@ -17,6 +17,7 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.loop.constraints import store_point_spring_lengths
 from vigym.core.loop.elimination import keep_multipliers, restore_multipliers
+from vigym.core.loop.motions import set_goals
 from vigym.core.model.context import knot_buffer, turn_knot_buffers
 from vigym.core.model.kept import blend_knots, keep_knot, restore_knot
 from vigym.core.model.layout import KNOT_BUFFERS
@@ -235,6 +236,7 @@ def advance(d, dt, lanes, tolerance):
         knot3 = knot_buffer(d, -1)
         keep_last_knot(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
+        set_goals(d, 1.0 - left + part, dt)
         solved = solve_step(d, step, moving, iterations, tolerance)
         iterations = solved.iterations
         done, failed = reject_inexact_work(d, step, part, solved.done, solved.failed)

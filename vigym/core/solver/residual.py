@@ -8,6 +8,7 @@ from vigym.core.body.dynamics import (
     increment_as_force,
     predict,
 )
+from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import (
     any_lane,
@@ -58,6 +59,7 @@ from vigym.core.loop.constraints import (
 )
 from vigym.core.loop.couplings import coupling_residuals
 from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
+from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding
 from vigym.core.model.kept import keep_factors, restore_factors
 from vigym.core.solver.ldu import (
@@ -239,6 +241,8 @@ def start_step(d, step, lanes, damped):
     moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
     largest = maximum(reduce_over_bodies(largest, o), moment / environment.length_scale)
     environment.position_term = reduce_over_bodies(positions, o)
+    if d.wrench_count > 0:
+        largest = maximum(largest, add_wrenches(d, step.knot2, step.rho))
     environment.largest_term = maximum(largest, position_roundings(d) * environment.position_term)
 
 
@@ -257,6 +261,8 @@ def assemble_forces(d, step, iteration):
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
+    if d.motion_count > 0:
+        gap = maximum(gap, motion_residuals(d, step.knot3, step.h))
     if d.contact_count > 0:
         evaluate_contact_gaps(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:

@@ -163,6 +163,11 @@ class Mobility:
         numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
         return np.asarray(np.sqrt(least) * np.sqrt(self._connected[numbers] @ masses))
 
+    def rank_along(self, dofs: Sequence[int]) -> int:
+        """Count how many of these degrees of freedom of the tree move independently."""
+        values = np.linalg.svd(self._motions[list(dofs)], compute_uv=False)
+        return int((values > RANK).sum())
+
     def closing_inertias(self, inverse: Array | None = None) -> Array:
         """Return the effective inertias (n,) along the dofs of all loop-closing joints.
 

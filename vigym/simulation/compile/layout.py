@@ -19,7 +19,9 @@ from vigym.core.model.fields import (
     HEADER,
     HINGE_PIVOT,
     NO_MOTOR,
+    MOTION_PLAN,
     PD_MOTOR,
+    PRESCRIBED_ROW,
 )
 from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
@@ -61,6 +63,15 @@ class Rows:
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
 
+    @property
+    def velocity_dofs(self) -> dict[str, int]:
+        """Degree of freedom of each velocity coordinate of the tree's joints."""
+        return {
+            name: self.dof[joint.name] + j
+            for joint in self.order
+            for j, name in enumerate(joint.velocity_names)
+        }
+
     def of(self, joint: Joint) -> int:
         """Return the row of a joint: that of the body it carries, or of the loop it closes."""
         return self.loop.get(joint.name, self.body[joint.child])
@@ -78,7 +89,7 @@ def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
         name
         for coupling in mechanism.couplings.values()
         for name in (coupling.joint, coupling.other)
-    }
+    } | {*mechanism.motions}
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
     return joint.is_sprung or bounded or bool(coupled & joint.coordinate_names)
 
@@ -144,7 +155,7 @@ def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
         plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
         plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind not in (COUPLED_ROW, CONTACT_ROW):
+        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
             plan[row.owner]["first_loop_row"] = r
             plan[row.owner]["loop_row_count"] += 1
 
@@ -163,6 +174,14 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
         header_of(plan)[name] = start
         start += integers.size
     return plan
+
+
+def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[int]]:
+    """Find the loop row of each prescribed motion, in the order of the motions."""
+    dofs = rows.velocity_dofs
+    found = {row.dof: r for r, row in enumerate(loops.rows) if row.kind == PRESCRIBED_ROW}
+    names = mechanism.motions
+    return [(found[dofs[name]],) for name in names]
 
 
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
@@ -192,6 +211,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_fill_ins": loops.fill_in_plan,
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+            "plan_motions": np.array(_motion_rows(mechanism, rows, loops), MOTION_PLAN.dtype),
         },
     )
     header = header_of(plan)
@@ -201,6 +221,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["actuator_count"] = len(actuators)
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
+    header["motion_count"] = len(mechanism.motions)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

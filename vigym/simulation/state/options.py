@@ -119,4 +119,5 @@ def _irreversible_elements(mechanism: Mechanism) -> list[str]:
     found += [f"joint {joint.name!r} with friction" for joint in joints if joint.friction > 0]
     found += [f"spring {spring.name!r}, damped" for spring in springs if spring.damping > 0]
     found += [f"the motor of joint {name!r}" for name in mechanism.motors]
+    found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     return found + [f"contact {name!r}" for name in mechanism.contact_names]
