@@ -210,7 +210,9 @@ class Mechanism(Constraints):
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        motors.check_motor_joint(joint, self.joints, self._index.closing, self._motors, self.motions)
+        motors.check_motor_joint(
+            joint, self.joints, self._index.closing, self._motors, self.motions
+        )
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
         motors.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)

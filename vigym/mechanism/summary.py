@@ -79,7 +79,16 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "joints": [_joint_texts(joint) for joint in found["joints"]],
         "loops": [[f"{loop['joint']} closes a loop", loop["rows"]] for loop in found["loops"]],
     }
-    for title in ("springs", "motors", "motions", "couplings", "contacts", "pairs", "skates", "wheels"):
+    for title in (
+        "springs",
+        "motors",
+        "motions",
+        "couplings",
+        "contacts",
+        "pairs",
+        "skates",
+        "wheels",
+    ):
         tables[title] = [list(row.values()) for row in found[title]]
     tables["frames"] = [[name, f"on {body}"] for name, body in found["frames"].items()]
     tables["not simulated as written"] = [[str(note)] for note in mechanism.notes]

@@ -58,7 +58,9 @@ class AppliedForces:
             raise ValueError('apply: found precision="float32", expected "float64"')
         given = {"force": force, "torque": torque, "point": point}
         parts = [
-            vector_rows((0.0, 0.0, 0.0) if value is None else value, plant.count, plant.single, name)
+            vector_rows(
+                (0.0, 0.0, 0.0) if value is None else value, plant.count, plant.single, name
+            )
             for name, value in given.items()
         ]
         none = np.zeros((plant.count, 6))

@@ -169,15 +169,14 @@ class Plant:
         each, places = np.unique(times, return_inverse=True)
         motions = self.mechanism.motions.values()
         rows = np.array([[motion.at(time) for motion in motions] for time in each.tolist()])
-        return rows.reshape(len(each), -1)[places.reshape(times.shape)].reshape(self.count, -1)
+        samples: Array = rows.reshape(len(each), -1)[places.reshape(times.shape)]
+        return samples.reshape(self.count, -1)
 
     @property
     def motion_forces(self) -> Array:
         """Forces (count, motions) of prescribed motions at the first knot of the last step."""
         groups = self.groups
-        rows, sizes = snapshot.read_multipliers(
-            groups.plan, groups.state, self.single, self.count
-        )
+        rows, sizes = snapshot.read_multipliers(groups.plan, groups.state, self.single, self.count)
         total = sizes.sum(axis=1)
         share = np.divide(2.0 * sizes[:, 0], total, out=np.zeros_like(total), where=total > 0.0)
         return rows * share[:, None]

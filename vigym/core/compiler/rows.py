@@ -38,7 +38,7 @@ from vigym.core.compiler.simd import LANES, LanesType, lanes_of, slot_pointer, s
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
-ALL_FEATURES = LOOPS_AND_CONTACTS | {"inputs"}
+ALL_FEATURES = LOOPS_AND_CONTACTS | {"extras"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)

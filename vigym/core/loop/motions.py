@@ -11,7 +11,7 @@ from vigym.core.joint.coordinates import coordinate, dof_rate_over_step
 from vigym.core.loop.couplings import coordinate_at, coupled_dofs, dof_rate_from_velocities
 
 
-@phase(needs="inputs")
+@phase(needs="extras")
 def read_motions(d, targets, first, stage):
     """Read the values and rates at the end of a step of the call, behind the motors' targets."""
     o = d.full(0.0)
@@ -23,7 +23,7 @@ def read_motions(d, targets, first, stage):
         motion.end_rate = read_column(targets, first, column + 2 * m + 1, o)
 
 
-@phase(needs="inputs")
+@phase(needs="extras")
 def set_goals(d, part, dt):
     """Write coordinate and rate that a step has to reach, at a part of the call's step."""
     u = 1.0 - part
@@ -38,7 +38,7 @@ def set_goals(d, part, dt):
         motion.goal_rate = slope / dt
 
 
-@phase(needs="inputs", otherwise=zero)
+@phase(needs="extras", otherwise=zero)
 def motion_residuals(d, knot3, h):
     """Write the residuals of prescribed motions at the present guess of knot 3.
 
@@ -56,7 +56,7 @@ def motion_residuals(d, knot3, h):
     return worst
 
 
-@phase(needs="inputs")
+@phase(needs="extras")
 def motion_rate_residuals(d, knot):
     """Write the residuals of prescribed motions by the velocities at a knot."""
     for m in range(d.motion_count):
@@ -79,7 +79,7 @@ def no_work(d, knot3, h):
     return d.full(0.0), d.full(0.0)
 
 
-@phase(needs="inputs", otherwise=no_work)
+@phase(needs="extras", otherwise=no_work)
 def motion_work(d, knot3, h):
     """Find the work of prescribed motions at the first knot of a step.
 
@@ -100,7 +100,7 @@ def motion_work(d, knot3, h):
     return work, absolute_work
 
 
-@phase(needs="inputs", otherwise=zero)
+@phase(needs="extras", otherwise=zero)
 def knot_motion_work(d, knot):
     """Find the work of prescribed motions in the half step up to a knot [J]."""
     work = d.full(0.0)
@@ -111,7 +111,7 @@ def knot_motion_work(d, knot):
     return work
 
 
-@phase(needs="inputs")
+@phase(needs="extras")
 def store_motions(d, mask):
     """Write the coordinates and rates that were reached, in the lanes of the mask."""
     for m in range(d.motion_count):
@@ -120,7 +120,7 @@ def store_motions(d, mask):
         motion.value_rate = where(mask, motion.goal_rate, motion.value_rate)
 
 
-@phase(needs="inputs")
+@phase(needs="extras")
 def start_motions(d, velocities, first):
     """Start prescribed motions at the present coordinates and the given rates."""
     o = d.full(0.0)

@@ -91,7 +91,8 @@ def _read(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
     """View (groups, blocks, fields, LANES) as (environments, rows, fields); a copy if need be."""
     if single:
         return blocks[0].transpose(0, 2, 1).reshape(1, -1, blocks.shape[2])
-    return blocks.transpose(0, 3, 1, 2).reshape(-1, *blocks.shape[1:3])[:count]
+    groups, rows, fields, lanes = blocks.shape
+    return blocks.transpose(0, 3, 1, 2).reshape(groups * lanes, rows, fields)[:count]
 
 
 def _write(

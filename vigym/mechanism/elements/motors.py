@@ -143,12 +143,13 @@ class Motion(ReadOnly):
         """
         if self.function is None:
             return self._between_samples(time)
+        value = self._value(self.function, time)
         if self.rate is not None:
-            return self._value(self.function, time), self._value(self.rate, time)
+            return value, self._value(self.rate, time)
         e = DIFFERENCE
         away = [self._value(self.function, time + k * e) for k in (-2, -1, 1, 2)]
         slope = (away[0] - 8.0 * away[1] + 8.0 * away[2] - away[3]) / (12.0 * e)
-        return self._value(self.function, time), slope
+        return value, slope
 
     def _value(self, function: Callable[[float], float], time: float) -> float:
         element = f"motion of {self.coordinate!r} at {time:g} s"
@@ -161,12 +162,15 @@ class Motion(ReadOnly):
         k = int(np.searchsorted(self.times, time, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
             return float(self.values[0 if k < 0 else -1]), 0.0
-        slopes = np.gradient(self.values, self.times, edge_order=min(2, len(self.times) - 1))
+        edge = 2 if len(self.times) > 2 else 1
+        slopes = np.gradient(self.values, self.times, edge_order=edge)
         width = self.times[k + 1] - self.times[k]
         u, away = (time - self.times[k]) / width, self.values[k + 1] - self.values[k]
         a, b = width * slopes[k], width * slopes[k + 1]
         value = self.values[k] + u * u * (3.0 - 2.0 * u) * away + u * (1.0 - u) * (a - u * (a + b))
-        rate = 6.0 * u * (1.0 - u) * away + (1.0 - u) * (1.0 - 3.0 * u) * a - u * (2.0 - 3.0 * u) * b
+        rate = (
+            6.0 * u * (1.0 - u) * away + (1.0 - u) * (1.0 - 3.0 * u) * a - u * (2.0 - 3.0 * u) * b
+        )
         return float(value), float(rate / width)
 
 

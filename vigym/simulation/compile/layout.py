@@ -18,8 +18,8 @@ from vigym.core.model.fields import (
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
-    NO_MOTOR,
     MOTION_PLAN,
+    NO_MOTOR,
     PD_MOTOR,
     PRESCRIBED_ROW,
 )

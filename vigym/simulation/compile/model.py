@@ -232,7 +232,12 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     _check_motions(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
-    count = len(rows.loop) + len(mechanism.couplings) + len(mechanism.motions) + len(contact_loop_rows) // 3
+    count = (
+        len(rows.loop)
+        + len(mechanism.couplings)
+        + len(mechanism.motions)
+        + len(contact_loop_rows) // 3
+    )
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
     eliminated = Loops(
         [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local

@@ -47,6 +47,8 @@ class Linearizer:
         """
         plant = self._plant
         _check_smooth(plant.mechanism)
+        if plant.any_wrench:
+            raise ValueError("linearize: found a held wrench, expected none; a reset clears them")
         inputs = plant.torque_rows(torques), plant.target_rows(targets)
         self._check_efforts(inputs[0])
         steps = self._linear_steps()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset
-from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_INPUTS
+from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -180,8 +180,8 @@ class LaneGroups:
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         present = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
         self.features: float | None = EVERYTHING if present else PLAIN_TREE
-        if "inputs" in present:
-            self.features = WITH_INPUTS
+        if "extras" in present:
+            self.features = WITH_EXTRAS
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [

@@ -21,8 +21,8 @@ from vigym.simulation.state.loop_assembly import LoopAssembly, with_tree_joints
 from vigym.simulation.state.options import Options
 from vigym.simulation.state.readings import Readings
 
-
-STARTED = 1e-6  # part of a start by which one that is given may miss that of a prescribed motion
+# part of a start by which one that is given may miss that of a prescribed motion
+STARTED = 1e-6
 
 
 class InitialState:
