@@ -38,7 +38,7 @@ class Constraints(Elements):
         motion: Callable[[float], float] | tuple[ArrayLike, ArrayLike],
         rate: Callable[[float], float] | None = None,
     ) -> Motion:
-        """Prescribe the motion of a joint coordinate in time: it is where it is told to be.
+        """Prescribe the motion of a joint coordinate as a function of time.
 
         The force that this takes is `sim.motion_forces`; its work counts as that of actuators.
         Starts take coordinate and rate of the motion at time 0.

@@ -170,7 +170,8 @@ class Plant:
         motions = self.mechanism.motions.values()
         rows = np.array([[motion.at(time) for motion in motions] for time in each.tolist()])
         samples: Array = rows.reshape(len(each), -1)[places.reshape(times.shape)]
-        return samples.reshape(self.count, -1)
+        result: Array = samples.reshape(self.count, -1)
+        return result
 
     @property
     def motion_forces(self) -> Array:
@@ -179,7 +180,8 @@ class Plant:
         rows, sizes = snapshot.read_multipliers(groups.plan, groups.state, self.single, self.count)
         total = sizes.sum(axis=1)
         share = np.divide(2.0 * sizes[:, 0], total, out=np.zeros_like(total), where=total > 0.0)
-        return rows * share[:, None]
+        forces: Array = rows * share[:, None]
+        return forces
 
     def hold_wrench(self, body: str, wrench: Array, mask: NDArray[np.bool_]) -> None:
         """Hold a wrench (count, 15) on a body in the environments of a mask, in place of its last.

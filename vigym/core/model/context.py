@@ -10,7 +10,8 @@ from vigym.core.model.layout import KNOT_BUFFERS
 
 # features that kernels are compiled for: those of a tree that touches nothing, with loops and
 # contacts, or with held wrenches and prescribed motions as well; the type tells
-PLAIN_TREE, EVERYTHING, WITH_EXTRAS = None, 1, 1.0
+PLAIN_TREE, EVERYTHING = None, 1
+WITH_EXTRAS = 1.0
 
 
 @inline

@@ -162,8 +162,10 @@ class Motion(ReadOnly):
         k = int(np.searchsorted(self.times, time, side="right")) - 1
         if k < 0 or k >= len(self.times) - 1:
             return float(self.values[0 if k < 0 else -1]), 0.0
-        edge = 2 if len(self.times) > 2 else 1
-        slopes = np.gradient(self.values, self.times, edge_order=edge)
+        if len(self.times) > 2:
+            slopes = np.gradient(self.values, self.times, edge_order=2)
+        else:
+            slopes = np.gradient(self.values, self.times)
         width = self.times[k + 1] - self.times[k]
         u, away = (time - self.times[k]) / width, self.values[k + 1] - self.values[k]
         a, b = width * slopes[k], width * slopes[k + 1]

@@ -65,7 +65,7 @@ class Rows:
 
     @property
     def velocity_dofs(self) -> dict[str, int]:
-        """Degree of freedom of each velocity coordinate of the tree's joints."""
+        """Dof of each velocity coordinate of the tree's joints."""
         return {
             name: self.dof[joint.name] + j
             for joint in self.order
