@@ -46,6 +46,12 @@ ARGUMENTS = {
     "FourBar-v0": ("-c", "make_pictures:turn", "--seconds", "2.4"),
     "MinitaurLeg-v0": ("-c", "hop", "--seconds", "4"),
     "Minitaur-v0": ("-c", "trot", *camera(1.8, x=0.32, z=0.15), "--seconds", "2.2"),
+    "Quadruped-v0": ("-c", "sine_gait", *camera(1.9, x=0.35, z=0.2), "--seconds", "2.2"),
+    "QuadrupedCommand-v0": (
+        *("-c", "sine_gait,hip_swing=0.2", "-o", "command=(0.7,0,0)"),
+        *(*camera(1.9, x=0.35, z=0.2), "--seconds", "2.2"),
+    ),
+    "Exoskeleton-v0": ("-c", "tracking", *camera(1.8, x=0.1, z=-0.2), "--seconds", "2.6"),
     "Snake-v0": ("-c", "lateral_undulation", *camera(2.3, x=0.05), "--seconds", "3"),
     "SnakeSidewinding-v0": ("-c", "sidewinding", *camera(2.1, x=-0.3), "--seconds", "4"),
     "Urdf-v0": (

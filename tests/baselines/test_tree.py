@@ -16,7 +16,7 @@ KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "spheric
 def state(tree, seed=0):
     """Random coordinates and rates, and forces."""
     rng = np.random.default_rng(seed)
-    q = tree.move(tree.zero, rng.normal(size=tree.dofs))
+    q = tree.integrate_rates(tree.zero, rng.normal(size=tree.dofs))
     return q, rng.normal(size=tree.dofs), rng.normal(size=tree.dofs)
 
 
@@ -55,7 +55,7 @@ def test_screws_and_their_rates_are_derivatives_of_poses(kind):
     e = 1e-5
 
     def at(t):
-        joints = tree.joints(tree.move(q, t * rates), rates)
+        joints = tree.joints(tree.integrate_rates(q, t * rates), rates)
         return joints, recursion.twists(tree.links, joints, rates)
 
     before, after = at(-e)[0], at(e)[0]

@@ -55,14 +55,14 @@ def test_derivative_is_exact():
     kinds = (*KINDS, "spherical", "floating")
     tree = mechanism_tree(random_tree(7, kinds, springs=False, armature=False))
     rng = np.random.default_rng(0)
-    q = tree.move(tree.zero, rng.normal(size=tree.dofs))
-    before, after = (tree.move(q, 0.1 * rng.normal(size=tree.dofs)) for _ in range(2))
+    q = tree.integrate_rates(tree.zero, rng.normal(size=tree.dofs))
+    before, after = (tree.integrate_rates(q, 0.1 * rng.normal(size=tree.dofs)) for _ in range(2))
     e = evaluated(tree, before, q, after)
     found = discrete.drnea_derivative(tree.links, e.now, e.ahead, e.moved, STEP)
     d = 1e-5
     columns = [
-        residual(tree, before, q, tree.move(after, step))
-        - residual(tree, before, q, tree.move(after, -step))
+        residual(tree, before, q, tree.integrate_rates(after, step))
+        - residual(tree, before, q, tree.integrate_rates(after, -step))
         for step in d * np.eye(tree.dofs)
     ]
     # central differences: an error of d^2, relative
@@ -130,7 +130,7 @@ def test_root_finders_find_the_same_root():
     mech = random_tree(2, ("revolute", "spherical", "universal"), springs=True, armature=False)
     for joint in ("j1",):  # springs of three rotations are unknown to them
         slack = replace(mech.joints[joint], stiffness=0.0)
-        mech = mech.with_elements(joints={**mech.joints, joint: slack})
+        mech = mech.with_replaced_elements(joints={**mech.joints, joint: slack})
     methods = [METHODS[name](mech, 0.01, tolerance=1e-11) for name in ("riqn", "newton", "broyden")]
     for method in methods:
         method.reset(velocities=np.linspace(-1.0, 1.0, 6))

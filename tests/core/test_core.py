@@ -14,7 +14,7 @@ from vigym.core.body.dynamics import apply_increment, assemble_body_blocks, body
 from vigym.core.compiler.linking import KERNEL_OPTIONS
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
-from vigym.core.joint.forces import assemble_rate_loads
+from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
 from vigym.core.model.context import EVERYTHING, knot_buffer
 from vigym.core.model.fields import (
@@ -41,7 +41,7 @@ def moved(plan, model, state, work, h, step_length):
     apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
-    assemble_rate_loads(d, knot3, h, 1.0)
+    assemble_joint_loads(d, knot3, h, 1.0)
     return sum_joint_closures(d, knot3)
 
 

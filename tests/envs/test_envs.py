@@ -275,5 +275,7 @@ def test_unknown_options_are_told_with_those_there_are():
         for make in (gym.make, gym.make_vec):
             with pytest.raises(TypeError, match=message):
                 make("vigym/Pendulum-v0", **{name: 3.0})
+    with pytest.raises(TypeError, match="found 'autoreset_mode', expected it in `vector_kwargs`"):
+        gym.make_vec("vigym/Pendulum-v0", 2, vectorization_mode="sync", autoreset_mode="SameStep")
     with pytest.raises(TypeError, match="options of Urdf: expected the option 'urdf'"):
         gym.make("vigym/Urdf-v0")

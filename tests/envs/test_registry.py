@@ -1,6 +1,7 @@
 """Entries of the registry: once, again, replaced, with options, and refused."""
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from vigym import assets
@@ -37,7 +38,11 @@ def test_a_task_may_be_a_class():
 
 
 def test_the_same_entry_may_be_registered_again():
-    for entry in (Entry(ID, CHAIN, 10, kwargs={"links": 2}), *ENVIRONMENTS):
+    mine = (
+        Entry(ID, CHAIN, 10, kwargs={"links": 2}),
+        Entry("me/Start-v0", CHAIN, 10, kwargs={"start": {"joint": np.zeros(3)}}),
+    )
+    for entry in (*mine, *ENVIRONMENTS):
         entry.register()
         known = gym.spec(entry.id)
         entry.register()
@@ -46,8 +51,13 @@ def test_the_same_entry_may_be_registered_again():
 
 @pytest.mark.parametrize(
     "other",
-    [Entry(ID, Pendulum, 10), Entry(ID, CHAIN, 11), Entry(ID, CHAIN, 10, kwargs={"links": 2})],
-    ids=["task", "steps", "options"],
+    [
+        Entry(ID, Pendulum, 10),
+        Entry(ID, CHAIN, 11),
+        Entry(ID, CHAIN, 10, kwargs={"links": 2}),
+        Entry(ID, CHAIN, 10, kwargs={"start": np.zeros(3)}),
+    ],
+    ids=["task", "steps", "options", "arrays"],
 )
 def test_another_environment_is_replaced_only_if_asked_for(other, recwarn):
     Entry(ID, CHAIN, 10).register()

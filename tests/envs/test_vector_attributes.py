@@ -53,6 +53,10 @@ def test_attributes_are_set_for_all():
         with pytest.raises(ValueError, match=message):
             envs.set_attr("width", values)
     assert envs.width == 40
+    for name in ("num_envs", "action_space", "single_observation_space"):
+        with pytest.raises(ValueError, match=f"'{name}': found a new value, expected that of"):
+            envs.set_attr(name, 7)
+    assert envs.num_envs == COUNT
     with pytest.raises(AttributeError, match="nothing"):
         envs.get_attr("nothing")
     for name in ("reset", "step"):

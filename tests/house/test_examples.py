@@ -43,6 +43,19 @@ def check_energy_without_drift(module):
     assert amplitudes[1] / amplitudes[2] == pytest.approx(4.0, rel=0.05)
 
 
+def check_exoskeleton_gains(module):
+    felt = module.main(candidates=24)
+    torques = {key: each["elbow_torque"] for key, each in felt.items()}
+    comfortable = {key for key, torque in torques.items() if torque <= 5.0}
+    assert set(torques) - comfortable == {("original", "spastic")}
+    assert max(each["elbow_error"] for each in felt.values()) < 0.6
+
+
+def check_quadruped_learns(module):
+    (way,) = module.main(seeds=1, episodes=24)
+    assert way > 7.0
+
+
 def check_import_urdf(module):
     info = module.main()
     assert info["reward_task"] == pytest.approx(

@@ -86,7 +86,7 @@ LIBRARIES = {
         "stable_baselines3",
         "torch",
     },
-    "training": {"numpy", "gymnasium", "matplotlib", "ray", "stable_baselines3", "torch"},
+    "training": {"numpy", "cma", "gymnasium", "matplotlib", "ray", "stable_baselines3", "torch"},
     "cli": {"numpy", "click", "gymnasium", "rich", "matplotlib"},
     "__init__": set(),
     "__main__": set(),

@@ -21,7 +21,7 @@ from vigym.mechanism.topology.loop_constraints import (
     LoopSystem,
     constraint_jacobian,
     joint_gaps,
-    type_constraints,
+    joint_type_constraints,
 )
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
@@ -84,7 +84,8 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
     tree, start = TreeKinematics(mech), coordinates(mech, seed)
     steps = STEP * np.eye(tree.dofs)
     ahead, back = (
-        tree.poses(tree.move(np.repeat(start, tree.dofs, axis=0), sign * steps)) for sign in (1, -1)
+        tree.poses(tree.integrate_rates(np.repeat(start, tree.dofs, axis=0), sign * steps))
+        for sign in (1, -1)
     )
     screws = (
         tree.poses(start).screws[0][:, None] * tree.support.T[:, :, None]
@@ -98,8 +99,10 @@ def test_screws_are_the_velocities_of_the_bodies(seed):
 def test_moving_keeps_quaternions_and_what_has_no_rate():
     mech = shuffled_tree(0)
     tree, start = TreeKinematics(mech), coordinates(mech, 0)
-    assert np.array_equal(tree.move(start, np.zeros((1, tree.dofs))), start)
-    moved = tree.poses(tree.move(start, np.random.default_rng(1).normal(size=(1, tree.dofs))))
+    assert np.array_equal(tree.integrate_rates(start, np.zeros((1, tree.dofs))), start)
+    moved = tree.poses(
+        tree.integrate_rates(start, np.random.default_rng(1).normal(size=(1, tree.dofs)))
+    )
     assert np.abs(np.linalg.norm(moved.q, axis=-1) - 1.0).max() < 1e-14
 
 
@@ -112,12 +115,13 @@ def test_rows_of_loops_have_their_derivatives(closing, coupled):
         mech.add_coupling("a", "gear", first, third, ratio=-0.5)
         mech.add_coupling("b", "gear", third, second, ratio=3.0, offset=0.2)
     tree, half = TreeKinematics(mech), joint_frames(mech, mech.joints["close"])
-    system = LoopSystem(tree, [half], [type_constraints(half)], np.array([1.7]))
+    system = LoopSystem(tree, [half], [joint_type_constraints(half)], np.array([1.7]))
     start = np.random.default_rng(2).uniform(-2.0, 2.0, (1, tree.dofs))
     derivatives = system.evaluate(tree.poses(start))[1][0]
     rates, starts = STEP * np.eye(system.dofs), np.repeat(start, system.dofs, axis=0)
     ahead, back = (
-        system.evaluate(tree.poses(system.move(starts, sign * rates)))[0] for sign in (1, -1)
+        system.evaluate(tree.poses(system.integrate_rates(starts, sign * rates)))[0]
+        for sign in (1, -1)
     )
     assert system.dofs == tree.dofs - 2 * coupled
     assert derivatives.shape == (6 - half.joint_type.dofs, system.dofs)

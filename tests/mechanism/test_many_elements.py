@@ -53,7 +53,7 @@ def test_elements_of_a_copy_are_no_elements_of_the_first():
     for name in "abc":
         mech.add_body(name, 1.0, ONE)
     mech.add_joint("j", "revolute", "world", "a", ORIGIN)
-    copies = mech.with_elements(), mech.with_elements()
+    copies = mech.with_replaced_elements(), mech.with_replaced_elements()
     for each in (mech, *copies):
         each.add_joint("k", "revolute", "a", "b", ORIGIN)
         each.add_joint("l", "revolute", "b", "c", ORIGIN)

@@ -8,7 +8,7 @@ import pytest
 
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import JOINT_TYPES, axis_frame
+from vigym.mechanism.elements.joints import JOINT_TYPES, joint_frame
 from vigym.mechanism.elements.shapes import Box, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
@@ -110,13 +110,13 @@ def test_joint_frames_are_rotations_with_the_axis_last():
     rng = np.random.default_rng(1)
     axes = [*rng.normal(size=(20, 3)), [0, 0, 1], [0, 0, -1], [1e-9, 0, -1], [1e-5, 1e-5, -1]]
     for axis in np.array(axes) / np.linalg.norm(axes, axis=1)[:, None]:
-        frame = axis_frame(axis)
+        frame = joint_frame(axis)
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-15)
         np.testing.assert_array_equal(frame[:, 2], axis)
         turn = np.cross([0, 0, 1], axis)  # the smallest rotation leaves this direction alone
         np.testing.assert_allclose(frame @ turn, turn, atol=1e-14)
         assert np.linalg.det(frame) > 0
-    np.testing.assert_array_equal(axis_frame([0, 0, 1], [0, 1, 0])[:, 0], [0, 1, 0])
+    np.testing.assert_array_equal(joint_frame([0, 0, 1], [0, 1, 0])[:, 0], [0, 1, 0])
 
 
 def test_limits_are_hard_and_rates_are_kept_by_motors():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vigym.mechanism.elements.joints import axis_frame
+from vigym.mechanism.elements.joints import joint_frame
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -102,7 +102,7 @@ class TwinJoint:
             )
             self.q_off = mul(conj(qa), mul(conj(other), qb))
             ball = joint.type == "spherical"
-            frame = matrix(mul(conj(other), qb)) if ball else axis_frame(joint.axis, joint.axis2)
+            frame = matrix(mul(conj(other), qb)) if ball else joint_frame(joint.axis, joint.axis2)
             self.frame_a, self.frame_b = matrix(qa).T @ frame, matrix(qb).T @ matrix(other) @ frame
 
     def displacement(self, x, q):

@@ -344,5 +344,5 @@ def test_surfaces_reach_as_far_as_what_touches(shape):
     vertices = surface_of(shape).vertices
     missing = support(parts, directions) - (directions @ vertices.T).max(axis=1)
     assert missing.min() > -1e-15
-    assert missing.max() < (1.0 - math.cos(math.pi / AROUND) ** 2) * shape.extent
-    assert np.linalg.norm(vertices, axis=1).max() <= shape.extent * (1.0 + 1e-15)
+    assert missing.max() < (1.0 - math.cos(math.pi / AROUND) ** 2) * shape.bounding_radius
+    assert np.linalg.norm(vertices, axis=1).max() <= shape.bounding_radius * (1.0 + 1e-15)

@@ -6,7 +6,9 @@ from vigym import assets
 from vigym.envs.registry import ENVIRONMENTS
 
 URDF = {"urdf": str(assets.path("acrobot"))}
-CASES = [(entry.id, URDF if entry.id == "vigym/Urdf-v0" else {}) for entry in ENVIRONMENTS]
+# Commands that are drawn are no part of the state: that given here continues with any state.
+NEEDED = {"vigym/Urdf-v0": URDF, "vigym/QuadrupedCommand-v0": {"command": (0.5, 0.1, -0.3)}}
+CASES = [(entry.id, NEEDED.get(entry.id, {})) for entry in ENVIRONMENTS]
 CASES.append(("vigym/PendulumChain-v0", {"joint": "spherical", "links": 2}))
 CASES.append(("vigym/Urdf-v0", {"urdf": str(assets.path("four_bar"))}))
 

@@ -105,7 +105,10 @@ def same_motion(mech, loaded):
     """Poses of all bodies at random coordinates, rows of all joints there, constant tables of trees."""
     trees = [TreeKinematics(mech), TreeKinematics(loaded)]
     rates = np.random.default_rng(1).normal(size=(3, trees[0].dofs))
-    poses = [tree.poses(tree.move(np.repeat(tree.zero[None], 3, axis=0), rates)) for tree in trees]
+    poses = [
+        tree.poses(tree.integrate_rates(np.repeat(tree.zero[None], 3, axis=0), rates))
+        for tree in trees
+    ]
     for number, name in enumerate(mech.bodies, start=1):
         other = list(loaded.bodies).index(name) + 1
         np.testing.assert_allclose(poses[0].x[:, number], poses[1].x[:, other], rtol=0, atol=1e-11)

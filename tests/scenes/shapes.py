@@ -34,7 +34,7 @@ def support(parts, d):
 def thrown(kind):
     """A body of 1 kg above the ground, of a shape whose origin is beside its centre of mass."""
     mech, shape = Mechanism(ground=True), sample(kind)
-    height = shape.extent + np.linalg.norm(shape.position) + 0.05
+    height = shape.bounding_radius + np.linalg.norm(shape.position) + 0.05
     mech.add_body("thrown", 1.0, (0.02, 0.025, 0.03), (0.0, 0.0, height))
     mech.add_collision("skin", "thrown", shape, friction=0.5)
     return mech

@@ -47,6 +47,10 @@ COMPOUND = (
     "chassis_left",
     "chassis_right",
 )  # links of assets that are all of their boxes, of one density
+OTHER_INERTIAS = {
+    "quadruped": "those that the maker published",
+    "snake_sidewinding": "those of boxes, drawn as capsules; a test compares them with the task's",
+}
 
 
 def moments(solid, mass: float) -> np.ndarray:
@@ -57,7 +61,7 @@ def moments(solid, mass: float) -> np.ndarray:
     return np.diag([across, across, mass * solid.radius**2 / 2])
 
 
-@pytest.mark.parametrize("name", assets.names())
+@pytest.mark.parametrize("name", sorted(set(assets.names()) - set(OTHER_INERTIAS)))
 def test_masses_and_inertias_of_the_assets_are_those_of_their_shapes(name):
     for part in (part for part in read_robot(assets.path(name)).links.values() if part.mass):
         solids = part.visuals if part.name in COMPOUND else part.visuals[:1]

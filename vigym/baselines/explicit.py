@@ -50,7 +50,7 @@ class SemiImplicitEuler(JointCoordinates):
     def _advance(self) -> None:
         h = self.timestep
         self._rates = self._rates + h * self.tree.accelerations(self._q, self._rates)
-        self._q = self.tree.move(self._q, h * self._rates)
+        self._q = self.tree.integrate_rates(self._q, h * self._rates)
         self.factorisations += 1
 
 

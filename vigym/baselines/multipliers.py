@@ -22,7 +22,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import Poses
-from vigym.mechanism.topology.loop_constraints import joint_gaps, type_constraints
+from vigym.mechanism.topology.loop_constraints import joint_gaps, joint_type_constraints
 from vigym.simulation.state.readings import Energy
 from vigym.spatial import (
     Array,
@@ -54,7 +54,7 @@ class Rows:
         table = []
         for number, joint in enumerate(mechanism.ordered_joints):
             frames = joint_frames(mechanism, joint)
-            held = loops[joint.name] if joint.name in loops else type_constraints(frames)
+            held = loops[joint.name] if joint.name in loops else joint_type_constraints(frames)
             ends = number, frames.a, frames.b, frames.anchor_a, frames.anchor_b
             vectors = [(True, t, t) for t in held.translations]
             vectors += [(False, u, w) for u, w in held.rotations]

@@ -134,7 +134,7 @@ def standard_joints(links, q, rates):
 
 
 @entry
-def move(links, q, rates):
+def integrate_rates(links, q, rates):
     """Return coordinates (n_q,) after unit time at constant rates (dofs,)."""
     moved = q.copy()
     for i in range(len(links.parent)):

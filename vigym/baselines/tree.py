@@ -137,9 +137,9 @@ class Tree:
         joints = self.joints(q, np.zeros(self.dofs))
         return joints, recursion.factor(self.links, joints)
 
-    def move(self, q: Array, rates: Array) -> Array:
+    def integrate_rates(self, q: Array, rates: Array) -> Array:
         """Return coordinates (n_q,) after unit time at constant rates (dofs,)."""
-        moved: Array = recursion.move(self.links, q, rates)
+        moved: Array = recursion.integrate_rates(self.links, q, rates)
         return moved
 
     def coordinate_rates(self, q: Array, rates: Array) -> Array:

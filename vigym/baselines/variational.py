@@ -120,7 +120,7 @@ class Variational(JointCoordinates):
             if self.iterations == GIVEN_UP or not np.isfinite(f).all():
                 raise self._error(f"no solution in {self.iterations} iterations")
             self.iterations += 1
-            q = self.tree.move(q, self._correction(missing, f))
+            q = self.tree.integrate_rates(q, self._correction(missing, f))
             f = missing(q)
         brought = discrete.bring_along(missing.moved)
         self._enter(q)
@@ -137,7 +137,7 @@ class Variational(JointCoordinates):
             joints = tree.joints(self._q, rates)
             bias = recursion.rnea(tree.links, joints, rates, np.zeros(tree.dofs), tree.gravity)
             rates = rates + self._respond(self._spring - 0.5 * h * bias)
-        return tree.move(self._q, h * rates)
+        return tree.integrate_rates(self._q, h * rates)
 
     @abstractmethod
     def _correction(self, missing: Missing, f: Array) -> Array:

@@ -54,6 +54,11 @@ def command(environment: str, options: dict[str, Any], json_file: str | None) ->
         print(page)
 
 
+def _one_line(space: gymnasium.Space[Any]) -> str:
+    """Return the text of a space without line breaks."""
+    return " ".join(str(space).split())
+
+
 def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return what is known of an environment, and its docstring."""
     spec = spec_of(env_id)
@@ -67,8 +72,8 @@ def _describe(env_id: str, options: dict[str, Any]) -> tuple[dict[str, Any], str
         "steps": spec.max_episode_steps,
         "solved": spec.reward_threshold,
         "controllers": names,
-        "actions": None if env is None else str(env.action_space),
-        "observations": None if env is None else str(env.observation_space),
+        "actions": None if env is None else _one_line(env.action_space),
+        "observations": None if env is None else _one_line(env.observation_space),
         "action_names": _action_names(env),
         "observation_names": env.observation_names if isinstance(env, TaskEnv) else None,
         "rewards": sorted(env.task.weights) if isinstance(env, TaskEnv) else None,

@@ -25,7 +25,7 @@ from vigym.mechanism.elements.bodies import Body
 from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.summary import body_mass_properties, describe, describe_joint
+from vigym.mechanism.summary import describe, describe_joint, mass_properties
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
@@ -83,7 +83,7 @@ def _extent(shapes: tuple[Shape, ...]) -> float:
     if not shapes or any(isinstance(shape, Mesh) for shape in shapes):
         return 0.0
     distances = [float(np.linalg.norm(np.asarray(shape.position))) for shape in shapes]
-    return max(d + shape.extent for d, shape in zip(distances, shapes, strict=True))
+    return max(d + shape.bounding_radius for d, shape in zip(distances, shapes, strict=True))
 
 
 def describe_refused(
@@ -102,7 +102,7 @@ def describe_refused(
         "mass": sum(link.mass for link in found.links),
         "faults": [{"element": element, "fault": fault} for element, fault in faults],
         "links": [
-            body_mass_properties(link.name, link.mass, link.inertial.position, link.inertia)
+            mass_properties(link.name, link.mass, link.inertial.position, link.inertia)
             for link in found.links
         ],
         "joints": [

@@ -14,9 +14,11 @@ __all__ = [
     "minitaur_gaits",
     "minitaur_legs",
     "pd",
+    "quadruped_gaits",
     "serpenoid",
     "skating",
     "static_torques",
+    "tracking",
 ]
 
 

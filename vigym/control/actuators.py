@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import has_non_numbers, require_number
+from vigym.mechanism.elements.checks import has_bools_or_strings, require_number
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 
@@ -99,7 +99,7 @@ def broadcast_parameter(name: str, value: ArrayLike, count: int, low: float = -n
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: found {value!r}, expected numbers") from error
-    if has_non_numbers(value):  # numpy takes True as 1 and "2" as 2
+    if has_bools_or_strings(value):  # numpy takes True as 1 and "2" as 2
         raise ValueError(f"{name}: found {value!r}, expected numbers")
     if found.shape not in ((), (count,)):
         expected = f"one number or ({count},)"

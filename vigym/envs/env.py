@@ -196,6 +196,10 @@ def make_task(task: type[Task] | str, options: Mapping[str, Any]) -> Task:
         for name in options:
             if name not in parameters:
                 hint = suggest(name, list(option_defaults(kind)))
+                if name == "autoreset_mode":  # Gymnasium's own vectors take it in another place
+                    hint = (
+                        "expected it in `vector_kwargs`, with vectorization_mode='sync' or 'async'"
+                    )
                 raise TypeError(f"options of {kind.__name__}: found {name!r}, {hint}")
     for name, one in parameters.items():
         if one.kind is one.KEYWORD_ONLY and one.default is one.empty and name not in options:
@@ -292,7 +296,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
 
         Args:
             seed: of the random initial state.
-            options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`.
+            options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`,
+                with the goals that the environment has (`Task.goal`).
 
         Raises:
             ValueError: another option, or a state that does not fit. The environment is unchanged.
@@ -303,7 +308,9 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         super().reset(seed=seed)
         positions, velocities = self.task.initial(self.mechanism, self.np_random)
         self._runner.start(positions, velocities)
-        if state is not None:
+        if state is None:
+            self._runner.draw_goals(self._streams())
+        else:
             self.sim.state = state
         observation, info = self._runner.reset_result()
         self._show()

@@ -134,6 +134,8 @@ class EpisodeRunner:
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
+        goal = task.goal(np.random.default_rng(0))
+        self._goals = {name: np.full(batch or 1, value) for name, value in goal.items()}
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -199,12 +201,28 @@ class EpisodeRunner:
     ) -> None:
         """Start episodes in the mask (batch,) from random states, or from `state` (..., n_state).
 
-        The random state is drawn in either case.
+        The random state is drawn in either case. Goals are not drawn with a state: they stay.
         """
         positions, velocities = draw_initial_states(self.task, self.mechanism, streams, mask)
         self.start(positions, velocities, mask)
-        if state is not None:
+        if state is None:
+            self.draw_goals(streams, mask)
+        else:
             self.sim.set_state(state, mask)
+
+    def draw_goals(self, streams: Sequence[np.random.Generator], mask: Flags | None = None) -> None:
+        """Draw the goals of new episodes in the mask (batch,), of all by default."""
+        if not self._goals:
+            return
+        lanes = np.arange(len(streams)) if mask is None else mask.nonzero()[0]
+        for lane in lanes.tolist():
+            for name, value in self.task.goal(streams[lane]).items():
+                self._goals[name][lane] = value
+
+    def goals(self) -> Quantities:
+        """Return the goals of the episodes, each (...,)."""
+        rows = {name: values.tolist()[0] for name, values in self._goals.items()}
+        return {name: values.copy() for name, values in self._goals.items()} if self.shape else rows
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
@@ -258,13 +276,13 @@ class EpisodeRunner:
         return terminated
 
     def quantities(self) -> Quantities:
-        """Return joint coordinates, episode time [s] and the task's own state quantities."""
+        """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
         common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
         common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        return common | own
+        return common | self.goals() | own
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.

@@ -9,8 +9,8 @@ from vigym.envs.options import is_number, require
 from vigym.envs.task import Start
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.analysis import loop_lengths
-from vigym.mechanism.topology.graph import loop_joints
+from vigym.mechanism.topology.analysis import loop_sizes
+from vigym.mechanism.topology.graph import tree_joints_on_loops
 from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem
@@ -97,7 +97,7 @@ def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> 
     Raises:
         ValueError: named joints that depend on each other.
     """
-    looped = loop_joints(mechanism)
+    looped = tree_joints_on_loops(mechanism)
     tree = mechanism.tree_joints
     first = [joint for joint in tree if joint.name in (named or ())]
     free = [joint for joint in tree if joint.name not in looped]
@@ -141,7 +141,7 @@ def _motion(mechanism: Mechanism) -> Array:
     frames = [joint_frames(mechanism, joint) for joint in closing]
     structure = mechanism.structure
     rows = [structure.loop_constraints[joint.name] for joint in closing]
-    system = LoopSystem(tree, frames, rows, loop_lengths(mechanism, tree, frames))
+    system = LoopSystem(tree, frames, rows, loop_sizes(mechanism, tree, frames))
     derivatives = system.evaluate(tree.poses(structure.assembly[None]))[1][0]
     _, sizes, basis = np.linalg.svd(derivatives)
     rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
@@ -190,7 +190,7 @@ def _centers(
     assembly = dict(
         zip([j.name for j in tree], np.split(mechanism.structure.assembly, ends[:-1]), strict=True)
     )
-    looped = loop_joints(mechanism)
+    looped = tree_joints_on_loops(mechanism)
     centers = {}
     for joint in joints:
         center = np.array(assembly[joint.name])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Entry:
             "kwargs": {"task": self.task, **self.kwargs},
         }
         known = gymnasium.registry.get(self.id)
-        if known == EnvSpec(**arguments):
+        if known is not None and _same_value(vars(known), vars(EnvSpec(**arguments))):
             return
         if known is not None and not replace:
             found = known.kwargs.get("task", known.entry_point)
@@ -64,6 +65,13 @@ class Entry:
             )
         gymnasium.registry.pop(self.id, None)
         gymnasium.register(**arguments)
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    """Return whether values are equal, arrays in them compared as a whole."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same_value(a[key], b[key]) for key in a)
+    return type(a) is type(b) and np.array_equal(a, b)
 
 
 ENVIRONMENTS = (
@@ -80,6 +88,9 @@ ENVIRONMENTS = (
     Entry("vigym/FourBar-v0", "vigym.envs.tasks.four_bar:FourBar", 400, 380.0),
     Entry("vigym/MinitaurLeg-v0", "vigym.envs.tasks.minitaur_leg:MinitaurLeg", 400, 290.0),
     Entry("vigym/Minitaur-v0", "vigym.envs.tasks.minitaur:Minitaur", 1000, 15.0),
+    Entry("vigym/Quadruped-v0", "vigym.envs.tasks.quadruped:Quadruped", 500),
+    Entry("vigym/QuadrupedCommand-v0", "vigym.envs.tasks.quadruped_command:QuadrupedCommand", 500),
+    Entry("vigym/Exoskeleton-v0", "vigym.envs.tasks.exoskeleton:Exoskeleton", 1600),
     Entry("vigym/Snake-v0", "vigym.envs.tasks.snake:Snake", 500, 340.0),
     Entry(
         "vigym/SnakeSidewinding-v0",

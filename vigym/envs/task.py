@@ -117,6 +117,14 @@ class Task(ABC):
         independent joints by name; the others follow.
         """
 
+    def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
+        """Return quantities that are drawn for a new episode and stay, such as commands, by name.
+
+        By default none. `info` has them, and so have the quantities that other hooks take. They
+        are no part of the simulator's state.
+        """
+        return {}
+
     def targets(self, action: Array) -> Array | None:
         """Return the motor targets (..., n_motors) [rad, m, per s] of an action in [-1, 1].
 

@@ -29,6 +29,7 @@ Seeds = int | Sequence[int | None] | None
 Step = tuple[Array, Array, Flags, Flags, Infos]
 _NEVER = int(np.iinfo(np.int64).max)
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
+_FIXED = ("num_envs", *_SINGLE, *_SINGLE.values())  # of a vector once it is made
 _PER_ENVIRONMENT = ("np_random", "np_random_seed", "render")  # have a value for every environment
 
 
@@ -216,7 +217,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
                 `seed + 1` for the next and so on; None: the random streams continue.
             options: {"reset_mask": (num_envs,) bool} resets some environments only, in any mode;
                 {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for
-                each or one for all.
+                each or one for all, with the goals that the environments have (`Task.goal`).
 
         Returns:
             Observations (num_envs, n) of all, infos of those that were reset.
@@ -302,8 +303,11 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
             values: a value for all; a list or tuple has one for each, all equal.
 
         Raises:
-            ValueError: not one for each environment, or values that differ.
+            ValueError: not one for each environment, values that differ, or the number or the
+                spaces of the environments.
         """
+        if name in _FIXED:
+            raise ValueError(f"attribute {name!r}: found a new value, expected that of `make_vec`")
         listed = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(listed) != self.num_envs:
             expected = f"one for each of {self.num_envs} environments"

@@ -112,7 +112,9 @@ class Player:
             progress: called with the finished part, in [0, 1].
         """
         policy, seeds = self.make_policy(index), self._seeds_of_lanes(index)
-        statistics, seconds = _play(self._envs, policy, seeds, self._schedule.traces, progress)
+        statistics, seconds = play_episode(
+            self._envs, policy, seeds, self._schedule.traces, progress
+        )
         task = weight_of(self._single), task_env(self._single).task.aims_to_end
         counted = enumerate(self._schedule.seeds(index))
         return Block([statistics.episode(lane, seed, *task) for lane, seed in counted], seconds)
@@ -122,10 +124,25 @@ class Player:
         return [first + lane for lane in range(self._schedule.lanes)]
 
 
-def _play(
-    envs: Any, policy: Policy, seeds: list[int], traces: tuple[str, ...], progress: Progress
+def play_episode(
+    envs: Any,
+    policy: Policy,
+    seeds: list[int],
+    traces: tuple[str, ...] = (),
+    progress: Progress = lambda done: None,
 ) -> tuple[EpisodeStatistics, float]:
-    """Play an episode in every lane; return the statistics and the environments' own time [s]."""
+    """Play an episode in every lane of a vector environment.
+
+    Args:
+        envs: vector environment.
+        policy: of all lanes.
+        seeds: of the resets, one for each lane.
+        traces: quantities of `info` to record over time.
+        progress: called with the finished part, in [0, 1].
+
+    Returns:
+        The statistics, and the environments' own time [s].
+    """
     observations, infos = envs.reset(seed=seeds)
     statistics = EpisodeStatistics(infos, tuple(name for name in traces if name in infos))
     longest = envs.spec.max_episode_steps if envs.spec else None

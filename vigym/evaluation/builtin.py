@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from vigym.control import energy_swing_up, hop, lqr, minitaur_gaits, pd, serpenoid, skating
+from vigym.control import (
+    energy_swing_up,
+    hop,
+    lqr,
+    minitaur_gaits,
+    pd,
+    quadruped_gaits,
+    serpenoid,
+    skating,
+    tracking,
+)
 from vigym.control.energy_swing_up import EnergySwingUp
 from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.tasks import snake, snake_sidewinding
@@ -15,6 +25,8 @@ from vigym.evaluation.episodes import Array
 from vigym.evaluation.policies import Context, Controller, settable_parameters
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
+QUADRUPED, COMMANDED = "vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"
+EXOSKELETON = "vigym/Exoskeleton-v0"
 PENDULUM, ACROBOT = "vigym/Pendulum-v0", "vigym/Acrobot-v0"
 CARTPOLE, DOUBLE_PENDULUM = "vigym/CartPole-v0", "vigym/InvertedDoublePendulum-v0"
 CHAIN, FOUR_BAR = "vigym/PendulumChain-v0", "vigym/FourBar-v0"
@@ -75,6 +87,14 @@ def _gait(make: Callable[..., minitaur_gaits.Gait], summary: str) -> BuiltinCont
         return make(**values)
 
     return BuiltinController(make.__name__, factory, parameters, summary, (MINITAUR,))
+
+
+def _sine_gait(context: Context, **parameters: float) -> Controller:
+    return quadruped_gaits.SineGait(**parameters)
+
+
+def _tracking(context: Context, **parameters: float) -> Controller:
+    return tracking.Tracking(**parameters)
 
 
 def _undulation(context: Context, **parameters: float) -> Controller:
@@ -145,6 +165,15 @@ BUILTIN = {
         _gait(minitaur_gaits.trot, "diagonal legs together"),
         _gait(minitaur_gaits.bound, "front legs, then back legs"),
         _gait(minitaur_gaits.pronk, "four legs together"),
+        _entry(
+            "sine_gait",
+            _sine_gait,
+            quadruped_gaits.SineGait,
+            "trot of sines, searched by train/search.py",
+            QUADRUPED,
+            COMMANDED,
+        ),
+        _entry("tracking", _tracking, tracking.Tracking, "gains on angles and rates", EXOSKELETON),
         _entry(
             "lateral_undulation", _undulation, lateral_undulation, "waves from head to tail", SNAKE
         ),

@@ -16,7 +16,7 @@ from vigym.mechanism.elements.shapes import Shape, check_shapes
 from vigym.mechanism.elements.springs import Spring, make_spring
 from vigym.mechanism.summary import summary
 from vigym.mechanism.topology.analysis import Structure, analyse_structure
-from vigym.mechanism.topology.graph import check_joint
+from vigym.mechanism.topology.graph import check_joint_closes_loop
 
 
 class Mechanism(Constraints):
@@ -128,7 +128,7 @@ class Mechanism(Constraints):
             limits, damping, stiffness, rest, effort, armature, friction, velocity
         )
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
-        closes_loop = check_joint(joint, self._index)
+        closes_loop = check_joint_closes_loop(joint, self._index)
         self._closing += (name,) if closes_loop else ()
         self.notes += motors.velocity_notes(joint)
         return self.joints.add(name, joint)
@@ -297,7 +297,7 @@ class Mechanism(Constraints):
     def _add_collision(self, collision: Collision) -> Collision:
         contacts.check_contact_names(collision, self._index.contacts)
         self._add_default_ground()
-        self.notes += collisions.cut_notes(collision)
+        self.notes += collisions.hull_truncation_notes(collision)
         return self.collisions.add(collision.name, collision)
 
     @property

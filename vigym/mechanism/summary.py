@@ -75,8 +75,8 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
     """
     found = describe(mechanism, structure)
     tables: dict[str, list[list[str]]] = {
-        "bodies": [_body_texts(body) for body in found["bodies"]],
-        "joints": [_joint_texts(joint) for joint in found["joints"]],
+        "bodies": [_body_cells(body) for body in found["bodies"]],
+        "joints": [_joint_cells(joint) for joint in found["joints"]],
         "loops": [[f"{loop['joint']} closes a loop", loop["rows"]] for loop in found["loops"]],
     }
     for title in (
@@ -109,7 +109,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
     return "\n".join(lines)
 
 
-def body_mass_properties(
+def mass_properties(
     name: str, mass: float, position: NDArray[np.float64], inertia: NDArray[np.float64]
 ) -> Row:
     """Return mass, centre of mass (3,) and principal moments (3,) of a body or link."""
@@ -151,7 +151,7 @@ def _finite(value: float) -> float | None:
 
 
 def _body(body: Body) -> Row:
-    return body_mass_properties(body.name, body.mass, body.position, body.inertia)
+    return mass_properties(body.name, body.mass, body.position, body.inertia)
 
 
 def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
@@ -248,11 +248,11 @@ def _wheel(wheel: Wheel) -> Row:
     }
 
 
-def _body_texts(body: Row) -> list[str]:
+def _body_cells(body: Row) -> list[str]:
     return [body["name"], f"{body['mass']:.6g} kg", f"at {_numbers(body['position'])}"]
 
 
-def _joint_texts(joint: Row) -> list[str]:
+def _joint_cells(joint: Row) -> list[str]:
     limits = [
         (-np.inf if low is None else low, np.inf if high is None else high)
         for low, high in joint["limits"] or ()

@@ -55,8 +55,10 @@ def extrapolate_velocity(latest, one_back, two_back, three_back, linear, cubic):
 
 
 @inline
-def write_last_step_terms(body, pose, h, rho, gravity):
-    """Write the terms of the last step in [MC 26, 33], rho = h1/h, and return the force [N].
+def write_history_wrench(body, pose, h, rho, gravity):
+    """Write what the last step leaves to the residual of this one, and return the force [N].
+
+    These are terms of [MC 26, 33], with rho = h1/h the ratio of the step sizes:
 
         -m v1/h - (1 + rho)/2 m g,    -(c1 J w1 - h1/2 w1 x J w1)/h
 
@@ -74,15 +76,15 @@ def write_last_step_terms(body, pose, h, rho, gravity):
 
 
 @phase
-def write_previous_step_terms(d, knot2, h, rho):
-    """Write the terms of the step before, of all bodies, as the step from knot 2 saw them."""
+def write_history_wrenches_of_step(d, knot2, h, rho):
+    """Write the history terms of all bodies anew, as the step from knot 2 had them."""
     gravity = d.environment.gravity
     for block in range(d.block_count):
-        write_last_step_terms(d.body(block), d.pose(knot2, block), h, rho, gravity)
+        write_history_wrench(d.body(block), d.pose(knot2, block), h, rho, gravity)
 
 
 @phase
-def predict(d, knot2, knot3, h, rho, linear, cubic):
+def predict_next_knot(d, knot2, knot3, h, rho, linear, cubic):
     """Write the terms of the last step, and a first guess of knot 3.
 
     Its half-step velocities are extrapolated from the last ones; the buffer of knot 3 still holds
@@ -108,7 +110,7 @@ def predict(d, knot2, knot3, h, rho, linear, cubic):
         body = d.body(block)
         pose2, pose3 = d.pose(knot2, block), d.pose(knot3, block)
         pose1, pose0 = d.pose(knot1, block), d.pose(knot0, block)
-        force = write_last_step_terms(body, pose2, h, rho, gravity)
+        force = write_history_wrench(body, pose2, h, rho, gravity)
         largest = maximum(largest, max_abs3(force))
         positions = maximum(positions, body.mass * max_abs3(pose2.position) * per_hh)
         v2 = extrapolate_velocity(
@@ -227,7 +229,7 @@ def apply_increment(d, knot2, knot3, h, step_length, mask):
 
 
 @phase
-def increment_as_force(d, knot3, h, length):
+def increment_as_inertial_force(d, knot3, h, length):
     """Compute the inertial forces that the increments correspond to [N].
 
     It is the largest m dx / h^2, or moment over ``length``.

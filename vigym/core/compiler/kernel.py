@@ -17,7 +17,7 @@ from vigym.core.compiler.linking import (
     ENABLED,
     KERNEL_OPTIONS,
     PHASE_OPTIONS,
-    constants_by_type,
+    unliteral_arguments,
 )
 
 _OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}
@@ -64,7 +64,7 @@ def _part(function, needs, otherwise, forceinline):
     """Make a function known to numba by its argument types; constants are not compiled in."""
     options = {**_PART, "forceinline": forceinline}
     if ENABLED and needs is None:
-        return constants_by_type(njit(**options)(function))
+        return unliteral_arguments(njit(**options)(function))
 
     @functools.wraps(function)
     def called(*arguments, **named):

@@ -77,7 +77,7 @@ def _widest(builder, kind, value):
 
 
 @intrinsic
-def widest(context, a):
+def max_over_lanes(context, a):
     """Return the largest lane as a float."""
     return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(
         builder, a, args[0]
@@ -87,7 +87,7 @@ def widest(context, a):
 @inline
 def any_lane(mask):
     """Return whether any lane of a mask is set."""
-    return widest(mask) > 0.0
+    return max_over_lanes(mask) > 0.0
 
 
 @inline
@@ -109,7 +109,7 @@ def above(a, b):
 
 
 @intrinsic
-def reduce_over_bodies(context, value, like):
+def max_over_body_lanes(context, value, like):
     """Reduce a maximum that a phase over bodies returned to the type of ``like``.
 
     That is its largest lane where the lanes are bodies.
@@ -198,7 +198,7 @@ def widen_lanes(context, a):
 
 
 @intrinsic
-def pack_lanes(context, a, b, like):
+def narrow_lanes(context, a, b, like):
     """Round two vectors of double precision to one of the type of ``like``, side by side."""
 
     def generate(context, builder, sig, args):

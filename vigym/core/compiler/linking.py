@@ -33,7 +33,7 @@ def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
             needed[library] = True
 
 
-def _libraries() -> tuple[Any, Any]:
+def _code_library_classes() -> tuple[Any, Any]:
     """Make the classes of compiled code (of phases, of entry kernels)."""
     from numba.core.codegen import JITCodeLibrary
 
@@ -61,7 +61,7 @@ def _lowering_passes() -> tuple[type, type]:
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
 
-    waiting, kernel = _libraries()
+    waiting, kernel = _code_library_classes()
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):
@@ -114,20 +114,22 @@ def _pipeline_with(lowering: Any) -> type:
     return Pipeline
 
 
-def constants_by_type(dispatcher: Any) -> Any:
-    """Make a compiled function take constants by their types, not by their values.
+def unliteral_arguments(dispatcher: Any) -> Any:
+    """Make a compiled function treat literal arguments as values of their types.
+
+    Else it is compiled again for each value.
 
     The public ``overload`` does so too, but compiles a function again for each kind of caller.
     """
     template_of = dispatcher.get_call_template
-    dispatcher.get_call_template = lambda args, kws: template_of(tuple(map(_plain, args)), kws)
+    dispatcher.get_call_template = lambda args, kws: template_of(tuple(map(_unliteral, args)), kws)
     return dispatcher
 
 
-def _plain(kind):
+def _unliteral(kind):
     """Return the type of a constant without its value."""
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
-        return types.BaseTuple.from_types(tuple(map(_plain, kind)))
+        return types.BaseTuple.from_types(tuple(map(_unliteral, kind)))
     return types.unliteral(kind)
 
 

@@ -34,7 +34,13 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from vigym.core.compiler.simd import LANES, LanesType, lanes_of, slot_pointer, spread_value
+from vigym.core.compiler.simd import (
+    LANES,
+    LanesType,
+    slot_pointer,
+    spread_value,
+    vector_type_of_dtype,
+)
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
@@ -130,7 +136,7 @@ def group_data(
     and a float where held wrenches or prescribed motions are there too; ``batch`` is None for a
     single environment.
     """
-    vectors = lanes_of(state.dtype)
+    vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
     present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
     if isinstance(features, types.Float):

@@ -26,7 +26,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
-def _has_feature(*names: str) -> bool:
+def _cpu_has_any(*names: str) -> bool:
     """Return whether the processor that numba compiles for has one of the features.
 
     Those of the host, unless ``NUMBA_CPU_NAME`` names another processor: then those that its name
@@ -47,8 +47,8 @@ _FEATURES_BY_NAME = {
     "x86-64-v4": ("fma", "avx512f"),
     "skylake-avx512": ("fma", "avx512f"),
 }
-LANES = 8 if _has_feature("avx512f") else 4  # float64 values of one register
-FUSED = _has_feature("fma", "neon")  # fused multiply-add in hardware
+LANES = 8 if _cpu_has_any("avx512f") else 4  # float64 values of one register
+FUSED = _cpu_has_any("fma", "neon")  # fused multiply-add in hardware
 
 
 class LanesType(types.Type):
@@ -99,7 +99,7 @@ def _spread(context, builder, lanes, value, kind):
     )
 
 
-def _define(operation, instruction):
+def _define_binary(operation, instruction):
     """Register an arithmetic operation on lanes with numba; a scalar operand is spread."""
 
     @infer_global(operation)
@@ -132,8 +132,8 @@ for _operation, _in_place, _instruction in (
     (operator.mul, operator.imul, "fmul"),
     (operator.truediv, operator.itruediv, "fdiv"),
 ):
-    _define(_operation, _instruction)
-    _define(_in_place, _instruction)
+    _define_binary(_operation, _instruction)
+    _define_binary(_in_place, _instruction)
 
 
 @lower_cast(types.Float, LanesType)
@@ -172,7 +172,7 @@ def slot_pointer(builder, table, at, kind):
     return builder.bitcast(builder.gep(slots, [at]), kind.as_pointer())
 
 
-def fits(value, table):
+def matches_table_dtype(value, table):
     """Return whether a table is read and written as values of this type."""
     return getattr(value, "base", value) == table.dtype or isinstance(table.dtype, types.Integer)
 
@@ -201,7 +201,7 @@ def load(context, table, at, token):
             align=8,
         )
 
-    return (token(table, at, token), generate) if fits(token, table) else None
+    return (token(table, at, token), generate) if matches_table_dtype(token, table) else None
 
 
 @intrinsic
@@ -212,7 +212,7 @@ def store(context, table, at, value):
         builder.store(args[2], slot_pointer(builder, args[0], args[1], args[2].type), align=8)
         return context.get_dummy_value()
 
-    return (types.void(table, at, value), generate) if fits(value, table) else None
+    return (types.void(table, at, value), generate) if matches_table_dtype(value, table) else None
 
 
 @intrinsic
@@ -273,21 +273,22 @@ def fma(context, a, b, c):
     return a(a, b, c), generate
 
 
-def lanes_of(number):
-    """Return the vector type of a table of such numbers: as many as a register holds."""
-    return FLOAT_LANES if number == types.float64 else LanesType(number, 2 * LANES)
+def vector_type_of_dtype(dtype):
+    """Return the vector type for a dtype: as many numbers as a register holds."""
+    return FLOAT_LANES if dtype == types.float64 else LanesType(dtype, 2 * LANES)
 
 
 @intrinsic
-def vector_of(context, table):
-    """Make the token for vectors of a table's numbers."""
-    return lanes_of(table.dtype)(table), lambda context, builder, sig, args: ir.Constant(
+def vector_token(context, table):
+    """Make the token of a vector of a table's numbers: a value of which only the type counts."""
+    vector = vector_type_of_dtype(table.dtype)
+    return vector(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None
     )
 
 
 @intrinsic
-def number_of(context, table):
+def scalar_token(context, table):
     """Make the token for single numbers of a table."""
     return table.dtype(table), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), 0.0
@@ -295,7 +296,7 @@ def number_of(context, table):
 
 
 @intrinsic
-def zero_lanes(context):
+def double_vector_token(context):
     """Make the token for vectors of double precision."""
     return FLOAT_LANES(), lambda context, builder, sig, args: ir.Constant(
         context.get_value_type(sig.return_type), None

@@ -6,10 +6,10 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
+    bounding_gap,
     is_pair,
     limit_segment_slide,
-    segment_place,
-    separation_beyond_reach,
+    segment_parameter,
     touching_points,
 )
 from vigym.core.math.vectors import select4
@@ -81,16 +81,18 @@ def clear_dual(contact, mask):
 def relocate_contact(d, contact, knot2, h, place, mask):
     """Move a contact of the nearest points to another place, in the lanes of the mask.
 
-    Where it is loaded a force stays. A force on the wrong side can bring bodies
-    nearest on the other: then both places hold. The end of the range over the partner, on the side
-    left behind, goes to the old place and takes the force, unless it is loaded itself. One that is
-    loaded next to the new place gives its force to this one.
+    A loaded contact leaves its force at the old place, for a force on one side of two bodies can
+    bring them together on the other side, and then both places are in contact:
+
+    - The range's end on the side of the old place moves there and takes the force, unless it is
+      loaded itself.
+    - A loaded end next to the new place gives its force to the contact.
     """
-    held, one = contact.segment_place, d.full(1.0)
+    held, one = contact.segment_parameter, d.full(1.0)
     further = above(place, held)
     for c in (contact.index + 1, contact.index + 2):
         end = d.contact(c)
-        there = end.segment_place
+        there = end.segment_parameter
         end_force, force = end.force[0], contact.force[0]
         loaded = both(end.active, above(end_force, 0.0 * end_force))
         close = above(d.full(MAX_SLIDE), absolute(there - place))
@@ -111,16 +113,17 @@ def relocate_contact(d, contact, knot2, h, place, mask):
 
 
 @inline
-def penetration(d, contact, knot3, place):
-    """Find how deep bodies are where a contact of the nearest points, and its ends, hold them [m].
+def deepest_held_gap(d, contact, knot3, place):
+    """Compute the smallest gap at a contact of nearest points and at its ends [m]; at most zero.
 
-    It is not above zero: what the proximal term lets them sink is not mended by other places.
+    Bodies sink by the proximal term where contacts hold them. Only a deeper overlap is a contact
+    that was missed.
     """
     deepest = d.full(0.0)
     c = contact.index
     for k in (c, c + 1, c + 2):
         other = d.contact(k)
-        held = other.segment_place
+        held = other.segment_parameter
         at = limit_segment_slide(place, held) if k == c else held
         gap = touching_points(d, other, knot3, at)[0]
         deepest = where(both(other.active, above(deepest, gap)), gap, deepest)
@@ -128,18 +131,18 @@ def penetration(d, contact, knot3, place):
 
 
 @inline
-def find_missed_lanes(d, contact, knot2, knot3, h, mask):
-    """Find the lanes of the mask in which a contact was missed, see ``find_missed_contacts``."""
+def activate_where_missed(d, contact, knot2, knot3, h, mask):
+    """Activate a contact in the lanes of the mask that missed it, and return these lanes."""
     o = d.full(0.0)
     kind = contact.kind
     active, place = contact.active, o
     is_end = kind in (PAIR_HEAD_CONTACT, PAIR_TAIL_CONTACT)
     candidates = o if kind >= SKATE or is_end else but_not(mask, active)
     if is_pair(contact):
-        candidates = both(candidates, above(o, separation_beyond_reach(d, contact, knot3)))
-        place = segment_place(d, contact, knot3)
+        candidates = both(candidates, above(o, bounding_gap(d, contact, knot3)))
+        place = segment_parameter(d, contact, knot3)
     if kind == PAIR_NEAREST_CONTACT:
-        distance = absolute(place - contact.segment_place)
+        distance = absolute(place - contact.segment_parameter)
         slid = both(both(mask, active), above(distance, d.full(MAX_SLIDE)))
         candidates = maximum(candidates, slid)
     below = o
@@ -147,26 +150,26 @@ def find_missed_lanes(d, contact, knot2, knot3, h, mask):
         gap = touching_points(d, contact, knot3, place)[0]
         least = o
         if kind == PAIR_NEAREST_CONTACT:
-            least = where(active, penetration(d, contact, knot3, place) - OVERLAP, o)
+            least = where(active, deepest_held_gap(d, contact, knot3, place) - OVERLAP, o)
         below = both(candidates, above(least, gap))
         if kind == PAIR_NEAREST_CONTACT and any_lane(below):
             relocate_contact(d, contact, knot2, h, place, below)
         elif is_pair(contact) and any_lane(below):
-            place_contact(d, contact, knot2, h, where(below, place, contact.segment_place))
+            place_contact(d, contact, knot2, h, where(below, place, contact.segment_parameter))
         contact.active = maximum(active, below)
     return below
 
 
 @phase(needs="contacts", otherwise=zero)
-def find_missed_contacts(d, knot2, knot3, h, mask):
-    """Find the lanes of the mask in which bodies overlap by a contact that was far, or elsewhere.
+def activate_missed_contacts(d, knot2, knot3, h, mask):
+    """Activate contacts whose bodies overlap at knot 3 where no active contact was.
 
-    It is active now, and at the place where they overlap at knot 3. Two bodies overlap at the
-    nearest point if anywhere.
+    They move to where the bodies overlap. Two bodies that overlap do so at their nearest point.
+    Returns the lanes of the mask in which there was one.
     """
     missed = d.full(0.0)
     for c in range(d.contact_count):
-        missed = maximum(missed, find_missed_lanes(d, d.contact(c), knot2, knot3, h, mask))
+        missed = maximum(missed, activate_where_missed(d, d.contact(c), knot2, knot3, h, mask))
     if any_lane(missed):
         mark_active_pair_lanes(d)
     return missed

@@ -28,14 +28,14 @@ def contact_wrench(contact, force):
 
 
 @phase(needs="contacts", otherwise=zero)
-def linearize_contacts(d, per_h, prox, leaves_cycles):
+def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     """Linearize the forces of the active contacts; returns lanes in which any is loaded."""
     loaded = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
             loaded = maximum(
-                loaded, linearize_projection_law(d, contact, per_h, prox, leaves_cycles)
+                loaded, linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
             )
             contact.slope_21 = contact.slope_12
     return loaded

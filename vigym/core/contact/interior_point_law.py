@@ -18,11 +18,11 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.projection_law import (
     Trial,
-    interval_law,
+    linearize_interval_force,
     scale_tangents_by_friction,
     scaled_velocity,
     set_slopes,
-    spin_scale,
+    torsion_scale,
 )
 from vigym.core.math.vectors import dot, select3, zero3
 from vigym.core.model.fields import SKATE
@@ -51,7 +51,7 @@ def free_fall_speed(d, per_h):
 
 
 @inline
-def relaxation(d, per_h):
+def relaxation_bounds(d, per_h):
     """Compute the relaxations that an attempt starts with and that it ends with [N m/s]."""
     scale = d.environment.force_scale * free_fall_speed(d, per_h)
     return RELAXED * scale, TIGHT * scale
@@ -154,11 +154,11 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
     contact.dual_slopes = dual_slopes
     torsion = o, o, o
     if contact.has_torsion > 0:
-        rho_s = spin_scale(d, contact, rho)
+        rho_s = torsion_scale(d, contact, rho)
         anchor = contact.anchor_force
         z = (1.0 - prox) * last[3] + prox * anchor[3] - rho_s * u[3]
         trial = Trial(last, anchor, u, u, f[0], f[0], 0.0 * rho, prox)
-        torsion = interval_law(d, trial, anchor[3], u[3], z, rho_s / prox)
+        torsion = linearize_interval_force(d, trial, anchor[3], u[3], z, rho_s / prox)
     set_interior_force(d, contact, force, slopes, torsion)
     return active
 
@@ -190,7 +190,7 @@ def step_to_zero(x, dx):
 
 
 @inline
-def relaxed_condition_error(contact, velocity, per_h, kappa, speed):
+def interior_law_error(contact, velocity, per_h, kappa, speed):
     """Compute how far force and duals are from the relaxed conditions [N]."""
     f, u = contact.force, velocity
     s, psi = contact.dual
@@ -221,4 +221,4 @@ def update_interior_duals(contact, change, per_h, kappa, speed):
     dual = step_to_cone_boundary((psi, now[1], now[2]), (psi_later - psi, eta[0], eta[1]))
     step_length = where(step_length - primal, primal, step_length)
     step_length = where(step_length - dual, dual, step_length)
-    return BOUNDARY * step_length, relaxed_condition_error(contact, now, per_h, kappa, speed)
+    return BOUNDARY * step_length, interior_law_error(contact, now, per_h, kappa, speed)

@@ -8,13 +8,13 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
+    bounding_gap,
     is_pair,
     limit_segment_slide,
-    nearest_points,
     pair_tangents,
-    segment_place,
-    separation_beyond_reach,
+    segment_parameter,
     touching_points,
+    touching_points_at_knot,
 )
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
@@ -59,11 +59,11 @@ def deactivate_pair_contacts(d):
 
 
 @inline
-def is_covered(d, contact):
+def coincides_with_nearest_contact(d, contact):
     """Find the lanes in which the nearest point is active and close to this end of the range."""
     before = 1 if contact.kind == PAIR_HEAD_CONTACT else 2
     nearest = d.contact(contact.index - before)
-    distance = absolute(contact.segment_place - nearest.segment_place)
+    distance = absolute(contact.segment_parameter - nearest.segment_parameter)
     return both(nearest.active, above(d.full(MAX_SLIDE), distance))
 
 
@@ -78,7 +78,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
-        active = where(last[0], active, but_not(active, is_covered(d, contact)))
+        active = where(last[0], active, but_not(active, coincides_with_nearest_contact(d, contact)))
     return active
 
 
@@ -99,8 +99,8 @@ def detect_contacts(d, knot2, h, lanes):
         candidates = one
         if is_pair(
             contact
-        ):  # shapes farther apart than they reach are left to ``find_missed_contacts``
-            close = above(contact.reach, separation_beyond_reach(d, contact, knot2))
+        ):  # shapes farther apart than they reach are left to ``activate_missed_contacts``
+            close = above(contact.reach, bounding_gap(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
         contact.branch = o
@@ -109,7 +109,7 @@ def detect_contacts(d, knot2, h, lanes):
         contact.anchor_force = last
         contact.force = last
         if any_lane(candidates):
-            place = where(lanes, segment_place(d, contact, knot2), contact.segment_place)
+            place = where(lanes, segment_parameter(d, contact, knot2), contact.segment_parameter)
             active = detect_contact(d, contact, knot2, h, fall, place, candidates)
             contact.active = active if contact.kind < SKATE else one
     mark_active_pair_lanes(d)
@@ -159,7 +159,7 @@ def place_contact(d, contact, knot2, h, place):
 
     Returns (gap, normal velocity in the last step).
     """
-    contact.segment_place = place
+    contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)
     rebound = contact.rebound_velocity
     # below the ground by more than the correction of a step: no further
@@ -200,7 +200,7 @@ def touching_velocity(d, contact, knot2, knot):
 
 
 @inline
-def point_correction(body, arm):
+def point_closure_correction(body, arm):
     """Compute how the motion that closes the joints moves a point ``arm`` from the joint anchor."""
     return add(body.position_correction, cross(body.rotation_correction, arm))
 
@@ -208,14 +208,14 @@ def point_correction(body, arm):
 @inline
 def contact_closure_correction(d, contact, arm, partner_arm):
     """Compute how the motion that closes the joints moves the own point against the partner's."""
-    motion = point_correction(d.body(contact.body), arm)
+    motion = point_closure_correction(d.body(contact.body), arm)
     if is_pair(contact):
-        motion = sub(motion, point_correction(d.body(contact.partner), partner_arm))
+        motion = sub(motion, point_closure_correction(d.body(contact.partner), partner_arm))
     return motion
 
 
 @inline
-def point_increment(body, arm):
+def point_newton_increment(body, arm):
     """Compute how the Newton increment moves a point ``arm`` from the joint anchor."""
     return add(body.delta_position, cross(body.delta_rotation, arm))
 
@@ -223,9 +223,9 @@ def point_increment(body, arm):
 @inline
 def contact_newton_increment(d, contact, arm, partner_arm):
     """Compute how the Newton increment moves the own point against the partner's."""
-    motion = point_increment(d.body(contact.body), arm)
+    motion = point_newton_increment(d.body(contact.body), arm)
     if is_pair(contact):
-        motion = sub(motion, point_increment(d.body(contact.partner), partner_arm))
+        motion = sub(motion, point_newton_increment(d.body(contact.partner), partner_arm))
     return motion
 
 
@@ -254,7 +254,7 @@ def set_no_slip_directions(d, contact, rotation3, normal, motion):
 
 
 @inline
-def material_point_motion(d, b, point, knot2, knot3, per_h):
+def mean_point_velocity(d, b, point, knot2, knot3, per_h):
     """Compute the motion over the step of a point of body b, fixed at ``point`` from its centre.
 
     Returns (velocity, arm from the joint anchor at knot 3).
@@ -276,9 +276,9 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
     pose = d.pose(knot3, contact.body)
     anchor = pose.arm
     if kind <= RIM_CONTACT or is_pair(contact):
-        place = contact.segment_place
+        place = contact.segment_parameter
         if kind == PAIR_NEAREST_CONTACT:
-            place = limit_segment_slide(segment_place(d, contact, knot3), place)
+            place = limit_segment_slide(segment_parameter(d, contact, knot3), place)
         gap, normal, arm, partner_arm = touching_points(d, contact, knot3, place)
         lowest = sub(arm, anchor)
         if is_pair(contact):
@@ -298,15 +298,15 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
 
 
 @inline
-def evaluate_contact_gap(d, contact, knot2, knot3, per_h):
-    """Evaluate the velocities of a contact at the guess of knot 3, joints closed to first order."""
+def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
+    """Evaluate a contact's velocity at the guess of knot 3, with joints closed to first order."""
     b = contact.body
     point = contact.touching_point
-    velocity, touching = material_point_motion(d, b, point, knot2, knot3, per_h)
+    velocity, touching = mean_point_velocity(d, b, point, knot2, knot3, per_h)
     gap, normal, lowest = lowest_point_at_knot3(d, contact, knot2, knot3, touching)
     if is_pair(contact):
         point = contact.partner_touching_point
-        moved, arm = material_point_motion(d, contact.partner, point, knot2, knot3, per_h)
+        moved, arm = mean_point_velocity(d, contact.partner, point, knot2, knot3, per_h)
         velocity = sub(velocity, moved)
         contact.partner_arm_touching = arm
     contact.normal3 = normal
@@ -327,12 +327,12 @@ def evaluate_contact_gap(d, contact, knot2, knot3, per_h):
 
 
 @phase(needs="contacts")
-def evaluate_contact_gaps(d, knot2, knot3, h):
+def evaluate_contact_velocities(d, knot2, knot3, h):
     """Evaluate the velocities of the active contacts at the present guess of knot 3."""
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
-            evaluate_contact_gap(d, contact, knot2, knot3, 1.0 / h)
+            evaluate_contact_velocity(d, contact, knot2, knot3, 1.0 / h)
 
 
 # --- contacts at a knot alone ---------------------------------------------------------------------
@@ -350,8 +350,8 @@ def contact_was_loaded(d, contact, gap):
 
 
 @inline
-def guess_contact_velocity(d, contact, knot, normal):
-    """Set a contact's velocity to none yet, and the law's choice to what two steps lead to."""
+def extrapolate_branch_velocity(d, contact, knot, normal):
+    """Extrapolate the velocity by which a law first chooses open, stick or slip, from two steps."""
     o = d.full(0.0)
     normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
     _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
@@ -363,10 +363,10 @@ def guess_contact_velocity(d, contact, knot, normal):
 
 
 @inline
-def set_knot_contact(d, contact, knot, share):
-    """Set frame, force and activity of a contact at a knot, see ``set_knot_contacts``."""
+def set_contact_at_knot(d, contact, knot, share):
+    """Set frame, force and activity of a contact at a knot, see ``start_contacts_at_knot``."""
     o = d.full(0.0)
-    gap, normal, arm, partner_arm = nearest_points(d, contact, knot)
+    gap, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot)
     closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
     active = both(above(share, o), closed)
     contact.active = active if contact.kind < SKATE else o + 1.0
@@ -381,19 +381,19 @@ def set_knot_contact(d, contact, knot, share):
     if is_pair(contact):
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_arm_touching = contact.partner_arm2
-    guess_contact_velocity(d, contact, knot, normal)
+    extrapolate_branch_velocity(d, contact, knot, normal)
     if contact.kind >= SKATE:
         rotation = d.pose(knot, contact.body).rotation
         set_no_slip_directions(d, contact, rotation, normal, zero3(d))
 
 
 @phase(needs="contacts")
-def set_knot_contacts(d, knot, share):
+def start_contacts_at_knot(d, knot, share):
     """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
 
     Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
     extrapolated from the last two; before the first step there are none.
     """
     for c in range(d.contact_count):
-        set_knot_contact(d, d.contact(c), knot, share)
+        set_contact_at_knot(d, d.contact(c), knot, share)
     mark_active_pair_lanes(d)

@@ -61,8 +61,8 @@ class Trial(NamedTuple):
 
 
 @inline
-def project_disc(d, z, r):
-    """Compare a vector z with the disc of radius r.
+def disc_projection_terms(d, z, r):
+    """Compute the terms by which a vector z is projected on the disc of radius r.
 
     Returns (direction of z, whether it is outside of the disc, r over its length).
     """
@@ -82,7 +82,7 @@ def project_tangential(d, z, r):
     """Project z on the friction disc of radius r, or on the square of the four-sided cone."""
     if d.pyramid > 0:
         return clamp_symmetric(z[0], r), clamp_symmetric(z[1], r)
-    direction, outside, _ = project_disc(d, z, r)
+    direction, outside, _ = disc_projection_terms(d, z, r)
     return where(outside, r * direction[0], z[0]), where(outside, r * direction[1], z[1])
 
 
@@ -90,18 +90,18 @@ def project_tangential(d, z, r):
 
 
 @inline
-def leave_cycles(d, contact, z, radius, loaded):
-    """Find the lanes in which a contact turns between two branches again and again.
+def choose_third_branch(d, contact, z, radius, loaded):
+    """Choose the third branch of contacts that change between two branches at each iteration.
 
-    It takes the third one in this iteration. Where friction pushes a slipping contact into the
-    ground, its normal force pulls and an open one falls: neither is a solution, sticking is
-    [Painleve's paradox; Stewart and Trinkle 1996]. Where sticking asks for more than friction
-    gives, and slipping goes the other way, being open is.
+    The branches are open, stick and slip. Where friction pushes a slipping contact into the ground
+    the slipping force pulls, and the open contact falls: the solution is sticking [Painleve's
+    paradox; Stewart and Trinkle 1996]. Where sticking takes more than friction gives, and the
+    slipping contact moves the other way, the solution is open.
 
     Returns (lanes in which it sticks, lanes in which it opens).
     """
     o, one = d.full(0.0), d.full(1.0)
-    _, outside, _ = project_disc(d, z, radius)
+    _, outside, _ = disc_projection_terms(d, z, radius)
     branch = where(loaded, one + outside, o)
     change, half = absolute(branch - contact.branch), d.full(0.5)
     turns = contact.branch_turns + above(change, one + half)
@@ -126,7 +126,7 @@ def linearize_disc_friction(d, trial, z, rho_t, sticks):
     u, seen = trial.velocity, trial.seen
     rho, prox = trial.rho, trial.prox
     normal_force = trial.normal_force
-    way, slips, a = project_disc(d, z, trial.radius)
+    way, slips, a = disc_projection_terms(d, z, trial.radius)
     slips = but_not(slips, sticks)
     o = d.full(0.0)
     per = rho_t / prox
@@ -147,8 +147,8 @@ def linearize_disc_friction(d, trial, z, rho_t, sticks):
 
 
 @inline
-def interval_law(d, trial, anchor, velocity, z, per):
-    """Linearize one force between -radius and radius, z being it before projection.
+def linearize_interval_force(d, trial, anchor, velocity, z, per):
+    """Linearize one force that is limited to [-radius, radius]; z is the force before projection.
 
     ``anchor`` and ``velocity`` are its own elements of the trial's, ``per`` its slope that sticks.
     Returns (force at no increment, slope by the normal velocity, slope by its own velocity).
@@ -171,8 +171,8 @@ def linearize_pyramid_friction(d, trial, z, rho_t):
     Returns (g1, g2, k1n, k2n, k11, k12, k22) like ``linearize_disc_friction`` [SIM 3.4].
     """
     f0, u = trial.anchor, trial.velocity
-    g1, k1n, k11 = interval_law(d, trial, f0[1], u[1], z[0], rho_t / trial.prox)
-    g2, k2n, k22 = interval_law(d, trial, f0[2], u[2], z[1], rho_t / trial.prox)
+    g1, k1n, k11 = linearize_interval_force(d, trial, f0[1], u[1], z[0], rho_t / trial.prox)
+    g2, k2n, k22 = linearize_interval_force(d, trial, f0[2], u[2], z[1], rho_t / trial.prox)
     return g1, g2, k1n, k2n, k11, d.full(0.0), k22
 
 
@@ -220,7 +220,7 @@ def scaled_velocity(contact, velocity, tangent_1, tangent_2):
 
 
 @inline
-def spin_scale(d, contact, rho):
+def torsion_scale(d, contact, rho):
     """Compute the scale of torques about the normal: that of the forces, at the length scale."""
     mu = contact.torsional_friction
     length = d.environment.length_scale
@@ -269,10 +269,10 @@ def linearize_no_slip(d, contact, per):
 
 
 @inline
-def linearize_projection_law(d, contact, per_h, prox, leaves_cycles):
+def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
     """Set a contact's force at no increment, and its slopes; returns where it is loaded.
 
-    With ``leaves_cycles`` contacts that turn between two branches take the third.
+    With ``breaks_cycles`` contacts that turn between two branches take the third.
     """
     keep = 1.0 - prox
     rho = per_h * contact.effective_mass
@@ -295,15 +295,15 @@ def linearize_projection_law(d, contact, per_h, prox, leaves_cycles):
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
     else:
         sticks = o
-        if leaves_cycles:
-            sticks, opens = leave_cycles(d, contact, (z1, z2), r, loaded)
+        if breaks_cycles:
+            sticks, opens = choose_third_branch(d, contact, (z1, z2), r, loaded)
             loaded = but_not(loaded, opens)
         g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:
-        rho_s = spin_scale(d, contact, rho)
+        rho_s = torsion_scale(d, contact, rho)
         z = keep * f[3] + prox * f0[3] - rho_s * seen[3]
-        torsion = interval_law(d, trial, f0[3], u[3], z, rho_s / prox)
+        torsion = linearize_interval_force(d, trial, f0[3], u[3], z, rho_s / prox)
     gs, ksn, kss = torsion
     contact.affine_force = zero4_outside_mask(loaded, (normal_force, g1, g2, gs))
     first = zero4_outside_mask(loaded, (rho / prox, k1n, k2n, k11))
@@ -333,6 +333,6 @@ def projection_error(d, contact, force, velocity, per_h, prox):
     tangential = mu * maximum(absolute(f[1] - g1), absolute(f[2] - g2))
     worst = maximum(absolute(f[0] - r), tangential)
     if contact.has_torsion > 0:
-        z = keep * f[3] + prox * f0[3] - spin_scale(d, contact, rho) * u[3]
+        z = keep * f[3] + prox * f0[3] - torsion_scale(d, contact, rho) * u[3]
         worst = maximum(worst, absolute(f[3] - clamp_symmetric(z, r)))
     return worst

@@ -79,7 +79,7 @@ def steepness(e, v):
 
 
 @inline
-def place_nearest_box(d, p, v, half_sizes):
+def nearest_parameter_to_box(d, p, v, half_sizes):
     """Find the place s from -1 to 1 where the point p + s v comes nearest to the box.
 
     It is the middle of all places that are as near.
@@ -125,7 +125,7 @@ def clip_to_slab(low, high, p, v, half_size):
 
 
 @inline
-def range_over_box(d, s, p, v, half_sizes):
+def parameter_range_over_box(d, s, p, v, half_sizes):
     """Find the range of places over the face that the point at place s is nearest to.
 
     Where it is nearest to a segment, a box of no width, the range along that one.
@@ -186,7 +186,7 @@ def box_middle(d, contact, knot):
 
 
 @inline
-def separation_beyond_reach(d, contact, knot):
+def bounding_gap(d, contact, knot):
     """Compute by how much the middles of two shapes are farther apart than they reach [m].
 
     Only shapes where it is below zero may touch.
@@ -196,7 +196,7 @@ def separation_beyond_reach(d, contact, knot):
 
 
 @inline
-def box_frame(d, contact, knot):
+def segment_in_box_frame(d, contact, knot):
     """Compute the axes of the partner's box [world], and in them the own segment at a knot.
 
     Returns (axes, middle of the segment, its half, half sizes of the box).
@@ -208,15 +208,15 @@ def box_frame(d, contact, knot):
 
 
 @inline
-def segment_place(d, contact, knot):
+def segment_parameter(d, contact, knot):
     """Find the contact's place on the own segment, from -1 to 1; 0 where there is no segment."""
     kind = contact.kind
     if kind < PAIR_NEAREST_CONTACT or kind > PAIR_TAIL_CONTACT:
         return d.full(0.0)
-    _, middle, half, half_sizes = box_frame(d, contact, knot)
-    place = place_nearest_box(d, middle, half, half_sizes)
+    _, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
+    place = nearest_parameter_to_box(d, middle, half, half_sizes)
     if kind >= PAIR_HEAD_CONTACT:
-        tail, head = range_over_box(d, place, middle, half, half_sizes)
+        tail, head = parameter_range_over_box(d, place, middle, half, half_sizes)
         place = head if kind == PAIR_HEAD_CONTACT else tail
     return place
 
@@ -226,7 +226,7 @@ def limit_segment_slide(place, place2):
     """Limit a place on the own segment to MAX_SLIDE from that at knot 2.
 
     A force at one end for a gap at the other would turn the body the wrong way round. See also
-    `vigym.core.contact.active_set.find_missed_contacts`.
+    `vigym.core.contact.active_set.activate_missed_contacts`.
     """
     low = place2 - MAX_SLIDE
     high = place2 + MAX_SLIDE
@@ -236,7 +236,7 @@ def limit_segment_slide(place, place2):
 @inline
 def pair_touching_points(d, contact, knot, place):
     """Find gap, normal and touching points of two bodies, see ``touching_points``."""
-    axes, middle, half, half_sizes = box_frame(d, contact, knot)
+    axes, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     point = axpy(place, half, middle)
     e = vector_outside_box(point, half_sizes)
     distance = math.sqrt(dot(e, e))
@@ -276,9 +276,9 @@ def touching_points(d, contact, knot, place):
 
 
 @inline
-def nearest_points(d, contact, knot):
+def touching_points_at_knot(d, contact, knot):
     """Find the points that touch, see ``touching_points``, at the contact's place at this knot."""
-    return touching_points(d, contact, knot, segment_place(d, contact, knot))
+    return touching_points(d, contact, knot, segment_parameter(d, contact, knot))
 
 
 @inline

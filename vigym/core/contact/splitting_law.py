@@ -25,7 +25,7 @@ from vigym.core.contact.projection_law import (
     scale_tangents_by_friction,
     scaled_velocity,
     set_slopes,
-    spin_scale,
+    torsion_scale,
     zero4_outside_mask,
 )
 from vigym.core.contact.update import update_contact_after_increment
@@ -40,7 +40,7 @@ PERIOD = 8  # iterations between changes of the slopes
 def splitting_slopes(d, contact, rho):
     """Find the slopes (n, 1, 2, spin) of a contact's forces, ``rho`` along the normal."""
     _, _, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
-    return rho, rho_t, rho_t, spin_scale(d, contact, rho)
+    return rho, rho_t, rho_t, torsion_scale(d, contact, rho)
 
 
 @inline
@@ -52,7 +52,7 @@ def linearize_splitting_law(d, contact, rho, prox):
     if is_nonholonomic(contact):
         return linearize_no_slip(d, contact, rho / prox)
     o, active = d.full(0.0), contact.active
-    rho_s = spin_scale(d, contact, rho)
+    rho_s = torsion_scale(d, contact, rho)
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     f, z = contact.force, contact.law_velocity
     force = (
@@ -91,7 +91,7 @@ def largest_difference(contact, a, b):
 
 
 @inline
-def solve_law(d, contact, rho):
+def solve_contact_law(d, contact, rho):
     """Solve a contact's law by itself, after an increment.
 
     Writes forces and velocities that obey it. Returns how far the velocities of the motion are from
@@ -115,19 +115,19 @@ def solve_law(d, contact, rho):
     return largest_difference(contact, law, contact.force), largest_difference(contact, law, f)
 
 
-def no_distances(d, *arguments):
+def skip_contacts_splitting(d, *arguments):
     """Stand for ``update_contacts_splitting`` where there are no contacts."""
     return d.full(0.0), d.full(0.0)
 
 
-@phase(needs="contacts", otherwise=no_distances)
+@phase(needs="contacts", otherwise=skip_contacts_splitting)
 def update_contacts_splitting(d, per_h, prox, scale):
     """Update contact forces after the increment just solved for, and solve the laws.
 
     Returns how far motion and laws are apart, the largest [N]: in velocities, as forces by the
     slopes without ``scale``, and in forces.
     """
-    of_velocities, of_forces = d.full(0.0), d.full(0.0)
+    velocity_law_error, force_law_error = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
@@ -137,24 +137,26 @@ def update_contacts_splitting(d, per_h, prox, scale):
                 off = projection_error(d, contact, after, contact.velocity_next, per_h, prox)
                 aside = 0.0 * off
             else:
-                aside, off = solve_law(d, contact, scale * per_h * contact.effective_mass)
-            of_velocities = maximum(of_velocities, where(contact.active, aside / scale, 0.0 * off))
-            of_forces = maximum(of_forces, where(contact.active, off, 0.0 * off))
-    return of_velocities, of_forces
+                aside, off = solve_contact_law(d, contact, scale * per_h * contact.effective_mass)
+            velocity_law_error = maximum(
+                velocity_law_error, where(contact.active, aside / scale, 0.0 * off)
+            )
+            force_law_error = maximum(force_law_error, where(contact.active, off, 0.0 * off))
+    return velocity_law_error, force_law_error
 
 
 @phase(needs="contacts")
-def clear_law_velocities(d):
-    """Let all contacts stick at first."""
+def start_contacts_sticking(d):
+    """Clear the velocities that the laws chose, so that all contacts start as sticking ones."""
     o = d.full(0.0)
     for c in range(d.contact_count):
         d.contact(c).law_velocity = (o, o, o, o)
 
 
 @inline
-def balance_slopes(scale, number, of_velocities, of_forces):
+def balance_penalty(scale, number, velocity_law_error, force_law_error):
     """Scale the slopes so that velocities and forces approach their laws evenly."""
     if number % PERIOD != PERIOD - 1:
         return scale
-    stiffer = where(of_velocities - UNEVEN * of_forces, FASTER * scale, scale)
-    return where(of_forces - UNEVEN * of_velocities, scale / FASTER, stiffer)
+    stiffer = where(velocity_law_error - UNEVEN * force_law_error, FASTER * scale, scale)
+    return where(force_law_error - UNEVEN * velocity_law_error, scale / FASTER, stiffer)

@@ -64,7 +64,7 @@ def interpolate4(a, b, share):
 
 
 @phase(needs="contacts", otherwise=zero)
-def update_contacts_after_increment(d, per_h, prox):
+def update_contacts_projection(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
 
     Returns how far the forces are from the projections, the largest [N].
@@ -100,12 +100,12 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
     return total
 
 
-def step_length_without_contacts(d, *arguments):
+def skip_contacts_interior(d, *arguments):
     """Stand for ``update_contacts_interior`` where there are no contacts."""
     return d.full(1.0), d.full(0.0)
 
 
-@phase(needs="contacts", otherwise=step_length_without_contacts)
+@phase(needs="contacts", otherwise=skip_contacts_interior)
 def update_contacts_interior(d, per_h, prox, kappa, speed):
     """Update contact forces and duals after the increment just solved for.
 
@@ -190,7 +190,7 @@ def step_contact_forces(d, step_length, mask):
 
 
 @inline
-def law_power(contact, h, force, world_force):
+def contact_law_power(contact, h, force, world_force):
     """Compute the power of a force at the velocity by which its law holds [W].
 
     Its normal velocity is the change of the gap over the step.
@@ -211,7 +211,7 @@ def accept_contact_forces(d, h, mask):
         force = select4(active, contact.force, (o, o, o, o))
         world_force, _ = contact_wrench(contact, force)
         world_force = select3(active, world_force, zero3(d))
-        power = where(active, law_power(contact, h, force, world_force), o)
+        power = where(active, contact_law_power(contact, h, force, world_force), o)
         contact.converged_force = select4(mask, force, contact.converged_force)
         before = contact.converged_world_force
         contact.converged_world_force = select3(mask, world_force, before)

@@ -47,7 +47,7 @@ def reset_increment_axis(d, dof, j):
 
 
 @inline
-def curvature(phi, cosine, sine):
+def second_order_coefficient(phi, cosine, sine):
     """Compute b from phi and a multiple of (cosine, sine) of half its angle."""
     square = dot(phi, phi)
     large = above(square, 0.0 * square + SMALL_ANGLE)
@@ -58,7 +58,7 @@ def curvature(phi, cosine, sine):
 
 
 @inline
-def mean_rotation(d, i, knot3):
+def mean_rotation_terms(d, i, knot3):
     """Compute the rotation vector phi of the mean of both knots, the change c and v, and b."""
     body = d.body(i)
     e2 = stored_quaternion(d, body.first_dof + body.translation_count)
@@ -72,7 +72,7 @@ def mean_rotation(d, i, knot3):
         rotation_vector_component(y, (w, x, y, z)),
         rotation_vector_component(z, (w, x, y, z)),
     )
-    b = curvature(phi, absolute(w), math.sqrt(x * x + y * y + z * z))
+    b = second_order_coefficient(phi, absolute(w), math.sqrt(x * x + y * y + z * z))
     return phi, sign * change[0], scale(sign, vector_part(change)), b
 
 
@@ -89,7 +89,7 @@ def moment_derivative(phi, w, b, turn):
 
 
 @inline
-def load_derivative(d, j, own, stiffness, motion):
+def ball_load_jacobian_column(d, j, own, stiffness, motion):
     """Compute column j of P; ``own`` is the slope q 2/h of dampers and armatures."""
     phi, c, v, b = motion
     turn, w = unit_vector(d, j), scale(1.0 / (1.0 + c), v)
@@ -99,14 +99,14 @@ def load_derivative(d, j, own, stiffness, motion):
 
 
 @inline
-def write_increment_axes(d, first, own, stiffness, motion):
+def write_ball_increment_axes(d, first, own, stiffness, motion):
     """Write the axes t P^-1 of the increment of three rotations from dof ``first`` on; returns t.
 
     Where P is next to singular, the child's own axes.
     """
-    x = load_derivative(d, 0, own, stiffness, motion)
-    y = load_derivative(d, 1, own, stiffness, motion)
-    z = load_derivative(d, 2, own, stiffness, motion)
+    x = ball_load_jacobian_column(d, 0, own, stiffness, motion)
+    y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
+    z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
     t = (x[0] + y[1] + z[2]) / 3.0
     yz = cross(y, z)
     determinant = dot(x, yz)
@@ -124,8 +124,10 @@ def add_ball_spring_load(d, i, knot3):
     """Add half of the spring's moment at knot 2 to the loads, and the slope of all loads."""
     body = d.body(i)
     first = body.first_dof + body.translation_count
-    motion = mean_rotation(d, i, knot3)
-    slope = write_increment_axes(d, first, d.dof(first).compliance, d.dof(first).stiffness, motion)
+    motion = mean_rotation_terms(d, i, knot3)
+    slope = write_ball_increment_axes(
+        d, first, d.dof(first).compliance, d.dof(first).stiffness, motion
+    )
     add_half_moment(d, first, motion)
     for j in range(3):
         dof = d.dof(first + j)
@@ -150,11 +152,11 @@ def add_closing_ball_load(d, i, knot3):
     """
     body = d.body(i)
     first = body.first_dof + body.translation_count
-    motion = mean_rotation(d, i, knot3)
+    motion = mean_rotation_terms(d, i, knot3)
     own, stiffness = d.dof(first).compliance, d.dof(first).stiffness
-    x = load_derivative(d, 0, own, stiffness, motion)
-    y = load_derivative(d, 1, own, stiffness, motion)
-    z = load_derivative(d, 2, own, stiffness, motion)
+    x = ball_load_jacobian_column(d, 0, own, stiffness, motion)
+    y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
+    z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
     add_half_moment(d, first, motion)
     compliance = own + 0.25 * stiffness
     for j in range(3):
@@ -168,7 +170,7 @@ def add_closing_ball_load(d, i, knot3):
 def store_ball_spring_moments(d, i, knot3, mask):
     """Store the spring's moment at the step's end, from which the next step starts."""
     body = d.body(i)
-    phi, c, v, _ = mean_rotation(d, i, knot3)
+    phi, c, v, _ = mean_rotation_terms(d, i, knot3)
     moment = sub(phi, scale(1.0 / (1.0 + c), cross(v, phi)))
     for j in range(3):
         dof = d.dof(body.first_dof + body.translation_count + j)

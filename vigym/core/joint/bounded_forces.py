@@ -26,16 +26,17 @@ CLOSED = 1e-7  # [m or rad] distance from a limit at which it holds a knot veloc
 
 
 @inline
-def is_bounded(body):
+def joint_has_bounded_forces(body):
     """Return whether the joint of a body has a motor, limits or dry friction."""
     return body.motor_kind + body.has_limit + body.has_friction > 0
 
 
 @inline
-def limit_slack(d, distance):
-    """Compute the clearance that a step may end with at least, from the present distance.
+def least_end_clearance(d, distance):
+    """Compute the least distance from a limit that the step must end with [m or rad].
 
-    It is zero, or beyond the limit the distance plus the largest correction of a step.
+    It is zero; where the limit is violated already, the violation less the largest correction of
+    one step.
     """
     beyond = distance + MAX_CORRECTION
     return where(beyond, d.full(0.0), beyond)
@@ -51,8 +52,8 @@ def write_law_inputs(d, i, dof, rate, slope, change, per_h):
     dof.seen_slope = slope
     dof.motor_command = command
     dof.motor_stiffness = stiffness
-    dof.lower_clearance = per_h * (lower + change - limit_slack(d, lower))
-    dof.upper_clearance = per_h * (upper - change - limit_slack(d, upper))
+    dof.lower_clearance = per_h * (lower + change - least_end_clearance(d, lower))
+    dof.upper_clearance = per_h * (upper - change - least_end_clearance(d, upper))
 
 
 @inline
@@ -87,7 +88,7 @@ def accept_bounded_forces(d, mask):
     """Accept the bounded forces as converged in the lanes of the mask."""
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 dof.converged_forces = select3(mask, dof.forces, dof.converged_forces)
@@ -161,7 +162,7 @@ def update_bounded_forces(d, share, per_h, prox):
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 moved = dof.increment
@@ -193,7 +194,7 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 moved = step_length * dof.increment
@@ -215,7 +216,7 @@ def move_anchors_to_bounded_forces(d, mask):
     """
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 dof.anchor_forces = select3(mask, dof.forces, dof.anchor_forces)
@@ -229,7 +230,7 @@ def step_bounded_forces(d, step_length, mask):
     """
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 f = dof.forces
@@ -241,7 +242,7 @@ def step_bounded_forces(d, step_length, mask):
 
 
 @inline
-def find_yielding_lanes(d, force, anchor, slope, softness, h, mask):
+def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
     """Find the lanes of the mask in which a holding force lets its dof yield too far."""
     holds = above(2.0 * softness * slope * h, d.full(1.0))
     allowed = d.full(select_by_precision(MAX_YIELD, force))
@@ -259,16 +260,16 @@ def reanchor_bounded_forces(d, h, mask):
     reanchored = d.full(0.0)
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
                 dof = d.dof(body.first_dof + j)
                 softness = PROXIMAL * h / dof.effective_mass  # rate per force
                 f = dof.forces
                 f0 = dof.anchor_forces
                 k = dof.force_slopes
-                motor = find_yielding_lanes(d, f[0], f0[0], k[0], softness, h, mask)
-                limit = find_yielding_lanes(d, f[1], f0[1], k[1], softness, h, mask)
-                friction = find_yielding_lanes(d, f[2], f0[2], k[2], softness, h, mask)
+                motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
+                limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
+                friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
                 dof.anchor_forces = (
                     where(motor, f[0], f0[0]),
                     where(limit, f[1], f0[1]),

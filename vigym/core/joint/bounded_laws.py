@@ -29,7 +29,7 @@ def clamp(z, low, high):
 
 
 @inline
-def motor_torque_at_current(dof, current):
+def dc_motor_torque(dof, current):
     """Compute the torque of a motor at a current [A], and its slope.
 
     It follows the motor's saturation curve, and is constant beyond.
@@ -69,7 +69,7 @@ def motor_command(d, i, dof, coordinate, rate, slope):
         voltage, back_emf = dof.voltage, dof.back_emf
         pwm = clamp(command, -one, one)
         stiffness = where(above(one, absolute(command)), stiffness, o)
-        force, steepness = motor_torque_at_current(dof, per_ohm * (voltage * pwm - back_emf * rate))
+        force, steepness = dc_motor_torque(dof, per_ohm * (voltage * pwm - back_emf * rate))
         command = force
         stiffness = steepness * per_ohm * (voltage * stiffness + back_emf * slope)
     driven = absolute(target) + 1.0  # not a number: the motor idles

@@ -31,7 +31,7 @@ NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square 
 
 
 @inline
-def displacement(d, i, j, knot):
+def translation_coordinate(d, i, j, knot):
     """Compute the coordinate of free translation j [m]."""
     return dot(translation_axis(d, i, j, knot), anchor_separation(d, i, knot))
 
@@ -57,7 +57,7 @@ def joint_angle_cosine_sine(d, i, j, orientation):
 
 
 @inline
-def add_with_compensation(total, remainder, amount, mask):
+def compensated_add(total, remainder, amount, mask):
     """Add an amount to a sum in the lanes of the mask, and return the sum and its remainder.
 
     Single precision keeps what rounding takes in the remainder: thousands of steps add up.
@@ -98,7 +98,7 @@ def store_coordinates(d, i, knot, mask):
     first_rotation = body.first_dof + body.translation_count
     for j in range(body.translation_count):
         dof = d.dof(body.first_dof + j)
-        dof.sine = where(mask, displacement(d, i, j, knot), dof.sine)
+        dof.sine = where(mask, translation_coordinate(d, i, j, knot), dof.sine)
     if free > 0:
         e = relative_orientation(d, i, knot)
         if free == 3:
@@ -150,7 +150,7 @@ def rotation_vector_component(sine, quaternion):
 
 
 @inline
-def coordinate(d, i, j):
+def stored_coordinate(d, i, j):
     """Compute the stored coordinate of dof j of joint i.
 
     It is a displacement [m], an angle with its full turns [rad], or a component of the rotation
@@ -169,7 +169,7 @@ def coordinate(d, i, j):
 
 
 @inline
-def angle_change(d, i, j, dof, orientation):
+def half_angle_change_sine_cosine(d, i, j, dof, orientation):
     """Compute (sine, cosine) of half the change of an angle since the stored knot."""
     before_c, before_s = dof.cosine, dof.sine
     cosine, sine = joint_angle_cosine_sine(d, i, j, orientation)
@@ -193,7 +193,7 @@ def dof_rate_over_step(d, i, j, knot3, h):
     p = body.first_dof + j
     per_h = 1.0 / h
     if j < translations:
-        rate = per_h * (displacement(d, i, j, knot3) - d.dof(p).sine)
+        rate = per_h * (translation_coordinate(d, i, j, knot3) - d.dof(p).sine)
         return rate, per_h, rate, per_h
     e = relative_orientation(d, i, knot3)
     if body.rotation_count == 3:
@@ -204,7 +204,7 @@ def dof_rate_over_step(d, i, j, knot3, h):
         z = 2.0 * per_h * change[3]
         rate = x if j == translations else (y if j == translations + 1 else z)
         return rate, per_h, rate, per_h
-    s, c = angle_change(d, i, j - translations, d.dof(p), e)
+    s, c = half_angle_change_sine_cosine(d, i, j - translations, d.dof(p), e)
     return 2.0 * per_h * s, per_h * c, 2.0 * per_h * s * c, per_h * (c * c - s * s)
 
 

@@ -24,16 +24,16 @@ from vigym.core.joint.ball_spring import (
 )
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
-    is_bounded,
+    joint_has_bounded_forces,
     write_knot_law_inputs,
     write_law_inputs,
 )
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL, PROXIMAL
 from vigym.core.joint.coordinates import (
-    coordinate,
     coordinate_change,
     dof_rate_over_step,
     has_own_coordinate,
+    stored_coordinate,
 )
 
 STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
@@ -42,6 +42,8 @@ STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns i
 @phase
 def assemble_constant_loads(d, applied, last):
     """Write the loads that stay while Newton iterates: -applied u2 - last u1 + last k1.
+
+    u2 is the torque of this step, u1 the torque and k1 the spring force of the last one.
 
     Args:
         d: data of the lane group.
@@ -59,15 +61,15 @@ def assemble_constant_loads(d, applied, last):
         body = d.body(i)
         if body.has_coordinate_force > 0:
             for j in range(body.translation_count + body.rotation_count):
-                store_start(d, i, j, last)
+                store_start_coordinate(d, i, j, last)
 
 
 @inline
-def store_start(d, i, j, last):
+def store_start_coordinate(d, i, j, last):
     """Write the coordinate of a dof at knot 2, and the constant load of a motor's joint."""
     body = d.body(i)
     dof = d.dof(body.first_dof + j)
-    dof.start = coordinate(d, i, j)
+    dof.start = stored_coordinate(d, i, j)
     if body.motor_kind > 0:  # its torque is part of the motor's command
         load = last * dof.last_spring_force
         dof.constant_load = load
@@ -87,7 +89,7 @@ def start_bounded_forces(d, share):
 
 
 @phase
-def largest_rate_term(d, h):
+def largest_damping_term(d, h):
     """Find the largest term that rates bring into a residual [N m].
 
     Its rounding is what remains of a stiff damper's force.
@@ -104,7 +106,7 @@ def largest_rate_term(d, h):
 
 
 @phase
-def assemble_rate_loads(d, knot3, h, rho):
+def assemble_joint_loads(d, knot3, h, rho):
     """Add the forces at the present guess of knot 3 to the loads, and their slopes to the pivots.
 
     Returns:
@@ -122,7 +124,7 @@ def assemble_rate_loads(d, knot3, h, rho):
             inertial = inertia * (momentum - dof.last_momentum_rate)
             dof.load = dof.constant_load + (damping * rate + inertial)
             dof.compliance = damping * slope + inertia * momentum_slope
-            bounded = is_bounded(body)
+            bounded = joint_has_bounded_forces(body)
             if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
                 change = coordinate_change(d, i, j, rate, slope, h)
                 add_spring_load(dof, 0.5 * spring_stretch(dof, change))
@@ -154,7 +156,7 @@ def add_spring_load(dof, stretch):
 
 
 @phase
-def assemble_knot_loads(d, h1):
+def assemble_left_knot_loads(d, h1):
     """Write the left half of the joints' forces at the knot.
 
     Dampers over half the last step at the knot's rate, momentum and inertia of armatures, motors,
@@ -171,7 +173,7 @@ def assemble_knot_loads(d, h1):
             dof.compliance = share * dof.damping + inertia
             if body.rotation_count == 3 and j >= body.translation_count:
                 reset_increment_axis(d, dof, j - body.translation_count)
-            if is_bounded(body):
+            if joint_has_bounded_forces(body):
                 write_knot_law_inputs(d, i, dof, share)
                 seen = dof.increment_seen
                 add_bounded_forces(d, i, dof, share, one, one, KNOT_PROXIMAL, seen)

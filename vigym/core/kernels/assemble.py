@@ -27,14 +27,14 @@ from vigym.core.kernels.close_loops import (
     hold_given,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.kernels.reset import move_bodies, place_bodies, rounded
+from vigym.core.kernels.reset import forward_kinematics, rounded, set_body_velocities
 from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupling_rate_residuals, dof_rate_from_velocities
-from vigym.core.loop.elimination import largest_unreduced_pivot
+from vigym.core.loop.elimination import largest_unreduced_pivot_of_loop
 from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.fields import ORIENTATION_ROW
-from vigym.core.model.kept import keep_state, restore_state
+from vigym.core.model.saved import restore_state, save_state
 from vigym.core.solver.ldu import sum_joint_closures
 
 STAGE = 0.2  # [rad or m] change of a given coordinate from one stage to the next
@@ -69,7 +69,7 @@ class Assembly(NamedTuple):
 
 
 @phase
-def farthest(d, start, given, first):
+def largest_given_change(d, start, given, first):
     """Find the largest change to a given coordinate; poses of floating bodies do not matter."""
     o, change = d.full(0.0), d.full(0.0)
     for i in range(1, d.body_count):
@@ -84,7 +84,7 @@ def farthest(d, start, given, first):
 
 
 @phase
-def approach(d, positions, before, start, given, fraction, done, first):
+def move_towards_given(d, positions, before, start, given, fraction, done, first):
     """Set given coordinates to a fraction of their change, and extrapolate the others.
 
     That keeps the branch at poses where several meet. Lanes that are ``done`` keep theirs.
@@ -102,11 +102,11 @@ def approach(d, positions, before, start, given, fraction, done, first):
 
 
 @phase
-def close_in_stages(d, knot, arrays, first):
+def close_loops_by_continuation(d, knot, arrays, first):
     """Find coordinates that close the loops, the given ones held; return the scaled gaps left."""
     one, gap = d.full(1.0), d.full(0.0)
     positions, given = arrays.positions, arrays.given
-    change = farthest(d, arrays.start, given, first) / STAGE
+    change = largest_given_change(d, arrays.start, given, first) / STAGE
     stages = rounded(maximum(one, where(change - STAGES, STAGES * one, change + 0.5)))
     stage = 0
     held = one
@@ -117,7 +117,9 @@ def close_in_stages(d, knot, arrays, first):
         fraction, over = where(fraction - one, one, fraction), 0.0 * one
         if any_lane(held):
             over = above(stage / stages, 1.0 + 0.5 / stages)
-            approach(d, positions, arrays.before, arrays.start, given, fraction, over, first)
+            move_towards_given(
+                d, positions, arrays.before, arrays.start, given, fraction, over, first
+            )
         # lanes past their last stage wait for their neighbours as they are
         moving = but_not(active, over)
         left = close_loops(d, knot, positions, given, held, moving, first)
@@ -130,14 +132,14 @@ def close_in_stages(d, knot, arrays, first):
         held = 0.0 * one
         if not any_lane(active):
             break
-    place_bodies(d, knot, positions, first)
+    forward_kinematics(d, knot, positions, first)
     update_loop_anchors(d, knot)
     sum_joint_closures(d, knot)
     return gap
 
 
 @phase
-def set_motion(d, knot):
+def set_motion_from_knot(d, knot):
     """Write each body's angular velocity and the velocity of its anchor, from those at the knot."""
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
@@ -147,7 +149,7 @@ def set_motion(d, knot):
 
 
 @inline
-def add_motion(d, knot, rates, active, first):
+def add_motion_to_rates(d, knot, rates, active, first):
     """Add the motion just solved for to the rates, in the ``active`` lanes."""
     o = d.full(0.0)
     for i in range(1, d.body_count):
@@ -160,7 +162,7 @@ def add_motion(d, knot, rates, active, first):
 
 
 @phase
-def project(d, knot, rates, given, held, active, first):
+def project_rates(d, knot, rates, given, held, active, first):
     """Project the rates on those that keep loops closed, in the ``active`` lanes.
 
     The given ones stay in the lanes ``held``. Returns the largest rate of a gap that stays, and the
@@ -168,8 +170,8 @@ def project(d, knot, rates, given, held, active, first):
     """
     least, weak = d.full(1e300), d.full(0.0)
     for _ in range(4):
-        move_bodies(d, knot, rates, first)
-        set_motion(d, knot)
+        set_body_velocities(d, knot, rates, first)
+        set_motion_from_knot(d, knot)
         left = maximum(loop_rate_residuals(d, knot), coupling_rate_residuals(d, knot))
         least = where(least - left, left, least)
         # those that are closed wait for no neighbour
@@ -179,7 +181,7 @@ def project(d, knot, rates, given, held, active, first):
         hold_given(d, given, True, held, first)
         closing_motion(d, knot)
         weak = maximum(weak, where(active, count_redundant_loop_rows(d), 0.0 * weak))
-        add_motion(d, knot, rates, active, first)
+        add_motion_to_rates(d, knot, rates, active, first)
     return least, weak
 
 
@@ -191,7 +193,7 @@ def count_redundant_loop_rows(d):
         loop_row = d.loop_row(r)
         if loop_row.kind <= ORIENTATION_ROW:
             pivot = absolute(1.0 / loop_row.inverse_pivot)
-            count = count + above(WEAK * largest_unreduced_pivot(d, loop_row), pivot)
+            count = count + above(WEAK * largest_unreduced_pivot_of_loop(d, loop_row), pivot)
     return count
 
 
@@ -208,7 +210,7 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
     left, weak = one, 0.0 * one
     held, active = one, one
     for _ in range(2):  # the second time without holding what nearly fits
-        rest, found = project(d, knot, rates, given, held, active, first)
+        rest, found = project_rates(d, knot, rates, given, held, active, first)
         left, weak = where(active, rest, left), maximum(weak, found)
         active = both(above(left, d.full(CLOSED)), above(NEAR * fastest, left))
         held = 0.0 * one
@@ -220,10 +222,10 @@ def find_loop_consistent_rates(d, knot, rates, given, first):
 @phase
 def assemble_group(d, arrays, outcome, first):
     """Assemble the lanes; the state is left as it was."""
-    keep_state(d)
+    save_state(d)
     knot = knot_buffer(d, 0)
     deactivate_pair_contacts(d)
-    write_column(outcome, first, GAP_LEFT, close_in_stages(d, knot, arrays, first))
+    write_column(outcome, first, GAP_LEFT, close_loops_by_continuation(d, knot, arrays, first))
     left, weak = find_loop_consistent_rates(d, knot, arrays.rates, arrays.given_rates, first)
     write_column(outcome, first, RATE_LEFT, left)
     write_column(outcome, first, WEAK_ROWS, weak)

@@ -11,7 +11,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import reset_increment_axis
-from vigym.core.kernels.reset import place_bodies, read_quaternion, unit_quaternion
+from vigym.core.kernels.reset import forward_kinematics, read_quaternion, unit_quaternion
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
 from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
@@ -136,7 +136,7 @@ def close_loops(d, knot, positions, given, held, active, first):
     """
     gap, limit = d.full(0.0), d.full(MAX_ROTATION)
     for _ in range(ITERATIONS):
-        place_bodies(d, knot, positions, first)
+        forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)

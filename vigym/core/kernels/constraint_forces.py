@@ -3,15 +3,19 @@
 They are recovered for the last step.
 """
 
-from vigym.core.body.dynamics import assemble_body_blocks, body_residuals, write_previous_step_terms
+from vigym.core.body.dynamics import (
+    assemble_body_blocks,
+    body_residuals,
+    write_history_wrenches_of_step,
+)
 from vigym.core.body.wrenches import add_last_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, where
-from vigym.core.contact.segment_box import is_pair, nearest_points
+from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.joint.geometry import project_on_constrained_rotations, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.loop.constraints import add_wrench, apply_loop_forces, constraint_wrench
+from vigym.core.loop.constraints import add_wrench, loop_constraint_wrench, subtract_loop_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer
@@ -28,7 +32,7 @@ def write_wrench(d, share, f, tau, out, first, column):
 
 
 @inline
-def write_constraint(d, i, knot, share, out, first):
+def write_joint_constraint_wrench(d, i, knot, share, out, first):
     """Write ``share`` times the constraint wrench of joint i, about its anchor.
 
     It is that of its body without the parts along the joint's degrees of freedom.
@@ -49,7 +53,7 @@ def subtract_contact_forces(d, knot2, h, h0):
     for c in range(d.contact_count):
         contact = d.contact(c)
         force = contact.last_world_force
-        _, normal, arm, partner_arm = nearest_points(d, contact, knot2)
+        _, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot2)
         arm = sub(arm, d.pose(knot2, contact.body).arm)
         spin = contact.torsional_friction * contact.last_force[3]
         torque = axpy(spin, normal, cross(arm, force))
@@ -60,15 +64,15 @@ def subtract_contact_forces(d, knot2, h, h0):
 
 
 @inline
-def assemble_wrenches(d, knot2, knot3, h, h0):
+def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     """Assemble the wrenches that joint forces balance at the first knot of the step."""
     w = d.wide
     sum_joint_closures(d, knot3)
-    write_previous_step_terms(w, knot2, w.full(h), w.full(h0 / h))
+    write_history_wrenches_of_step(w, knot2, w.full(h), w.full(h0 / h))
     add_last_wrenches(d)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
-    apply_loop_forces(d, knot2)
+    subtract_loop_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)
 
 
@@ -106,12 +110,12 @@ def constraint_forces_of_group(d, out, first):
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     h, h0 = d.environment.step_size, d.environment.previous_step_size
     share = where(absolute(h), 2.0 * h / (h + h0), 0.0 * h)
-    assemble_wrenches(d, knot2, knot3, h, h0)
+    assemble_balanced_wrenches(d, knot2, knot3, h, h0)
     for i in range(d.body_count - 1, 0, -1):
-        write_constraint(d, i, knot2, share, out, first)
+        write_joint_constraint_wrench(d, i, knot2, share, out, first)
         add_wrench_to_parent(d, i, knot2)
     for joint in range(d.body_count, d.joint_count):
-        f, tau = constraint_wrench(d, joint_row(d, joint), knot2)
+        f, tau = loop_constraint_wrench(d, joint_row(d, joint), knot2)
         write_wrench(d, share, f, tau, out, first, 6 * (joint - 1))
     write_poses(d, knot2, out, first, 6 * (d.joint_count - 1))
 

@@ -8,16 +8,16 @@ and sums go in two parts. What follows from poses is renewed.
 
 from vigym.core.body.pose import update_derived
 from vigym.core.compiler.kernel import entry, inline
-from vigym.core.compiler.lanes import pack_lanes, widen_lanes
+from vigym.core.compiler.lanes import narrow_lanes, widen_lanes
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import (
     LANES,
     load,
-    number_of,
     pointer,
+    scalar_token,
     spread,
     store,
-    vector_of,
+    vector_token,
 )
 from vigym.core.model.context import PLAIN_TREE, knot_buffer
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER
@@ -42,7 +42,7 @@ SUMS = tuple(
 def widen_part(single, at, double, first, second, size):
     """Copy ``size`` slots from ``at`` on to two groups of double precision."""
     for k in range(0, size, LANES):
-        a, b = widen_lanes(load(single, at + k, vector_of(single)))
+        a, b = widen_lanes(load(single, at + k, vector_token(single)))
         store(double, first + k, a)
         store(double, second + k, b)
 
@@ -50,16 +50,16 @@ def widen_part(single, at, double, first, second, size):
 @inline
 def narrow_part(double, first, second, single, at, size):
     """Copy ``size`` slots of two groups of double precision to one group of single precision."""
-    like = vector_of(double)
+    like = vector_token(double)
     for k in range(0, size, LANES):
         a, b = load(double, first + k, like), load(double, second + k, like)
-        store(single, at + k, pack_lanes(a, b, vector_of(single)))
+        store(single, at + k, narrow_lanes(a, b, vector_token(single)))
 
 
 @inline
 def widen_sums(single, at, double, first, second):
     """Write each sum with the rounding that single precision left of it."""
-    like = vector_of(single)
+    like = vector_token(single)
     for total, remainder in SUMS:
         most = widen_lanes(load(single, at + total, like))
         rest = widen_lanes(load(single, at + remainder, like))
@@ -70,21 +70,21 @@ def widen_sums(single, at, double, first, second):
 @inline
 def write_sum_remainders(double, first, second, single, at):
     """Write the rounding remainder of each sum, after the sums themselves."""
-    like, rounded = vector_of(double), vector_of(single)
+    like, rounded = vector_token(double), vector_token(single)
     for total, remainder in SUMS:
         a, b = load(double, first + total, like), load(double, second + total, like)
-        most = widen_lanes(pack_lanes(a, b, rounded))
-        store(single, at + remainder, pack_lanes(a - most[0], b - most[1], rounded))
+        most = widen_lanes(narrow_lanes(a, b, rounded))
+        store(single, at + remainder, narrow_lanes(a - most[0], b - most[1], rounded))
 
 
 @inline
 def set_present(double, start, number):
     """Make a knot buffer the present one of a group of double precision."""
-    store(double, start + PRESENT_KNOT, spread(float(number), number_of(double)))
+    store(double, start + PRESENT_KNOT, spread(float(number), scalar_token(double)))
 
 
 @entry
-def widen(plan, model, single, double, groups, model_stride, known, requested):
+def states_to_double(plan, model, single, double, groups, model_stride, known, requested):
     """Write states of single precision to ``groups`` groups of double, two for one.
 
     ``requested``: number of the last knots of each group; groups of which as many are ``known``
@@ -103,7 +103,7 @@ def widen(plan, model, single, double, groups, model_stride, known, requested):
         second = (2 * g + 1) * size
         widen_part(s, at, d, first, second, start)
         widen_sums(s, at, d, first, second)
-        now = int(load(s, at + PRESENT_KNOT, number_of(s)))
+        now = int(load(s, at + PRESENT_KNOT, scalar_token(s)))
         set_present(d, first, now)
         set_present(d, second, now)
         for back in range(requested[g]):
@@ -118,7 +118,7 @@ def widen(plan, model, single, double, groups, model_stride, known, requested):
 
 
 @entry
-def narrow(plan, model, double, single, model_stride, changed):
+def states_to_single(plan, model, double, single, model_stride, changed):
     """Round states of double precision to half as many groups of single precision.
 
     Those that are ``changed``.

@@ -9,9 +9,9 @@ from vigym.core.compiler.lanes import any_lane, write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.kinematics import contact_newton_increment, touching_velocity
-from vigym.core.contact.segment_box import nearest_points
-from vigym.core.joint.bounded_forces import is_bounded
-from vigym.core.joint.coordinates import coordinate
+from vigym.core.contact.segment_box import touching_points_at_knot
+from vigym.core.joint.bounded_forces import joint_has_bounded_forces
+from vigym.core.joint.coordinates import stored_coordinate
 from vigym.core.joint.geometry import (
     anchor_separation,
     position_closure,
@@ -139,7 +139,7 @@ def store_first_rate(d, dof, rate):
 
 
 @inline
-def read_dof(d, i, dof, rate, s, sums):
+def add_dof_energies(d, i, dof, rate, s, sums):
     """Add the energies of a degree of freedom of joint i, at coordinate s."""
     body = d.body(i)
     kinetic, potential, lost, work, power = sums
@@ -152,7 +152,7 @@ def read_dof(d, i, dof, rate, s, sums):
     if body.has_rate_force > 0:
         lost = lost + 0.5 * d.environment.step_size * damping * mean
         power = power + damping * rate
-    if is_bounded(body):
+    if joint_has_bounded_forces(body):
         motor, limit, friction = dof.affine_forces
         lost = lost - (limit + friction) * mean
         work = work + motor * mean
@@ -169,8 +169,8 @@ def read_joint(d, i, knot, out, first, column):
     rates = column + d.position_count + body.first_velocity
     sums = zero_energy_sums(d)
     for j in range(n + free):
-        rate, s = dof_rate_from_velocities(d, i, j, knot), coordinate(d, i, j)
-        sums = read_dof(d, i, d.dof(body.first_dof + j), rate, s, sums)
+        rate, s = dof_rate_from_velocities(d, i, j, knot), stored_coordinate(d, i, j)
+        sums = add_dof_energies(d, i, d.dof(body.first_dof + j), rate, s, sums)
         write_column(out, first, rates + j, rate)
         if j < n or free < 3:
             write_column(out, first, positions + j, s)
@@ -183,7 +183,7 @@ def read_joint(d, i, knot, out, first, column):
 
 
 @inline
-def read_point_spring(d, loop, knot, sums):
+def add_point_spring_energies(d, loop, knot, sums):
     """Add the energies of a spring between two points."""
     dof = d.dof(d.body(loop).first_dof)
     along = unit_or_zero(anchor_separation(d, loop, knot))
@@ -208,12 +208,12 @@ def read_joints(d, knot, out, first, column):
         sums = add_energies(sums, own)
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), loop_end(d)):
-            sums = read_point_spring(d, loop, knot, sums)
+            sums = add_point_spring_energies(d, loop, knot, sums)
     return sums
 
 
 @phase
-def read_residuals(d, knot):
+def largest_constraint_errors(d, knot):
     """Find the largest joint gap [m or rad] and constrained relative velocity [m/s or rad/s]."""
     gap, slip = d.full(0.0), d.full(0.0)
     for joint in range(1, d.joint_count):
@@ -246,8 +246,8 @@ def read_efforts(d, out, first, column):
 
 
 @inline
-def contact_work(d, contact, knot, motion, normal):
-    """Find twice the work of a contact's impulse in the half step up to the knot [J]."""
+def twice_contact_work(d, contact, knot, motion, normal):
+    """Compute twice the work of a contact's impulse in the half step up to the knot [J]."""
     impulse = contact.affine_force
     rotation = d.body(contact.body).delta_rotation
     force, _ = contact_wrench(contact, impulse)
@@ -256,13 +256,13 @@ def contact_work(d, contact, knot, motion, normal):
     return dot(force, add(velocity, motion)) + contact.torsional_friction * impulse[3] * turning
 
 
-def read_absent_contacts(d, knot, out, first, column):
+def skip_contacts_read(d, knot, out, first, column):
     """Replace ``read_contacts`` where a mechanism has none."""
     o = d.full(0.0)
     return o, o, o, o
 
 
-@phase(needs="contacts", otherwise=read_absent_contacts)
+@phase(needs="contacts", otherwise=skip_contacts_read)
 def read_contacts(d, knot, out, first, column):
     """Read gap, last force, own point, tangential velocity and normal of every contact.
 
@@ -275,7 +275,7 @@ def read_contacts(d, knot, out, first, column):
     lost, power = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        gap, normal, arm, _ = nearest_points(d, contact, knot)
+        gap, normal, arm, _ = touching_points_at_knot(d, contact, knot)
         motion = contact_newton_increment(d, contact, contact.arm2, contact.partner_arm2)
         slide = axpy(-dot(normal, motion), normal, motion)
         slip = math.sqrt(dot(slide, slide))
@@ -291,7 +291,7 @@ def read_contacts(d, knot, out, first, column):
             depth = maximum(depth, -gap)
             sliding = maximum(sliding, where(contact.last_force[0], slip, o))
         if any_lane(contact.active):
-            work = contact_work(d, contact, knot, motion, normal)
+            work = twice_contact_work(d, contact, knot, motion, normal)
             lost = lost - where(contact.active, 0.5 * work, o)
         power = power - dot(force, slide)
     return maximum(depth, o), sliding, lost, power
@@ -305,7 +305,7 @@ def write_group_readings(d, out, first):
     column = READ_BODY * (d.body_count - 1)
     kinetic, potential = read_bodies(d, knot, out, first)
     sums = read_joints(d, knot, out, first, column)
-    gap, slip = read_residuals(d, knot)
+    gap, slip = largest_constraint_errors(d, knot)
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)

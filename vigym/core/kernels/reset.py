@@ -7,7 +7,7 @@ from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column
 from vigym.core.compiler.simd import absolute, where
-from vigym.core.joint.coordinates import coordinate, store_all_coordinates
+from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
@@ -15,8 +15,8 @@ from vigym.core.loop.motions import start_motions
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
-from vigym.core.model.kept import keep_state, restore_state
 from vigym.core.model.layout import KNOT_BUFFERS
+from vigym.core.model.saved import restore_state, save_state
 
 
 @inline
@@ -69,7 +69,7 @@ def joint_rotation(d, i, positions, first):
 
 
 @phase
-def place_bodies(d, knot, positions, first):
+def forward_kinematics(d, knot, positions, first):
     """Write the poses of all bodies from joint coordinates, root to leaves."""
     o = d.full(0.0)
     for i in range(1, d.body_count):
@@ -87,7 +87,7 @@ def place_bodies(d, knot, positions, first):
 
 
 @phase
-def move_bodies(d, knot, velocities, first):
+def set_body_velocities(d, knot, velocities, first):
     """Write the knot velocities of all bodies from joint velocities, root to leaves."""
     one = d.full(1.0)
     for i in range(1, d.body_count):
@@ -151,7 +151,7 @@ def clear_constraint_forces(d):
 
 
 @phase
-def clear(d, velocities, first):
+def clear_history(d, velocities, first):
     """Clear the history of steps; set the joint rates to those given."""
     o = d.full(0.0)
     clear_environment(d)
@@ -184,7 +184,7 @@ def count_turns_of_angles(d, positions, first):
         for j in range(n, n + free if free < 3 else n):
             dof = d.dof(body.first_dof + j)
             dof.turns = o
-            angle = coordinate(d, i, j)
+            angle = stored_coordinate(d, i, j)
             given = read_column(positions, first, body.first_position + j, o)
             given = where(absolute(given) + 1.0, given, 0.0 * absolute(angle))
             turns = rounded((given - angle) / (2.0 * math.pi))
@@ -200,12 +200,12 @@ def rounded(value):
 @phase
 def reset_group(d, positions, velocities, first, lanes):
     """Start the lanes afresh from joint coordinates and velocities."""
-    keep_state(d)
+    save_state(d)
     one, knot = d.full(1.0), knot_buffer(d, 0)
-    place_bodies(d, knot, positions, first)
-    move_bodies(d, knot, velocities, first)
+    forward_kinematics(d, knot, positions, first)
+    set_body_velocities(d, knot, velocities, first)
     update_loop_anchors(d, knot)
-    clear(d, velocities, first)
+    clear_history(d, velocities, first)
     store_all_coordinates(d, knot, one)
     store_point_spring_lengths(d, knot, one)
     count_turns_of_angles(d, positions, first)

@@ -6,12 +6,12 @@ from vigym.core.compiler.kernel import entry, phase
 from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, write_column
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.joint.coordinates import add_with_compensation, coordinate, store_all_coordinates
+from vigym.core.joint.coordinates import compensated_add, store_all_coordinates, stored_coordinate
 from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.fields import HEADER, NO_MOTOR
-from vigym.core.model.kept import keep_state, restore_state
+from vigym.core.model.saved import restore_state, save_state
 from vigym.core.solver.advance import advance
 from vigym.core.solver.compositions import stage_count, stage_fraction
 
@@ -69,7 +69,7 @@ def apply_targets(d, targets, first):
 
 
 @phase
-def torque_times_coordinate(d):
+def sum_torque_coordinate_products(d):
     """Sum torque times coordinate over driven dofs: its change is the work of constant torques."""
     total = d.full(0.0)
     for a in range(d.actuator_count):
@@ -78,18 +78,18 @@ def torque_times_coordinate(d):
         body = d.body(i)
         has_coordinate = j < body.translation_count or body.rotation_count < 3
         if has_coordinate and body.motor_kind == NO_MOTOR:
-            total = total + d.dof(actuator.dof).applied_torque * coordinate(d, i, j)
+            total = total + d.dof(actuator.dof).applied_torque * stored_coordinate(d, i, j)
     return total
 
 
 @phase
 def step_group(d, call, first, lanes):
     """Make one call of the step for a lane group; a lane that fails ends as it was before."""
-    keep_state(d)
+    save_state(d)
     environment = d.environment
     saturated = apply_torques(d, call.torques, first)
     apply_targets(d, call.targets, first)
-    before = torque_times_coordinate(d)
+    before = sum_torque_coordinate_products(d)
     absolute_work, remainder = environment.absolute_work, environment.absolute_work_remainder
     alive, iterations = lanes, d.full(0.0)
     residual, halvings = d.full(0.0), d.full(0.0)
@@ -111,8 +111,8 @@ def step_group(d, call, first, lanes):
     if d.loop_row_count == 0:  # Newton follows the anchors of loops for the sake of their rows
         update_loop_anchors(d, knot_buffer(d, 0))
     store_all_coordinates(d, knot_buffer(d, 0), alive)
-    work = torque_times_coordinate(d) - before
-    total, rest = add_with_compensation(environment.work, environment.work_remainder, work, alive)
+    work = sum_torque_coordinate_products(d) - before
+    total, rest = compensated_add(environment.work, environment.work_remainder, work, alive)
     environment.work = total
     environment.work_remainder = rest
     absolute_work = environment.absolute_work - absolute_work

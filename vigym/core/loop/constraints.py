@@ -15,7 +15,7 @@ import math
 
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.joint.bounded_forces import is_bounded
+from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import first_point_spring, loop_end
@@ -57,7 +57,7 @@ def unit_or_zero(vector):
 
 
 @inline
-def vectors_in_world(d, loop, loop_row, knot):
+def row_vectors_in_world(d, loop, loop_row, knot):
     """Compute the two vectors of a row, fixed in bodies a and b [world]."""
     closure = d.body(loop)
     u = mat_vec(d.pose(knot, closure.parent).rotation, loop_row.vector_a)
@@ -69,7 +69,7 @@ def vectors_in_world(d, loop, loop_row, knot):
 def row_direction(d, loop, loop_row, knot):
     """Compute the direction (f, m) of a loop row at a knot [world]."""
     kind = loop_row.kind
-    u, w = vectors_in_world(d, loop, loop_row, knot)
+    u, w = row_vectors_in_world(d, loop, loop_row, knot)
     o = zero3(d)
     if kind == COMPLIANT_LENGTH_ROW:
         return unit_or_zero(anchor_separation(d, loop, knot)), o
@@ -154,7 +154,7 @@ def loop_residuals(d, knot):
                 gap = gap + dot(f, separation)
                 worst = maximum(worst, absolute(gap) * per_length)
             elif loop_row.kind == ORIENTATION_ROW:
-                u, w = vectors_in_world(d, loop, loop_row, knot)
+                u, w = row_vectors_in_world(d, loop, loop_row, knot)
                 gap = gap + dot(u, w)
                 worst = maximum(worst, absolute(gap))
             else:
@@ -202,7 +202,7 @@ def write_closing_increments(d, knot, closes):
     """
     for loop in range(d.first_loop, first_point_spring(d)):
         closure = d.body(loop)
-        if is_bounded(closure):
+        if joint_has_bounded_forces(closure):
             shift, rotation = loop_newton_increment(d, loop, knot)
             by_shift, by_rotation = loop_closure_correction(d, loop, knot)
             part = d.full(closes)
@@ -216,7 +216,7 @@ def write_closing_increments(d, knot, closes):
 
 
 @phase(needs="loops")
-def update_loop_motion(d, knot):
+def update_loop_axis_and_motion(d, knot):
     """Write the axis of each loop in its child, and the motion of the loop's anchor there.
 
     It follows from the motion of the bodies in ``delta_position`` and ``delta_rotation``.
@@ -234,7 +234,7 @@ def update_loop_motion(d, knot):
 
 
 @inline
-def constraint_wrench(d, loop, knot):
+def loop_constraint_wrench(d, loop, knot):
     """Compute the wrench about the loop's anchor with which its rigid rows hold the child.
 
     The multipliers are those of the last step.
@@ -252,7 +252,7 @@ def constraint_wrench(d, loop, knot):
 
 
 @phase(needs="loops")
-def apply_loop_forces(d, knot):
+def subtract_loop_forces(d, knot):
     """Subtract the last step's loop forces from the body wrenches."""
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
@@ -313,7 +313,7 @@ def assemble_point_spring_loads(d, knot3, h, rho):
 
 
 @inline
-def add_point_spring_momentum_loads(d, h1):
+def write_point_spring_knot_slopes(d, h1):
     """Write the slopes of the dampers of springs between points over half the last step."""
     for loop in range(first_point_spring(d), loop_end(d)):
         dof = d.dof(d.body(loop).first_dof)

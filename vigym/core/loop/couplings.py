@@ -20,7 +20,7 @@ def coupled_dofs(d, loop_row):
 
 
 @inline
-def coupling_factor(d, loop_row, p):
+def coupling_derivative(d, loop_row, p):
     """Compute the derivative of a coupling by dof p: its multiplier acts with that factor."""
     factor = d.full(1.0) if p == loop_row.dof else d.full(0.0)
     if p == loop_row.other_dof:
@@ -37,7 +37,7 @@ def set_coupling_residual(loop_row, first, second):
 
 
 @inline
-def coordinate_at(d, i, j, knot3, h):
+def coordinate_at_knot3(d, i, j, knot3, h):
     """Compute the coordinate of dof j of joint i at the present guess of knot 3."""
     rate, slope, _, _ = dof_rate_over_step(d, i, j, knot3, h)
     start = d.dof(d.body(i).first_dof + j).start
@@ -56,8 +56,8 @@ def coupling_residuals(d, knot3, h):
         loop_row = d.loop_row(r)
         if loop_row.kind == COUPLED_ROW:
             i, j, other, k = coupled_dofs(d, loop_row)
-            first = coordinate_at(d, i, j, knot3, h)
-            second = coordinate_at(d, other, k, knot3, h)
+            first = coordinate_at_knot3(d, i, j, knot3, h)
+            second = coordinate_at_knot3(d, other, k, knot3, h)
             worst = maximum(worst, set_coupling_residual(loop_row, first, second))
     return worst
 

@@ -30,7 +30,7 @@ from vigym.core.joint.geometry import (
     translation_axis,
 )
 from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
-from vigym.core.loop.couplings import coupling_factor
+from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale, zero3
 from vigym.core.model.context import loop_end
 from vigym.core.model.fields import (
@@ -89,7 +89,7 @@ def all_loop_rows_inactive(d):
 
 @inline
 def start_loop_row_pivot(loop_row, knot2, knot3):
-    """Start the pivot of a row before other rows are eliminated, and the shift of it."""
+    """Set the pivot of a row before elimination, and the shift that regularizes it."""
     loop_row.unreduced_pivot = TINY
     loop_row.dual_shift = 0.0 if knot2 == knot3 else DUAL_SHIFT
 
@@ -177,7 +177,7 @@ def accept_multipliers(d, mask):
 
 
 @phase(needs="loops")
-def keep_multipliers(d):
+def save_multipliers(d):
     """Save the accepted multipliers."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
@@ -203,7 +203,7 @@ def restore_accepted_multipliers(d, mask):
 
 
 @inline
-def pass_to_parent(d, fill_in, K, B):
+def propagate_row_to_parent(d, fill_in, K, B):
     """Propagate K and B (force, torque), taken at the parent's anchor, to its fill-in row."""
     if fill_in.parent_fill_in >= 0:
         parent = d.fill_in(fill_in.parent_fill_in)
@@ -229,11 +229,11 @@ def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
 
 
 @inline
-def coupling_part(d, fill_in, p):
-    """Compute the parts of K N and W B of dof p that a coupling adds; other rows act on bodies."""
+def coupling_dof_terms(d, fill_in, p):
+    """Compute the entries of a coupling's row in K N and W B at dof p; zero for other rows."""
     loop_row = d.loop_row(fill_in.loop_row)
     if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW):
-        return coupling_factor(d, loop_row, p)
+        return coupling_derivative(d, loop_row, p)
     return d.full(0.0)
 
 
@@ -253,25 +253,25 @@ def propagate_row_past_body(d, i, q, knot2, knot3):
     K = (fill_in.K_force, fill_in.K_torque)
     B = (fill_in.B_force, fill_in.B_torque)
     if body.pivot_kind == HINGE_PIVOT:  # u and w are seen from the parent's anchor
-        part = coupling_part(d, fill_in, first)
+        part = coupling_dof_terms(d, fill_in, first)
         y = dot(K[1], child_axis(d, i, knot3)) + part
         x = dot(B[1], child_axis(d, i, knot2)) + part
         K, B = shift_row_to_parent_anchor(body, K, B)
         K, B = eliminate_dof_from_row(d.dof(first), fill_in, 0, y, x, K, B)
     else:
         for j in range(body.translation_count):
-            part = coupling_part(d, fill_in, first + j)
+            part = coupling_dof_terms(d, fill_in, first + j)
             y = dot(K[0], translation_axis(d, i, j, knot3)) + part
             x = dot(B[0], translation_axis(d, i, j, knot2)) + part
             K, B = eliminate_dof_from_row(d.dof(first + j), fill_in, j, y, x, K, B)
         for j in range(body.rotation_count):
-            part = coupling_part(d, fill_in, first_rotation + j)
+            part = coupling_dof_terms(d, fill_in, first_rotation + j)
             y = dot(K[1], rotation_increment_axis(d, i, j, knot3)) + part
             x = dot(B[1], rotation_axis(d, i, j, knot2)) + part
             n = body.translation_count + j
             K, B = eliminate_dof_from_row(d.dof(first_rotation + j), fill_in, n, y, x, K, B)
         K, B = shift_row_to_parent_anchor(body, K, B)
-    pass_to_parent(d, fill_in, K, B)
+    propagate_row_to_parent(d, fill_in, K, B)
 
 
 @inline
@@ -289,7 +289,7 @@ def add_dofs_to_schur(d, q, other, dofs):
 
 
 @phase(needs="loops")
-def propagate(d, i, knot2, knot3):
+def propagate_rows_past_body(d, i, knot2, knot3):
     """Propagate the loop rows that pass body i past its dofs, and couple them."""
     if all_loop_rows_inactive(d):
         return
@@ -353,8 +353,8 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 
 
 @inline
-def largest_unreduced_pivot(d, loop_row):
-    """Find the largest unreduced pivot of the rows of one kind in a row's loop."""
+def largest_unreduced_pivot_of_loop(d, loop_row):
+    """Find the largest pivot before elimination among the rows of a row's kind in its loop."""
     largest = absolute(loop_row.unreduced_pivot)
     if loop_row.kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
         return largest
@@ -368,14 +368,14 @@ def largest_unreduced_pivot(d, loop_row):
 
 
 @inline
-def regularize_row_pivot(d, loop_row):
+def row_pivot_shift(d, loop_row):
     """Compute the shift of a row's pivot, as an absolute value.
 
     It is a small part of the row's own unreduced pivot, and of the largest of its loop where
     rounding is all that is left of it.
     """
     own, part = absolute(loop_row.unreduced_pivot), loop_row.dual_shift
-    return part * own + ROUNDED * largest_unreduced_pivot(d, loop_row)
+    return part * own + ROUNDED * largest_unreduced_pivot_of_loop(d, loop_row)
 
 
 @phase(needs="loops")
@@ -388,7 +388,7 @@ def eliminate_loop_rows(d, i):
         loop_row = d.loop_row(r)
         if is_inactive_contact_row(d, loop_row):
             continue
-        pivot, shift = schur_element(d, r, r).value, regularize_row_pivot(d, loop_row)
+        pivot, shift = schur_element(d, r, r).value, row_pivot_shift(d, loop_row)
         shift = where(pivot, shift, -shift)
         loop_row.dual_shift = shift
         per_pivot = 1.0 / (pivot + shift)

@@ -7,8 +7,8 @@ step is halved, the cubic between them. A row's multiplier is the force that the
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import read_column
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.joint.coordinates import coordinate, dof_rate_over_step
-from vigym.core.loop.couplings import coordinate_at, coupled_dofs, dof_rate_from_velocities
+from vigym.core.joint.coordinates import dof_rate_over_step, stored_coordinate
+from vigym.core.loop.couplings import coordinate_at_knot3, coupled_dofs, dof_rate_from_velocities
 
 
 @phase(needs="extras")
@@ -50,7 +50,7 @@ def motion_residuals(d, knot3, h):
         motion = d.motion(m)
         loop_row = d.loop_row(motion.loop_row)
         i, j, _, _ = coupled_dofs(d, loop_row)
-        residual = coordinate_at(d, i, j, knot3, h) - motion.goal
+        residual = coordinate_at_knot3(d, i, j, knot3, h) - motion.goal
         loop_row.residual = residual
         worst = maximum(worst, absolute(residual))
     return worst
@@ -127,5 +127,5 @@ def start_motions(d, velocities, first):
     for m in range(d.motion_count):
         motion = d.motion(m)
         i, j, _ = motion_dof(d, motion)
-        motion.value = coordinate(d, i, j)
+        motion.value = stored_coordinate(d, i, j)
         motion.value_rate = read_column(velocities, first, d.body(i).first_velocity + j, o)

@@ -43,7 +43,7 @@ def reduce_row_residuals(d, i):
 
 
 @phase(needs="loops")
-def solve_rows_to_root(d, i):
+def propagate_row_residuals(d, i):
     """Propagate the residuals of rows whose closing body is i to its wrench and to later rows."""
     if all_loop_rows_inactive(d):
         return
@@ -65,7 +65,7 @@ def solve_rows_to_root(d, i):
 
 
 @phase(needs="loops", otherwise=zero)
-def solve_multipliers(d, i):
+def solve_multipliers_at_body(d, i):
     """Solve for the multipliers of rows whose closing body is i, whose motion is known.
 
     Returns:
@@ -128,7 +128,7 @@ def dof_residual_after_multipliers(d, dof, motion):
 
 
 @phase(needs="loops", otherwise=zero)
-def multiplier_rounding(d):
+def multiplier_rounding_residual(d):
     """Compute the scaled residual of dofs that the rounding of row residuals causes.
 
     A row's residual is known to some roundings of the length scale; the row turns that into a

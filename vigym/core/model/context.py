@@ -61,6 +61,6 @@ def knot_buffer(d, back):
 
 
 @inline
-def turn_knot_buffers(d):
+def advance_knot_buffers(d):
     """Make the next knot buffer the present one."""
     set_present_knot(d, (present_knot(d) + 1) % KNOT_BUFFERS)

@@ -510,7 +510,7 @@ CONTACT_WORK = Table(
     Field("partner_arm_lowest", "arm_lowest of the partner", "m, world", 3),
     Field("partner_arm_touching", "arm_touching of the partner", "m, world", 3),
     Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
-    Field("segment_place", "place on the own segment at knot 2, from -1 to 1", "1"),
+    Field("segment_parameter", "place on the own segment at knot 2, from -1 to 1", "1"),
     Field("slope_21", "negated derivative of tangential force 2 by tangential velocity 1", "N s/m"),
     Field("law_velocity", "velocity that obeys the law, of a splitting", "m/s", 4),
     Field("dual", "duals of the interior point (s, psi)", "m/s", 2),

@@ -72,7 +72,7 @@ def plan_rows(plan: np.ndarray, table: Table, start: int, count: int) -> np.ndar
     return plan[start : start + count * table.width].view(table.dtype)
 
 
-def padded(rows: int, single: bool) -> int:
+def padded_row_count(rows: int, single: bool) -> int:
     """Count the rows a table holds: in a single environment the last block is filled up."""
     return -(-rows // LANES) * LANES if single else rows
 
@@ -84,9 +84,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     """
     plan = plan.copy()
     h = header_of(plan)
-    rows = h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"]
     counts = {
-        "bodies": rows,
+        "bodies": h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"],
         "dofs": h["dof_count"],
         "loop_rows": h["loop_row_count"],
         "fill_ins": h["fill_in_count"],
@@ -94,9 +93,11 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
         "contacts": h["contact_count"],
     }
     lanes = 1 if single else LANES
-    slots = {name: padded(max(int(count), 1), single) * lanes for name, count in counts.items()}
-    for name, count in (("wrenches", h["wrench_count"]), ("motions", h["motion_count"])):
-        slots[name] = padded(int(count), single) * lanes
+    slots = {
+        name: padded_row_count(max(int(count), 1), single) * lanes for name, count in counts.items()
+    }
+    slots["wrenches"] = padded_row_count(int(h["wrench_count"]), single) * lanes
+    slots["motions"] = padded_row_count(int(h["motion_count"]), single) * lanes
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
     h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
     h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width
@@ -122,7 +123,7 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     return plan
 
 
-def aligned(size: int) -> np.ndarray:
+def aligned_zeros(size: int) -> np.ndarray:
     """Make a zeroed float64 array that starts on a cache line (5 to 15 % of a step)."""
     raw = np.zeros(size * 8 + 64, np.uint8)
     start = -raw.ctypes.data % 64
@@ -136,7 +137,7 @@ def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
     """
     if single:
         filled = np.concatenate(
-            [rows, np.repeat(rows[-1:], padded(len(rows), True) - len(rows), axis=0)]
+            [rows, np.repeat(rows[-1:], padded_row_count(len(rows), True) - len(rows), axis=0)]
         )
         return filled.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1).ravel()
     return np.repeat(rows[:, :, None], LANES, axis=2).ravel()
@@ -153,7 +154,7 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:
         parts.append(spread_over_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
-    laid_out = aligned(sum(part.size for part in parts))
+    laid_out = aligned_zeros(sum(part.size for part in parts))
     laid_out[:] = np.concatenate(parts)
     return laid_out
 
@@ -164,7 +165,7 @@ def initial_state(plan: np.ndarray, groups: int) -> np.ndarray:
     Every lane holds a valid pose, also those without a body or environment.
     """
     h = header_of(plan)
-    state = aligned(int(groups * h["state_size"]))
+    state = aligned_zeros(int(groups * h["state_size"]))
     knots = state.reshape(groups, -1)[:, h["state_knots"] :].reshape(
         groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES
     )

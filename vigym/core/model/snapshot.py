@@ -22,15 +22,15 @@ from vigym.core.model.fields import (
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
 
 
-def _columns(*names: str) -> list[int]:
+def _field_columns(*names: str) -> list[int]:
     """List the columns of some fields of a pose."""
     return [k for name in names for k in np.r_[POSE_STATE.columns(name)].tolist()]
 
 
 # of the present knot
-PRESENT = _columns("position", "orientation", "velocity", "angular_velocity", "cosine")
+PRESENT = _field_columns("position", "orientation", "velocity", "angular_velocity", "cosine")
 # half-step velocities of the steps before, for the predictor
-BEFORE = _columns("velocity", "angular_velocity")
+BEFORE = _field_columns("velocity", "angular_velocity")
 ORIENTATION = slice(3, 7)  # of the columns of the present knot
 HELD = WRENCH_STATE.offset("last_applied_force")  # columns of a held wrench
 # columns of the environment that are saved: those before the number of the present knot

@@ -13,9 +13,9 @@ from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.ball_spring import store_ball_spring_moments
-from vigym.core.joint.bounded_forces import IDLE_TARGET, is_bounded
+from vigym.core.joint.bounded_forces import IDLE_TARGET, joint_has_bounded_forces
 from vigym.core.joint.coordinates import (
-    add_with_compensation,
+    compensated_add,
     coordinate_change,
     dof_rate_over_step,
     has_own_coordinate,
@@ -25,16 +25,14 @@ from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.context import first_point_spring, loop_end
-from vigym.core.model.fields import NO_MOTOR, SKATE
+from vigym.core.model.fields import NO_MOTOR
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
-INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
-INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
 @inline
-def store_bounded_forces(dof, mask):
+def store_joint_forces_and_target(dof, mask):
     """Write the forces of motor, limit and dry friction, and the motor's target."""
     motor, limit, friction = dof.converged_forces
     target = dof.target
@@ -62,14 +60,14 @@ def account_joint(d, i, knot3, h, mask):
         lost = lost + dof.damping * rate * mean
         dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
         dof.last_rate = where(mask, rate, dof.last_rate)
-        if is_bounded(body):
+        if joint_has_bounded_forces(body):
             motor, limit, friction = dof.converged_forces
             lost = lost - (limit + friction) * mean
             work = work + motor * mean
             absolute_work = absolute_work + absolute(motor * mean)
             almost = (1.0 - SATURATION) * dof.force_limit
             saturated = maximum(saturated, above(absolute(motor), almost))
-            store_bounded_forces(dof, mask)
+            store_joint_forces_and_target(dof, mask)
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
             force = stretch * dof.stiffness
@@ -103,29 +101,6 @@ def contact_power(d, contact, knot2, knot3):
 
 
 @phase(needs="contacts", otherwise=zero)
-def find_lanes_of_inexact_work(d, knot2, knot3, h):
-    """Find the lanes in which contacts work otherwise than their laws say.
-
-    The force of a step acts where bodies touch at its start, and its law holds where they touch at
-    its end. Where that place runs far, as on the rim of a disc that settles, the force does other
-    work: it may even give energy, which contacts never do.
-    """
-    error, size = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        if contact.kind < SKATE:
-            _, velocity, _ = touching_velocity(d, contact, knot2, knot3)
-            power = dot(contact.converged_world_force, velocity)
-            error = error + absolute(power - contact.converged_power)
-            size = size + absolute(contact_power(d, contact, knot2, knot3))
-    environment = d.environment
-    weight = 0.5 + 0.5 * environment.step_size / h
-    scale = environment.force_scale * environment.length_scale
-    allowed = INEXACT_WORK * scale / (weight * h) + INEXACT_SHARE * size
-    return above(error, allowed)
-
-
-@phase(needs="contacts", otherwise=zero)
 def account_contacts(d, knot2, knot3, h, mask):
     """Write the contacts' forces and whether they rebound; returns the power that they take [W]."""
     lost, o = h * 0.0, d.full(0.0)
@@ -153,8 +128,8 @@ def integrate_torque_work(d, knot3, h):
     Returns (work of those on three free rotations, sum of the absolutes of all).
 
     Three free rotations have no coordinates to multiply their torques with; the work of the others
-    is summed by ``torque_times_coordinate`` of `vigym.core.kernels.step`. A step back takes from
-    the absolutes what the steps around it cover twice.
+    is summed by ``sum_torque_coordinate_products`` in `vigym.core.kernels.step`. A step back takes
+    from the absolutes what the steps around it cover twice.
     """
     work, absolute_work = h * 0.0, h * 0.0
     for a in range(d.actuator_count):
@@ -185,13 +160,13 @@ def store_inputs(d, mask):
 def add_energies(d, dissipated, work, absolute_work, mask):
     """Add the energies [J] of a step to the sums of the environment."""
     env = d.environment
-    total, rest = add_with_compensation(env.dissipated, env.dissipated_remainder, dissipated, mask)
+    total, rest = compensated_add(env.dissipated, env.dissipated_remainder, dissipated, mask)
     env.dissipated = total
     env.dissipated_remainder = rest
-    total, rest = add_with_compensation(env.work, env.work_remainder, work, mask)
+    total, rest = compensated_add(env.work, env.work_remainder, work, mask)
     env.work = total
     env.work_remainder = rest
-    total, rest = add_with_compensation(
+    total, rest = compensated_add(
         env.absolute_work, env.absolute_work_remainder, absolute_work, mask
     )
     env.absolute_work = total

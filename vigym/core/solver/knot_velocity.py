@@ -15,22 +15,22 @@ from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
     assemble_contact_rows,
-    linearize_contacts,
+    linearize_contacts_projection,
 )
-from vigym.core.contact.kinematics import set_knot_contacts
-from vigym.core.contact.update import step_contact_forces, update_contacts_after_increment
+from vigym.core.contact.kinematics import start_contacts_at_knot
+from vigym.core.contact.update import step_contact_forces, update_contacts_projection
 from vigym.core.joint.bounded_forces import step_bounded_forces, update_bounded_forces
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL
 from vigym.core.joint.forces import (
     assemble_constant_loads,
-    assemble_knot_loads,
+    assemble_left_knot_loads,
     start_bounded_forces,
 )
 from vigym.core.loop.constraints import (
-    add_point_spring_momentum_loads,
     loop_rate_residuals,
-    update_loop_motion,
+    update_loop_axis_and_motion,
     write_closing_increments,
+    write_point_spring_knot_slopes,
 )
 from vigym.core.loop.couplings import coupling_rate_residuals
 from vigym.core.loop.elimination import (
@@ -90,12 +90,12 @@ def write_anchored_inertias(d, knot2):
 
 
 @inline
-def knot_forces(d, h1):
+def assemble_knot_forces(d, h1):
     """Assemble the loads on the joints, and linearize contacts at no motion."""
-    assemble_knot_loads(d, h1)
-    add_point_spring_momentum_loads(d, h1)
+    assemble_left_knot_loads(d, h1)
+    write_point_spring_knot_slopes(d, h1)
     if d.contact_count > 0:
-        linearize_contacts(d, d.full(1.0), PROX, False)
+        linearize_contacts_projection(d, d.full(1.0), PROX, False)
 
 
 @inline
@@ -113,10 +113,10 @@ def factorise_at_knot(d, knot):
 
 @inline
 def solve_knot_motion(d, knot, h1, first, active):
-    """Solve for the velocities of all bodies, from the momentum seen from the left of the knot.
+    """Solve for the velocities of all bodies that have the momentum at the end of the last step.
 
-    Each solve takes back what the dual shift of loop rows left in the one before; the ``first`` one
-    is made twice.
+    Regularized loop rows leave an error, which the next solve corrects. The ``first`` solve is made
+    twice.
     """
     has_loops = d.loop_row_count > 0
     for again in range(2 if first and has_loops else 1):
@@ -136,7 +136,7 @@ def solve_knot_motion(d, knot, h1, first, active):
 
 
 @inline
-def start_knot(d, knot, h1):
+def start_knot_solve(d, knot, h1):
     """Assemble what stays while the forces at a knot settle, and their first guess."""
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
@@ -144,9 +144,9 @@ def start_knot(d, knot, h1):
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, half)
-        guess_rates(d)
+        start_bounded_branches(d)
     if d.contact_count > 0:
-        set_knot_contacts(d, knot, half)
+        start_contacts_at_knot(d, knot, half)
 
 
 @phase
@@ -158,19 +158,19 @@ def solve_knot_velocities(d, knot):
     """
     h1 = d.environment.step_size
     o, one = d.full(0.0), d.full(1.0)
-    start_knot(d, knot, h1)
+    start_knot_solve(d, knot, h1)
     has_laws = d.has_bounded_forces + d.contact_count > 0
     least = maximum(h1, d.full(KNOT_TOLERANCE))
     goal = KNOT_TOLERANCE * d.environment.force_scale * least
     active, law_error = one, o
     for sweep in range(SWEEPS if has_laws else 1):
-        knot_forces(d, h1)
+        assemble_knot_forces(d, h1)
         factorise_at_knot(d, knot)
         solve_knot_motion(d, knot, h1, sweep == 0, active)
         if has_laws:
             write_closing_increments(d, knot, 0.0)
             of_joints = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
-            law_error = maximum(of_joints, update_contacts_after_increment(d, one, PROX))
+            law_error = maximum(of_joints, update_contacts_projection(d, one, PROX))
             active = both(active, above(law_error, goal))
             if not any_lane(active):
                 break
@@ -180,15 +180,15 @@ def solve_knot_velocities(d, knot):
             step_contact_forces(d, length, active)
     unsettled = above(law_error, UNSETTLED / KNOT_TOLERANCE * goal)
     if any_lane(unsettled):
-        keep_step_velocity(d, knot, unsettled)
-    update_loop_motion(d, knot)
+        fall_back_to_step_velocity(d, knot, unsettled)
+    update_loop_axis_and_motion(d, knot)
 
 
 @phase
-def keep_step_velocity(d, knot, mask):
-    """Take the velocities of the step that led to a knot where its forces do not settle.
+def fall_back_to_step_velocity(d, knot, mask):
+    """Take the velocities of the last step in lanes whose forces at the knot did not converge.
 
-    Nothing acts there.
+    No force acts at the knot then.
     """
     o = d.full(0.0)
     for i in range(1, d.body_count):
@@ -206,7 +206,7 @@ def keep_step_velocity(d, knot, mask):
 
 
 @phase
-def guess_rates(d):
+def start_bounded_branches(d):
     """Select branches of bounded forces by the rates of the last step at first."""
     for p in range(d.dof_count):
         dof = d.dof(p)

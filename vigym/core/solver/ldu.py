@@ -34,13 +34,13 @@ from vigym.core.joint.geometry import (
     rotation_increment_axis,
     translation_axis,
 )
-from vigym.core.loop.elimination import eliminate_loop_rows, propagate
+from vigym.core.loop.elimination import eliminate_loop_rows, propagate_rows_past_body
 from vigym.core.loop.solve import (
     dof_motion_by_multipliers,
     dof_residual_after_multipliers,
+    propagate_row_residuals,
     reduce_row_residuals,
-    solve_multipliers,
-    solve_rows_to_root,
+    solve_multipliers_at_body,
     subtract_dual_shift_force,
 )
 from vigym.core.math.vectors import (
@@ -185,7 +185,7 @@ def factorise(d, knot2, knot3):
         else:
             eliminate_dofs(d, i, knot2, knot3)
         if body.fill_in_count > 0:
-            propagate(d, i, knot2, knot3)
+            propagate_rows_past_body(d, i, knot2, knot3)
     if d.body(0).loop_row_count > 0:
         eliminate_loop_rows(d, 0)
 
@@ -227,8 +227,8 @@ def reduce_wrench(dof, axis, projected, force, torque):
 
 
 @inline
-def residual_without_loop_rows(d, body, mu):
-    """Measure a residual; zero at bodies with fill-in rows, where they wait for multipliers."""
+def residual_unless_fill_in(d, body, mu):
+    """Measure a scaled residual |mu|; zero at bodies with fill-in rows, known after multipliers."""
     return absolute(mu) if body.fill_in_count == 0 else d.full(0.0)
 
 
@@ -240,7 +240,7 @@ def reduce_hinge(d, i, knot2, moment):
     at_parent = add(tau, cross(body.lever2, f))
     axis = child_axis(d, i, knot2)
     mu, f, at_parent = reduce_wrench(d.dof(body.first_dof), axis, tau, f, at_parent)
-    return f, at_parent, maximum(moment, residual_without_loop_rows(d, body, mu))
+    return f, at_parent, maximum(moment, residual_unless_fill_in(d, body, mu))
 
 
 @inline
@@ -262,11 +262,11 @@ def reduce_dofs(d, i, knot2, force, moment):
     for j in range(body.translation_count):
         dof = d.dof(body.first_dof + j)
         mu, f, tau = reduce_wrench(dof, translation_axis(d, i, j, knot2), f, f, tau)
-        force = maximum(force, residual_without_loop_rows(d, body, mu))
+        force = maximum(force, residual_unless_fill_in(d, body, mu))
     for j in range(body.rotation_count):
         dof = d.dof(body.first_dof + body.translation_count + j)
         mu, f, tau = reduce_wrench(dof, rotation_axis(d, i, j, knot2), tau, f, tau)
-        moment = maximum(moment, residual_without_loop_rows(d, body, mu))
+        moment = maximum(moment, residual_unless_fill_in(d, body, mu))
     return f, add(tau, cross(body.lever2, f)), force, moment
 
 
@@ -283,7 +283,7 @@ def solve_to_root(d, knot2):
     for i in range(d.body_count - 1, 0, -1):
         body = d.body(i)
         if body.loop_row_count > 0:
-            solve_rows_to_root(d, i)
+            propagate_row_residuals(d, i)
         if body.pivot_kind == HINGE_PIVOT:
             f, tau, moment = reduce_hinge(d, i, knot2, moment)
         elif body.pivot_kind == BALL_PIVOT:
@@ -296,7 +296,7 @@ def solve_to_root(d, knot2):
         parent.force = add(parent.force, f)
         parent.torque = add(parent.torque, tau)
     if d.body(0).loop_row_count > 0:
-        solve_rows_to_root(d, 0)
+        propagate_row_residuals(d, 0)
     return scaled_residual(d, force, moment)
 
 
@@ -382,7 +382,7 @@ def solve_to_leaves(d, knot3):
     rotation, gap = d.full(0.0), d.full(0.0)
     force, moment = d.full(0.0), d.full(0.0)
     if d.body(0).loop_row_count > 0:
-        gap = solve_multipliers(d, 0)
+        gap = solve_multipliers_at_body(d, 0)
     for i in range(1, d.body_count):
         body = d.body(i)
         if body.pivot_kind == HINGE_PIVOT:
@@ -394,6 +394,6 @@ def solve_to_leaves(d, knot3):
         body.delta_position = dy
         body.delta_rotation = dphi
         if body.loop_row_count > 0:
-            gap = maximum(gap, solve_multipliers(d, i))
+            gap = maximum(gap, solve_multipliers_at_body(d, i))
         rotation = maximum(rotation, max_abs3(dphi))
     return rotation, force, moment, gap

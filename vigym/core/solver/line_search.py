@@ -10,7 +10,7 @@ from vigym.core.body.dynamics import apply_increment
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
-from vigym.core.contact.active_set import find_missed_contacts
+from vigym.core.contact.active_set import activate_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
 from vigym.core.joint.bounded_forces import (
     move_anchors_to_bounded_forces,
@@ -67,7 +67,7 @@ def search_step_length(d, longest, small, per_h, prox, nonsmooth):
 
 
 @inline
-def step_length(d, step, rotation, found, iteration):
+def choose_step_length(d, step, rotation, found, iteration):
     """Limit the increment: no body turns too far, and forces stay in their cones.
 
     Returns the part of it that is taken. In nonsmooth lanes it is halved until the forces come
@@ -88,7 +88,7 @@ def step_length(d, step, rotation, found, iteration):
 
 
 @inline
-def find_short_steps(d, length, found, method):
+def find_stalled_lanes(d, length, found, method):
     """Find the nonsmooth lanes in which the line search takes next to nothing."""
     if method.damped:
         return d.full(0.0)
@@ -111,5 +111,5 @@ def take_step(d, step, length, mask, interior_point):
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, mask)
     if d.contact_row_count == 0:  # places of nearest points wait for the solution
-        return find_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
+        return activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
     return d.full(0.0)

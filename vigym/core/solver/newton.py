@@ -17,20 +17,20 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import (
-    find_missed_contacts,
+    activate_missed_contacts,
     reanchor_contacts,
 )
-from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation
-from vigym.core.contact.splitting_law import balance_slopes, clear_law_velocities
+from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_bounds
+from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
 from vigym.core.solver.ldu import solve_to_leaves
-from vigym.core.solver.line_search import find_short_steps, step_length, take_step
+from vigym.core.solver.line_search import choose_step_length, find_stalled_lanes, take_step
 from vigym.core.solver.residual import (
     PROX,
     Iteration,
     accept_forces,
-    evaluate_step,
+    evaluate_iterate,
     start_step,
     step_forces,
 )
@@ -57,15 +57,15 @@ ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need 
 
 
 @inline
-def start_parameters(d, h, method):
+def initial_parameters(d, h, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
-    kappa, tight = relaxation(d, 1.0 / h)
+    kappa, tight = relaxation_bounds(d, 1.0 / h)
     if method.splitting:
-        clear_law_velocities(d)
+        start_contacts_sticking(d)
     if method.interior_point:
         clear_duals(d)
         return prox, kappa, tight
@@ -73,7 +73,7 @@ def start_parameters(d, h, method):
 
 
 @inline
-def rounding_slack(d, term, tolerance):
+def rounding_tolerance_factor(d, term, tolerance):
     """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
     round_off = select_by_precision(ROUND_OFF, d.full(0.0))
     return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
@@ -88,7 +88,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
     """
     finished = candidates
     if any_lane(candidates):
-        reopened = find_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+        reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         if not (method.interior_point or method.splitting):
             reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
         if d.has_bounded_forces > 0:
@@ -100,7 +100,7 @@ def confirm_converged_lanes(d, step, candidates, prox, method):
 
 
 @inline
-def residual_goal(d, nonsmooth, iteration):
+def residual_tolerance(d, nonsmooth, iteration):
     """Find the residual below which a lane is solved: larger in nonsmooth lanes.
 
     Gaps of joints and loops are to be below the tolerance itself.
@@ -117,7 +117,7 @@ def converged(d, found, contraction, active, iteration):
     have not converged before their relaxation is at its end.
     """
     nonsmooth = found.nonsmooth
-    goal = residual_goal(d, nonsmooth, iteration)
+    goal = residual_tolerance(d, nonsmooth, iteration)
     if iteration.number == 0:
         goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
     exact = iteration.tolerance * iteration.slack
@@ -173,7 +173,7 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
     bound = maximum(bound, found.law_error)
-    promising = above(residual_goal(d, found.nonsmooth, iteration), bound)
+    promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         gap = maximum(found.gap_left, rotation * rotation)
         closes = above(d.full(iteration.tolerance), gap)
@@ -194,7 +194,7 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
-def most_iterations(method):
+def max_iterations(method):
     """Find the number of iterations after which an attempt has failed."""
     if method.splitting:
         return SPLITTING_ITERATIONS
@@ -205,32 +205,34 @@ def most_iterations(method):
 def start_attempt(d, step, lanes, method, tolerance):
     """Start from a prediction, or go on from the attempt before.
 
-    Returns (factor of the tolerance by which residuals round, the same where they fall no more).
+    Returns:
+        Factor by which rounding loosens the tolerance, and the factor at which a residual that has
+        stopped to fall counts as converged.
     """
     if not method.warm:
         start_step(d, step, lanes, method.damped)
-    slack = rounding_slack(d, d.environment.largest_term, tolerance)
+    slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
     positions = STALLED_POSITIONS * d.environment.position_term
-    return slack, maximum(slack, rounding_slack(d, positions, tolerance))
+    return slack, maximum(slack, rounding_tolerance_factor(d, positions, tolerance))
 
 
 @phase
 def attempt(d, step, lanes, method, tolerance):
     """Solve one step in the given lanes, from knot buffer knot2 into knot3.
 
-    Returns (lanes that converged, iterations, scaled residual).
+    Returns (lanes that converged, iterations, scaled residual, nonsmooth lanes).
     """
     o = d.full(0.0)
     slack, stalled = start_attempt(d, step, lanes, method, tolerance)
-    prox, kappa, tight = start_parameters(d, step.h, method)
+    prox, kappa, tight = initial_parameters(d, step.h, method)
     active, stale = lanes, lanes
     nonsmooth, short_steps = o, o
     done, iterations = o, o
     previous, scale = d.full(1.0), d.full(1.0)
     residual, rotation = d.full(1e300), d.full(1e300)
-    for number in range(most_iterations(method)):
+    for number in range(max_iterations(method)):
         iteration = Iteration(number, method, prox, kappa, tight, scale, slack, stalled, tolerance)
-        found = evaluate_step(d, step, active, stale, nonsmooth, iteration)
+        found = evaluate_iterate(d, step, active, stale, nonsmooth, iteration)
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
@@ -242,14 +244,14 @@ def attempt(d, step, lanes, method, tolerance):
         if not any_lane(active):
             break
         last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
-        length = step_length(d, step, rotation, found, iteration)
-        short_steps = short_steps + find_short_steps(d, length, found, method)
+        length = choose_step_length(d, step, rotation, found, iteration)
+        short_steps = short_steps + find_stalled_lanes(d, length, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
         iterations, active = iterations + active, but_not(active, hopeless)
         moving = but_not(active, reopened)
         missed = take_step(d, step, length, moving, method.interior_point)
         kappa = reduce_relaxation(kappa, length, tight)
-        scale = balance_slopes(scale, number, found.of_velocities, found.of_forces)
+        scale = balance_penalty(scale, number, found.velocity_law_error, found.force_law_error)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
@@ -259,4 +261,4 @@ def attempt(d, step, lanes, method, tolerance):
             break
         stale = find_lanes_to_refactorise(d, active, contraction, iteration)
         previous = where(active, found.residual, previous)
-    return done, iterations, residual
+    return done, iterations, residual, nonsmooth

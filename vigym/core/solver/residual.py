@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from vigym.core.body.dynamics import (
     assemble_body_blocks,
     body_residuals,
-    increment_as_force,
-    predict,
+    increment_as_inertial_force,
+    predict_next_knot,
 )
 from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
@@ -14,7 +14,7 @@ from vigym.core.compiler.lanes import (
     any_lane,
     both,
     but_not,
-    reduce_over_bodies,
+    max_over_body_lanes,
     select_by_precision,
 )
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -22,11 +22,11 @@ from vigym.core.contact.assembly import (
     add_contact_forces,
     add_contact_stiffness,
     assemble_contact_rows,
-    linearize_contacts,
     linearize_contacts_interior,
+    linearize_contacts_projection,
 )
 from vigym.core.contact.interior_point_law import free_fall_speed
-from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_gaps
+from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_velocities
 from vigym.core.contact.splitting_law import (
     linearize_contacts_splitting,
     update_contacts_splitting,
@@ -35,8 +35,8 @@ from vigym.core.contact.update import (
     accept_contact_forces,
     step_contact_forces,
     step_duals,
-    update_contacts_after_increment,
     update_contacts_interior,
+    update_contacts_projection,
 )
 from vigym.core.joint.bounded_forces import (
     accept_bounded_forces,
@@ -46,8 +46,8 @@ from vigym.core.joint.bounded_forces import (
 from vigym.core.joint.bounded_laws import PROXIMAL
 from vigym.core.joint.forces import (
     assemble_constant_loads,
-    assemble_rate_loads,
-    largest_rate_term,
+    assemble_joint_loads,
+    largest_damping_term,
     start_bounded_forces,
 )
 from vigym.core.loop.constraints import (
@@ -60,8 +60,8 @@ from vigym.core.loop.constraints import (
 from vigym.core.loop.couplings import coupling_residuals
 from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
 from vigym.core.loop.motions import motion_residuals
-from vigym.core.loop.solve import multiplier_rounding
-from vigym.core.model.kept import keep_factors, restore_factors
+from vigym.core.loop.solve import multiplier_rounding_residual
+from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.ldu import (
     factorise,
     scaled_residual,
@@ -98,7 +98,7 @@ class Method(NamedTuple):
         damped: whether full Newton steps are damped, instead of a chord iteration.
         interior_point: whether contacts are solved by the interior point, else by projections.
         splitting: whether contacts are split from the equations of motion.
-        leaves_cycles: whether contacts that turn between two branches take the third.
+        breaks_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
     """
@@ -106,7 +106,7 @@ class Method(NamedTuple):
     damped: bool
     interior_point: bool
     splitting: bool
-    leaves_cycles: bool
+    breaks_cycles: bool
     half_steps: bool
     warm: bool
 
@@ -148,8 +148,8 @@ class Evaluation(NamedTuple):
         nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
-        of_velocities: distance of velocities from the laws of a splitting, as a force [N].
-        of_forces: distance of forces from the laws of a splitting [N].
+        velocity_law_error: distance of velocities from the laws of a splitting, as a force [N].
+        force_law_error: distance of forces from the laws of a splitting [N].
     """
 
     residual: Any
@@ -159,16 +159,16 @@ class Evaluation(NamedTuple):
     nonsmooth: Any
     law_error: Any
     max_step: Any
-    of_velocities: Any
-    of_forces: Any
+    velocity_law_error: Any
+    force_law_error: Any
 
 
 @phase
-def refactor(d, step, weight, others):
+def refactorise(d, step, weight, others):
     """Factorise anew; the factors of the lanes ``others`` are kept aside and put back."""
     mixed = any_lane(others)
     if mixed:
-        keep_factors(d.wide)
+        save_factors(d.wide)
     assemble_body_blocks(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
     if d.contact_count > 0:
         add_contact_stiffness(d, weight, 1.0 / step.h)
@@ -186,7 +186,7 @@ def predictor_weights(d, h):
 
     A line through the midpoints of the last two steps, once one step has been made; a cubic when
     five equal steps, of size h, have. A negative weight, which only the composition's backward step
-    asks for, is left out with those that reach too far.
+    asks for, is left out, and so are those that extrapolate too far.
     """
     o, one = d.full(0.0), d.full(1.0)
     h1 = d.environment.step_size
@@ -199,8 +199,8 @@ def predictor_weights(d, h):
 
 
 @inline
-def position_roundings(d):
-    """Find how far positions are rounded, in parts of the round-off of a force."""
+def position_rounding_factor(d):
+    """Compute the rounding of positions as a force, over the rounding of the largest force."""
     roundings = select_by_precision(OPEN_ROUNDING, d.full(0.0))
     if d.loop_row_count > 0:
         roundings = POSITION_ROUNDING
@@ -220,7 +220,7 @@ def start_step(d, step, lanes, damped):
     linear, cubic = predictor_weights(d, step.h)
     if damped:
         linear, cubic = o, o
-    largest, positions = predict(
+    largest, positions = predict_next_knot(
         d.wide,
         step.knot2,
         step.knot3,
@@ -238,16 +238,18 @@ def start_step(d, step, lanes, damped):
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
     environment = d.environment
-    moment = largest_point_spring_term(d, largest_rate_term(d, step.h))
-    largest = maximum(reduce_over_bodies(largest, o), moment / environment.length_scale)
-    environment.position_term = reduce_over_bodies(positions, o)
+    moment = largest_point_spring_term(d, largest_damping_term(d, step.h))
+    largest = maximum(max_over_body_lanes(largest, o), moment / environment.length_scale)
+    environment.position_term = max_over_body_lanes(positions, o)
     if d.wrench_count > 0:
         largest = maximum(largest, add_wrenches(d, step.knot2, step.rho))
-    environment.largest_term = maximum(largest, position_roundings(d) * environment.position_term)
+    environment.largest_term = maximum(
+        largest, position_rounding_factor(d) * environment.position_term
+    )
 
 
 @inline
-def assemble_forces(d, step, iteration):
+def assemble_iterate_forces(d, step, iteration):
     """Assemble all that the guess of knot 3 sets but the bodies' own wrenches.
 
     Returns (largest gap of joints and loops, scaled; lanes in which a contact, motor, limit or dry
@@ -256,7 +258,7 @@ def assemble_forces(d, step, iteration):
     per_h = 1.0 / step.h
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     if d.active_joint_count > 0:
-        nonsmooth = assemble_rate_loads(d, step.knot3, step.h, step.rho)
+        nonsmooth = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)
@@ -264,14 +266,16 @@ def assemble_forces(d, step, iteration):
     if d.motion_count > 0:
         gap = maximum(gap, motion_residuals(d, step.knot3, step.h))
     if d.contact_count > 0:
-        evaluate_contact_gaps(d, step.knot2, step.knot3, step.h)
+        evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
             touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
         elif iteration.method.splitting:
             touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
-            touching = linearize_contacts(d, per_h, iteration.prox, iteration.method.leaves_cycles)
+            touching = linearize_contacts_projection(
+                d, per_h, iteration.prox, iteration.method.breaks_cycles
+            )
         nonsmooth = maximum(nonsmooth, touching)
     return gap * iteration.slack, nonsmooth
 
@@ -286,9 +290,9 @@ def update_forces_after_increment(d, step, iteration):
     one, per_h = d.full(1.0), 1.0 / step.h
     law_error, max_step = d.full(0.0), one
     length = d.wide.full(d.environment.length_scale)
-    inertial = increment_as_force(d.wide, step.knot3, d.wide.full(step.h), length)
-    inertial = reduce_over_bodies(inertial, one)
-    of_velocities, of_forces = law_error, law_error
+    inertial = increment_as_inertial_force(d.wide, step.knot3, d.wide.full(step.h), length)
+    inertial = max_over_body_lanes(inertial, one)
+    velocity_law_error, force_law_error = law_error, law_error
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
@@ -299,20 +303,20 @@ def update_forces_after_increment(d, step, iteration):
                 d, per_h, iteration.prox, iteration.kappa, speed
             )
         elif iteration.method.splitting:
-            of_velocities, of_forces = update_contacts_splitting(
+            velocity_law_error, force_law_error = update_contacts_splitting(
                 d, per_h, iteration.prox, iteration.scale
             )
-            of_contacts = maximum(of_velocities, of_forces)
+            of_contacts = maximum(velocity_law_error, force_law_error)
         else:
-            of_contacts = update_contacts_after_increment(d, per_h, iteration.prox)
+            of_contacts = update_contacts_projection(d, per_h, iteration.prox)
         law_error = maximum(law_error, of_contacts)
     per_force = 1.0 / d.environment.force_scale
     return (
         inertial * per_force,
         law_error * per_force,
         max_step,
-        of_velocities,
-        of_forces,
+        velocity_law_error,
+        force_law_error,
     )
 
 
@@ -337,7 +341,7 @@ def accept_forces(d, h, mask):
 
 
 @inline
-def evaluate_step(d, step, active, stale, nonsmooth, iteration):
+def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     """Evaluate the residual, and where multipliers or nonsmooth lanes need it the increment.
 
     Lanes with ``stale`` factors are factorised anew, and those that are ``nonsmooth``: contacts,
@@ -346,34 +350,42 @@ def evaluate_step(d, step, active, stale, nonsmooth, iteration):
     o = d.full(0.0)
     weight = 0.5 + 0.5 * step.rho
     has_loops = d.loop_row_count > 0
-    gap, now_nonsmooth = assemble_forces(d, step, iteration)
+    gap, now_nonsmooth = assemble_iterate_forces(d, step, iteration)
     nonsmooth = maximum(nonsmooth, both(now_nonsmooth, active))
     stale = maximum(stale, both(nonsmooth, active))
     if any_lane(stale):
-        refactor(d, step, weight, but_not(active, stale))
+        refactorise(d, step, weight, but_not(active, stale))
     body_residuals(d.wide, step.knot2, step.knot3, d.wide.full(step.h))
     if d.contact_count > 0:
         add_contact_forces(d, weight)
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     law_error, max_step = o, o + 1.0
-    of_velocities, of_forces = o, o
+    velocity_law_error, force_law_error = o, o
     any_nonsmooth = any_lane(nonsmooth)
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
-            inertial, law_error, max_step, of_velocities, of_forces = update_forces_after_increment(
-                d, step, iteration
+            inertial, law_error, max_step, velocity_law_error, force_law_error = (
+                update_forces_after_increment(d, step, iteration)
             )
             residual = where(nonsmooth, maximum(gap, inertial), residual)
             law_error = where(nonsmooth, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
-            unbalanced = maximum(unbalanced - multiplier_rounding(d), o)
+            unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
         residual = maximum(residual, unbalanced)
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
     return Evaluation(
-        residual, rotation, gap, left, nonsmooth, law_error, max_step, of_velocities, of_forces
+        residual,
+        rotation,
+        gap,
+        left,
+        nonsmooth,
+        law_error,
+        max_step,
+        velocity_law_error,
+        force_law_error,
     )

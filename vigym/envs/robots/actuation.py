@@ -40,7 +40,7 @@ def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     joints = dict(mechanism.joints)
     for name, value in values.items():
         joints[name] = replace(tree[name], effort=value or None)
-    return mechanism.with_elements(joints=joints)
+    return mechanism.with_replaced_elements(joints=joints)
 
 
 def without_dependent_motors(mechanism: Mechanism) -> Mechanism:

@@ -209,7 +209,7 @@ class Urdf(Task):
 
     def mechanism(self) -> Mechanism:
         """Return the mechanism of the file, on its ground and with its motors."""
-        mechanism = self._robot.with_elements()
+        mechanism = self._robot.with_replaced_elements()
         positions = dict(
             zip(mechanism.position_names, self._at_start.joint_positions.tolist(), strict=True)
         )

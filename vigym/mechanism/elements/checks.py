@@ -33,7 +33,7 @@ def require_numbers(value: ArrayLike, element: str, expected: str) -> Array:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MechanismError(f"{element}: found {value!r}, expected {expected}") from error
-    if has_non_numbers(value):  # numpy takes True as 1 and "2" as 2
+    if has_bools_or_strings(value):  # numpy takes True as 1 and "2" as 2
         raise MechanismError(f"{element}: found {value!r}, expected {expected}")
     return read_only(array)
 
@@ -44,7 +44,7 @@ def read_only(array: Array) -> Array:
     return array
 
 
-def has_non_numbers(value: Any) -> bool:
+def has_bools_or_strings(value: Any) -> bool:
     """Return whether a value that converts to numbers has booleans or texts among its entries."""
     if isinstance(value, float):
         return False

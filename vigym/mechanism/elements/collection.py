@@ -15,7 +15,7 @@ from vigym.mechanism.elements.couplings import (
     Coupling,
     Skate,
     Wheel,
-    check_coupled,
+    check_coupled_coordinates,
     check_leader,
     check_moved,
 )
@@ -135,7 +135,7 @@ class Index:
             coupling: of two coordinates.
             tree: returns the joints of the tree.
         """
-        check_coupled(coupling, self.coordinates, self.closing, tree)
+        check_coupled_coordinates(coupling, self.coordinates, self.closing, tree)
         check_leader(coupling, self.followers, self.leaders.root)
 
     def check_motion(
@@ -196,7 +196,7 @@ class Elements(checks.ReadOnly):
         bodies, joints = len(self.bodies), len(self.joints)
         return f"<Mechanism {self.name!r}: {bodies} bodies, {joints} joints>"
 
-    def with_elements(self: Self, **elements: Mapping[str, Any]) -> Self:
+    def with_replaced_elements(self: Self, **elements: Mapping[str, Any]) -> Self:
         """Return a copy with other elements of the same names.
 
         Args:
@@ -253,14 +253,14 @@ class Elements(checks.ReadOnly):
         return [name for collision in touching for name in contact_names(collision)]
 
     @property
-    def has_bounded_forces(self) -> bool:
+    def has_nonsmooth_forces(self) -> bool:
         """Whether anything touches, or sets forces on joints within bounds."""
         touching = self.contact_names or self.skates or self.wheels or self._motors
         joints = self.joints.values()
         return bool(touching) or any(j.limits is not None or j.friction > 0 for j in joints)
 
     @property
-    def _added_tree_joints(self) -> list[Joint]:
+    def _explicit_tree_joints(self) -> list[Joint]:
         """Joints that carry a body, in the order they were added, without implicit ones."""
         closing = set(self._closing)
         return [joint for joint in self.joints.values() if joint.name not in closing]
@@ -268,7 +268,7 @@ class Elements(checks.ReadOnly):
     @property
     def tree_joints(self) -> list[Joint]:
         """Joints that carry a body: implicit floating ones first, then as they were added."""
-        added = self._added_tree_joints
+        added = self._explicit_tree_joints
         children = {joint.child for joint in added}
         free = [body for body in self.bodies.values() if body.name not in children]
         implicit = [

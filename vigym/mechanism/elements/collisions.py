@@ -102,7 +102,7 @@ def make_collision(name: str, body: str, shape: Shape, surface: ContactMaterial)
     )
 
 
-def cut_notes(collision: Collision) -> list[Note]:
+def hull_truncation_notes(collision: Collision) -> list[Note]:
     """Return a note about a mesh whose convex hull was cut to its outermost corners, if it was."""
     if not collision.cut:
         return []

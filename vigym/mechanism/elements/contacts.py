@@ -164,7 +164,7 @@ def pair_friction(first: Collision, second: Collision) -> float:
     return float(np.sqrt(first.friction.mean() * second.friction.mean()))
 
 
-def middle_segment(collision: Collision) -> tuple[Array, Array, float]:
+def core_segment(collision: Collision) -> tuple[Array, Array, float]:
     """Return middle, half length vector and radius of the segment of a sphere or capsule.
 
     Returns:
@@ -249,7 +249,7 @@ def _can_collide(first: Collision, second: Collision) -> bool:
     return not (isinstance(first.shape, Box) and isinstance(second.shape, Box))
 
 
-def check_hinge_overlap(
+def check_segments_through_joint(
     contact: PairContact, joints: Iterable[Joint], bodies: Mapping[str, Body]
 ) -> None:
     """Raise MechanismError for two round shapes whose centre lines meet in a joint.
@@ -267,7 +267,9 @@ def check_hinge_overlap(
     for joint in joints:
         if {joint.parent, joint.child} != {collision.body for collision in pair}:
             continue
-        distances = [_distance_to_middle(bodies[each.body], each, joint.position) for each in pair]
+        distances = [
+            _distance_to_middle_segment(bodies[each.body], each, joint.position) for each in pair
+        ]
         if max(distances) < SAME:
             raise MechanismError(
                 f"pair {contact.own.body!r}, {contact.partner.body!r}: found the centre lines of "
@@ -277,9 +279,9 @@ def check_hinge_overlap(
             )
 
 
-def _distance_to_middle(body: Body, collision: Collision, point: Array) -> float:
+def _distance_to_middle_segment(body: Body, collision: Collision, point: Array) -> float:
     """Return the distance of a world point from the middle segment of a shape at assembly [m]."""
-    middle, half, _ = middle_segment(collision)
+    middle, half, _ = core_segment(collision)
     rotation = batch_rotation_matrix(body.orientation)
     offset = point - body.position - rotation @ middle
     along = rotation @ half

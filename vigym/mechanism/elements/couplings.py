@@ -72,7 +72,7 @@ class Wheel(ReadOnly):
 def make_coupling(
     name: str, type: str, joint: str, other: str, ratio: float, offset: float
 ) -> Coupling:
-    """Return a checked Coupling; its coordinates are left to `check_coupled`."""
+    """Return a checked Coupling; its coordinates are left to `check_coupled_coordinates`."""
     element = f"coupling {name!r}"
     checks.require_one_of(type, COUPLINGS, f"{element} type")
     factor = checks.require_number(ratio, f"{element} ratio")
@@ -103,7 +103,7 @@ def make_wheel(name: str, body: str, position: ArrayLike, axis: ArrayLike, radiu
     )
 
 
-def check_coupled(
+def check_coupled_coordinates(
     coupling: Coupling,
     joints: Mapping[str, Joint],
     closing: Container[str],

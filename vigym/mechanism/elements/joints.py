@@ -237,7 +237,7 @@ class Joint(JointParameters):
         return [f"{self.name}.{name}" for name in coordinates]
 
 
-def axis_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
+def joint_frame(axis: ArrayLike, axis2: ArrayLike | None = None) -> Array:
     """Return the joint frame (3, 3) with columns (e1, e2, axis).
 
     e1, e2 are the world's x, y after the smallest rotation from z to `axis` (for axis = -z: half a

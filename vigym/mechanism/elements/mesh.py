@@ -146,7 +146,7 @@ def _quickhull(points: Array, count: int, max_corners: int) -> Indices:
 
     At most `max_corners` of their corners are among the first `count` points.
     """
-    faces = _simplex(points)
+    faces = _initial_tetrahedron(points)
     normals, offsets = _planes(points, faces)
     owners, heights = _assign(points, np.arange(len(points)), normals, offsets)
     while True:
@@ -174,7 +174,7 @@ def _extreme(points: Array, values: Array) -> int:
     return int(ties[np.argmax(np.linalg.norm(points[ties], axis=1))])
 
 
-def _simplex(points: Array) -> Indices:
+def _initial_tetrahedron(points: Array) -> Indices:
     """Return the faces (4, 3) of a large tetrahedron, counter-clockwise from outside."""
     a = _extreme(points, points @ np.array([0.6, 0.48, 0.64]))
     b = _extreme(points, np.linalg.norm(points - points[a], axis=1))

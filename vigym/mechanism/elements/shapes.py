@@ -50,7 +50,7 @@ class Shape(ReadOnly):
         self._store("rgba", rgba)
 
     @property
-    def extent(self) -> float:
+    def bounding_radius(self) -> float:
         """Bound of the distance of the shape's points from its origin [m]; 0 of unread meshes."""
         return 0.0
 
@@ -73,7 +73,7 @@ class Box(Shape):
         self._store("size", size)
 
     @property
-    def extent(self) -> float:
+    def bounding_radius(self) -> float:
         """Half of the box's diagonal [m]."""
         return float(np.linalg.norm(np.asarray(self.size))) / 2.0
 
@@ -90,7 +90,7 @@ class Sphere(Shape):
         self._store("radius", require_positive(self.radius, "sphere radius"))
 
     @property
-    def extent(self) -> float:
+    def bounding_radius(self) -> float:
         """Radius of the ball [m]."""
         return self.radius
 
@@ -109,7 +109,7 @@ class Cylinder(Shape):
         self._store("length", require_positive(self.length, f"{self.kind} length"))
 
     @property
-    def extent(self) -> float:
+    def bounding_radius(self) -> float:
         """Distance of the rims from the centre [m]."""
         return float(np.hypot(self.radius, self.length / 2.0))
 
@@ -121,7 +121,7 @@ class Capsule(Cylinder):
     kind: ClassVar[str] = "capsule"
 
     @property
-    def extent(self) -> float:
+    def bounding_radius(self) -> float:
         """Bound of the distance of the ends from the centre [m]."""
         return float(np.hypot(self.radius, self.length / 2.0 + self.radius))
 

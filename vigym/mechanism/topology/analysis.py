@@ -13,9 +13,9 @@ from vigym.mechanism.topology.loop_closure import (
     CLOSED,
     Candidates,
     close_loops,
-    dependent_rows,
     evaluate_candidates,
     generic_rank,
+    rows_singular_at_assembly,
 )
 from vigym.mechanism.topology.loop_constraints import (
     LoopConstraints,
@@ -23,7 +23,7 @@ from vigym.mechanism.topology.loop_constraints import (
     joint_gaps,
     rate_units,
 )
-from vigym.mechanism.topology.redundancy import effective_constraints
+from vigym.mechanism.topology.redundancy import nonconstant_constraints
 
 MISFIT = 2e-5  # largest gap in redundant rows: angles written to four decimals give 1.5e-5
 _COINCIDENT = 1e-12  # [m, rad] gaps that count as zero
@@ -66,12 +66,12 @@ def analyse_structure(mechanism: Elements) -> Structure:
     if not closing:
         return Structure(read_only(tree.start), {}, len(tree.independent), 0)
     frames = [joint_frames(mechanism, joint) for joint in closing]
-    sizes = loop_lengths(mechanism, tree, frames)
+    sizes = loop_sizes(mechanism, tree, frames)
     generator = np.random.default_rng(1)
     units = rate_units(tree, frames, sizes)
     samples = tree.poses(_random_coordinates(tree, units, generator))
     rows = [
-        effective_constraints(tree, each, size, samples)
+        nonconstant_constraints(tree, each, size, samples)
         for each, size in zip(frames, sizes, strict=True)
     ]
     loops = _Loops(tree, frames, rows, sizes)
@@ -80,7 +80,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     for part in loops.independent_parts():
         own = generic_rank(part.system, assembly, generator)
         rank += own
-        singular += part.joints_of(dependent_rows(part.system, assembly, own))
+        singular += part.joints_of(rows_singular_at_assembly(part.system, assembly, own))
     count = sum(len(row.translations) + len(row.rotations) + row.redundant for row in rows)
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}
     dofs = len(tree.independent) - rank
@@ -88,7 +88,7 @@ def analyse_structure(mechanism: Elements) -> Structure:
     return Structure(read_only(assembly[0]), constraints, dofs, count - rank, order)
 
 
-def loop_lengths(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
+def loop_sizes(mechanism: Elements, tree: TreeKinematics, loops: list[JointFrames]) -> Array:
     """Return the sizes of loops [m].
 
     Longest distance of a joint from the closing one, or radius of gyration of its bodies.
@@ -120,7 +120,7 @@ def _random_coordinates(
     """
     rates = generator.uniform(-1.0, 1.0, size=(_SAMPLES, tree.dofs))
     rates *= np.where(tree.is_rotation, np.pi, units)
-    return tree.move(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
+    return tree.integrate_rates(np.repeat(tree.zero[None], _SAMPLES, axis=0), rates)
 
 
 class _Loops:
@@ -206,7 +206,7 @@ def _assemble(loops: _Loops, generator: np.random.Generator) -> Array:
         rates = generator.uniform(-1.0, 1.0, (len(_AMPLITUDES), system.dofs)) * _AMPLITUDES
         rates[:, ~system.moving] = 0.0
         starts = np.repeat(zero, len(rates), axis=0)
-        candidates = close_loops(system, system.move(starts, rates))
+        candidates = close_loops(system, system.integrate_rates(starts, rates))
     closed = loops.closed(candidates)
     if not closed.any():
         raise AssemblyError(_open_loop_message(loops, nearest))

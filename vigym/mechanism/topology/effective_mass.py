@@ -76,9 +76,9 @@ class Mobility:
             with np.errstate(over="ignore", invalid="ignore"):  # found below
                 inverse: Array = T @ np.linalg.solve(T.T @ M @ T, T.T)
         except np.linalg.LinAlgError as error:
-            raise self.mass_error(masses, inertias) from error
+            raise self.singular_mass_error(masses, inertias) from error
         if not np.isfinite(inverse).all():
-            raise self.mass_error(masses, inertias)
+            raise self.singular_mass_error(masses, inertias)
         return inverse
 
     def mass_matrix(self, masses: Array, inertias: Array) -> Array:
@@ -91,7 +91,7 @@ class Mobility:
             M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
         return np.asarray(M)
 
-    def mass_error(self, masses: Array, inertias: Array) -> MechanismError:
+    def singular_mass_error(self, masses: Array, inertias: Array) -> MechanismError:
         """Return the error of masses whose joint inertias have no inverse; it names extremes."""
         moments = np.diagonal(inertias, axis1=1, axis2=2).max(axis=1)
         found = []
@@ -192,7 +192,7 @@ class Mobility:
         rates: Array = wrenches @ poses.screws[0].T * support
         return rates
 
-    def inertia_along(self, dof: int) -> float:
+    def effective_inertia(self, dof: int) -> float:
         """Return the effective inertia along a degree of freedom of the tree [kg or kg m^2]."""
         return float(effective_mass(self._inverse[dof, dof]))
 

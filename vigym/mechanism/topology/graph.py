@@ -28,7 +28,7 @@ def spanning_tree(mechanism: Elements) -> list[tuple[Joint, str]]:
     return order
 
 
-def loop_joints(mechanism: Elements) -> set[str]:
+def tree_joints_on_loops(mechanism: Elements) -> set[str]:
     """Return the names of the tree's joints that lie on a loop."""
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
 
@@ -44,7 +44,7 @@ def loop_joints(mechanism: Elements) -> set[str]:
     return set().union(*loops)
 
 
-def check_joint(joint: Joint, index: Index) -> bool:
+def check_joint_closes_loop(joint: Joint, index: Index) -> bool:
     """Return whether a new joint closes a loop.
 
     Args:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
-from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, axis_frame
+from vigym.mechanism.elements.joints import IDENTITY, Joint, JointType, joint_frame
 from vigym.spatial import (
     batch_quaternion_product,
     batch_rotation_matrix,
@@ -84,7 +84,7 @@ def joint_frames(mechanism: Elements, joint: Joint) -> JointFrames:
     x_a, q_a = assembly_pose(mechanism, joint.parent)
     x_b, q_b = assembly_pose(mechanism, joint.child)
     R_a, R_b = batch_rotation_matrix(q_a), batch_rotation_matrix(q_b)
-    frame = axis_frame(joint.axis, joint.axis2)
+    frame = joint_frame(joint.axis, joint.axis2)
     offset = relative_orientation(mechanism, joint.parent, joint.child)
     return JointFrames(
         joint,

@@ -57,7 +57,7 @@ class TreeKinematics:
     """
 
     def __init__(self, mechanism: Elements) -> None:
-        positions, velocities = _columns(mechanism)
+        positions, velocities = _coordinate_columns(mechanism)
         frames = [joint_frames(mechanism, joint) for joint, _ in spanning_tree(mechanism)]
         self._order = [(each, positions[each.joint.name]) for each in frames]
         self.dofs = sum(each.joint.dofs for each in frames)
@@ -73,7 +73,7 @@ class TreeKinematics:
         for each, span in self._order:
             self._store_joint_constants(mechanism, each, span, velocities[each.joint.name])
         self._store_attachments(frames, positions)
-        self.start = _coupled_start(mechanism, self.zero)
+        self.start = _coordinates_with_couplings(mechanism, self.zero)
         self.independent = _independent_dofs(mechanism)
         self.velocity_map = _velocity_map(mechanism)
 
@@ -171,7 +171,7 @@ class TreeKinematics:
         """Return the anchor on the child of each degree of freedom's joint (S, dofs, 3) [m]."""
         return self._anchor_points(poses.x, poses.R)
 
-    def move(self, coordinates: Array, rates: Array) -> Array:
+    def integrate_rates(self, coordinates: Array, rates: Array) -> Array:
         """Return coordinates (S, n_q) after unit time at constant joint velocities (S, dofs)."""
         result: Array = coordinates.copy()
         scalars, scalar_rates = self.scalar_coordinates
@@ -186,7 +186,7 @@ class TreeKinematics:
         return result
 
 
-def _columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
+def _coordinate_columns(mechanism: Elements) -> tuple[dict[str, slice], dict[str, slice]]:
     """Return the columns of each tree joint's positions and velocities, by joint."""
     positions: dict[str, slice] = {}
     velocities: dict[str, slice] = {}
@@ -215,7 +215,7 @@ def _velocity_map(mechanism: Elements) -> Array:
     return matrix
 
 
-def _coupled_start(mechanism: Elements, zero: Array) -> Array:
+def _coordinates_with_couplings(mechanism: Elements, zero: Array) -> Array:
     """Return tree coordinates (n_q,) with independent ones as in `zero` and followers coupled."""
     names = [name for joint in mechanism.tree_joints for name in joint.position_names]
     columns = {name: i for i, name in enumerate(names)}

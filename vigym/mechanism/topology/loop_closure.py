@@ -58,7 +58,7 @@ def close_loops(system: LoopSystem, start: Array, moving: Array | None = None) -
         active = (smaller > _ROUNDING) & (stalled < _PATIENCE)
         if not active.any():
             break
-        trial = system.move(best, step)
+        trial = system.integrate_rates(best, step)
         new_values, new_derivatives = system.evaluate(tree.poses(trial))
         norms = np.linalg.norm(new_values, axis=1), np.linalg.norm(values, axis=1)
         better = active & (norms[0] < norms[1])
@@ -129,7 +129,7 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
         rates *= stride[:, None] / np.maximum(largest, RANK)
         # the fastest degree of freedom is held: no walker falls back to where it was
         free = np.abs(rates) < np.abs(rates).max(axis=1, keepdims=True)
-        there = close_loops(system, system.move(here, rates), free)
+        there = close_loops(system, system.integrate_rates(here, rates), free)
         moved = (there.gap < CLOSED) & (there.error < _EXACT)
         here = np.where(moved[:, None], there.coordinates, here)
         error = np.where(moved, there.error, error)
@@ -137,7 +137,7 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
     return best
 
 
-def dependent_rows(system: LoopSystem, assembly: Array, rank: int) -> Array:
+def rows_singular_at_assembly(system: LoopSystem, assembly: Array, rank: int) -> Array:
     """Return the rows (rows,) that become dependent at a singular assembly pose.
 
     A pose is singular where the rows have a lower rank than at a generic one. No row is returned at

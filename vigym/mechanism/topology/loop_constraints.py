@@ -33,7 +33,7 @@ class LoopConstraints(ReadOnly):
     misfit: tuple[float, float] = (0.0, 0.0)
 
 
-def type_constraints(frames: JointFrames) -> LoopConstraints:
+def joint_type_constraints(frames: JointFrames) -> LoopConstraints:
     """Return all constraint rows of a joint's type.
 
     A free rotation about n leaves e1.n_b = e2.n_b = 0, no free rotation also e1.e2_b = 0; a
@@ -118,9 +118,9 @@ class LoopSystem:
         self._signs = tree.support[self._b] - tree.support[self._a]
         self.moving = (np.abs(self._signs) @ np.abs(self.gains) != 0.0).any(axis=0)
 
-    def move(self, coordinates: Array, rates: Array) -> Array:
+    def integrate_rates(self, coordinates: Array, rates: Array) -> Array:
         """Return coordinates (S, n_q) after unit time at dimensionless rates (S, dofs)."""
-        return self.tree.move(coordinates, rates @ self.gains.T)
+        return self.tree.integrate_rates(coordinates, rates @ self.gains.T)
 
     def evaluate(self, poses: Poses) -> tuple[Array, Array]:
         """Return dimensionless values (S, rows) and derivatives (S, rows, dofs) of the rows."""
@@ -189,7 +189,7 @@ def constraint_jacobian(
     for joint in mechanism.ordered_joints:
         frames = joint_frames(mechanism, joint)
         a, b = frames.a, frames.b
-        rows = type_constraints(frames)
+        rows = joint_type_constraints(frames)
         t = rows.translations @ R[a].T
         moments = cross(rows.rotations[:, 1] @ R[b].T, rows.rotations[:, 0] @ R[a].T)
         point = x[b] + R[b] @ frames.anchor_b

@@ -13,7 +13,7 @@ import numpy as np
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.topology.analysis import Structure, loop_lengths
+from vigym.mechanism.topology.analysis import Structure, loop_sizes
 from vigym.mechanism.topology.effective_mass import RANK, Mobility
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import TreeKinematics
@@ -22,7 +22,7 @@ from vigym.mechanism.topology.loop_constraints import LoopSystem
 LARGEST_SPREAD = 1e8  # with which loops close to 1e-10 of their size
 
 
-def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
+def check_mass_ratios(mechanism: Elements, structure: Structure) -> None:
     """Raise MechanismError where a body is too light for its loop.
 
     Args:
@@ -35,7 +35,7 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
     tree = TreeKinematics(mechanism)
     frames = [joint_frames(mechanism, joint) for joint in closing]
     rows = [structure.loop_constraints[joint.name] for joint in closing]
-    system = LoopSystem(tree, frames, rows, loop_lengths(mechanism, tree, frames))
+    system = LoopSystem(tree, frames, rows, loop_sizes(mechanism, tree, frames))
     derivatives = system.evaluate(tree.poses(structure.assembly[None]))[1][0]
     masses = np.array([body.mass for body in mechanism.bodies.values()])
     inertias = np.array([body.inertia for body in mechanism.bodies.values()])
@@ -45,14 +45,14 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # found below
             mobility: Any = np.linalg.inv(system.gains.T @ M @ system.gains)
     except np.linalg.LinAlgError as error:
-        raise mobilities.mass_error(masses, inertias) from error
+        raise mobilities.singular_mass_error(masses, inertias) from error
     if not np.isfinite(mobility).all():
-        raise mobilities.mass_error(masses, inertias)
+        raise mobilities.singular_mass_error(masses, inertias)
     for joint, span in zip(closing, system.spans, strict=True):
-        spread, rates = _spread(derivatives[span], mobility)
+        spread, rates = _mobility_ratio(derivatives[span], mobility)
         if spread > LARGEST_SPREAD:
             fastest = int(np.argmax(np.abs(rates)))
-            lightest = _owner(mechanism, int(tree.independent[fastest]))
+            lightest = _body_of_dof(mechanism, int(tree.independent[fastest]))
             raise MechanismError(
                 f"joint {joint.name!r}: found that its loop moves body {lightest!r} {spread:.2g} "
                 f"times as easily as the rest of it, expected {LARGEST_SPREAD:g} times at most: "
@@ -61,7 +61,7 @@ def check_mobility_spread(mechanism: Elements, structure: Structure) -> None:
             )
 
 
-def _spread(rows: Array, mobility: Array) -> tuple[float, Array]:
+def _mobility_ratio(rows: Array, mobility: Array) -> tuple[float, Array]:
     """Return the ratio of mobilities that rows (n, dofs) see, and the rates along the largest."""
     if 0 in rows.shape:
         return 1.0, np.zeros(len(mobility))
@@ -75,7 +75,7 @@ def _spread(rows: Array, mobility: Array) -> tuple[float, Array]:
     return float(ratio), moved @ directions[:, -1]
 
 
-def _owner(mechanism: Elements, dof: int) -> str:
+def _body_of_dof(mechanism: Elements, dof: int) -> str:
     """Return the name of the body that a degree of freedom of the tree carries."""
     children = [joint.child for joint in mechanism.tree_joints for _ in range(joint.dofs)]
     return children[dof]

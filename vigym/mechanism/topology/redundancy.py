@@ -10,19 +10,19 @@ from dataclasses import replace
 import numpy as np
 
 from vigym.mechanism.elements.checks import Array, read_only
-from vigym.mechanism.elements.joints import axis_frame
+from vigym.mechanism.elements.joints import joint_frame
 from vigym.mechanism.topology.joint_frames import JointFrames
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.mechanism.topology.loop_constraints import (
     LoopConstraints,
     LoopSystem,
-    type_constraints,
+    joint_type_constraints,
 )
 
 CONSTANT = 3e-5  # relative derivative below which a row is constant: files round angles to 1e-5 rad
 
 
-def effective_constraints(
+def nonconstant_constraints(
     tree: TreeKinematics, frames: JointFrames, size: float, poses: Poses
 ) -> LoopConstraints:
     """Return the constraint rows of a loop-closing joint that motions of the tree change.
@@ -33,19 +33,19 @@ def effective_constraints(
         size: of its loop [m].
         poses: random poses of the tree, loops open.
     """
-    rows = type_constraints(frames)
+    rows = joint_type_constraints(frames)
     if len(rows.rotations) == 3:
-        aligned = type_constraints(_align_with_only_axis(frames, tree, poses))
+        aligned = joint_type_constraints(_align_with_only_axis(frames, tree, poses))
         rows = replace(rows, rotations=aligned.rotations)
     values, derivatives = _evaluate(tree, frames, rows, size, poses)
     n = len(rows.translations)
     smallest = CONSTANT * max(float(np.linalg.norm(derivatives, 2)), len(poses.x) ** 0.5)
-    kept, dropped = _separate(derivatives[:n], smallest)
+    kept, dropped = _split_off_constant_rows(derivatives[:n], smallest)
     misfit = size * np.abs(dropped @ values[:n]).max(initial=0.0)
     translations = kept @ rows.translations
     rotations, angle_misfit = [], 0.0
     for group in _rows_by_child_vector(rows):
-        kept, dropped = _separate(derivatives[n:][group], smallest)
+        kept, dropped = _split_off_constant_rows(derivatives[n:][group], smallest)
         angle_misfit = max(angle_misfit, np.abs(dropped @ values[n:][group]).max(initial=0.0))
         for parent_vector in kept @ rows.rotations[group, 0]:
             rotations.append((parent_vector, rows.rotations[group.start, 1]))
@@ -72,7 +72,7 @@ def _rows_by_child_vector(rows: LoopConstraints) -> list[slice]:
     return [slice(0, 2), slice(2, 3)][: len(rows.rotations)]
 
 
-def _separate(derivatives: Array, smallest: float) -> tuple[Array, Array]:
+def _split_off_constant_rows(derivatives: Array, smallest: float) -> tuple[Array, Array]:
     """Return orthonormal combinations (n, rows) of rows that change and of rows that do not."""
     squares, vectors = np.linalg.eigh(derivatives @ derivatives.T)
     changing = squares > smallest**2
@@ -109,5 +109,5 @@ def _align_with_only_axis(frames: JointFrames, tree: TreeKinematics, poses: Pose
     if squares[1] > CONSTANT**2 * max(squares[2], len(poses.x)) or squares[2] == 0.0:
         return frames
     axis = vectors[:, 2] * np.sign(vectors[np.argmax(np.abs(vectors[:, 2])), 2])
-    turn = axis_frame(axis)
+    turn = joint_frame(axis)
     return replace(frames, frame_a=frames.frame_a @ turn, frame_b=frames.frame_b @ turn)

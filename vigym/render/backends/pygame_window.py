@@ -5,6 +5,7 @@ import os
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.captured_output import captured_output
 from vigym.render.backends.frame_limiter import FrameLimiter
 from vigym.render.backends.software import SoftwareRenderer
 from vigym.render.errors import RenderError, WindowClosedError
@@ -63,7 +64,8 @@ class PygameRenderer:
         if pygame.display.get_init() and pygame.display.get_surface() is not None:
             raise RenderError("no second window: pygame shows one per process, close it first")
         try:
-            pygame.display.init()
+            with captured_output():  # SDL tells that it misses XDG_RUNTIME_DIR
+                pygame.display.init()
             driver = pygame.display.get_driver()
             if driver in UNSEEN and DRIVER not in os.environ:
                 raise pygame.error(f"found no display, only the driver {driver!r}")

@@ -173,7 +173,7 @@ def _closed_poses(mech: Mechanism, unlimited: float, held: Collection[str]) -> P
     moving = np.tile([joint.name not in held for joint in joints], (_POSES, 1))
     for dof in np.flatnonzero(moving[0] & ~tree.is_rotation):
         motion[:, dof] = generator.choice(slide_range(joints[dof], unlimited), _POSES)
-    start = tree.move(np.repeat(tree.zero[None], _POSES, axis=0), motion * moving)
+    start = tree.integrate_rates(np.repeat(tree.zero[None], _POSES, axis=0), motion * moving)
     closed = close_loops(system, start, moving)
     return tree.poses(closed.coordinates[closed.gap < CLOSED])
 

@@ -31,9 +31,9 @@ from vigym.mechanism.elements.contacts import (
     NEAREST,
     TAIL,
     PairContact,
-    check_hinge_overlap,
+    check_segments_through_joint,
     contact_features,
-    middle_segment,
+    core_segment,
     pair_friction,
     rounded_box,
 )
@@ -127,7 +127,7 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
     row = CONTACT_MODEL.rows(1)[0]
     own = pair.own
     partner = pair.partner
-    row["point"], row["segment"], row["radius"] = middle_segment(own)
+    row["point"], row["segment"], row["radius"] = core_segment(own)
     row["box_centre"], axes, row["box_half_sizes"], row["box_radius"] = rounded_box(partner)
     row["box_axes"] = axes.ravel()
     reach = np.linalg.norm(row["segment"]) + row["radius"]
@@ -181,7 +181,7 @@ def contact_rows(
             rows.append(row)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
     for pair in mechanism.pair_contacts:
-        check_hinge_overlap(pair, mechanism.joints.values(), mechanism.bodies)
+        check_segments_through_joint(pair, mechanism.joints.values(), mechanism.bodies)
         own, partner = bodies[pair.own.body], bodies[pair.partner.body]
         plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, owners.index(len(plan))))
         rows.append(_pair_contact(mobility, pair))

@@ -79,7 +79,7 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
         tree = mechanism.tree_joints
         first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         for joint, table in zip(rows.order, tables, strict=False):
-            masses = [mobility.inertia_along(first[joint.name] + j) for j in range(len(table))]
+            masses = [mobility.effective_inertia(first[joint.name] + j) for j in range(len(table))]
             table["effective_mass"] = masses
         ends = np.cumsum([len(table) for table in tables[len(rows.order) :]])
         closing = np.split(mobility.closing_inertias(), ends[:-1]) if len(ends) else []

@@ -21,9 +21,9 @@ from vigym.core.model.fields import (
 from vigym.core.model.layout import Model
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import Joint, axis_frame
+from vigym.mechanism.elements.joints import Joint, joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility
-from vigym.mechanism.topology.mobility_spread import check_mobility_spread
+from vigym.mechanism.topology.mobility_spread import check_mass_ratios
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
@@ -55,7 +55,7 @@ def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.nd
     """
     if len(joint.joint_type.rotations) == 3:
         return np.eye(3), np.eye(3)
-    frame = axis_frame(joint.axis, joint.axis2)
+    frame = joint_frame(joint.axis, joint.axis2)
     return R_a.T @ frame, R_b.T @ rotation_matrix(joint.child_rotation) @ frame
 
 
@@ -228,7 +228,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         raise MechanismError(
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
-    check_mobility_spread(mechanism, mechanism.structure)
+    check_mass_ratios(mechanism, mechanism.structure)
     _check_motions(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
@@ -242,7 +242,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     eliminated = Loops(
         [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local
     )
-    mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
+    mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
     environment["gravity"] = mechanism.gravity

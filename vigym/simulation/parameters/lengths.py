@@ -42,7 +42,7 @@ def with_lengths(mechanism: Mechanism, factors: Mapping[str, float]) -> Mechanis
             name: replace(e, **scaled_fields(e, "body", *sizes)) for name, e in elements.items()
         }
 
-    other = mechanism.with_elements(
+    other = mechanism.with_replaced_elements(
         bodies={
             name: replace(body, position=points.centres[name])
             for name, body in mechanism.bodies.items()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements.bodies import Body
-from vigym.mechanism.elements.checks import Array, has_non_numbers
+from vigym.mechanism.elements.checks import Array, has_bools_or_strings
 from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
@@ -89,7 +89,7 @@ def with_factors(mechanism: Mechanism, factors: Factors) -> Mechanism:
     """
     of = {quantity: factors.get(quantity, {}) for quantity in QUANTITIES}
     strength, friction = of["strength"], of["friction"]
-    other = mechanism.with_elements(
+    other = mechanism.with_replaced_elements(
         bodies={name: _body(body, of) for name, body in mechanism.bodies.items()},
         joints={name: _joint(joint, of) for name, joint in mechanism.joints.items()},
         motors={
@@ -216,7 +216,7 @@ def _checked(value: ArrayLike, count: int, single: bool, label: str) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0") from error
-    if has_non_numbers(value):
+    if has_bools_or_strings(value):
         raise MechanismError(f"{label}: found {value!r}, expected factors > 0")
     if array.shape != () and (single or array.shape != (count,)):
         expected = "()" if single else f"() or ({count},)"

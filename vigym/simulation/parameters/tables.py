@@ -61,7 +61,7 @@ class ScaledTables:
             *self._contact_products(),
         ]
         self._mobility = (
-            Mobility(mechanism, mechanism.structure) if mechanism.has_bounded_forces else None
+            Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
         )
         if self._mobility is not None:
             self._set_contacts(self._mobility, model)

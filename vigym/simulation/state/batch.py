@@ -25,7 +25,7 @@ from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
     Model,
-    aligned,
+    aligned_zeros,
     header_of,
     initial_state,
     lay_out,
@@ -185,7 +185,7 @@ class LaneGroups:
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
-            aligned(int(header["work_size"])) for _ in split_groups(self.groups, threads)
+            aligned_zeros(int(header["work_size"])) for _ in split_groups(self.groups, threads)
         ]
         # slots from one group's constants to the next one's; 0: all share those of the mechanism
         self._stride = 0
@@ -309,7 +309,7 @@ class LaneGroups:
         if not self._stride:  # from now on each group has constants of its own
             shared = self.table
             self._stride = shared.size
-            self.table = aligned(self.groups * self._stride)
+            self.table = aligned_zeros(self.groups * self._stride)
             self.table.reshape(self.groups, -1)[:] = shared
         lanes = self.table.reshape(self.groups, -1, LANES)
         # lanes beyond the last environment repeat it, as their rows do: they must not be the ones

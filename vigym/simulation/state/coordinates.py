@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.mechanism.elements.checks import Array, has_non_numbers
+from vigym.mechanism.elements.checks import Array, has_bools_or_strings
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.graph import loop_joints
+from vigym.mechanism.topology.graph import tree_joints_on_loops
 from vigym.mechanism.topology.joint_frames import relative_pose
 
 # joint or coordinate name -> value, or all values
@@ -187,7 +187,10 @@ def _unconstrained_joints(mechanism: Mechanism) -> list[str]:
     couplings = mechanism.couplings.values()
     coupled = {name for coupling in couplings for name in (coupling.joint, coupling.other)}
     tree = mechanism.tree_joints
-    constrained = {*loop_joints(mechanism), *(j.name for j in tree if coupled & j.coordinate_names)}
+    constrained = {
+        *tree_joints_on_loops(mechanism),
+        *(j.name for j in tree if coupled & j.coordinate_names),
+    }
     return [joint.name for joint in tree if joint.name not in constrained]
 
 
@@ -257,7 +260,7 @@ def _rows(value: Any, width: int, count: int, label: str, single: bool) -> Array
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MechanismError(f"{label}: found {value!r}, expected real numbers") from error
-    if has_non_numbers(value):
+    if has_bools_or_strings(value):
         raise MechanismError(f"{label}: found {value!r}, expected real numbers")
     if array.shape == (width,) or (width == 1 and not array.shape):
         return array

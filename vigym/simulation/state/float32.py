@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import float32 as kernels
 from vigym.core.model.fields import ENVIRONMENT_MODEL
-from vigym.core.model.layout import KNOT_BUFFERS, Model, aligned, initial_state
+from vigym.core.model.layout import KNOT_BUFFERS, Model, aligned_zeros, initial_state
 from vigym.core.solver.newton import ROUND_OFF
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.state.batch import Array, Kernel, LaneGroups
@@ -83,7 +83,7 @@ class SinglePrecision(LaneGroups):
         steps, pairs = self._steps, [environment // self._steps.lanes]
         if steps._stride != self._stride:  # the first: constants are no longer shared
             steps._stride, pairs = self._stride, list(range(steps.groups))
-            steps.table = aligned(steps.groups * steps._stride)
+            steps.table = aligned_zeros(steps.groups * steps._stride)
         self._round_constants(pairs)
 
     def add_velocity(self, changes: Array) -> None:
@@ -102,7 +102,7 @@ class SinglePrecision(LaneGroups):
         requested = np.zeros_like(self._known)
         requested[pairs] = knots
         single = self._steps.tables[2]
-        kernels.widen(
+        kernels.states_to_double(
             self.plan,
             self.table,
             single,
@@ -116,7 +116,7 @@ class SinglePrecision(LaneGroups):
     def _narrow(self) -> None:
         """Convert all states to single precision."""
         plan, table, state, _ = self._steps.tables
-        kernels.narrow(plan, table, self._both, state, self._steps._stride, self._changed)
+        kernels.states_to_single(plan, table, self._both, state, self._steps._stride, self._changed)
 
     def _round_constants(self, pairs: list[int]) -> None:
         """Write constants of pairs of groups in single precision."""

@@ -16,14 +16,14 @@ PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 
 @inline
 def copy(d, to, target, source, start, size):
-    """Copy ``size`` slots, a multiple of LANES, between arrays."""
+    """Copy ``size`` slots, a multiple of LANES, from source[start:] to to[target:]."""
     for at in range(0, size, LANES):
         store(to, target + at, load(source, start + at, d.wide.full(0.0)))
 
 
 @inline
 def blend(d, to, target, source, start, size, mask):
-    """Copy ``size`` slots in the lanes of the mask."""
+    """Copy ``size`` slots like ``copy``, in the lanes of the mask."""
     for at in range(0, size, LANES):
         store(
             to,
@@ -33,21 +33,21 @@ def blend(d, to, target, source, start, size, mask):
 
 
 @inline
-def kept_knot(d, slot):
+def saved_knot(d, slot):
     """Find the place in the work where a knot buffer is kept: slot 0 or 1."""
     return d.work_bodies + d.kept_state + slot * d.knot_size
 
 
 @inline
-def keep_knot(d, knot, slot):
+def save_knot(d, knot, slot):
     """Save a knot buffer."""
-    copy(d, d.work, kept_knot(d, slot), d.state, knot, d.knot_size)
+    copy(d, d.work, saved_knot(d, slot), d.state, knot, d.knot_size)
 
 
 @inline
 def restore_knot(d, knot, slot, mask):
     """Restore the saved knot buffer in the lanes of the mask."""
-    blend(d, d.state, knot, d.work, kept_knot(d, slot), d.knot_size, mask)
+    blend(d, d.state, knot, d.work, saved_knot(d, slot), d.knot_size, mask)
 
 
 @inline
@@ -57,16 +57,16 @@ def blend_knots(d, target, source, mask):
 
 
 @inline
-def keep_state(d):
+def save_state(d):
     """Save the whole state."""
-    copy(d, d.work, kept_knot(d, 2), d.state, d.state_environment, d.state_size)
+    copy(d, d.work, saved_knot(d, 2), d.state, d.state_environment, d.state_size)
 
 
 @phase
 def restore_state(d, mask):
     """Restore the saved state in the lanes, whichever knot buffer is the present one now."""
     size = d.knot_size
-    kept = kept_knot(d, 2)
+    kept = saved_knot(d, 2)
     start = d.state_knots - d.state_environment
     then = int(lane(load(d.work, kept + PRESENT_KNOT, d.full(0.0)), 0))
     now = present_knot(d)
@@ -79,7 +79,7 @@ def restore_state(d, mask):
 
 
 @phase
-def keep_factors(d):
+def save_factors(d):
     """Save the factors that solves read. Called with ``d.wide`` of a batch."""
     start = d.work_dofs
     copy(

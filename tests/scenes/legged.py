@@ -1,0 +1,53 @@
+"""Random robots on parallelogram legs: closed loops, joint limits, dry friction and contacts at once."""
+
+import numpy as np
+
+from vigym import Mechanism
+from vigym.mechanism.elements.shapes import Box, Sphere
+
+GRAVITY = 9.81
+
+
+def add_parallelogram_leg(mech, name, hip, size, mass, rng, foot):
+    """A leg of two cranks and a bar, with a limited hip and a dry knee, and a sphere as foot."""
+    x, y = hip
+    length, width = 0.2 * size, 0.1 * size
+    moment = mass * length**2 / 12.0
+    crank = (moment, moment, 0.05 * moment)
+    front, rear, bar = (f"{name}_{part}" for part in ("front", "rear", "bar"))
+    mech.add_body(front, mass, crank, (x, y, -length / 2.0))
+    mech.add_body(rear, mass, crank, (x + width, y, -length / 2.0))
+    moment = mass * width**2 / 12.0
+    mech.add_body(bar, mass, (0.05 * moment, moment, moment), (x + width / 2.0, y, -length))
+    across = (0.0, 1.0, 0.0)
+    limits = (-rng.uniform(0.1, 1.0), rng.uniform(0.1, 1.0))
+    damping = rng.choice([0.0, 0.01 * mass * length**2])
+    hinge = (x, y, 0.0)
+    mech.add_joint(
+        f"{front}_hip", "revolute", "torso", front, hinge, across, limits, damping=damping
+    )
+    mech.add_joint(f"{rear}_hip", "revolute", "torso", rear, (x + width, y, 0.0), across)
+    dry = rng.choice([0.0, 0.05 * mass * length * GRAVITY])
+    mech.add_joint(f"{name}_knee", "revolute", front, bar, (x, y, -length), across, friction=dry)
+    mech.add_joint(f"{name}_loop", "revolute", rear, bar, (x + width, y, -length), across)
+    mech.add_collision(f"{name}_foot", bar, Sphere(0.02 * size), **foot)
+
+
+def random_legged_robot(rng):
+    """A floating torso on one to four legs; returns the mechanism and its size [m]."""
+    mech = Mechanism(ground=True)
+    size = 10.0 ** rng.uniform(-1.0, 0.3)
+    friction = rng.choice([0.0, 0.3, 0.8, 1.4, 5.0])
+    mass = 10.0 * size**3
+    light = mass / 10.0 ** rng.uniform(0.0, 2.5)
+    mech.add_body("torso", mass, mass * size**2 * np.array([0.02, 0.03, 0.04]))
+    mech.add_joint("base", "floating", "world", "torso", (0.0, 0.0, 0.0))
+    if rng.random() < 0.7:
+        mech.add_collision(
+            "trunk", "torso", Box((0.4 * size, 0.3 * size, 0.1 * size)), friction=friction
+        )
+    for k in range(rng.integers(1, 5)):
+        hip = (-0.15 + 0.3 * (k % 2)) * size, (-0.1 + 0.2 * (k // 2)) * size
+        foot = {"friction": friction, "restitution": rng.choice([0.0, 0.5])}
+        add_parallelogram_leg(mech, f"leg{k}", hip, size, light, rng, foot)
+    return mech, size

@@ -1,0 +1,44 @@
+"""URDF files of the tasks whose mechanisms are programs: `assets/NAME`, written by `to_urdf`.
+
+`PYTHONPATH=tests python -m scenes.task_files` writes them anew.
+"""
+
+from dataclasses import replace
+
+from vigym import assets
+from vigym.envs.tasks import snake_sidewinding
+from vigym.envs.tasks.pendulum_chain import PendulumChain
+
+NOTES = {
+    "pendulum_chain": "The chain of vigym/PendulumChain-v0 with its default options.",
+    "snake_sidewinding": "The snake of vigym/SnakeSidewinding-v0 with its default options, but without the inertia of "
+    "the motors' rotors, which a URDF file cannot tell.",
+}
+
+
+def text(name):
+    """Return the file of a task's mechanism."""
+    if name == "pendulum_chain":
+        mechanism = PendulumChain().mechanism()
+    else:
+        servo = snake_sidewinding.SERVO
+        snake_sidewinding.SERVO = replace(servo, armature=0.0)
+        try:
+            mechanism = snake_sidewinding.SnakeSidewinding().mechanism()
+        finally:
+            snake_sidewinding.SERVO = servo
+    head, line, rest = mechanism.to_urdf().partition("\n")
+    return f"{head}{line}<!-- {NOTES[name]} -->\n{rest}"
+
+
+def main():
+    """Write the files."""
+    folder = assets.path("minitaur").parents[1]
+    for name in NOTES:
+        file = folder / name / f"{name}.urdf"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text(name))
+
+
+if __name__ == "__main__":
+    main()
