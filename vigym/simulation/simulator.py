@@ -12,6 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import metrics
 from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
+from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.parameters.quantities import GivenFactors
@@ -37,7 +38,7 @@ def _property_of(part: str, source: Any) -> Any:
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
-class Simulator(DynamicsQueries):
+class Simulator(DynamicsQueries, AppliedForces):
     """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:

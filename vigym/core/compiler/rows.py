@@ -44,8 +44,8 @@ from vigym.core.compiler.simd import (
 )
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
-ALL_FEATURES = frozenset({"loops", "contacts"})
-TERRAIN_FEATURES = ALL_FEATURES | {"terrain"}
+LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
+ALL_FEATURES = LOOPS_AND_CONTACTS | {"terrain", "extras"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)
@@ -133,15 +133,15 @@ def group_data(
 ):
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts, an integer for all on a plane,
-    and a float for all on any ground; ``batch`` is None for a single environment.
+    ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
+    and a float where terrain, held wrenches or prescribed motions are there too; ``batch`` is None
+    for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
-    if features == types.none:
-        present = frozenset()
-    else:
-        present = TERRAIN_FEATURES if isinstance(features, types.Float) else ALL_FEATURES
+    present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
+    if isinstance(features, types.Float):
+        present = ALL_FEATURES
     data = DataType(state.dtype if single else vectors, vectors, single, present)
 
     def generate(context, builder, sig, args):

@@ -108,6 +108,8 @@ HEADER = Table(
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
     Field("terrain_columns", "grid points of the terrain along x", feature="terrain"),
     Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
+    Field("wrench_count", "bodies with held wrenches, the world included", feature="extras"),
+    Field("motion_count", "number of prescribed motions", feature="extras"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -115,6 +117,8 @@ HEADER = Table(
     Field("state_dofs", "start of a table in the state"),
     Field("state_loop_rows", "start of a table in the state"),
     Field("state_contacts", "start of a table in the state"),
+    Field("state_wrenches", "start of a table in the state"),
+    Field("state_motions", "start of a table in the state"),
     Field("state_knots", "start of the knot buffers in the state"),
     Field("knot_size", "slots of a knot buffer"),
     Field("state_size", "slots of the state of a lane group"),
@@ -123,6 +127,7 @@ HEADER = Table(
     Field("work_fill_ins", "start of a table in the work"),
     Field("work_schur", "start of a table in the work"),
     Field("work_contacts", "start of a table in the work"),
+    Field("work_motions", "start of a table in the work"),
     Field("work_environment", "start of a table in the work"),
     Field("factors_size", "slots of all that a factorisation writes"),
     Field("kept_state", "start in the work of two knot buffers and a state that are kept aside"),
@@ -134,6 +139,7 @@ HEADER = Table(
     Field("plan_contacts", "start of a list in the plan"),
     Field("plan_motors", "start of a list in the plan"),
     Field("plan_terrain", "start of the terrain's floats in the plan"),
+    Field("plan_motions", "start of a list in the plan"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -168,8 +174,12 @@ ACTIVE_JOINT_PLAN = Table(
     Field("body", "row of the body or loop whose coordinates or rates set forces"),
     kind=np.int64,
 )
+MOTION_PLAN = Table(
+    Field("loop_row", "loop row that imposes the motion"),
+    kind=np.int64,
+)
 LOOP_ROW_PLAN = Table(
-    Field("kind", "COUPLED_ROW, POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW or CONTACT_ROW"),
+    Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_..._, CONTACT_ or PRESCRIBED_ROW"),
     Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
     Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
     Field("endpoint_a", "fill-in row at body a, -1 for the world"),
@@ -203,7 +213,7 @@ NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 # a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
-# a contact
+# a contact; a dof with a prescribed motion
 (
     COUPLED_ROW,
     POSITION_ROW,
@@ -212,7 +222,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_LENGTH_ROW,
     CONTACT_ROW,
-) = range(7)
+    PRESCRIBED_ROW,
+) = range(8)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
@@ -343,6 +354,24 @@ CONTACT_STATE = Table(
     Field("rebound_velocity", "normal velocity of a rebound that is due", "m/s"),
     Field("last_world_force", "last step's force on the body", "N, world", 3),
 )
+WRENCH_STATE = Table(
+    Field("force", "held force at the point", "N, world", 3),
+    Field("torque", "held torque", "N m, world", 3),
+    Field("body_force", "held force at the point that turns with the body", "N, body", 3),
+    Field("body_torque", "held torque that turns with the body", "N m, body", 3),
+    Field("application", "point of the forces, from the centre of mass", "m, body", 3),
+    Field("last_applied_force", "force of the last step", "N, world", 3),
+    Field("last_applied_torque", "torque of the last step", "N m, world", 3),
+    Field("last_body_force", "body_force of the last step", "N, body", 3),
+    Field("last_body_torque", "body_torque of the last step", "N m, body", 3),
+    Field("last_application", "application of the last step", "m, body", 3),
+    Field("knot_force", "force at the first knot of the last step", "N, world", 3),
+    Field("knot_torque", "torque there about the centre of mass", "N m, body", 3),
+)
+MOTION_STATE = Table(
+    Field("value", "prescribed coordinate at the present knot", "m or rad"),
+    Field("value_rate", "its rate", "m/s or rad/s"),
+)
 POSE_STATE = Table(
     Field("position", "centre of mass", "m, world", 3),
     Field("orientation", "unit quaternion (w, x, y, z), body to world", "1", 4),
@@ -405,6 +434,14 @@ DOF_WORK = Table(
     Field("force_slopes", "negated derivatives of these forces by the dof", "N/m or N m/rad", 3),
     Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
     Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
+)
+MOTION_WORK = Table(
+    Field("start_value", "coordinate where the step of the call starts", "m or rad"),
+    Field("start_rate", "rate there", "m/s or rad/s"),
+    Field("end_value", "coordinate where it ends", "m or rad"),
+    Field("end_rate", "rate there", "m/s or rad/s"),
+    Field("goal", "coordinate that the step in hand has to reach", "m or rad"),
+    Field("goal_rate", "rate there", "m/s or rad/s"),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
@@ -507,6 +544,8 @@ BLOCK_STARTS = {
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
     "state_contacts": ("state", "state_contacts"),
+    "state_wrenches": ("state", "state_wrenches"),
+    "state_motions": ("state", "state_motions"),
     "state_knots": ("state", "state_knots"),
     "work_bodies": ("work", None),
     "work_dofs": ("work", "work_dofs"),
@@ -514,6 +553,7 @@ BLOCK_STARTS = {
     "work_fill_ins": ("work", "work_fill_ins"),
     "work_schur": ("work", "work_schur"),
     "work_contacts": ("work", "work_contacts"),
+    "work_motions": ("work", "work_motions"),
     "work_environment": ("work", "work_environment"),
     "kept_bodies": ("work", "factors_size"),
 }
@@ -589,6 +629,12 @@ ROW_KINDS = {
         model=Part(CONTACT_MODEL, "model_contacts"),
         state=Part(CONTACT_STATE, "state_contacts"),
         work=Part(CONTACT_WORK, "work_contacts"),
+    ),
+    "wrench": RowKind(state=Part(WRENCH_STATE, "state_wrenches")),
+    "motion": RowKind(
+        plan=Part(MOTION_PLAN, "plan_motions"),
+        state=Part(MOTION_STATE, "state_motions"),
+        work=Part(MOTION_WORK, "work_motions"),
     ),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
     "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),

@@ -18,9 +18,10 @@ from vigym.mechanism.elements.couplings import (
     Wheel,
     check_coupled_coordinates,
     check_leader,
+    check_moved,
 )
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
-from vigym.mechanism.elements.motors import Motor
+from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
 
@@ -138,6 +139,18 @@ class Index:
         check_coupled_coordinates(coupling, self.coordinates, self.closing, tree)
         check_leader(coupling, self.followers, self.leaders.root)
 
+    def check_motion(
+        self, name: str, motors: Iterable[str], tree: Callable[[], Sequence[Joint]]
+    ) -> None:
+        """Raise MechanismError for a coordinate whose motion cannot be prescribed.
+
+        Args:
+            name: the coordinate.
+            motors: names of the joints with motors.
+            tree: returns the joints of the tree.
+        """
+        check_moved(name, self.coordinates, self.closing, {*motors, *self.followers}, tree)
+
     def shapes_of_partners(self, body: str) -> list[Collision]:
         """Return the collision shapes of the bodies that are paired with one."""
         return [shape for partner in self.partners.get(body, ()) for shape in self.shapes[partner]]
@@ -169,6 +182,7 @@ class Elements(checks.ReadOnly):
         self.frames: Collection[Frame] = Collection()
         self.springs: Collection[Spring] = Collection()
         self.couplings: Collection[Coupling] = Collection()
+        self.motions: Collection[Motion] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()

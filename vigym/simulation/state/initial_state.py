@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
@@ -19,6 +20,9 @@ from vigym.simulation.state.coordinates import Base, Coordinates, Given, given_n
 from vigym.simulation.state.loop_assembly import LoopAssembly, with_tree_joints
 from vigym.simulation.state.options import Options
 from vigym.simulation.state.readings import Readings
+
+# part of a start by which one that is given may miss that of a prescribed motion
+STARTED = 1e-6
 
 
 class InitialState:
@@ -76,6 +80,7 @@ class InitialState:
         """
         plant = self._plant
         q, qd = plant.coordinates.arrays(plant.count, plant.single, positions, velocities, base)
+        self._start_motions(q, qd, mask)
         if not self._loops.needed:
             return _filled(q, plant.assembled), _filled(qd, 0.0)
         names = {*given_names(positions), *given_names(velocities)}
@@ -89,7 +94,27 @@ class InitialState:
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan  # a whole array is projected
+            self._start_motions(q, qd, mask)
         return self._loops.close((q, qd), rates, mask)
+
+    def _start_motions(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
+        """Write the start of prescribed motions to coordinates and velocities (count, n).
+
+        Raises:
+            MechanismError: another value is given.
+        """
+        mechanism = self._plant.mechanism
+        for name, motion in mechanism.motions.items():
+            columns = mechanism.position_names.index(name), mechanism.velocity_names.index(name)
+            for table, column, start in zip((q, qd), columns, motion.at(0.0), strict=True):
+                given = table[mask, column]
+                off = np.abs(np.where(np.isnan(given), start, given) - start)
+                if (off > STARTED * max(1.0, abs(start))).any():
+                    raise MechanismError(
+                        f"motion of {name!r}: found a start at {given[off.argmax()]:g}, expected "
+                        f"{start:g}, as the motion prescribes at 0 s"
+                    )
+                table[:, column] = start
 
     def _through_closing_joints(
         self,
