@@ -79,6 +79,21 @@ def largest_work(d, step):
     return h * work
 
 
+@inline
+def find_lanes_that_gain(d, step):
+    """Find the lanes in which kinetic energy appears that no force explains.
+
+    Held wrenches and prescribed motions may do any work: with them no lane is found.
+    """
+    if d.wrench_count + d.motion_count > 0:
+        return d.full(0.0)
+    before = kinetic_energy(d, step.knot2)
+    gain = kinetic_energy(d, step.knot3) - before
+    scale = d.environment.force_scale * d.environment.length_scale
+    allowed = GAIN * before + LEAST_GAIN * scale + largest_work(d, step)
+    return but_not(above(gain, allowed), find_lanes_that_rebound(d))
+
+
 @phase
 def find_lanes_of_other_roots(d, step, nonsmooth):
     """Find the lanes in which a step leads to another root.
@@ -88,15 +103,9 @@ def find_lanes_of_other_roots(d, step, nonsmooth):
     """
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
-    abrupt = both(
-        above(turn, d.full(ABRUPT_TURN)), but_not(d.full(1.0), find_lanes_with_springs(d))
-    )
-    before = kinetic_energy(d, step.knot2)
-    gain = kinetic_energy(d, step.knot3) - before
-    scale = d.environment.force_scale * d.environment.length_scale
-    allowed = GAIN * before + LEAST_GAIN * scale + largest_work(d, step)
-    gains = but_not(above(gain, allowed), find_lanes_that_rebound(d))
-    impact = maximum(above(turn, d.full(HALF_TURN)), gains)
+    abrupt = above(turn, d.full(ABRUPT_TURN))
+    abrupt = but_not(abrupt, find_lanes_with_springs(d))
+    impact = maximum(above(turn, d.full(HALF_TURN)), find_lanes_that_gain(d, step))
     return where(nonsmooth, both(abrupt, impact), abrupt)
 
 
