@@ -352,12 +352,11 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
 def _plain(info: dict[str, Any]) -> dict[str, Any]:
     """Return `info`, with Python numbers in place of arrays without axes."""
     for key, value in info.items():
-        if type(value) is not float:
-            info[key] = _number(value)
+        kind = type(value)
+        if kind is float:
+            continue
+        if kind is np.float64:
+            info[key] = float(value)  # faster than `item`
+        elif isinstance(value, _NUMPY) and not value.shape:
+            info[key] = value.item()
     return info
-
-
-def _number(value: Any) -> Any:
-    if type(value) is np.float64:
-        return float(value)  # faster than `item`
-    return value.item() if isinstance(value, _NUMPY) and not value.shape else value

@@ -4,6 +4,8 @@ It serves one environment and a batch; how episodes follow one another is left t
 """
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,8 +206,11 @@ class EpisodeRunner:
 
     def goals(self) -> Quantities:
         """Return the goals of the episodes, each (...,)."""
-        rows = {name: values.tolist()[0] for name, values in self._goals.items()}
-        return {name: values.copy() for name, values in self._goals.items()} if self.shape else rows
+        if not self._goals:
+            return {}
+        if self.shape:
+            return {name: values.copy() for name, values in self._goals.items()}
+        return {name: values.tolist()[0] for name, values in self._goals.items()}
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
@@ -238,7 +243,7 @@ class EpisodeRunner:
         info["action_clipped"] = applied.clipped
         terminated = self._terminated(quantities, info["solver_converged"], restarted)
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
-        reward: Any = sum(terms.values(), start=zero)
+        reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         return StepResult(self.observe(quantities), reward, terminated, info)
 
     def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
@@ -263,11 +268,10 @@ class EpisodeRunner:
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
-        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        return common | self.goals() | own
+        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+        return {**common, "time": sim.time, **self.goals(), **own}
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
@@ -284,7 +288,7 @@ class EpisodeRunner:
     def info(self, quantities: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
         info = {**quantities, **terms, **self.sim.metrics()}
-        info["torque_squared"] = (torques * torques).sum(axis=-1)
+        info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
         return info
 
     def reset_result(self, mask: Flags | None = None) -> tuple[Array, dict[str, Any]]:
