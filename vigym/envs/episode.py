@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
+from vigym.envs.infos import Infos, UnreadInfo, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.metrics import PresentState, metrics, present_state
 from vigym.simulation.simulator import Simulator
 
 _NUMPY = (np.ndarray, np.generic)
@@ -30,7 +32,7 @@ class StepResult(NamedTuple):
     observation: Array
     reward: Array
     terminated: Flags
-    info: dict[str, Any]
+    info: Infos
 
 
 class AppliedAction(NamedTuple):
@@ -239,9 +241,9 @@ class EpisodeRunner:
         quantities = self.quantities()
         terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
-        info = self.info(quantities, terms, torques)
-        info["action_clipped"] = applied.clipped
-        terminated = self._terminated(quantities, info["solver_converged"], restarted)
+        state = present_state(self.sim)
+        terminated = self._terminated(quantities, state.converged, restarted)
+        info = UnreadInfo(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         return StepResult(self.observe(quantities), reward, terminated, info)
@@ -285,13 +287,21 @@ class EpisodeRunner:
         np.minimum(exact, self._upper, out=exact)
         return exact if self._perturber is None else self._perturber.observe(exact, mask)
 
-    def info(self, quantities: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
+    def info(
+        self,
+        quantities: Quantities,
+        terms: Quantities,
+        torques: Array,
+        clipped: Flags | bool,
+        state: PresentState,
+    ) -> Infos:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
-        info = {**quantities, **terms, **self.sim.metrics()}
+        info: Infos = {**quantities, **terms, **metrics(state)}
         info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
-        return info
+        info["action_clipped"] = clipped
+        return info if self.shape else with_plain_numbers(info)
 
-    def reset_result(self, mask: Flags | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset_result(self, mask: Flags | None = None) -> tuple[Array, Infos]:
         """Return observation and info of initial states: the keys of a step, reward terms zero.
 
         Environments outside the mask (batch,) have not been started and keep their observation.
@@ -299,8 +309,8 @@ class EpisodeRunner:
         quantities = self.quantities()
         torques = np.zeros(self.action_shape)
         terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
-        info = self.info(quantities, terms, torques)
-        info["action_clipped"] = np.zeros(self.shape, dtype=np.bool_)
+        clipped = np.zeros(self.shape, dtype=np.bool_)
+        info = self.info(quantities, terms, torques, clipped, present_state(self.sim))
         return self.observe(quantities, mask), info
 
 
