@@ -22,7 +22,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics, present_state
 from vigym.simulation.simulator import Simulator
 
-_NUMPY = (np.ndarray, np.generic)
+_SHAPED = (np.ndarray, np.float64, np.bool_)
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -332,9 +332,10 @@ def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_a
     """
     value: Any
     for name, value in values.items():
-        if isinstance(value, float) and not shape:  # most quantities of one environment
+        found_type = type(value)
+        if found_type is float and not shape:  # most quantities of one environment
             continue
-        found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # np.shape is slow
+        found = value.shape if found_type in _SHAPED else np.shape(value)  # np.shape is slow
         if found == shape:
             continue
         if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:

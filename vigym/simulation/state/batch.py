@@ -364,5 +364,5 @@ class LaneGroups:
         """Return the spans of groups with an environment that is selected."""
         within = np.zeros(self.groups + 2, np.int8)
         within[1 + np.flatnonzero(selected) // LANES] = 1
-        turns = np.flatnonzero(np.diff(within)).tolist()
+        turns = np.flatnonzero(within[1:] != within[:-1]).tolist()
         return list(zip(turns[::2], turns[1::2], strict=True))
