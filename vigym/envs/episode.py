@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.infos import Infos, UnreadInfo, with_plain_numbers
+from vigym.envs.infos import Info, Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
@@ -243,7 +243,7 @@ class EpisodeRunner:
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
         state = present_state(self.sim)
         terminated = self._terminated(quantities, state.converged, restarted)
-        info = UnreadInfo(lambda: self.info(quantities, terms, torques, applied.clipped, state))
+        info = Info(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         return StepResult(self.observe(quantities), reward, terminated, info)

@@ -24,16 +24,7 @@ _READERS = (
 
 
 class Info(Infos):
-    """Dictionary of a step; copies and pickles of it are of type `dict`."""
-
-    __slots__ = ("_compute",)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
-
-
-class UnreadInfo(Info):
-    """Info whose entries are computed at its first use, which makes an `Info` of it.
+    """Dictionary whose entries are computed at its first use.
 
     Until then it has one entry, for compiled code that goes past the methods of a dictionary:
     Python's `json` asks whether it is empty, and then for its `items`.
@@ -42,33 +33,43 @@ class UnreadInfo(Info):
         compute: returns the entries, from values that later steps leave as they are.
     """
 
-    __slots__ = ()
+    __slots__ = ("_compute",)
 
     def __init__(self, compute: Callable[[], Infos]) -> None:
         super().__init__(unread=None)
-        self._compute: Any = compute
+        self._compute: Callable[[], Infos] | None = compute
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (dict(self),)
 
     def fill(self) -> None:
-        """Compute the entries."""
+        """Compute the entries, unless they are there."""
+        if self._compute is None:
+            return
         entries = self._compute()
         self._compute = None  # what it holds is no longer needed
-        self.__class__ = Info  # type: ignore[assignment]
-        self.clear()
-        self.update(entries)
+        dict.clear(self)
+        dict.update(self, entries)
+
+
+def _restored(entries: Infos) -> Info:
+    """Return the copy of an info."""
+    return Info(lambda: entries)
 
 
 def _filling(name: str) -> Callable[..., Any]:
     """Return a method of a dictionary that computes the entries first."""
+    of_dictionary = getattr(dict, name)
 
-    def method(info: UnreadInfo, *args: Any, **kwargs: Any) -> Any:
+    def method(info: Info, *args: Any, **kwargs: Any) -> Any:
         info.fill()
-        return getattr(info, name)(*args, **kwargs)
+        return of_dictionary(info, *args, **kwargs)
 
     return method
 
 
 for _name in _READERS:
-    setattr(UnreadInfo, _name, _filling(_name))
+    setattr(Info, _name, _filling(_name))
 
 
 def with_masks(info: Infos, mask: Flags) -> Infos:
@@ -78,7 +79,7 @@ def with_masks(info: Infos, mask: Flags) -> Infos:
 
 def unread_info(info: Infos, keys: Sequence[str] | None, mask: Flags) -> Infos:
     """Return the entries of some keys (None: all) with masks, made when they are read."""
-    return UnreadInfo(lambda: with_masks(selected_info(info, keys), mask))
+    return Info(lambda: with_masks(selected_info(info, keys), mask))
 
 
 def masked_info(info: Infos, mask: Flags) -> Infos:
