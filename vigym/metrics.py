@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,28 @@ METRICS = (
 )
 
 
+class PresentState(NamedTuple):
+    """Copy of what metrics are computed from, which later steps leave as it is.
+
+    Attributes:
+        single: whether there is one environment without a leading axis.
+        readings: (count, n) scalars of the read kernel.
+        status_rows: (count, 6) the last `Status` as numbers, and its mean power [W].
+        start_energy: (count,) total energy at reset [J].
+    """
+
+    single: bool
+    readings: Array
+    status_rows: Array
+    start_energy: Array
+
+    @property
+    def converged(self) -> Any:
+        """Whether the last step met its tolerance: bool, or an array (count,)."""
+        converged = self.status_rows[:, 0] > 0.0
+        return bool(converged[0]) if self.single else converged
+
+
 class SimulatorReadings(Protocol):
     """Readings of a `Simulator` that metrics are computed from."""
 
@@ -41,8 +63,13 @@ class SimulatorReadings(Protocol):
     body_inertias: tuple[Array, Array]
 
 
-def metrics(sim: SimulatorReadings) -> dict[str, Any]:
-    """Compute the metrics of the present state; floats, or arrays (batch,).
+def present_state(sim: SimulatorReadings) -> PresentState:
+    """Copy what metrics are computed from."""
+    return PresentState(sim.batch is None, sim.readings, sim.status_rows.copy(), sim.start_energy)
+
+
+def metrics(state: PresentState) -> dict[str, Any]:
+    """Compute the metrics of a state; floats, or arrays (batch,).
 
     Returns:
         energy_kinetic, energy_potential, energy_total [J] (springs potential, armatures kinetic);
@@ -61,13 +88,13 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         penetration: deepest contact below the ground [m]; slip: fastest of the contacts that carry
             a force [m/s].
     """
-    tables: tuple[Any, Any, Any] = sim.readings, sim.status_rows, sim.start_energy
-    if sim.batch is None:
-        scalars, status, start = (table[0].tolist() for table in tables)
-    else:
-        scalars, status = list(tables[0].T), tables[1].T.copy()
-        start = tables[2]
-    converged, iterations, residual, _, _, power = status
+    scalars: Any = list(state.readings.T)
+    status: Any = state.status_rows.T.copy()
+    start: Any = state.start_energy
+    if state.single:
+        scalars, status = state.readings[0].tolist(), state.status_rows[0].tolist()
+        start = float(start[0])
+    _, iterations, residual, _, _, power = status
     kinetic, potential = scalars[read.READ_KINETIC], scalars[read.READ_POTENTIAL]
     work, lost = scalars[read.READ_WORK], scalars[read.READ_DISSIPATED]
     total = kinetic + potential
@@ -82,7 +109,7 @@ def metrics(sim: SimulatorReadings) -> dict[str, Any]:
         "velocity_residual_max": scalars[read.READ_SLIP],
         "solver_iterations": iterations,
         "solver_residual": residual,
-        "solver_converged": converged > 0 if sim.batch is None else converged.astype(np.bool_),
+        "solver_converged": state.converged,
         "power_mech": power,
         "power_dissipated": scalars[read.READ_LOSS],
         "penetration": scalars[read.READ_DEPTH],

@@ -27,7 +27,6 @@ Picture = NDArray[Any]  # uint8 of colours, float32 of depths, int32 of segmenta
 Action = NDArray[np.float32]
 ARRAY_MODES = ["rgb_array", "depth_array", "segmentation_array"]
 _MARKED = ("rgb_array", "browser")  # modes that show an overlay
-_NUMPY = (np.ndarray, np.generic)
 
 
 class BaseEnv:
@@ -317,7 +316,7 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         self._runner.start_random([self.np_random], np.ones(1, dtype=np.bool_), given)
         observation, info = self._runner.reset_result()
         self._show()
-        return observation, _plain(info)
+        return observation, info
 
     def step(self, action: Action) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Apply `action` (n_actuated,) for one control step.
@@ -327,8 +326,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         """
         result = self._runner.step(action)
         self._show()
-        info = _plain(result.info)
-        return result.observation, float(result.reward), bool(result.terminated), False, info
+        reward, terminated = float(result.reward), bool(result.terminated)
+        return result.observation, reward, terminated, False, result.info
 
     def render(self) -> Picture | None:
         """Return what `picture` returns in the modes of arrays; show it in the other modes."""
@@ -347,17 +346,3 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
     def _show(self) -> None:
         if self.render_mode in ("human", "browser"):
             self.render()
-
-
-def _plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return `info`, with Python numbers in place of arrays without axes."""
-    for key, value in info.items():
-        if type(value) is not float:
-            info[key] = _number(value)
-    return info
-
-
-def _number(value: Any) -> Any:
-    if type(value) is np.float64:
-        return float(value)  # faster than `item`
-    return value.item() if isinstance(value, _NUMPY) and not value.shape else value

@@ -4,21 +4,25 @@ It serves one environment and a batch; how episodes follow one another is left t
 """
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
+from vigym.envs.infos import Info, Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.metrics import PresentState, metrics, present_state
 from vigym.simulation.simulator import Simulator
 
-_NUMPY = (np.ndarray, np.generic)
+_SHAPED = (np.ndarray, np.float64, np.bool_)
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -28,7 +32,7 @@ class StepResult(NamedTuple):
     observation: Array
     reward: Array
     terminated: Flags
-    info: dict[str, Any]
+    info: Infos
 
 
 class AppliedAction(NamedTuple):
@@ -204,8 +208,11 @@ class EpisodeRunner:
 
     def goals(self) -> Quantities:
         """Return the goals of the episodes, each (...,)."""
-        rows = {name: values.tolist()[0] for name, values in self._goals.items()}
-        return {name: values.copy() for name, values in self._goals.items()} if self.shape else rows
+        if not self._goals:
+            return {}
+        if self.shape:
+            return {name: values.copy() for name, values in self._goals.items()}
+        return {name: values.tolist()[0] for name, values in self._goals.items()}
 
     def step(self, action: ArrayLike) -> StepResult:
         """Apply `action` (..., n_actuated), clipped to [-1, 1], for one control step."""
@@ -234,11 +241,11 @@ class EpisodeRunner:
         quantities = self.quantities()
         terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
-        info = self.info(quantities, terms, torques)
-        info["action_clipped"] = applied.clipped
-        terminated = self._terminated(quantities, info["solver_converged"], restarted)
+        state = present_state(self.sim)
+        terminated = self._terminated(quantities, state.converged, restarted)
+        info = Info(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
-        reward: Any = sum(terms.values(), start=zero)
+        reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         return StepResult(self.observe(quantities), reward, terminated, info)
 
     def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
@@ -263,11 +270,10 @@ class EpisodeRunner:
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
-        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        common["time"] = np.asarray(sim.time)[()]  # a number: faster than an array without axes
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        return common | self.goals() | own
+        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
+        return {**common, "time": sim.time, **self.goals(), **own}
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
@@ -281,13 +287,21 @@ class EpisodeRunner:
         np.minimum(exact, self._upper, out=exact)
         return exact if self._perturber is None else self._perturber.observe(exact, mask)
 
-    def info(self, quantities: Quantities, terms: Quantities, torques: Array) -> dict[str, Any]:
+    def info(
+        self,
+        quantities: Quantities,
+        terms: Quantities,
+        torques: Array,
+        clipped: Flags | bool,
+        state: PresentState,
+    ) -> Infos:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
-        info = {**quantities, **terms, **self.sim.metrics()}
-        info["torque_squared"] = (torques * torques).sum(axis=-1)
-        return info
+        info: Infos = {**quantities, **terms, **metrics(state)}
+        info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
+        info["action_clipped"] = clipped
+        return info if self.shape else with_plain_numbers(info)
 
-    def reset_result(self, mask: Flags | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset_result(self, mask: Flags | None = None) -> tuple[Array, Infos]:
         """Return observation and info of initial states: the keys of a step, reward terms zero.
 
         Environments outside the mask (batch,) have not been started and keep their observation.
@@ -295,8 +309,8 @@ class EpisodeRunner:
         quantities = self.quantities()
         torques = np.zeros(self.action_shape)
         terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
-        info = self.info(quantities, terms, torques)
-        info["action_clipped"] = np.zeros(self.shape, dtype=np.bool_)
+        clipped = np.zeros(self.shape, dtype=np.bool_)
+        info = self.info(quantities, terms, torques, clipped, present_state(self.sim))
         return self.observe(quantities, mask), info
 
 
@@ -318,9 +332,10 @@ def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_a
     """
     value: Any
     for name, value in values.items():
-        if isinstance(value, float) and not shape:  # most quantities of one environment
+        found_type = type(value)
+        if found_type is float and not shape:  # most quantities of one environment
             continue
-        found = value.shape if isinstance(value, _NUMPY) else np.shape(value)  # np.shape is slow
+        found = value.shape if found_type in _SHAPED else np.shape(value)  # np.shape is slow
         if found == shape:
             continue
         if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:

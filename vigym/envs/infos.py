@@ -1,9 +1,10 @@
-"""Infos of vector environments: dictionaries of arrays (num_envs, ...) with masks.
+"""Infos: computed when they are read, and in vector environments with masks.
 
-An entry `_key` (num_envs,) tells for which environments `key` is valid, as in Gymnasium.
+Those of vector environments are arrays (num_envs, ...). An entry `_key` (num_envs,) tells for which
+environments `key` is valid, as in Gymnasium.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,11 +14,72 @@ from numpy.typing import NDArray
 from vigym.envs.arrays import Array, Flags
 
 Infos = dict[str, Any]
+_NUMPY = (np.ndarray, np.generic)
+# methods of a dictionary whose result depends on its entries
+_READERS = (
+    *("__contains__", "__delitem__", "__eq__", "__getitem__", "__ior__", "__iter__", "__len__"),
+    *("__ne__", "__or__", "__repr__", "__reversed__", "__ror__", "__setitem__", "clear", "copy"),
+    *("get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"),
+)
+
+
+class Info(Infos):
+    """Dictionary whose entries are computed at its first use.
+
+    Until then it has one entry, for compiled code that goes past the methods of a dictionary:
+    Python's `json` asks whether it is empty, and then for its `items`.
+
+    Args:
+        compute: returns the entries, from values that later steps leave as they are.
+    """
+
+    __slots__ = ("_compute",)
+
+    def __init__(self, compute: Callable[[], Infos]) -> None:
+        super().__init__(unread=None)
+        self._compute: Callable[[], Infos] | None = compute
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (dict(self),)
+
+    def fill(self) -> None:
+        """Compute the entries, unless they are there."""
+        if self._compute is None:
+            return
+        entries = self._compute()
+        self._compute = None  # what it holds is no longer needed
+        dict.clear(self)
+        dict.update(self, entries)
+
+
+def _restored(entries: Infos) -> Info:
+    """Return the copy of an info."""
+    return Info(lambda: entries)
+
+
+def _filling(name: str) -> Callable[..., Any]:
+    """Return a method of a dictionary that computes the entries first."""
+    of_dictionary = getattr(dict, name)
+
+    def method(info: Info, *args: Any, **kwargs: Any) -> Any:
+        info.fill()
+        return of_dictionary(info, *args, **kwargs)
+
+    return method
+
+
+for _name in _READERS:
+    setattr(Info, _name, _filling(_name))
 
 
 def with_masks(info: Infos, mask: Flags) -> Infos:
     """Return the info with a mask `_key` (num_envs,) for every key; the keys share one array."""
     return info | dict.fromkeys(_mask_keys(tuple(info)), mask.copy())
+
+
+def unread_info(info: Infos, keys: Sequence[str] | None, mask: Flags) -> Infos:
+    """Return the entries of some keys (None: all) with masks, made when they are read."""
+    return Info(lambda: with_masks(selected_info(info, keys), mask))
 
 
 def masked_info(info: Infos, mask: Flags) -> Infos:
@@ -52,6 +114,19 @@ def info_of(infos: Mapping[str, Any], lane: int) -> Infos:
         if not (key.startswith("final_") or (key.startswith("_") and key[1:] in infos))
         and (f"_{key}" not in infos or infos[f"_{key}"][lane])
     }
+
+
+def with_plain_numbers(info: Infos) -> Infos:
+    """Return the info, with numbers of Python in place of arrays without axes."""
+    for key, value in info.items():
+        kind = type(value)
+        if kind is float:
+            continue
+        if kind is np.float64:
+            info[key] = float(value)  # faster than `item`
+        elif isinstance(value, _NUMPY) and not value.shape:
+            info[key] = value.item()
+    return info
 
 
 def plain(value: Any) -> Any:

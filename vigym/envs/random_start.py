@@ -197,10 +197,14 @@ class GivenStart:
 
     def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
         """Return the given positions, and those drawn for joints without."""
+        if self.positions is None:
+            return drawn
         return _merged(self.positions, drawn, mechanism.position_names)
 
     def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
         """Return the given velocities, and those drawn for joints without."""
+        if self.velocities is None:
+            return drawn
         return _merged(self.velocities, drawn, mechanism.velocity_names)
 
     def places_base(self, mechanism: Mechanism) -> bool:
@@ -214,8 +218,6 @@ class GivenStart:
 
 def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
     """Return given values by name or as an array, and those drawn for the names without."""
-    if given is None:
-        return drawn
     if not isinstance(given, Mapping):
         whole: Array = np.asarray(given, dtype=np.float64)
         return whole

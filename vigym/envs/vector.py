@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.env import ARRAY_MODES, BaseEnv, Picture, make_task, require_options
 from vigym.envs.episode import EpisodeRunner, StepResult
-from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, with_masks
+from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, unread_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
 from vigym.envs.random_start import START_OPTIONS, GivenStart
@@ -259,7 +259,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._done = result.terminated | truncated
         if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
-        infos = with_masks(selected_info(result.info, self.info_keys), self._everywhere)
+        infos = unread_info(result.info, self.info_keys, self._everywhere)
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from vigym.announce import announce
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import metrics
+from vigym.metrics import metrics, present_state
 from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
 from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
@@ -358,7 +358,7 @@ class Simulator(DynamicsQueries, AppliedForces):
 
     def metrics(self) -> dict[str, Any]:
         """Compute the physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        return metrics(self)
+        return metrics(present_state(self))
 
     def energy(self) -> Energy:
         """Return kinetic, potential (springs included) and total energy at present [J]."""

@@ -233,21 +233,16 @@ class LaneGroups:
         if steps > self._brief:
             self._call_interruptibly(kernel, arguments, steps)
             return
-        everything = [(0, self.groups)]
-        spans = everything if selected is None or self.single else self._needed(selected)
-        if spans != everything:  # little, here and there: for one thread
-            for span in spans:
-                self._call_span(kernel, arguments, span, self.work[0], steps)
-            return
+        if not (selected is None or self.single):
+            spans = self._needed(selected)
+            if spans != [(0, self.groups)]:  # little, here and there: for one thread
+                for span in spans:
+                    self._call_span(kernel, arguments, span, self.work[0], steps)
+                return
         spans = self._shared(kernel, max(1, steps))
         if len(spans) == 1:
-            kernel(
-                *self.tables,
-                self.features,
-                self._layout,
-                *arguments,
-                *self._ends(self.groups, steps),
-            )
+            ends = self._ends(self.groups, steps)
+            kernel(*self.tables, self.features, self._layout, *arguments, *ends)
         else:
             run_parallel(
                 lambda k: self._call_span(kernel, arguments, spans[k], self.work[k], steps),
@@ -381,5 +376,5 @@ class LaneGroups:
         """Return the spans of groups with an environment that is selected."""
         within = np.zeros(self.groups + 2, np.int8)
         within[1 + np.flatnonzero(selected) // LANES] = 1
-        turns = np.flatnonzero(np.diff(within)).tolist()
+        turns = np.flatnonzero(within[1:] != within[:-1]).tolist()
         return list(zip(turns[::2], turns[1::2], strict=True))

@@ -139,6 +139,10 @@ class Readings:
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
         self._columns = table_columns(plant.mechanism)
+        rows = 0 if plant.single else slice(None)  # of the table that questions are about
+        self._positions = rows, self._columns.positions
+        self._velocities = rows, self._columns.velocities
+        self._actuators = rows, self._columns.actuators
         self._bodies = {name: i for i, name in enumerate(plant.mechanism.bodies)}
         self._table: Array | None = None
         self.status_rows: Array = np.zeros((plant.count, STATUS_COLUMNS))
@@ -167,6 +171,12 @@ class Readings:
             self._plant.read(table)
             self._table = table
         return self._table
+
+    def _copied(self, part: tuple[int | slice, slice]) -> Array:
+        """Return a copy of a part of the table, without the leading axis if single."""
+        table = self.table if self._table is None else self._table
+        copied: Array = table[part].copy()
+        return copied
 
     @property
     def position_rows(self) -> Array:
@@ -217,17 +227,17 @@ class Readings:
     @property
     def actuator_torques(self) -> Array:
         """Actuator forces of the last step (..., n_actuated) [N, N m]; of motors theirs."""
-        return self._plant.squeeze(self.table[:, self._columns.actuators])
+        return self._copied(self._actuators)
 
     @property
     def joint_positions(self) -> Array:
         """Coordinates (..., n_positions) [rad, m], as ``mechanism.position_names``."""
-        return self._plant.squeeze(self.position_rows)
+        return self._copied(self._positions)
 
     @property
     def joint_velocities(self) -> Array:
         """Velocities (..., n_velocities) [rad/s, m/s], as ``mechanism.velocity_names``."""
-        return self._plant.squeeze(self.velocity_rows)
+        return self._copied(self._velocities)
 
     @property
     def time(self) -> Any:
