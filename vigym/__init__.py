@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
     from vigym.mechanism.elements.motors import MINITAUR_MOTOR, DCMotor
     from vigym.mechanism.mechanism import Mechanism
+    from vigym.policies.shipped import load_policy
     from vigym.simulation.simulator import Simulator
     from vigym.urdf.convert.load import load_urdf
 
@@ -35,6 +36,7 @@ __all__ = [
     "baselines",
     "control",
     "evaluate",
+    "load_policy",
     "load_urdf",
     "wrappers",
 ]
@@ -46,6 +48,7 @@ _HOME = {
     "Mechanism": "vigym.mechanism.mechanism",
     "Simulator": "vigym.simulation.simulator",
     "evaluate": "vigym.evaluation.evaluate",
+    "load_policy": "vigym.policies.shipped",
     "load_urdf": "vigym.urdf.convert.load",
     "AssemblyError": "vigym.mechanism.elements.errors",
     "MechanismError": "vigym.mechanism.elements.errors",
