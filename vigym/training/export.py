@@ -135,16 +135,16 @@ def _layers(model: Any) -> tuple[list[nn.Linear], str, bool]:
     """Return dense layers, activation, and whether actions are squashed, of PPO or SAC."""
     policy = model.policy
     if hasattr(policy, "actor"):  # of SAC
-        hidden, last, extractor = policy.actor.latent_pi, policy.actor.mu, policy.actor
-        squashed = True
+        hidden, last = policy.actor.latent_pi, policy.actor.mu
+        extractor, squashed = policy.actor.features_extractor, True
     else:
-        hidden, last, extractor = policy.mlp_extractor.policy_net, policy.action_net, policy
-        squashed = policy.squash_output
+        hidden, last = policy.mlp_extractor.policy_net, policy.action_net
+        extractor, squashed = policy.features_extractor, policy.squash_output
     parts = list(hidden)
     kinds = {type(part) for part in parts[1::2]}
     dense = [*parts[::2], last]
     known = len(kinds) == 1 and kinds <= set(_ACTIVATIONS)
-    flat = isinstance(extractor.features_extractor, FlattenExtractor)
+    flat = isinstance(extractor, FlattenExtractor)
     if not (known and flat and all(type(layer) is nn.Linear for layer in dense)):
         expected = "dense layers with one activation, tanh or ReLU"
         raise ValueError(f"policy: found {hidden} and {last}, expected {expected}")
