@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vigym.evaluation.evaluate import evaluate
     from vigym.mechanism.elements.bodies import Ground
     from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfError
+    from vigym.mechanism.elements.ground.terrain import Terrain
     from vigym.mechanism.elements.motors import MINITAUR_MOTOR, DCMotor
     from vigym.mechanism.mechanism import Mechanism
     from vigym.policies.shipped import load_policy
@@ -30,6 +31,7 @@ __all__ = [
     "Mechanism",
     "MechanismError",
     "Simulator",
+    "Terrain",
     "UrdfError",
     "__version__",
     "assets",
@@ -47,6 +49,7 @@ _HOME = {
     "MINITAUR_MOTOR": "vigym.mechanism.elements.motors",
     "Mechanism": "vigym.mechanism.mechanism",
     "Simulator": "vigym.simulation.simulator",
+    "Terrain": "vigym.mechanism.elements.ground.terrain",
     "evaluate": "vigym.evaluation.evaluate",
     "load_policy": "vigym.policies.shipped",
     "load_urdf": "vigym.urdf.convert.load",

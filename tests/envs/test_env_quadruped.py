@@ -123,8 +123,8 @@ def test_what_follows_the_command_is_rewarded():
     for _ in range(50):
         observation, reward, _, _, info = env.step(gait(observation, info))
         off = np.hypot(info["forward_velocity"] - 0.5, info["left_velocity"])
-        assert info["reward_velocity"] == pytest.approx(1.0 / (1.0 + 9.0 * off**2))
-        turn = 0.5 / (1.0 + 9.0 * info["turning"] ** 2)
+        assert info["reward_velocity"] == pytest.approx(1.0 - off)
+        turn = 0.3 * (1.0 - abs(info["turning"]))
         assert info["reward_turn"] == pytest.approx(turn)
         assert reward == pytest.approx(info["reward_velocity"] + turn)
 

@@ -13,7 +13,15 @@ KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROO
 WHOLE_STATES = {"vigym/core/kernels/float32.py"}  # copies states slot by slot between precisions
 ROWS = {kind: {"index", *rows.fields} for kind, rows in fields.ROW_KINDS.items()}
 # what `d`, the data of a lane group, has
-DATA = {"wide", "full", "lane_count", "block_count", *fields.ROW_KINDS, *fields.HEADER.names}
+DATA = {
+    "wide",
+    "full",
+    "number",
+    "lane_count",
+    "block_count",
+    *fields.ROW_KINDS,
+    *fields.HEADER.names,
+}
 DATA |= {*fields.BLOCK_STARTS}  # not the arrays: kernels do not read `d.work[i]`
 LIBRARIES = {"math", "np"}
 

@@ -83,10 +83,10 @@ def check_dynamics(space: Space) -> None:
 CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "README.md": (1, check_readme),
     "docs/baselines.md": (2, check_baselines),
-    "docs/contact.md": (1, check_contact),
+    "docs/contact.md": (2, check_contact),
     "docs/controllers.md": (2, check_controllers),
     "docs/dynamics.md": (1, check_dynamics),
-    "docs/environments.md": (3, check_environments),
+    "docs/environments.md": (6, check_environments),
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (1, check_mechanisms),
     "docs/pictures.md": (2, check_pictures),

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from scenes import touching_scenes as scenes
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
@@ -231,3 +232,16 @@ def test_bodies_that_fall_in_a_batch_move_as_they_would_alone():
             single.step()
             np.testing.assert_array_equal(single.state, states[i])
             assert single.metrics()["dissipated"] == dissipated[i]
+
+
+def test_what_lands_below_the_ground_rebounds_from_there():
+    """It takes up no energy beyond that of its rebound, and is led back by 1e-6 m a step."""
+    sim = Simulator(scenes.ball(0.08, restitution=0.5), timestep=0.005)
+    sim.reset(velocities={"ball:floating": (0, 0, -2.0, 0, 0, 0)})
+    heights = []
+    for _ in range(4):
+        assert sim.step().converged
+        heights.append(sim.body_position("ball")[2])
+    assert sim.energy().kinetic < 0.5 * (0.5 * 2.0) ** 2 + 1e-3
+    # 1 m/s for three steps at most, less gravity
+    assert heights[-1] < 0.08 + 3 * 0.005 * 1.0 + 1e-5

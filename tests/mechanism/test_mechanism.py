@@ -194,3 +194,29 @@ def test_summary_names_everything():
         "on b",
     ):
         assert piece in text
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"stiffness": (1.0, 2.0, 3.0)}, "stiffness: found .*, expected the same number for all 3"),
+        ({"damping": (1.0, 2.0)}, "damping: found .*, expected .* one for each of 3 degrees"),
+        ({"stiffness": (1.0, -1.0, 1.0)}, "stiffness: found .*, expected a number >= 0, or one"),
+        ({"damping": (1.0, np.inf, 1.0)}, "damping: found .*, expected a number >= 0, or one"),
+    ],
+)
+def test_springs_by_degree_of_freedom_are_checked(values, message):
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1))
+    with pytest.raises(MechanismError, match=message):
+        mech.add_joint("ball", "spherical", "world", "body", (0.0, 0.0, 0.0), **values)
+
+
+def test_springs_by_degree_of_freedom_are_told():
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1))
+    stiffness = (1.0, 2.0, 3.0, 4.0, 4.0, 4.0)
+    mech.add_joint("free", "floating", "world", "body", (0.0, 0.0, 0.0), stiffness=stiffness)
+    assert "stiffness (1, 2, 3, 4, 4, 4)" in mech.summary()
+    with pytest.raises(MechanismError, match="stiffness .*, expected one number for all"):
+        mech.to_urdf()

@@ -59,9 +59,10 @@ class Twin:
         ]
         self.angular = np.concatenate(parts)  # 1 where a freedom has a coordinate of its own
         self.n_tree = sum(joint.n_free for joint in self.tree)
-        self.damping, self.stiffness, self.armature = (
-            np.array([getattr(j, name) for j in freedoms])
-            for name in ("damping", "stiffness", "armature")
+        self.armature = np.array([j.armature for j in freedoms])
+        self.damping, self.stiffness = (
+            np.concatenate([np.zeros(0), *(getattr(j, name) for j in joints)])
+            for name in ("dof_damping", "dof_stiffness")
         )
         self.reset()
 

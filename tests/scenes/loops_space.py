@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scenes.trees import inertia, random_tree, unit
+from scenes.trees import differing, inertia, random_tree, unit
 from vigym import Mechanism
 
 # Around a cube without its first corner and the opposite one: every bar an edge, every hinge on
@@ -132,12 +132,14 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None):
         values = {"axis": axis}
         if kind == "universal":
             values["axis2"] = unit(np.cross(axis, rng.normal(size=3)))
-        if kind in ("revolute", "continuous", "prismatic", "cylindrical", "planar"):
+        if kind not in ("fixed", "universal", "spherical"):
             values |= {
-                "stiffness": rng.uniform(1.0, 3.0),
+                "stiffness": differing(kind, rng.uniform(1.0, 3.0)),
                 "rest": rng.uniform(-0.2, 0.2),
-                "damping": damping,
+                "damping": differing(kind, damping),
             }
+        elif kind != "fixed":
+            values |= {"stiffness": differing(kind, 2.0), "damping": differing(kind, damping)}
         mech.add_joint(f"c{i}", kind, parent, child, 0.7 * rng.normal(size=3), **values)
     for i in range(springs):
         a, b = rng.choice(["world", *names], 2, replace=False)

@@ -22,6 +22,13 @@ def inertia(rng):
     return np.trace(moment) * np.eye(3) - moment
 
 
+def differing(kind, value):
+    """One number per freedom of a joint type, each another; the same for three rotations."""
+    row = JOINT_TYPES[kind]
+    turns = [1.0] * 3 if row.has_quaternion else [1.0, 0.8][: len(row.rotations)]
+    return value * np.array([*[1.7, 0.5, 2.2][: len(row.translations)], *turns])
+
+
 def random_tree(
     seed,
     types,
@@ -31,11 +38,13 @@ def random_tree(
     armature=True,
     gravity=(0.3, -0.2, -9.81),
     to_world=True,
+    per_freedom=False,
 ):
     """One body and one joint per entry of `types`: tilted axes, anchors off the centres of mass, actuators everywhere.
 
     Body i hangs on a random earlier body or the world; with `to_world` False the first body floats
-    freely and carries all others.
+    freely and carries all others. `per_freedom` gives the freedoms of a joint springs and dampers that
+    differ.
     """
     rng = np.random.default_rng(seed)
     mech = Mechanism(gravity=gravity)
@@ -62,6 +71,8 @@ def random_tree(
                 "armature": armature * rng.uniform(0.05, 0.3),
                 "rest": rng.uniform(-0.3, 0.3),
             }
+        if per_freedom and kind != "fixed":
+            values |= {name: differing(kind, values[name]) for name in ("damping", "stiffness")}
         mech.add_joint(
             f"j{i}", kind, rng.choice(parents), f"b{i}", 0.7 * rng.normal(size=3), **values
         )

@@ -33,6 +33,11 @@ def test_each_joint_type_under_a_free_root(kind):
     run_both(*pair(10, [kind, "revolute", kind], damping=0.3, to_world=False), steps=100)
 
 
+@pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal", "floating"])
+def test_springs_and_dampers_that_differ_by_freedom(kind):
+    run_both(*pair(11, [kind, "revolute", kind], damping=0.3, per_freedom=True), steps=100)
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_each_joint_type_with_the_fourth_order_step(kind):
     run_both(*pair(20, [kind, "universal"], order=4), steps=30)

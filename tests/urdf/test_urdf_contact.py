@@ -275,11 +275,11 @@ def test_a_mimic_on_a_fixed_joint_is_reported(load, leader):
     assert told == [f"ignored: joint 'j' <mimic>: the joint is fixed: it cannot follow {leader!r}"]
 
 
-def test_closing_joints_have_neither_friction_nor_limits(load):
-    closing = load(*ARMS, loop(inside=HINGE + '<limit lower="-1" upper="2"/>'))
-    assert any("joint 'd' limits" in entry for entry in said(closing, "not enforced"))
-    with pytest.raises(UrdfError, match=r"joint 'd' closes a loop: found friction 0.2"):
-        load(*ARMS, loop(inside=HINGE + '<dynamics friction="0.2"/>'))
+def test_closing_joints_have_friction_and_limits(load):
+    inside = HINGE + '<limit lower="-1" upper="2"/><dynamics friction="0.2"/>'
+    closing = load(*ARMS, loop(inside=inside)).joints["d"]
+    assert closing.friction == 0.2
+    assert closing.limits.tolist() == [[-1.0, 2.0]]
 
 
 @pytest.mark.parametrize("element", ["collision", "visual"])

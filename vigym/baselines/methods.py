@@ -145,7 +145,7 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
         closes = joint in mechanism.closing_joints
         name = f"joint {joint.name!r}"
         ball = joint.joint_type.has_quaternion
-        spring, damper = joint.stiffness > 0.0, joint.damping > 0.0
+        spring, damper = joint.is_sprung, joint.is_damped
         marks = {
             BALLS: ball,
             "spring of three rotations": spring and ball,

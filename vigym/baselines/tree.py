@@ -223,9 +223,9 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
     tree = Tree(links, mechanism.gravity)
     joints = mechanism.tree_joints
     for start, joint in ((starts[joint.name], joint) for joint in joints):
-        tree.damping[start : start + joint.dofs] = joint.damping
+        tree.damping[start : start + joint.dofs] = joint.dof_damping
         springs = (tree.scalars[1] >= start) & (tree.scalars[1] < start + joint.dofs)
-        tree.stiffness[springs] = joint.stiffness
+        tree.stiffness[springs] = joint.dof_stiffness[tree.scalars[1][springs] - start]
         tree.rest[springs] = joint.rest if joint.rest else 0.0
     return tree
 

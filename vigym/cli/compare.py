@@ -158,7 +158,7 @@ def _print(mechanism: "Mechanism", runs: "list[Run]", methods: tuple[str, ...]) 
 
     title = f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}"
     print_table(title, HEAD, [_line(run) for run in runs], right=range(1, len(HEAD)))
-    if any(joint.damping or joint.friction for joint in mechanism.joints.values()):
+    if any(joint.is_damped or joint.friction for joint in mechanism.joints.values()):
         print("Energy errors contain what dampers and friction take.")
     for run in runs:
         if run.failure:

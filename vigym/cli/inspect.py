@@ -228,13 +228,17 @@ def _joint_line(joint: dict[str, Any]) -> list[str]:
     limits = "; ".join(f"{_limit(low)} to {_limit(high)}" for low, high in joint["limits"] or ())
     effort = f"{joint['effort']:g}" if joint["effort"] else ""
     parameters = ("velocity", "damping", "stiffness", "armature", "friction")
-    more = [f"{name} {joint[name]:g}" for name in parameters if joint[name]]
+    more = [f"{name} {_one_or_more(joint[name])}" for name in parameters if np.any(joint[name])]
     more += ["closes a loop"] if joint["closes_loop"] else []
     return [joint["name"], joint["type"], ends, limits, effort, ", ".join(more)]
 
 
 def _limit(value: float | None) -> str:
     return "free" if value is None else f"{value:.4g}"
+
+
+def _one_or_more(value: float | list[float]) -> str:
+    return _numbers(value) if isinstance(value, list) else f"{value:g}"
 
 
 def _numbers(values: list[float], digits: int = 4) -> str:

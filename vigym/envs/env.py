@@ -17,6 +17,7 @@ from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
 from vigym.envs.options import RenderOptions, require_whole, suggest
 from vigym.envs.perturbations import Perturbations, split_options
+from vigym.envs.random_start import START_OPTIONS, GivenStart
 from vigym.envs.task import Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.overlay.marks import parse_overlay, read_marks
@@ -45,7 +46,7 @@ class BaseEnv:
         "render_modes": ["human", *ARRAY_MODES, "browser"],
         "render_fps": 20,
     }
-    _renderers: dict[tuple[str, Camera], Any]
+    _renderers: dict[tuple[str, Camera, int], Any]
 
     def _set_up(self, runner: EpisodeRunner, render: RenderOptions) -> None:
         """Set the attributes that follow from the runner and the options of pictures.
@@ -81,7 +82,7 @@ class BaseEnv:
         self.sim = runner.sim
         self.__doc__ = type(self.task).__doc__
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / self.dt))}
-        self.observation_names = list(self.task.observation(self.mechanism))
+        self.observation_names = self._runner.observation_names
 
     def _single_spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
         """Return the observation and action spaces of one environment."""
@@ -146,12 +147,13 @@ class BaseEnv:
         By default it has the render mode and the camera of the environment.
         """
         mode = mode or self.render_mode or "rgb_array"
-        key = mode, camera or self._camera
+        maps = np.atleast_1d(self.sim.terrain_maps)
+        key = mode, camera or self._camera, int(maps[lane])
         if key not in self._renderers:
             from vigym.render.make import make_renderer
 
             self._renderers[key] = make_renderer(
-                self.mechanism,
+                self.mechanism.on_terrain_map(key[2]),
                 mode=mode,
                 width=self.width,
                 height=self.height,
@@ -297,21 +299,22 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         Args:
             seed: of the random initial state.
             options: {"state": array} continues from a state saved as `env.unwrapped.sim.state`,
-                with the goals that the environment has (`Task.goal`).
+                with the goals that the environment has (`Task.goal`);
+                {"positions": {joint: value}, "velocities": {joint: value}} starts from these
+                [rad, m, per s], and from random values for the joints without. Both may be whole
+                arrays, (n_positions,) and (n_velocities,). Names are those of joints or of
+                `mechanism.position_names` and `mechanism.velocity_names`. A floating body with a
+                position stays there, others are put on the ground.
 
         Raises:
-            ValueError: another option, or a state that does not fit. The environment is unchanged.
+            ValueError: another option, a state that does not fit, names or numbers that are wrong.
+                The environment is unchanged.
+            AssemblyError: positions at which a loop cannot be closed.
         """
-        state = require_options(options, ["state"]).get("state")
-        if state is not None:
-            self.sim.require_state(state)
+        given = GivenStart(**require_options(options, START_OPTIONS))
+        given.check(self.sim, np.ones(1, dtype=np.bool_))
         super().reset(seed=seed)
-        positions, velocities = self.task.initial(self.mechanism, self.np_random)
-        self._runner.start(positions, velocities)
-        if state is None:
-            self._runner.draw_goals(self._streams())
-        else:
-            self.sim.state = state
+        self._runner.start_random([self.np_random], np.ones(1, dtype=np.bool_), given)
         observation, info = self._runner.reset_result()
         self._show()
         return observation, _plain(info)

@@ -3,71 +3,23 @@
 It serves one environment and a batch; how episodes follow one another is left to `env`, `vector`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
+from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
+from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
-Rows = NDArray[np.intp]
 _NUMPY = (np.ndarray, np.generic)
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
-
-
-def draw_initial_states(
-    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
-) -> tuple[Start, Start]:
-    """Draw joint positions and velocities of environments, with a leading axis (batch,).
-
-    Each is drawn on its own, since every environment has its own random stream.
-
-    Args:
-        task: with the distribution.
-        mechanism: of the task.
-        streams: random stream of every environment; those outside the mask are not used.
-        mask: (batch,) environments to draw, at least one; rows of the others are arbitrary.
-
-    Raises:
-        ValueError: the task names different joints for different environments.
-    """
-    lanes = mask.nonzero()[0]
-    rows = np.zeros(len(mask), dtype=np.intp)  # of every environment among those drawn
-    rows[lanes] = np.arange(len(lanes))
-    states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
-    positions, velocities = zip(*states, strict=True)
-    return _stack_starts(positions, rows), _stack_starts(velocities, rows)
-
-
-def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
-    """Return one array of all, or one by joint name."""
-    first = starts[0]
-    if not isinstance(first, Mapping):
-        return _take_rows(starts, rows)  # type: ignore[arg-type]
-    named: list[Mapping[str, ArrayLike]] = []
-    for start in starts:
-        if not isinstance(start, Mapping) or start.keys() != first.keys():
-            found = list(start)
-            expected = f"{list(first)} as for another"
-            raise ValueError(f"initial: found {found} for one environment, expected {expected}")
-        named.append(start)
-    numbers = [name for name, value in first.items() if isinstance(value, float)]
-    values: Any = [[start[name] for name in numbers] for start in named]
-    table = _take_rows(values, rows)
-    others = first.keys() - set(numbers)
-    arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
-    return {**dict(zip(numbers, table.T, strict=True)), **arrays}
-
-
-def _take_rows(values: Sequence[ArrayLike], rows: Rows) -> Array:
-    table: Array = np.array(values, dtype=np.float64).take(rows, axis=0)
-    return table
 
 
 class StepResult(NamedTuple):
@@ -121,15 +73,15 @@ class EpisodeRunner:
         self.task = task
         self.mechanism = task.mechanism()
         self.efforts = effort_limits(self.mechanism)
-        self.sim = Simulator(
-            self.mechanism,
-            timestep=task.timestep,
-            batch=batch,
-            threads=threads,
-            precision=precision,
-        )
+        options: Any = {"batch": batch, "threads": threads, "precision": precision}
+        self.sim = Simulator(self.mechanism, timestep=task.timestep, **options)
         self.dt = task.timestep * task.frame_skip
-        bounds = task.observation(self.mechanism)
+        self._sensors: SensorSuite | None = None
+        if task.sensors:
+            self._sensors = SensorSuite(task.sensors, self.sim, self.dt, self.efforts.size)
+        own = self._sensors.bounds if self._sensors else {}
+        bounds = {**task.observation(self.mechanism), **own}
+        self.observation_names = list(bounds)
         self.bounds = np.array(list(bounds.values()), dtype=np.float64)
         self.shape: tuple[int, ...] = () if batch is None else (batch,)
         self.action_shape = (*self.shape, *self.efforts.shape)
@@ -186,29 +138,60 @@ class EpisodeRunner:
             raise ValueError(f"action: found shape {given.shape}, expected {self.action_shape}")
         return given.astype(np.float64)
 
-    def start(self, positions: Start, velocities: Start, mask: Flags | None = None) -> None:
+    def start(
+        self,
+        positions: Start,
+        velocities: Start,
+        mask: Flags | None = None,
+        on_ground: bool = True,
+        terrain_map: ArrayLike | None = None,
+    ) -> None:
         """Start an episode from the state that `Task.initial` returns.
 
-        In a batch those in the mask (batch,) start, all by default.
+        Args:
+            positions: of the joints.
+            velocities: of the joints.
+            mask: (batch,) environments of a batch that start, all by default.
+            on_ground: whether floating bodies are put on the ground, if the task says so.
+            terrain_map: number of the terrain's map; None: as before.
         """
         if self._perturber is not None:
             everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
             self._perturber.reset(everywhere if mask is None else mask)
-        self.sim.reset(positions, velocities, mask=mask, place_on_ground=self.task.grounded)
+        if self._sensors is not None:
+            everywhere = np.ones(self.sim.batch or 1, dtype=np.bool_)
+            self._sensors.reset(everywhere if mask is None else mask)
+        on_ground = on_ground and self.task.grounded
+        self.sim.reset(
+            positions, velocities, mask=mask, place_on_ground=on_ground, terrain_map=terrain_map
+        )
 
     def start_random(
-        self, streams: Sequence[np.random.Generator], mask: Flags, state: ArrayLike | None
+        self, streams: Sequence[np.random.Generator], mask: Flags, given: GivenStart
     ) -> None:
-        """Start episodes in the mask (batch,) from random states, or from `state` (..., n_state).
+        """Start episodes in the mask (batch,) from random states, or from what is given.
 
         The random state is drawn in either case. Goals are not drawn with a state: they stay.
+        Without a batch there is one environment in the mask.
         """
-        positions, velocities = draw_initial_states(self.task, self.mechanism, streams, mask)
-        self.start(positions, velocities, mask)
-        if state is None:
+        task, sim = self.task, self.sim
+        if sim.batch is None:
+            positions, velocities = task.initial(self.mechanism, streams[0])
+        else:
+            positions, velocities = draw_initial_states(task, self.mechanism, streams, mask)
+        drawn = draw_terrain_maps(self.mechanism, streams, mask)
+        terrain_map = drawn[0] if drawn is not None and sim.batch is None else drawn
+        self.start(
+            given.merged_positions(positions, self.mechanism),
+            given.merged_velocities(velocities, self.mechanism),
+            mask,
+            on_ground=not given.places_base(self.mechanism),
+            terrain_map=terrain_map,
+        )
+        if given.state is None:
             self.draw_goals(streams, mask)
         else:
-            self.sim.set_state(state, mask)
+            sim.set_state(given.state, mask)
 
     def draw_goals(self, streams: Sequence[np.random.Generator], mask: Flags | None = None) -> None:
         """Draw the goals of new episodes in the mask (batch,), of all by default."""
@@ -236,6 +219,8 @@ class EpisodeRunner:
         action, clipped = self.check_action(action, idle)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
+        if self._sensors is not None:
+            self._sensors.before_step(action)
         targets = self.task.targets(action)
         torques = action * self.sim.actuator_efforts if targets is None else None
         self.sim.step_unchecked(torques, targets, self.task.frame_skip)
@@ -289,7 +274,10 @@ class EpisodeRunner:
 
         Noise is drawn for environments in the mask (batch,), all by default.
         """
-        exact = np.maximum(self.task.observe(quantities), self._lower)
+        observed = self.task.observe(quantities)
+        if self._sensors is not None:
+            observed = np.concatenate((observed, self._sensors.read()), axis=-1)
+        exact = np.maximum(observed, self._lower)
         np.minimum(exact, self._upper, out=exact)
         return exact if self._perturber is None else self._perturber.observe(exact, mask)
 

@@ -1,12 +1,15 @@
-"""Random initial joint positions and velocities of any mechanism, about a given start."""
+"""Starts of episodes: random ones of any mechanism, and those given to a reset."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from vigym.envs.arrays import Array
+from vigym.envs.arrays import Array, Flags
 from vigym.envs.options import is_number, require
-from vigym.envs.task import Start
+from vigym.envs.task import Start, Task
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.analysis import loop_sizes
@@ -14,8 +17,12 @@ from vigym.mechanism.topology.graph import tree_joints_on_loops
 from vigym.mechanism.topology.joint_frames import joint_frames, relative_pose
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem
+from vigym.simulation.simulator import Simulator
+from vigym.simulation.state.coordinates import Coordinates
 from vigym.spatial import quaternion_product
 
+Rows = NDArray[np.intp]
+START_OPTIONS = ["state", "positions", "velocities"]  # of a reset: fields of `GivenStart`
 _DEPENDENT = 1e-6  # relative singular value of motions that count as dependent
 
 
@@ -82,6 +89,140 @@ class RandomStart:
             return rotation
         orientation = quaternion_product(center[3:], rotation)
         return np.concatenate((center[:3] + noise[:3], orientation))
+
+
+def draw_initial_states(
+    task: Task, mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+) -> tuple[Start, Start]:
+    """Draw joint positions and velocities of environments, with a leading axis (batch,).
+
+    Each is drawn on its own, since every environment has its own random stream.
+
+    Args:
+        task: with the distribution.
+        mechanism: of the task.
+        streams: random stream of every environment; those outside the mask are not used.
+        mask: (batch,) environments to draw, at least one; rows of the others are arbitrary.
+
+    Raises:
+        ValueError: the task names different joints for different environments.
+    """
+    lanes = mask.nonzero()[0]
+    rows = np.zeros(len(mask), dtype=np.intp)  # of every environment among those drawn
+    rows[lanes] = np.arange(len(lanes))
+    states = [task.initial(mechanism, streams[lane]) for lane in lanes.tolist()]
+    positions, velocities = zip(*states, strict=True)
+    return _stack_starts(positions, rows), _stack_starts(velocities, rows)
+
+
+def draw_terrain_maps(
+    mechanism: Mechanism, streams: Sequence[np.random.Generator], mask: Flags
+) -> NDArray[np.int64] | None:
+    """Draw the terrain's map for environments of a mask (batch,); None where there is one ground.
+
+    Returns:
+        Numbers (batch,), 0 outside of the mask.
+    """
+    ground = mechanism.ground
+    if ground is None or ground.terrain is None or ground.terrain.maps == 1:
+        return None
+    drawn = np.zeros(len(mask), dtype=np.int64)
+    for lane in mask.nonzero()[0].tolist():
+        drawn[lane] = streams[lane].integers(ground.terrain.maps)
+    return drawn
+
+
+def _stack_starts(starts: Sequence[Start], rows: Rows) -> Start:
+    """Return one array of all, or one by joint name."""
+    first = starts[0]
+    if not isinstance(first, Mapping):
+        return _take_rows(starts, rows)  # type: ignore[arg-type]
+    named: list[Mapping[str, ArrayLike]] = []
+    for start in starts:
+        if not isinstance(start, Mapping) or start.keys() != first.keys():
+            found = list(start)
+            expected = f"{list(first)} as for another"
+            raise ValueError(f"initial: found {found} for one environment, expected {expected}")
+        named.append(start)
+    numbers = [name for name, value in first.items() if isinstance(value, float)]
+    values: Any = [[start[name] for name in numbers] for start in named]
+    table = _take_rows(values, rows)
+    others = first.keys() - set(numbers)
+    arrays = {name: _take_rows([start[name] for start in named], rows) for name in others}
+    return {**dict(zip(numbers, table.T, strict=True)), **arrays}
+
+
+def _take_rows(values: Sequence[ArrayLike], rows: Rows) -> Array:
+    table: Array = np.array(values, dtype=np.float64).take(rows, axis=0)
+    return table
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenStart:
+    """Start of an episode as given to a reset, in place of the random one.
+
+    Attributes:
+        state: saved state (..., n_state), None for none.
+        positions: joint or coordinate name -> position [rad, m], or the whole array
+            (n_positions,); the others are as drawn. In a vector environment also (num_envs, ...).
+        velocities: the same for velocities [rad/s, m/s].
+    """
+
+    state: Any = None
+    positions: Any = None
+    velocities: Any = None
+
+    def check(self, sim: Simulator, mask: Flags) -> None:
+        """Check the state, or names, shapes and numbers of positions and velocities.
+
+        Args:
+            sim: of the environments.
+            mask: (count,) environments that start.
+
+        Raises:
+            ValueError: a state, a name or a shape that the mechanism has not, or numbers that are
+                not finite; a state as well as positions or velocities.
+        """
+        if self.positions is None and self.velocities is None:
+            if self.state is not None:
+                sim.require_state(self.state, mask)
+            return
+        if self.state is not None:
+            raise ValueError(
+                "reset options: found 'state' as well as 'positions' or 'velocities', expected "
+                "either: a state has them all"
+            )
+        count, single = sim.batch or 1, sim.batch is None
+        Coordinates(sim.mechanism).arrays(count, single, self.positions, self.velocities, None)
+
+    def merged_positions(self, drawn: Start, mechanism: Mechanism) -> Start:
+        """Return the given positions, and those drawn for joints without."""
+        return _merged(self.positions, drawn, mechanism.position_names)
+
+    def merged_velocities(self, drawn: Start, mechanism: Mechanism) -> Start:
+        """Return the given velocities, and those drawn for joints without."""
+        return _merged(self.velocities, drawn, mechanism.velocity_names)
+
+    def places_base(self, mechanism: Mechanism) -> bool:
+        """Return whether positions of a floating body are given, which is not moved then."""
+        if not isinstance(self.positions, Mapping):
+            return self.positions is not None
+        floating = [joint for joint in mechanism.tree_joints if joint.type == "floating"]
+        names = {name for joint in floating for name in (joint.name, *joint.position_names)}
+        return bool(names & set(self.positions))
+
+
+def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
+    """Return given values by name or as an array, and those drawn for the names without."""
+    if given is None:
+        return drawn
+    if not isinstance(given, Mapping):
+        whole: Array = np.asarray(given, dtype=np.float64)
+        return whole
+    if not isinstance(drawn, Mapping):
+        columns = np.moveaxis(np.asarray(drawn, dtype=np.float64), -1, 0)
+        drawn = dict(zip(names, columns, strict=False))
+    return {**drawn, **given}
 
 
 def independent_joints(mechanism: Mechanism, named: list[str] | None = None) -> list[Joint]:

@@ -5,7 +5,7 @@ Episodes, spaces, seeds and pictures are common to all tasks (`vigym.envs.env`, 
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import cleandoc
@@ -22,6 +22,7 @@ from vigym.envs.options import require as require
 from vigym.envs.options import require_positive as require_positive
 from vigym.envs.options import require_whole as require_whole
 from vigym.envs.perturbations import Perturbations
+from vigym.envs.robots.sensors import Sensor, require_sensors
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 
@@ -35,6 +36,7 @@ _SHARED = {
     "timestep": ("float", "integrator step (s)"),
     "frame_skip": ("int", "integrator steps per control step"),
     "reset_noise_scale": ("float", "half width of the initial noise (rad, rad/s)"),
+    "sensors": ("tuple", "readings added to the observation; see `vigym.envs.robots.sensors`"),
     "randomization": ("dict", "random physical parameters; see `vigym.envs.perturbations`"),
     "observation_noise": (
         "float or dict",
@@ -69,6 +71,7 @@ class Task(ABC):
     Attributes:
         timestep: integrator step [s].
         frame_skip: integrator steps per control step.
+        sensors: whose readings follow the task's own observation.
         reset_noise_scale: size of the random part of the initial state; 0: always the same start.
         grounded: property of the task, no option: floating bodies start in touch with the ground.
         aims_to_end: property of the task, no option: `terminated` reports that the goal is reached;
@@ -84,6 +87,7 @@ class Task(ABC):
     timestep: float = 0.01
     frame_skip: int = 5
     reset_noise_scale: float = 0.1
+    sensors: Sequence[Sensor] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -96,6 +100,7 @@ class Task(ABC):
         require_whole("frame_skip", self.frame_skip, 1)
         noise = self.reset_noise_scale
         require(is_number(noise) and noise >= 0.0, "reset_noise_scale", noise, "a number >= 0")
+        require_sensors(self.sensors)
         for term, weight in self.weights.items():
             require(is_number(weight), term + _WEIGHT, weight, "a finite number")
 
@@ -189,5 +194,6 @@ def _defaults(task: Any) -> dict[str, Any]:
         for field in fields(owner)
     }
     return shared | {
-        name: getattr(task, name) for name in ("timestep", "frame_skip", "reset_noise_scale")
+        name: getattr(task, name)
+        for name in ("timestep", "frame_skip", "reset_noise_scale", "sensors")
     }

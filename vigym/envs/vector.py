@@ -21,6 +21,7 @@ from vigym.envs.episode import EpisodeRunner, StepResult
 from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
+from vigym.envs.random_start import START_OPTIONS, GivenStart
 from vigym.envs.task import Task
 from vigym.render.scene.camera import CameraOption
 from vigym.simulation.state.inputs import positive_integer
@@ -217,23 +218,23 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
                 `seed + 1` for the next and so on; None: the random streams continue.
             options: {"reset_mask": (num_envs,) bool} resets some environments only, in any mode;
                 {"state": array} continues from states saved as `env.unwrapped.sim.state`, one for
-                each or one for all, with the goals that the environments have (`Task.goal`).
+                each or one for all, with the goals that the environments have (`Task.goal`);
+                {"positions": ..., "velocities": ...} as in `TaskEnv.reset`, each (num_envs, ...).
 
         Returns:
             Observations (num_envs, n) of all, infos of those that were reset.
 
         Raises:
-            ValueError: another option, a mask, seeds or a state that do not fit. All environments
-                are unchanged.
+            ValueError: another option, a mask, seeds, a state or coordinates that do not fit. All
+                environments are unchanged, but for positions that a loop cannot close at.
             ResetNeeded: a mask without environments that were never reset.
         """
-        given = require_options(options, ["reset_mask", "state"])
-        mask = self._checked_mask(given.get("reset_mask"))
-        state = given.get("state")
-        if state is not None:
-            self.sim.require_state(state, mask)
+        checked = dict(require_options(options, ["reset_mask", *START_OPTIONS]))
+        mask = self._checked_mask(checked.pop("reset_mask", None))
+        given = GivenStart(**checked)
+        given.check(self.sim, mask)
         self._streams.seed(seed, mask)
-        self._restart(mask, state)
+        self._restart(mask, given)
         self._started = True
         observations, info = self._runner.reset_result(mask)
         info = selected_info(info, self.info_keys)
@@ -321,8 +322,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         """Free the renderer; the environments still step afterwards."""
         self._close_renderer()
 
-    def _restart(self, mask: Flags, state: Any = None) -> None:
-        self._runner.start_random(self._streams.generators, mask, state)
+    def _restart(self, mask: Flags, given: GivenStart | None = None) -> None:
+        self._runner.start_random(self._streams.generators, mask, given or GivenStart())
         self.episode_steps[mask] = 0
         self._done = self._done & ~mask
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements import bodies, checks, collisions, contacts, couplings, joints, motors
+from vigym.mechanism.constraints import Constraints
+from vigym.mechanism.elements import bodies, checks, collisions, contacts, joints, motors
 from vigym.mechanism.elements.bodies import WORLD, Body, Frame
-from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision, ContactMaterial
-from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint, JointParameters, JointPlacement
 from vigym.mechanism.elements.motors import DCMotor, Motor
@@ -20,7 +19,7 @@ from vigym.mechanism.topology.analysis import Structure, analyse_structure
 from vigym.mechanism.topology.graph import check_joint_closes_loop
 
 
-class Mechanism(Elements):
+class Mechanism(Constraints):
     """Named bodies and joints at one assembly pose; every value is checked when it is added.
 
     The methods `add_...` return the record of the new element. They raise MechanismError for a name
@@ -36,8 +35,9 @@ class Mechanism(Elements):
         name: shown in summaries.
 
     Attributes:
-        bodies, joints, frames, springs, couplings, collisions, skates, wheels: elements by name, in
-            the order they were added; joints without the implicit ones, contacts among collisions.
+        bodies, joints, frames, springs, couplings, motions, collisions, skates, wheels: elements by
+            name, motions by coordinate, in the order they were added; joints without the implicit
+            ones, contacts among collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
         notes: `Note`s on elements that are not simulated exactly as they were written.
@@ -80,8 +80,8 @@ class Mechanism(Elements):
         position: ArrayLike,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         limits: ArrayLike | None = None,
-        damping: float = 0.0,
-        stiffness: float = 0.0,
+        damping: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
         rest: ArrayLike = 0.0,
         effort: float | None = None,
         armature: float = 0.0,
@@ -95,7 +95,7 @@ class Mechanism(Elements):
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
         A joint whose child already hangs on another joint, or carries its parent, closes a loop; it
-        has no actuator, armature or friction.
+        has no actuator, motor or armature.
 
         Args:
             name: unique among joints.
@@ -106,8 +106,9 @@ class Mechanism(Elements):
             axis: of translation and rotation in the world (3,), planar: normal; scaled to length
                 one.
             limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
-            damping: [N s/m or N m s/rad], >= 0.
-            stiffness: [N/m or N m/rad], >= 0.
+            damping: [N s/m or N m s/rad], >= 0: a number, or one per degree of freedom in the order
+                of `velocity_names`, the same for three rotations.
+            stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period.
             rest: coordinate(s) where the spring is slack; spherical and floating: 0.
             effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
@@ -129,7 +130,7 @@ class Mechanism(Elements):
         joint = joints.make_joint(name, type, parent, child, placement, parameters)
         closes_loop = check_joint_closes_loop(joint, self._index)
         self._closing += (name,) if closes_loop else ()
-        self.notes += joints.limit_notes(joint, closes_loop)
+        self.notes += motors.velocity_notes(joint)
         return self.joints.add(name, joint)
 
     def add_frame(
@@ -209,29 +210,12 @@ class Mechanism(Elements):
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        motors.check_motor_joint(joint, self.joints, self._index.closing, self._motors)
+        motors.check_motor_joint(
+            joint, self.joints, self._index.closing, self._motors, self.motions
+        )
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
-        joints.remove_velocity_note(self.notes, self.joints[joint])
+        motors.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)
-
-    def add_coupling(
-        self, name: str, type: str, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0
-    ) -> Coupling:
-        """Make one joint coordinate follow another: joint = ratio * other + offset.
-
-        Args:
-            name: unique among couplings.
-            type: "gear", "mimic", or "screw" for distance and angle of one cylindrical joint.
-            joint: position coordinate that follows, as in `position_names`, of a joint of the tree
-                without quaternion; it follows no other one.
-            other: coordinate that it follows.
-            ratio: not zero [unit of joint / unit of other]; of a screw pitch / (2 pi) [m/rad].
-            offset: [unit of joint].
-        """
-        checks.require_new_name(name, "coupling", self.couplings)
-        coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
-        self._index.check_coupling(coupling, lambda: self.tree_joints)
-        return self.couplings.add(name, coupling)
 
     def add_contact(
         self,
@@ -309,41 +293,6 @@ class Mechanism(Elements):
             bodies.check_body(body, self.bodies, self.frames, f"pair {a!r}, {b!r}")
         contacts.check_pair(a, b, self._index.shapes, self._index.partners.get(a, ()))
         self.pairs += ((a, b),)
-
-    def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
-        """Keep a point of a body from moving along a direction fixed in it (nonholonomic).
-
-        Args:
-            name: unique among skates and wheels.
-            body: body name.
-            position: in the body frame (3,) [m].
-            direction: in the body frame (3,), scaled to length one.
-        """
-        checks.require_new_name(name, "skate", self.skates, self.wheels)
-        bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
-        return self.skates.add(name, couplings.make_skate(name, body, position, direction))
-
-    def add_wheel(
-        self, name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float
-    ) -> Wheel:
-        """Let a wheel roll on the ground without slip (nonholonomic, no normal force).
-
-        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no
-        wheels.
-
-        Args:
-            name: unique among skates and wheels.
-            body: body name of the wheel, which turns.
-            position: centre in the body frame (3,) [m].
-            axis: in the body frame (3,), scaled to length one.
-            radius: [m], > 0.
-        """
-        checks.require_new_name(name, "wheel", self.skates, self.wheels)
-        bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
-        wheel = couplings.make_wheel(name, body, position, axis, radius)
-        self._add_default_ground()
-        bodies.require_ground(self.ground, f"wheel {name!r}")
-        return self.wheels.add(name, wheel)
 
     def _add_collision(self, collision: Collision) -> Collision:
         contacts.check_contact_names(collision, self._index.contacts)

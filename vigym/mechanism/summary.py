@@ -13,7 +13,7 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.elements.motors import Motor
+from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.loop_constraints import LoopConstraints
@@ -55,6 +55,7 @@ def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[
         ],
         "springs": [_spring(spring) for spring in mechanism.springs.values()],
         "motors": [_motor(motor) for motor in mechanism.motors.values()],
+        "motions": [_motion(motion) for motion in mechanism.motions.values()],
         "couplings": [_coupling(coupling) for coupling in mechanism.couplings.values()],
         "contacts": [_collision(collision) for collision in mechanism.collisions.values()],
         "pairs": [{"body": first, "other": second} for first, second in mechanism.pairs],
@@ -78,7 +79,16 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "joints": [_joint_cells(joint) for joint in found["joints"]],
         "loops": [[f"{loop['joint']} closes a loop", loop["rows"]] for loop in found["loops"]],
     }
-    for title in ("springs", "motors", "couplings", "contacts", "pairs", "skates", "wheels"):
+    for title in (
+        "springs",
+        "motors",
+        "motions",
+        "couplings",
+        "contacts",
+        "pairs",
+        "skates",
+        "wheels",
+    ):
         tables[title] = [list(row.values()) for row in found[title]]
     tables["frames"] = [[name, f"on {body}"] for name, body in found["frames"].items()]
     tables["not simulated as written"] = [[str(note)] for note in mechanism.notes]
@@ -128,8 +138,8 @@ def describe_joint(joint: Any, limits: Iterable[Any] | None, closes_loop: bool) 
         "limits": None if limits is None else [[_finite(end) for end in pair] for pair in limits],
         "effort": joint.effort,
         "velocity": joint.velocity,
-        "damping": joint.damping,
-        "stiffness": joint.stiffness,
+        "damping": np.asarray(joint.damping).tolist(),
+        "stiffness": np.asarray(joint.stiffness).tolist(),
         "armature": joint.armature,
         "friction": joint.friction,
         "closes_loop": closes_loop,
@@ -158,6 +168,10 @@ def _loop_text(joint: Joint, constraints: LoopConstraints | None) -> str:
 
 def _ground_text(ground: Ground) -> str:
     friction = "" if ground.friction is None else f", friction {_numbers(ground.friction)}"
+    if ground.terrain is not None:
+        maps, columns, rows = ground.terrain.heights.shape
+        size = f"{columns} x {rows} points, cells of {ground.terrain.cell:g} m"
+        return f"terrain, {maps} maps of {size}{friction}"
     return f"height {ground.height:g} m, normal {_numbers(ground.normal)}{friction}"
 
 
@@ -181,6 +195,14 @@ def _motor(motor: Motor) -> Row:
         "effort": f"effort {motor.effort:g}",
         "model": f"{model.voltage:g} V, {model.resistance:g} Ohm" if model else "",
     }
+
+
+def _motion(motion: Motion) -> Row:
+    how = "by a function of time"
+    if motion.times is not None:
+        first, last = motion.times[0], motion.times[-1]
+        how = f"by {len(motion.times)} samples from {first:g} s to {last:g} s"
+    return {"coordinate": motion.coordinate, "motion": how}
 
 
 def _coupling(coupling: Coupling) -> Row:
@@ -241,10 +263,14 @@ def _joint_cells(joint: Row) -> list[str]:
     ]
     extras = [f"limits {', '.join(map(_numbers, limits))}"] if limits else []
     parameters = ("damping", "stiffness", "armature", "friction", "effort", "velocity")
-    extras += [f"{name} {joint[name]:g}" for name in parameters if joint[name]]
+    extras += [f"{name} {_one_or_more(joint[name])}" for name in parameters if np.any(joint[name])]
     ends = f"{joint['parent']} -> {joint['child']}"
     axis = f"axis {_numbers(joint['axis'])}"
     return [joint["name"], joint["type"], ends, axis, ", ".join(extras)]
+
+
+def _one_or_more(value: float | list[float]) -> str:
+    return _numbers(value) if isinstance(value, list) else f"{value:g}"
 
 
 def _numbers(values: Iterable[float]) -> str:

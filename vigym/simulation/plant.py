@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.core.joint.bounded_forces import IDLE_TARGET
 from vigym.core.kernels import assemble, constraint_forces, read, reset, step
 from vigym.core.model import snapshot
-from vigym.core.model.fields import ACTUATOR_PLAN, DOF_STATE, ENVIRONMENT_STATE
+from vigym.core.model.fields import ACTUATOR_PLAN, DOF_STATE, ENVIRONMENT_STATE, WRENCH_STATE
 from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
@@ -110,6 +110,27 @@ class Plant:
             self.variants[environment] = mechanism
             self.assembled[environment] = Coordinates.assembled_pose(mechanism)
 
+    @property
+    def terrain_maps(self) -> Any:
+        """Number of the terrain's map under each environment, int or (count,)."""
+        maps = self.groups.terrain_maps
+        return int(maps[0]) if self.single else maps
+
+    def set_terrain_maps(self, maps: ArrayLike, mask: NDArray[np.bool_]) -> None:
+        """Put the environments of a mask (count,) on maps of the terrain, one number or (count,).
+
+        Raises:
+            ValueError: no terrain, or a number that is not of one of its maps.
+        """
+        ground = self.mechanism.ground
+        count = 0 if ground is None or ground.terrain is None else ground.terrain.maps
+        given = np.asarray(maps)
+        whole = given.dtype.kind in "iu" and given.shape in ((), (self.count,))
+        if not whole or (given < 0).any() or (given >= count).any():
+            expected = f"whole numbers below {count}, the maps of the terrain"
+            raise ValueError(f"terrain_map: found {maps!r}, expected {expected}")
+        self.groups.set_terrain_maps(np.where(mask, given, self.groups.terrain_maps))
+
     def place(self, positions: Array, velocities: Array, mask: NDArray[np.bool_]) -> None:
         """Start environments of a mask from coordinates (count, n) and velocities (count, n)."""
         if not np.count_nonzero(mask):
@@ -152,10 +173,84 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
+        if self.mechanism.motions:
+            inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
         if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
+
+    def _motion_samples(self, timestep: float, steps: int) -> Array:
+        """Return coordinates and rates of prescribed motions at the end of all steps of a call.
+
+        Returns:
+            (count, 2 steps motions), motions and their two numbers last.
+        """
+        times = self.groups.times[:, None] + timestep * np.arange(1, steps + 1)
+        each, places = np.unique(times, return_inverse=True)
+        motions = self.mechanism.motions.values()
+        rows = np.array([[motion.at(time) for motion in motions] for time in each.tolist()])
+        samples: Array = rows.reshape(len(each), -1)[places.reshape(times.shape)]
+        result: Array = samples.reshape(self.count, -1)
+        return result
+
+    @property
+    def motion_forces(self) -> Array:
+        """Forces (count, motions) of prescribed motions at the first knot of the last step."""
+        groups = self.groups
+        rows, sizes = snapshot.read_multipliers(groups.plan, groups.state, self.single, self.count)
+        total = sizes.sum(axis=1)
+        share = np.divide(2.0 * sizes[:, 0], total, out=np.zeros_like(total), where=total > 0.0)
+        forces: Array = rows * share[:, None]
+        return forces
+
+    def hold_wrench(self, body: str, wrench: Array, mask: NDArray[np.bool_]) -> None:
+        """Hold a wrench (count, 15) on a body in the environments of a mask, in place of its last.
+
+        Its columns are force and torque in the world, force and torque in the body, and the point.
+        """
+        self.enable_wrenches()
+        groups, row = self.groups, int(self.model.body_rows[[*self.mechanism.bodies].index(body)])
+        rows = snapshot.read_wrenches(groups.plan, groups.state, self.single, self.count)[:, row]
+        rows[mask] = wrench[mask]
+        snapshot.write_wrenches(groups.plan, groups.state, rows, row, self.single)
+
+    @property
+    def holds_wrenches(self) -> bool:
+        """Whether the state has held wrenches."""
+        return bool(header_of(self.groups.plan)["wrench_count"])
+
+    @property
+    def any_wrench(self) -> bool:
+        """Whether any body is held by a wrench that is not zero."""
+        groups = self.groups
+        return self.holds_wrenches and bool(
+            snapshot.read_wrenches(groups.plan, groups.state, self.single, self.count).any()
+        )
+
+    def enable_wrenches(self) -> None:
+        """Make room for held wrenches in the state, which stays as it is."""
+        if self.holds_wrenches:
+            return
+        state, old = self.pack_state(), self.groups
+        plan = self.model.plan.copy()
+        header = header_of(plan)
+        header["wrench_count"] = header["body_count"]
+        self.model = self.model._replace(plan=plan)
+        self.groups = _lane_groups(self.mechanism, self.model, self.options)
+        self.groups.take_constants(old)
+        self.unpack_state(self.with_wrench_columns(state))
+
+    def with_wrench_columns(self, rows: Array) -> Array:
+        """Return packed states (count, n) of a plant without held wrenches, with zeros for them."""
+        columns = snapshot.wrench_columns(self.groups.plan)
+        zeros = np.zeros((len(rows), columns.stop - columns.start))
+        return np.hstack([rows[:, : columns.start], zeros, rows[:, columns.start :]])
+
+    @property
+    def wrench_width(self) -> int:
+        """Number of columns that held wrenches have in a packed state."""
+        return int(header_of(self.model.plan)["body_count"]) * WRENCH_STATE.width
 
     def add_velocities(self, velocities: Array) -> None:
         """Add velocities (count, n_bodies, 3) [m/s] to the centres of mass."""

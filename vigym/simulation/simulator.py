@@ -12,6 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import metrics
 from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
+from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.parameters.quantities import GivenFactors
@@ -37,7 +38,7 @@ def _property_of(part: str, source: Any) -> Any:
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
-class Simulator(DynamicsQueries):
+class Simulator(DynamicsQueries, AppliedForces):
     """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
@@ -141,6 +142,7 @@ class Simulator(DynamicsQueries):
     body_states: Array = _property_of("_readings", Readings.body_states)
     actuator_torques: Array = _property_of("_readings", Readings.actuator_torques)
     contacts: Contacts = _property_of("_readings", Readings.contacts)
+    terrain_maps: Any = _part("_plant.terrain_maps", "Map of the terrain under each environment.")
     time: Any = _property_of("_readings", Readings.time)
     power: Any = _property_of("_readings", Readings.power)
     status: Status = _property_of("_readings", Readings.status)
@@ -161,6 +163,7 @@ class Simulator(DynamicsQueries):
         base: Base = None,
         mask: ArrayLike | None = None,
         place_on_ground: bool = False,
+        terrain_map: ArrayLike | None = None,
     ) -> None:
         """Start from joint coordinates and velocities; by default from the assembly pose at rest.
 
@@ -181,17 +184,20 @@ class Simulator(DynamicsQueries):
                 world keeps them in place. A contact that starts below the ground, like a joint that
                 starts beyond its limits, never goes further and is led back by 1e-6 (m, rad) a
                 step, without a gain of energy.
+            terrain_map: number of the map of the ground's terrain, in a batch also (batch,); None:
+                as before, at first 0.
 
         Raises:
             MechanismError: a name that is unknown, a value that is not finite or has the wrong
                 shape.
             AssemblyError: given values at which a loop cannot be closed; names the joint and its
                 gap.
-            ValueError: the mask is not bool of shape (batch,). The state is then unchanged, as
-                after every error here.
+            ValueError: the mask is not bool of shape (batch,), or there is no such map. The state
+                is then unchanged, as after every error here.
         """
         environments = self._plant.mask(mask)
-        self._initial_state.reset(positions, velocities, base, environments, place_on_ground)
+        placing = environments, place_on_ground, terrain_map
+        self._initial_state.reset(positions, velocities, base, *placing)
 
     def step(
         self,

@@ -14,6 +14,7 @@ expression             meaning
 ``d.environment``      the one row that an environment has of its own
 ``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
 ``d.full(x)``          number x in every lane
+``d.number(slot)``     float that lies in a slot of the plan
 ``d.lane_count``       environments that a value holds: 1 in a single environment
 ``row.field``          float, vector, or a tuple of them; an integer for fields of the plan
 ``row.field[j]``       element of an indexed field
@@ -43,7 +44,8 @@ from vigym.core.compiler.simd import (
 )
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
-ALL_FEATURES = frozenset({"loops", "contacts"})
+LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
+ALL_FEATURES = LOOPS_AND_CONTACTS | {"terrain", "extras"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)
@@ -131,12 +133,15 @@ def group_data(
 ):
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts; ``batch`` is None for a single
-    environment.
+    ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
+    and a float where terrain, held wrenches or prescribed motions are there too; ``batch`` is None
+    for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
-    present = frozenset() if features == types.none else ALL_FEATURES
+    present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
+    if isinstance(features, types.Float):
+        present = ALL_FEATURES
     data = DataType(state.dtype if single else vectors, vectors, single, present)
 
     def generate(context, builder, sig, args):
@@ -226,6 +231,14 @@ def _lower_row(kind):
     return lower
 
 
+def _lower_number(context, builder, sig, args):
+    """Make code for ``d.number(slot)``."""
+    data = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    slot = context.cast(builder, args[1], sig.args[1], types.intp)
+    place = builder.gep(data.plan, [slot])
+    return builder.load(builder.bitcast(place, ir.DoubleType().as_pointer()))
+
+
 def _lower_full(context, builder, sig, args):
     """Make code for ``d.full(number)``."""
     return spread_value(context, builder, sig.return_type, args[1], sig.args[1])
@@ -240,6 +253,7 @@ for _kind, _rows in ROW_KINDS.items():
             lambda data, *args, kind=_kind: RowType(kind, data),
             _lower_row(_kind),
         )
+_method("number", 1, lambda data, slot: types.float64, _lower_number)
 _method("full", 1, lambda data, *args: data.token, _lower_full)
 
 

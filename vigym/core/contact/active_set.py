@@ -4,6 +4,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
+from vigym.core.contact.plane import lowest_point
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -12,16 +13,20 @@ from vigym.core.contact.segment_box import (
     segment_parameter,
     touching_points,
 )
-from vigym.core.math.vectors import select4
+from vigym.core.contact.terrain import planes_in_lanes, select5
+from vigym.core.math.vectors import add, dot, select4
 from vigym.core.model.fields import (
+    PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
+    PLANES,
     SKATE,
 )
 
 SINKING = 5e-8  # [m] by which the proximal term may let a body sink
 OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where they are held apart
+PARALLEL = 1.0 - 1e-9  # cosine of the angle of planes above which they count as one
 
 
 # --- moving the place of contact of two bodies ----------------------------------------------------
@@ -160,6 +165,61 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     return below
 
 
+@inline
+def lanes_without_plane(d, first, normal, lanes):
+    """Find the lanes in which no active contact of a ball or rim is on a plane of that normal."""
+    for n in range(PLANES):
+        other = d.contact(first + n)
+        parallel = above(dot(normal, other.normal2), d.full(PARALLEL))
+        lanes = but_not(lanes, both(other.active, parallel))
+    return lanes
+
+
+@inline
+def activate_on_plane(d, first, plane, knot2, h, lanes):
+    """Put contacts of a ball or rim on a plane, where any is left; returns the lanes."""
+    activated = d.full(0.0)
+    for n in range(PLANES):
+        other = d.contact(first + n)
+        taken = but_not(lanes, other.active)
+        if any_lane(taken):
+            other.anchor_force = zero4_inside_mask(taken, other.anchor_force)
+            other.force = zero4_inside_mask(taken, other.force)
+            clear_dual(other, taken)
+            other.plane = select5(taken, plane, other.plane)
+            place_contact(d, other, knot2, h, d.full(0.0))
+            other.active = maximum(other.active, taken)
+            activated = maximum(activated, taken)
+            lanes = but_not(lanes, taken)
+    return activated
+
+
+@phase(needs="terrain", otherwise=zero)
+def activate_missed_planes(d, contact, knot2, knot3, h, mask):
+    """Activate a contact of a ball or rim that is below a plane at knot 3 and not on it yet.
+
+    ``contact`` is the first of its contacts. Returns the lanes of the mask in which there was one.
+    """
+    first = contact.index
+    missed = d.full(0.0)
+    held = d.full(0.0)
+    for n in range(PLANES):
+        held = maximum(held, d.contact(first + n).active)
+    least = where(held, d.full(-OVERLAP), 0.0 * held)
+    pose = d.pose(knot3, contact.body)
+    planes = planes_in_lanes(d, contact, knot3, knot2, True)
+    for m in range(len(planes)):
+        plane = planes[m]
+        normal = plane[0], plane[1], plane[2]
+        lowest = add(pose.position, lowest_point(contact, pose.rotation, normal))
+        gap = dot(normal, lowest) - plane[3]
+        below = both(both(mask, plane[4]), above(least, gap))
+        below = lanes_without_plane(d, first, normal, below)
+        if any_lane(below):
+            missed = maximum(missed, activate_on_plane(d, first, plane, knot2, h, below))
+    return missed
+
+
 @phase(needs="contacts", otherwise=zero)
 def activate_missed_contacts(d, knot2, knot3, h, mask):
     """Activate contacts whose bodies overlap at knot 3 where no active contact was.
@@ -169,7 +229,13 @@ def activate_missed_contacts(d, knot2, knot3, h, mask):
     """
     missed = d.full(0.0)
     for c in range(d.contact_count):
-        missed = maximum(missed, activate_where_missed(d, d.contact(c), knot2, knot3, h, mask))
+        contact = d.contact(c)
+        if d.terrain_columns > 0 and contact.kind < PAIR_BALL_CONTACT:
+            if contact.plane_number == 0:
+                lanes = activate_missed_planes(d, contact, knot2, knot3, h, mask)
+                missed = maximum(missed, lanes)
+        else:
+            missed = maximum(missed, activate_where_missed(d, contact, knot2, knot3, h, mask))
     if any_lane(missed):
         mark_active_pair_lanes(d)
     return missed

@@ -16,6 +16,7 @@ from vigym.core.contact.segment_box import (
     touching_points,
     touching_points_at_knot,
 )
+from vigym.core.contact.terrain import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import (
@@ -79,7 +80,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
         active = where(last[0], active, but_not(active, coincides_with_nearest_contact(d, contact)))
-    return active
+    return both(active, is_on_plane(d, contact))
 
 
 @phase(needs="contacts")
@@ -97,9 +98,8 @@ def detect_contacts(d, knot2, h, lanes):
         contact = d.contact(c)
         last = contact.last_force
         candidates = one
-        if is_pair(
-            contact
-        ):  # shapes farther apart than they reach are left to ``activate_missed_contacts``
+        # shapes farther apart than they reach are left to ``activate_missed_contacts``
+        if is_pair(contact):
             close = above(contact.reach, bounding_gap(d, contact, knot2))
             candidates = where(last[0], candidates, close)
         contact.active = o
@@ -108,6 +108,7 @@ def detect_contacts(d, knot2, h, lanes):
         contact.slip_turns = o
         contact.anchor_force = last
         contact.force = last
+        find_planes(d, contact, knot2, lanes)
         if any_lane(candidates):
             place = where(lanes, segment_parameter(d, contact, knot2), contact.segment_parameter)
             active = detect_contact(d, contact, knot2, h, fall, place, candidates)
@@ -164,7 +165,7 @@ def place_contact(d, contact, knot2, h, place):
     rebound = contact.rebound_velocity
     # below the ground by more than the correction of a step: no further
     below = where(gap + MAX_CORRECTION, 0.0 * gap, gap + MAX_CORRECTION)
-    contact.gap_target = where(rebound, h * rebound, below)
+    contact.gap_target = where(rebound, h * rebound + below, below)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 
@@ -293,7 +294,7 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
                 contact, rotation2, pose.rotation, contact.touching_point
             )
             lowest = sub(rolled, anchor)
-        gap = plane_gap(d, pose, add(lowest, anchor))
+        gap = plane_gap(d, contact, pose, add(lowest, anchor))
     return gap, normal, lowest
 
 
@@ -368,7 +369,7 @@ def set_contact_at_knot(d, contact, knot, share):
     o = d.full(0.0)
     gap, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot)
     closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
-    active = both(above(share, o), closed)
+    active = both(both(above(share, o), closed), is_on_plane(d, contact))
     contact.active = active if contact.kind < SKATE else o + 1.0
     last = contact.last_force
     force = share * last[0], share * last[1], share * last[2], share * last[3]

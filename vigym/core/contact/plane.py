@@ -1,6 +1,7 @@
 """Contacts with the ground: the point that comes lowest, its gap, and the tangents.
 
-The ground is the plane n . p = height. A contact is a point of a body that comes lowest: of a ball
+The ground is the plane n . p = height; on terrain it is the plane of the contact in this step, see
+`vigym.core.contact.terrain`. A contact is a point of a body that comes lowest: of a ball
 (of no radius: a point) or of the rim of a cylinder, whose other three points lie a quarter turn on.
 Over a step of size h, from knot 2 to knot 3,
 
@@ -31,9 +32,14 @@ DEGENERATE = 1e-9  # squared length below which a projected direction is none
 
 
 @inline
-def ground_normal(d):
-    """Read the unit normal of the ground [world]."""
-    return d.environment.ground_normal
+def ground_plane(d, contact):
+    """Read the unit normal [world] and the height [m] of the plane that a contact is on."""
+    environment = d.environment
+    normal, height = environment.ground_normal, environment.ground_height
+    if d.terrain_columns > 0:
+        plane = contact.plane
+        normal, height = (plane[0], plane[1], plane[2]), plane[3]
+    return normal, height
 
 
 @inline
@@ -49,16 +55,28 @@ def project_on_plane(direction, normal, other):
 @inline
 def lowest_point(contact, rotation, normal):
     """Find the contact's point that comes lowest, from the body's centre of mass [world]."""
-    kind = contact.kind
     centre = mat_vec(rotation, contact.point)
-    radius = contact.radius
+    rim = mat_vec(rotation, contact.rim_axis), mat_vec(rotation, contact.rim_side)
+    return lowest_point_about(contact.kind, centre, rim, contact.radius, normal)
+
+
+@inline
+def lowest_point_about(kind, centre, rim, radius, normal):
+    """Find the point of a ball or rim that comes lowest.
+
+    Args:
+        kind: of the contact.
+        centre: of the ball or rim [m].
+        rim: its axis, and a direction across it.
+        radius: of the ball or rim [m].
+        normal: of the ground.
+    """
     if kind == BALL_CONTACT:
         return axpy(-radius, normal, centre)
     if kind == SKATE:
         return centre
-    axis = mat_vec(rotation, contact.rim_axis)
-    # across the axis; any direction where the rim lies flat
-    down = project_on_plane(normal, axis, mat_vec(rotation, contact.rim_side))
+    axis, side = rim
+    down = project_on_plane(normal, axis, side)  # across the axis; ``side`` where the rim lies flat
     if kind in (RIM_CONTACT, WHEEL):
         return axpy(-radius, down, centre)
     aside = cross(axis, down)
@@ -86,9 +104,10 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
 
 
 @inline
-def plane_gap(d, pose, arm):
+def plane_gap(d, contact, pose, arm):
     """Compute the gap of a body's point [m], ``arm`` from the centre of mass to it."""
-    return dot(ground_normal(d), add(pose.position, arm)) - d.environment.ground_height
+    normal, height = ground_plane(d, contact)
+    return dot(normal, add(pose.position, arm)) - height
 
 
 @inline
@@ -98,6 +117,9 @@ def plane_tangents(d, contact, rotation, normal):
     Those of a skate are its direction and zero, of a wheel its axle and the way in which it rolls.
     """
     flat = d.environment.ground_tangent
+    if d.terrain_columns > 0:
+        one, o = d.full(1.0), d.full(0.0)
+        flat = project_on_plane((one, o, o), normal, (o, one, o))
     along = mat_vec(rotation, contact.direction)
     if contact.kind == SKATE:
         zero = normal[0] * 0.0

@@ -15,7 +15,8 @@ import math
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import absolute, where
-from vigym.core.contact.plane import ground_normal, lowest_point, plane_gap, project_on_plane
+from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
+from vigym.core.contact.terrain import find_planes
 from vigym.core.math.vectors import (
     add,
     axpy,
@@ -270,14 +271,15 @@ def touching_points(d, contact, knot, place):
     if is_pair(contact):
         return pair_touching_points(d, contact, knot, place)
     pose = d.pose(knot, contact.body)
-    normal = ground_normal(d)
+    normal, _ = ground_plane(d, contact)
     arm = lowest_point(contact, pose.rotation, normal)
-    return plane_gap(d, pose, arm), normal, arm, zero3(d)
+    return plane_gap(d, contact, pose, arm), normal, arm, zero3(d)
 
 
 @inline
 def touching_points_at_knot(d, contact, knot):
     """Find the points that touch, see ``touching_points``, at the contact's place at this knot."""
+    find_planes(d, contact, knot, d.full(1.0))
     return touching_points(d, contact, knot, segment_parameter(d, contact, knot))
 
 

@@ -125,15 +125,45 @@ def add_ball_spring_load(d, i, knot3):
     body = d.body(i)
     first = body.first_dof + body.translation_count
     motion = mean_rotation_terms(d, i, knot3)
-    phi, c, v, _ = motion
-    moment = add(phi, scale(1.0 / (1.0 + c), cross(v, phi)))
     slope = write_ball_increment_axes(
         d, first, d.dof(first).compliance, d.dof(first).stiffness, motion
     )
+    add_half_moment(d, first, motion)
+    for j in range(3):
+        dof = d.dof(first + j)
+        dof.compliance = slope
+
+
+@inline
+def add_half_moment(d, first, motion):
+    """Add half of the spring's moment at knot 2 to the loads of three dofs from ``first`` on."""
+    phi, c, v, _ = motion
+    moment = add(phi, scale(1.0 / (1.0 + c), cross(v, phi)))
     for j in range(3):
         dof = d.dof(first + j)
         dof.load = dof.load + 0.5 * dof.stiffness * element(moment, j)
-        dof.compliance = slope
+
+
+@phase(needs="loops")
+def add_closing_ball_load(d, i, knot3):
+    """Add the spring of a loop-closing joint to its loads, and the slopes of all loads.
+
+    These are rows of P over its scale, which becomes the compliance.
+    """
+    body = d.body(i)
+    first = body.first_dof + body.translation_count
+    motion = mean_rotation_terms(d, i, knot3)
+    own, stiffness = d.dof(first).compliance, d.dof(first).stiffness
+    x = ball_load_jacobian_column(d, 0, own, stiffness, motion)
+    y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
+    z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
+    add_half_moment(d, first, motion)
+    compliance = own + 0.25 * stiffness
+    for j in range(3):
+        dof = d.dof(first + j)
+        row = element(x, j), element(y, j), element(z, j)
+        dof.increment_axis = scale(1.0 / compliance, row)
+        dof.compliance = compliance
 
 
 @phase

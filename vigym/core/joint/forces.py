@@ -17,7 +17,11 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum
-from vigym.core.joint.ball_spring import add_ball_spring_load, reset_increment_axis
+from vigym.core.joint.ball_spring import (
+    add_ball_spring_load,
+    add_closing_ball_load,
+    reset_increment_axis,
+)
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
     joint_has_bounded_forces,
@@ -129,8 +133,11 @@ def assemble_joint_loads(d, knot3, h, rho):
                     still = 0.0 * rate
                     active = add_bounded_forces(d, i, dof, one, weight, per_h, PROXIMAL, still)
                     held = maximum(held, active)
-        if body.rotation_count == 3 and body.has_spring > 0:
-            add_ball_spring_load(d, i, knot3)
+        if body.rotation_count == 3:
+            if d.loop_count > 0 and i >= d.first_loop:
+                add_closing_ball_load(d, i, knot3)
+            elif body.has_spring > 0:
+                add_ball_spring_load(d, i, knot3)
     return held
 
 

@@ -17,7 +17,7 @@ from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, se
 from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
-from vigym.core.model.fields import COUPLED_ROW
+from vigym.core.model.fields import COUPLED_ROW, PRESCRIBED_ROW
 from vigym.core.solver.knot_velocity import write_anchored_inertias
 from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
@@ -123,6 +123,8 @@ def coupling_errors(d, positions, first):
             s = read_column(positions, first, d.body(i).first_position + j, o)
             leader = read_column(positions, first, d.body(other).first_position + k, o)
             worst = maximum(worst, set_coupling_residual(loop_row, s, leader))
+        elif loop_row.kind == PRESCRIBED_ROW:  # its coordinate is given
+            loop_row.residual = 0.0
     return worst
 
 

@@ -8,6 +8,7 @@ from vigym.core.body.dynamics import (
     body_residuals,
     write_history_wrenches_of_step,
 )
+from vigym.core.body.wrenches import add_last_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, where
@@ -68,6 +69,7 @@ def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     w = d.wide
     sum_joint_closures(d, knot3)
     write_history_wrenches_of_step(w, knot2, w.full(h), w.full(h0 / h))
+    add_last_wrenches(d)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     subtract_loop_forces(d, knot2)

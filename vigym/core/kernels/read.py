@@ -23,6 +23,7 @@ from vigym.core.joint.geometry import (
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import loop_newton_increment, point_spring_length, unit_or_zero
 from vigym.core.loop.couplings import dof_rate_from_velocities
+from vigym.core.loop.motions import knot_motion_work
 from vigym.core.math.quaternions import quaternion_product, vector_part
 from vigym.core.math.vectors import (
     add,
@@ -312,7 +313,10 @@ def write_group_readings(d, out, first):
     write_column(out, first, column + READ_TIME, environment.time)
     write_column(out, first, column + READ_KINETIC, kinetic + sums.kinetic)
     write_column(out, first, column + READ_POTENTIAL, potential + sums.potential)
-    write_column(out, first, column + READ_WORK, environment.work + sums.work)
+    work = environment.work + sums.work
+    if d.motion_count > 0:
+        work = work + knot_motion_work(d, knot)
+    write_column(out, first, column + READ_WORK, work)
     write_column(out, first, column + READ_DISSIPATED, dissipated)
     write_column(out, first, column + READ_GAP, gap)
     write_column(out, first, column + READ_SLIP, slip)

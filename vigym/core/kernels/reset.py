@@ -3,6 +3,7 @@
 import math
 
 from vigym.core.body.pose import set_pose, update_derived
+from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column
 from vigym.core.compiler.simd import absolute, where
@@ -10,6 +11,7 @@ from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinat
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
+from vigym.core.loop.motions import start_motions
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
@@ -155,6 +157,7 @@ def clear_history(d, velocities, first):
     clear_environment(d)
     clear_dofs(d)
     clear_constraint_forces(d)
+    clear_wrenches(d)
     for back in range(1, KNOT_BUFFERS):
         knot = knot_buffer(d, back)
         for i in range(1, d.body_count):
@@ -206,6 +209,7 @@ def reset_group(d, positions, velocities, first, lanes):
     store_all_coordinates(d, knot, one)
     store_point_spring_lengths(d, knot, one)
     count_turns_of_angles(d, positions, first)
+    start_motions(d, velocities, first)
     others = but_not(one, lanes)
     if any_lane(others):
         restore_state(d, d.wide.full(others))

@@ -8,6 +8,7 @@ from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import compensated_add, store_all_coordinates, stored_coordinate
 from vigym.core.loop.constraints import update_loop_anchors
+from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.saved import restore_state, save_state
@@ -24,7 +25,8 @@ class Call(NamedTuple):
 
     Attributes:
         torques: (environments, actuators) [N, N m].
-        targets: (environments, motors); not a number where a motor is idle.
+        targets: (environments, motors); not a number where a motor is idle. Behind them values and
+            rates of prescribed motions at the ends of all sub-steps.
         dt: size of a sub-step [s].
         order: of the method, see ``solver.compositions``.
         substeps: number of sub-steps.
@@ -97,6 +99,7 @@ def step_group(d, call, first, lanes):
         if d.interrupted > 0:  # the caller restores the state
             break
         dt = stage_fraction(call.order, stage % stages) * call.dt
+        read_motions(d, call.targets, first, stage)
         alive, count, largest, halved, full = advance(d, dt, alive, call.tolerance)
         iterations = iterations + count
         residual = maximum(residual, largest)

@@ -15,11 +15,13 @@ import math
 
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import first_point_spring, loop_end
 from vigym.core.model.fields import (
     COMPLIANT_LENGTH_ROW,
+    COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
     ORIENTATION_ROW,
     POSITION_ROW,
@@ -75,7 +77,21 @@ def row_direction(d, loop, loop_row, knot):
         return u, o
     if kind == ORIENTATION_ROW:
         return o, cross(w, u)
+    if d.body(loop).rotation_count == 2:  # the first axis is fixed in a, the second in b
+        return o, add(u, w)
     return o, w
+
+
+@inline
+def row_slope(d, loop, loop_row, knot):
+    """Compute the direction (f, m) along which the residual of a loop row changes [world].
+
+    It is that of its force but for rows of three free rotations, whose loads change along others.
+    """
+    if loop_row.kind == COMPLIANT_ORIENTATION_ROW and d.body(loop).rotation_count == 3:
+        axis = d.dof(loop_row.dof).increment_axis
+        return zero3(d), mat_vec(d.pose(knot, d.body(loop).child).rotation, axis)
+    return row_direction(d, loop, loop_row, knot)
 
 
 @inline
@@ -132,7 +148,7 @@ def loop_residuals(d, knot):
         shift, rotation = loop_closure_correction(d, loop, knot)
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
-            f, m = row_direction(d, loop, loop_row, knot)
+            f, m = row_slope(d, loop, loop_row, knot)
             gap = dot(f, shift) + dot(m, rotation)
             if loop_row.kind == POSITION_ROW:
                 gap = gap + dot(f, separation)
@@ -173,6 +189,30 @@ def loop_rate_residuals(d, knot):
                 rate = d.dof(loop_row.dof).load
             loop_row.residual = rate
     return worst
+
+
+@phase(needs="loops")
+def write_closing_increments(d, knot, closes):
+    """Write the increments along the dofs of loop-closing joints with bounded forces.
+
+    Args:
+        d: data of the lane group.
+        knot: buffer of the knot that moves.
+        closes: part of the motion that closes the joints of the tree which belongs to them.
+    """
+    for loop in range(d.first_loop, first_point_spring(d)):
+        closure = d.body(loop)
+        if joint_has_bounded_forces(closure):
+            shift, rotation = loop_newton_increment(d, loop, knot)
+            by_shift, by_rotation = loop_closure_correction(d, loop, knot)
+            part = d.full(closes)
+            shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
+            for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+                loop_row = d.loop_row(r)
+                if loop_row.kind > ORIENTATION_ROW:
+                    f, m = row_slope(d, loop, loop_row, knot)
+                    dof = d.dof(loop_row.dof)
+                    dof.increment = dot(f, shift) + dot(m, rotation)
 
 
 @phase(needs="loops")

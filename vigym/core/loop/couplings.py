@@ -8,7 +8,7 @@ from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.math.vectors import add, cross, dot, sub
-from vigym.core.model.fields import COUPLED_ROW
+from vigym.core.model.fields import COUPLED_ROW, PRESCRIBED_ROW
 
 
 @inline
@@ -95,4 +95,6 @@ def coupling_rate_residuals(d, knot):
             ) - loop_row.ratio * dof_rate_from_velocities(d, other, k, knot)
             loop_row.residual = rate
             worst = maximum(worst, absolute(rate))
+        elif loop_row.kind == PRESCRIBED_ROW:  # as it is
+            loop_row.residual = 0.0
     return worst

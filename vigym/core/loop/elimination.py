@@ -29,11 +29,17 @@ from vigym.core.joint.geometry import (
     rotation_increment_axis,
     translation_axis,
 )
-from vigym.core.loop.constraints import loop_arms, row_direction
+from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale, zero3
 from vigym.core.model.context import loop_end
-from vigym.core.model.fields import CONTACT_ROW, COUPLED_ROW, HINGE_PIVOT, ORIENTATION_ROW
+from vigym.core.model.fields import (
+    CONTACT_ROW,
+    COUPLED_ROW,
+    HINGE_PIVOT,
+    ORIENTATION_ROW,
+    PRESCRIBED_ROW,
+)
 
 DUAL_SHIFT = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
 TINY = 1e-290  # pivot of a row that no dof moves
@@ -93,7 +99,7 @@ def assemble_coupling_rows(d, knot2, knot3):
     """Write K and B of couplings, zero on bodies: they act where their dofs are eliminated."""
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
-        if loop_row.kind == COUPLED_ROW:
+        if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW):
             for q in (loop_row.endpoint_a, loop_row.endpoint_b):
                 fill_in = d.fill_in(q)
                 fill_in.K_force = zero3(d)
@@ -134,7 +140,7 @@ def assemble_loop_rows(d, knot2, knot3):
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             direction2 = row_direction(d, loop, loop_row, knot2)
-            direction3 = row_direction(d, loop, loop_row, knot3)
+            direction3 = row_slope(d, loop, loop_row, knot3)
             own = d.full(0.0)
             if loop_row.kind > ORIENTATION_ROW:
                 slope = d.dof(loop_row.dof).compliance
@@ -226,7 +232,9 @@ def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
 def coupling_dof_terms(d, fill_in, p):
     """Compute the entries of a coupling's row in K N and W B at dof p; zero for other rows."""
     loop_row = d.loop_row(fill_in.loop_row)
-    return coupling_derivative(d, loop_row, p) if loop_row.kind == COUPLED_ROW else d.full(0.0)
+    if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW):
+        return coupling_derivative(d, loop_row, p)
+    return d.full(0.0)
 
 
 @inline
@@ -348,7 +356,7 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 def largest_unreduced_pivot_of_loop(d, loop_row):
     """Find the largest pivot before elimination among the rows of a row's kind in its loop."""
     largest = absolute(loop_row.unreduced_pivot)
-    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW):
+    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
         return largest
     closure = d.body(loop_row.owner)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):

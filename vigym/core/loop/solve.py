@@ -9,7 +9,7 @@ from vigym.core.loop.elimination import (
     schur_element,
 )
 from vigym.core.math.vectors import axpy, dot
-from vigym.core.model.fields import ORIENTATION_ROW, POSITION_ROW
+from vigym.core.model.fields import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
 
 RESIDUAL_ROUNDING = 1e-15  # of a row's residual, in length scales or rad
 
@@ -91,7 +91,7 @@ def solve_multipliers_at_body(d, i):
             residual = residual + dot(fill_in.K_force, body.delta_position)
             residual = residual + dot(fill_in.K_torque, body.delta_rotation)
         multiplier = -residual * loop_row.inverse_pivot
-        if loop_row.kind <= ORIENTATION_ROW:
+        if loop_row.kind <= ORIENTATION_ROW or loop_row.kind == PRESCRIBED_ROW:
             change = multiplier - loop_row.multiplier
             rest = absolute(loop_row.dual_shift * change)
             left = maximum(left, rest * per_length if loop_row.kind == POSITION_ROW else rest)

@@ -106,6 +106,10 @@ HEADER = Table(
     Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
     Field("interrupted", "whether calls of the step stop before their next one"),
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
+    Field("terrain_columns", "grid points of the terrain along x", feature="terrain"),
+    Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
+    Field("wrench_count", "bodies with held wrenches, the world included", feature="extras"),
+    Field("motion_count", "number of prescribed motions", feature="extras"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -113,6 +117,8 @@ HEADER = Table(
     Field("state_dofs", "start of a table in the state"),
     Field("state_loop_rows", "start of a table in the state"),
     Field("state_contacts", "start of a table in the state"),
+    Field("state_wrenches", "start of a table in the state"),
+    Field("state_motions", "start of a table in the state"),
     Field("state_knots", "start of the knot buffers in the state"),
     Field("knot_size", "slots of a knot buffer"),
     Field("state_size", "slots of the state of a lane group"),
@@ -121,6 +127,7 @@ HEADER = Table(
     Field("work_fill_ins", "start of a table in the work"),
     Field("work_schur", "start of a table in the work"),
     Field("work_contacts", "start of a table in the work"),
+    Field("work_motions", "start of a table in the work"),
     Field("work_environment", "start of a table in the work"),
     Field("factors_size", "slots of all that a factorisation writes"),
     Field("kept_state", "start in the work of two knot buffers and a state that are kept aside"),
@@ -131,6 +138,8 @@ HEADER = Table(
     Field("plan_fill_ins", "start of a list in the plan"),
     Field("plan_contacts", "start of a list in the plan"),
     Field("plan_motors", "start of a list in the plan"),
+    Field("plan_terrain", "start of the terrain's floats in the plan"),
+    Field("plan_motions", "start of a list in the plan"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -165,8 +174,12 @@ ACTIVE_JOINT_PLAN = Table(
     Field("body", "row of the body or loop whose coordinates or rates set forces"),
     kind=np.int64,
 )
+MOTION_PLAN = Table(
+    Field("loop_row", "loop row that imposes the motion"),
+    kind=np.int64,
+)
 LOOP_ROW_PLAN = Table(
-    Field("kind", "COUPLED_ROW, POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW or CONTACT_ROW"),
+    Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_..._, CONTACT_ or PRESCRIBED_ROW"),
     Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
     Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
     Field("endpoint_a", "fill-in row at body a, -1 for the world"),
@@ -192,6 +205,7 @@ CONTACT_PLAN = Table(
     Field("has_torsion", "whether the contact resists spin about its normal"),
     Field("partner", "row of the body that is touched, 0 for the ground"),
     Field("first_loop_row", "first of the three loop rows of a contact of two bodies, else -1"),
+    Field("plane_number", "which plane of the terrain it touches", feature="terrain"),
     kind=np.int64,
 )
 
@@ -199,7 +213,7 @@ NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 # a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
-# a contact
+# a contact; a dof with a prescribed motion
 (
     COUPLED_ROW,
     POSITION_ROW,
@@ -208,7 +222,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_LENGTH_ROW,
     CONTACT_ROW,
-) = range(7)
+    PRESCRIBED_ROW,
+) = range(8)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
@@ -227,6 +242,12 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     SKATE,
     WHEEL,
 ) = range(11)
+
+# planes of a terrain that a ball or rim may touch at once, each by a contact of its own
+PLANES = 3
+# floats of a terrain in the plan: edge of its square cells [m], x and y of its first point [m], its
+# largest height [m]; then the heights [m] of each map, point by point along y, column by column
+CELL_SIZE, FIRST_X, FIRST_Y, LARGEST_HEIGHT, HEIGHTS = range(5)
 
 # --- constants ------------------------------------------------------------------------------------
 ENVIRONMENT_MODEL = Table(
@@ -305,6 +326,7 @@ ENVIRONMENT_STATE = Table(
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
+    Field("terrain_map", "number of the map of heights", "1"),
     Field("present_knot", "number of the knot buffer that is the present one", "1"),
     Field("time_remainder", "rounding that is left of the time", "s"),
     Field("dissipated_remainder", "rounding that is left of the dissipated energy", "J"),
@@ -331,6 +353,24 @@ CONTACT_STATE = Table(
     Field("last_force", "last force: normal, tangents over friction, torque over its own", "N", 4),
     Field("rebound_velocity", "normal velocity of a rebound that is due", "m/s"),
     Field("last_world_force", "last step's force on the body", "N, world", 3),
+)
+WRENCH_STATE = Table(
+    Field("force", "held force at the point", "N, world", 3),
+    Field("torque", "held torque", "N m, world", 3),
+    Field("body_force", "held force at the point that turns with the body", "N, body", 3),
+    Field("body_torque", "held torque that turns with the body", "N m, body", 3),
+    Field("application", "point of the forces, from the centre of mass", "m, body", 3),
+    Field("last_applied_force", "force of the last step", "N, world", 3),
+    Field("last_applied_torque", "torque of the last step", "N m, world", 3),
+    Field("last_body_force", "body_force of the last step", "N, body", 3),
+    Field("last_body_torque", "body_torque of the last step", "N m, body", 3),
+    Field("last_application", "application of the last step", "m, body", 3),
+    Field("knot_force", "force at the first knot of the last step", "N, world", 3),
+    Field("knot_torque", "torque there about the centre of mass", "N m, body", 3),
+)
+MOTION_STATE = Table(
+    Field("value", "prescribed coordinate at the present knot", "m or rad"),
+    Field("value_rate", "its rate", "m/s or rad/s"),
 )
 POSE_STATE = Table(
     Field("position", "centre of mass", "m, world", 3),
@@ -394,6 +434,14 @@ DOF_WORK = Table(
     Field("force_slopes", "negated derivatives of these forces by the dof", "N/m or N m/rad", 3),
     Field("anchor_forces", "forces that the proximal terms of the laws start from", "N or N m", 3),
     Field("converged_forces", "forces of motor, limit and friction of the solution", "N or N m", 3),
+)
+MOTION_WORK = Table(
+    Field("start_value", "coordinate where the step of the call starts", "m or rad"),
+    Field("start_rate", "rate there", "m/s or rad/s"),
+    Field("end_value", "coordinate where it ends", "m or rad"),
+    Field("end_rate", "rate there", "m/s or rad/s"),
+    Field("goal", "coordinate that the step in hand has to reach", "m or rad"),
+    Field("goal_rate", "rate there", "m/s or rad/s"),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
@@ -479,6 +527,7 @@ CONTACT_WORK = Table(
     Field("dual", "duals of the interior point (s, psi)", "m/s", 2),
     Field("dual_next", "these duals after the increment", "m/s", 2),
     Field("dual_slopes", "slopes of psi", "1", 4),
+    Field("plane", "plane of the terrain: unit normal (3), height along it, whether any", "m", 5),
 )
 
 # --- row kinds ------------------------------------------------------------------------------------
@@ -495,6 +544,8 @@ BLOCK_STARTS = {
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
     "state_contacts": ("state", "state_contacts"),
+    "state_wrenches": ("state", "state_wrenches"),
+    "state_motions": ("state", "state_motions"),
     "state_knots": ("state", "state_knots"),
     "work_bodies": ("work", None),
     "work_dofs": ("work", "work_dofs"),
@@ -502,6 +553,7 @@ BLOCK_STARTS = {
     "work_fill_ins": ("work", "work_fill_ins"),
     "work_schur": ("work", "work_schur"),
     "work_contacts": ("work", "work_contacts"),
+    "work_motions": ("work", "work_motions"),
     "work_environment": ("work", "work_environment"),
     "kept_bodies": ("work", "factors_size"),
 }
@@ -577,6 +629,12 @@ ROW_KINDS = {
         model=Part(CONTACT_MODEL, "model_contacts"),
         state=Part(CONTACT_STATE, "state_contacts"),
         work=Part(CONTACT_WORK, "work_contacts"),
+    ),
+    "wrench": RowKind(state=Part(WRENCH_STATE, "state_wrenches")),
+    "motion": RowKind(
+        plan=Part(MOTION_PLAN, "plan_motions"),
+        state=Part(MOTION_STATE, "state_motions"),
+        work=Part(MOTION_WORK, "work_motions"),
     ),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
     "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),

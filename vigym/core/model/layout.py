@@ -22,8 +22,11 @@ from vigym.core.model.fields import (
     LOOP_ROW_MODEL,
     LOOP_ROW_STATE,
     LOOP_ROW_WORK,
+    MOTION_STATE,
+    MOTION_WORK,
     POSE_STATE,
     SCHUR_WORK,
+    WRENCH_STATE,
     Table,
 )
 
@@ -81,9 +84,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     """
     plan = plan.copy()
     h = header_of(plan)
-    rows = h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"]
     counts = {
-        "bodies": rows,
+        "bodies": h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"],
         "dofs": h["dof_count"],
         "loop_rows": h["loop_row_count"],
         "fill_ins": h["fill_in_count"],
@@ -94,6 +96,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     slots = {
         name: padded_row_count(max(int(count), 1), single) * lanes for name, count in counts.items()
     }
+    slots["wrenches"] = padded_row_count(int(h["wrench_count"]), single) * lanes
+    slots["motions"] = padded_row_count(int(h["motion_count"]), single) * lanes
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
     h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
     h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width
@@ -101,7 +105,9 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     h["state_dofs"] = ENVIRONMENT_STATE.width * LANES
     h["state_loop_rows"] = h["state_dofs"] + slots["dofs"] * DOF_STATE.width
     h["state_contacts"] = h["state_loop_rows"] + slots["loop_rows"] * LOOP_ROW_STATE.width
-    h["state_knots"] = h["state_contacts"] + slots["contacts"] * CONTACT_STATE.width
+    h["state_wrenches"] = h["state_contacts"] + slots["contacts"] * CONTACT_STATE.width
+    h["state_motions"] = h["state_wrenches"] + slots["wrenches"] * WRENCH_STATE.width
+    h["state_knots"] = h["state_motions"] + slots["motions"] * MOTION_STATE.width
     h["knot_size"] = slots["bodies"] * POSE_STATE.width
     h["state_size"] = h["state_knots"] + KNOT_BUFFERS * h["knot_size"]
     h["work_dofs"] = slots["bodies"] * BODY_WORK.width
@@ -110,7 +116,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     h["work_schur"] = h["work_fill_ins"] + slots["fill_ins"] * FILL_IN_WORK.width
     h["factors_size"] = h["work_schur"] + slots["schur"] * SCHUR_WORK.width
     h["work_contacts"] = 2 * h["factors_size"]  # once more the same, to keep factors aside
-    h["work_environment"] = h["work_contacts"] + slots["contacts"] * CONTACT_WORK.width
+    h["work_motions"] = h["work_contacts"] + slots["contacts"] * CONTACT_WORK.width
+    h["work_environment"] = h["work_motions"] + slots["motions"] * MOTION_WORK.width
     h["kept_state"] = h["work_environment"] + ENVIRONMENT_WORK.width * LANES
     h["work_size"] = h["kept_state"] + 2 * h["knot_size"] + h["state_size"]
     return plan

@@ -13,10 +13,13 @@ from vigym.core.model.fields import (
     DOF_STATE,
     ENVIRONMENT_STATE,
     LOOP_ROW_STATE,
+    MOTION_PLAN,
+    MOTION_STATE,
     POSE_STATE,
+    WRENCH_STATE,
     Table,
 )
-from vigym.core.model.layout import KNOT_BUFFERS, header_of
+from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
 
 
 def _field_columns(*names: str) -> list[int]:
@@ -29,6 +32,7 @@ PRESENT = _field_columns("position", "orientation", "velocity", "angular_velocit
 # half-step velocities of the steps before, for the predictor
 BEFORE = _field_columns("velocity", "angular_velocity")
 ORIENTATION = slice(3, 7)  # of the columns of the present knot
+HELD = WRENCH_STATE.offset("last_applied_force")  # columns of a held wrench
 # columns of the environment that are saved: those before the number of the present knot
 SCALARS = ENVIRONMENT_STATE.offset("present_knot")
 
@@ -40,6 +44,8 @@ class _Tables(NamedTuple):
     dofs: np.ndarray
     loop_rows: np.ndarray
     contacts: np.ndarray
+    wrenches: np.ndarray
+    motions: np.ndarray
     knots: np.ndarray
 
 
@@ -58,7 +64,9 @@ def _view_tables(plan: np.ndarray, state: np.ndarray) -> _Tables:
         environment=view(ENVIRONMENT_STATE, 0, h["state_dofs"]),
         dofs=view(DOF_STATE, h["state_dofs"], h["state_loop_rows"]),
         loop_rows=view(LOOP_ROW_STATE, h["state_loop_rows"], h["state_contacts"]),
-        contacts=view(CONTACT_STATE, h["state_contacts"], h["state_knots"]),
+        contacts=view(CONTACT_STATE, h["state_contacts"], h["state_wrenches"]),
+        wrenches=view(WRENCH_STATE, h["state_wrenches"], h["state_motions"]),
+        motions=view(MOTION_STATE, h["state_motions"], h["state_knots"]),
         knots=knots.reshape(groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES),
     )
 
@@ -72,6 +80,8 @@ def _widths(plan: np.ndarray) -> list[int]:
         int(h["dof_count"]) * DOF_STATE.width,
         int(h["loop_row_count"]) * LOOP_ROW_STATE.width,
         int(h["contact_count"]) * CONTACT_STATE.width,
+        int(h["wrench_count"]) * WRENCH_STATE.width,
+        int(h["motion_count"]) * MOTION_STATE.width,
         bodies * len(PRESENT),
         *[bodies * len(BEFORE)] * (KNOT_BUFFERS - 1),
     ]
@@ -81,7 +91,8 @@ def _read(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
     """View (groups, blocks, fields, LANES) as (environments, rows, fields); a copy if need be."""
     if single:
         return blocks[0].transpose(0, 2, 1).reshape(1, -1, blocks.shape[2])
-    return blocks.transpose(0, 3, 1, 2).reshape(-1, *blocks.shape[1:3])[:count]
+    groups, rows, fields, lanes = blocks.shape
+    return blocks.transpose(0, 3, 1, 2).reshape(groups * lanes, rows, fields)[:count]
 
 
 def _write(
@@ -108,6 +119,8 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
         _read(tables.dofs, single, count)[:, : h["dof_count"]],
         _read(tables.loop_rows, single, count)[:, : h["loop_row_count"]],
         _read(tables.contacts, single, count)[:, : h["contact_count"]],
+        _read(tables.wrenches, single, count)[:, : h["wrench_count"]],
+        _read(tables.motions, single, count)[:, : h["motion_count"]],
         _read(tables.knots[groups, present], single, count)[:, bodies, PRESENT],
     ]
     for back in range(1, KNOT_BUFFERS):
@@ -120,13 +133,15 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     """Write packed rows to a state; `update_derived` has to follow."""
     tables, count = _view_tables(plan, state), len(values)
     parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
-    scalars, dofs, loop_rows, contacts, present, *before = parts
+    scalars, dofs, loop_rows, contacts, wrenches, motions, present, *before = parts
     tables.environment[:, 0, SCALARS] = 0.0
     _write(tables.environment, False, scalars[:, None], 0, list(range(SCALARS)))
     for blocks, part in (
         (tables.dofs, dofs),
         (tables.loop_rows, loop_rows),
         (tables.contacts, contacts),
+        (tables.wrenches, wrenches),
+        (tables.motions, motions),
     ):
         width = blocks.shape[2]
         rows = part.reshape(count, part.shape[1] // width, width)
@@ -137,9 +152,44 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
         _write(tables.knots[:, -back], single, velocities.reshape(count, bodies, -1), 1, BEFORE)
 
 
+def write_wrenches(
+    plan: np.ndarray, state: np.ndarray, values: np.ndarray, body: int, single: bool
+) -> None:
+    """Write held wrenches (environments, HELD) of one body to a state."""
+    fields = list(range(HELD))
+    _write(_view_tables(plan, state).wrenches, single, values[:, None], body, fields)
+
+
+def read_wrenches(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.ndarray:
+    """Read the held wrenches (environments, bodies with the world, HELD) of a state."""
+    rows = int(header_of(plan)["wrench_count"])
+    return _read(_view_tables(plan, state).wrenches, single, count)[:, :rows, :HELD].copy()
+
+
+def read_multipliers(
+    plan: np.ndarray, state: np.ndarray, single: bool, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read multipliers (environments, motions) of prescribed motions, and step sizes of two steps.
+
+    The sizes are (environments, 2), of the last step and of the one before [s].
+    """
+    tables, h = _view_tables(plan, state), header_of(plan)
+    motions = plan_rows(plan, MOTION_PLAN, int(h["plan_motions"]), int(h["motion_count"]))
+    rows = _read(tables.loop_rows, single, count)[:, motions["loop_row"], 0]
+    sizes = [ENVIRONMENT_STATE.offset(name) for name in ("step_size", "previous_step_size")]
+    environment = tables.environment[:, 0].transpose(0, 2, 1).reshape(-1, ENVIRONMENT_STATE.width)
+    return rows.copy(), environment[:count, sizes].copy()
+
+
+def wrench_columns(plan: np.ndarray) -> slice:
+    """Find the columns of held wrenches in packed rows."""
+    widths = _widths(plan)
+    return slice(sum(widths[:4]), sum(widths[:5]))
+
+
 def packed_orientations(plan: np.ndarray, values: np.ndarray) -> np.ndarray:
     """View the orientations (environments, bodies, 4) in packed rows."""
-    start, stop = np.cumsum(_widths(plan))[3:5]
+    start, stop = np.cumsum(_widths(plan))[5:7]
     bodies = int(header_of(plan)["body_count"]) - 1
     poses = values[:, start:stop].reshape(len(values), bodies, len(PRESENT))
     return poses[:, :, ORIENTATION]

@@ -7,6 +7,7 @@ A force f at knot 2 does the work of its impulse at the mean of the velocities b
 
 import math
 
+from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, both
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -21,6 +22,7 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
+from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.context import first_point_spring, loop_end
 from vigym.core.model.fields import NO_MOTOR
@@ -179,6 +181,8 @@ def account(d, knot2, knot3, h, rho, mask):
     """
     lost, work = h * 0.0, h * 0.0
     absolute_work, saturated = h * 0.0, h * 0.0
+    by_motions, by_motions_absolute = motion_work(d, knot3, h)
+    by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         taken, given, size, full = account_joint(d, i, knot3, h, mask)
@@ -195,5 +199,11 @@ def account(d, knot2, knot3, h, rho, mask):
     store_inputs(d, mask)
     torque_work, torque_absolute = integrate_torque_work(d, knot3, h)
     dissipated, given = weight * lost, weight * work + torque_work
-    add_energies(d, dissipated, given, weight * absolute_work + torque_absolute, mask)
+    size = weight * absolute_work + torque_absolute
+    if d.motion_count + d.wrench_count > 0:
+        given = given + (by_motions + by_wrenches)
+        size = size + (by_motions_absolute + by_wrenches_absolute)
+    add_energies(d, dissipated, given, size, mask)
+    store_wrenches(d, knot2, rho, mask)
+    store_motions(d, mask)
     return both(mask, saturated)

@@ -17,6 +17,7 @@ from vigym.core.joint.coordinates import (
 )
 from vigym.core.loop.constraints import store_point_spring_lengths
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
+from vigym.core.loop.motions import set_goals
 from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import blend_knots, restore_knot, save_knot
@@ -226,6 +227,7 @@ def advance(d, dt, lanes, tolerance):
         knot3 = knot_buffer(d, -1)
         copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
+        set_goals(d, 1.0 - left + part, dt)
         solved = solve_step(d, step, moving, iterations, tolerance)
         iterations = solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)

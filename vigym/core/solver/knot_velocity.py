@@ -7,6 +7,7 @@ blocks.
 
 from vigym.core.body.dynamics import set_anchored_block
 from vigym.core.body.pose import inertia_matrix
+from vigym.core.body.wrenches import add_wrench_impulses
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import maximum
@@ -28,6 +29,7 @@ from vigym.core.joint.forces import (
 from vigym.core.loop.constraints import (
     loop_rate_residuals,
     update_loop_axis_and_motion,
+    write_closing_increments,
     write_point_spring_knot_slopes,
 )
 from vigym.core.loop.couplings import coupling_rate_residuals
@@ -36,6 +38,7 @@ from vigym.core.loop.elimination import (
     clear_multipliers,
     restore_accepted_multipliers,
 )
+from vigym.core.loop.motions import motion_rate_residuals
 from vigym.core.math.vectors import (
     add,
     cross,
@@ -120,12 +123,14 @@ def solve_knot_motion(d, knot, h1, first, active):
         if has_loops and (again > 0 or not first):
             restore_accepted_multipliers(d, active)
         write_negative_momenta(d.wide, knot, d.wide.full(h1))
+        add_wrench_impulses(d, knot, h1)
         if d.contact_count > 0:
             add_contact_forces(d, d.full(1.0))
         if has_loops:
             zero_motion(d)
             loop_rate_residuals(d, knot)
             coupling_rate_residuals(d, knot)
+            motion_rate_residuals(d, knot)
         solve_to_root(d, knot)
         solve_to_leaves(d, knot)
 
@@ -163,6 +168,7 @@ def solve_knot_velocities(d, knot):
         factorise_at_knot(d, knot)
         solve_knot_motion(d, knot, h1, sweep == 0, active)
         if has_laws:
+            write_closing_increments(d, knot, 0.0)
             of_joints = update_bounded_forces(d, 0.5 * h1, one, KNOT_PROXIMAL)
             law_error = maximum(of_joints, update_contacts_projection(d, one, PROX))
             active = both(active, above(law_error, goal))

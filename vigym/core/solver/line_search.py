@@ -110,6 +110,7 @@ def take_step(d, step, length, mask, interior_point):
         update_loop_anchors(d, step.knot3)
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, mask)
-    if d.contact_row_count == 0:  # places of nearest points wait for the solution
+    # places of nearest points and planes of terrain wait for the solution
+    if d.contact_row_count == 0 and d.terrain_columns == 0:
         return activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
     return d.full(0.0)

@@ -8,6 +8,7 @@ from vigym.core.body.dynamics import (
     increment_as_inertial_force,
     predict_next_knot,
 )
+from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import (
     any_lane,
@@ -54,9 +55,11 @@ from vigym.core.loop.constraints import (
     largest_point_spring_term,
     loop_residuals,
     update_loop_anchors,
+    write_closing_increments,
 )
 from vigym.core.loop.couplings import coupling_residuals
 from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
+from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.ldu import (
@@ -238,6 +241,8 @@ def start_step(d, step, lanes, damped):
     moment = largest_point_spring_term(d, largest_damping_term(d, step.h))
     largest = maximum(max_over_body_lanes(largest, o), moment / environment.length_scale)
     environment.position_term = max_over_body_lanes(positions, o)
+    if d.wrench_count > 0:
+        largest = maximum(largest, add_wrenches(d, step.knot2, step.rho))
     environment.largest_term = maximum(
         largest, position_rounding_factor(d) * environment.position_term
     )
@@ -258,6 +263,8 @@ def assemble_iterate_forces(d, step, iteration):
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
+    if d.motion_count > 0:
+        gap = maximum(gap, motion_residuals(d, step.knot3, step.h))
     if d.contact_count > 0:
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
@@ -287,6 +294,7 @@ def update_forces_after_increment(d, step, iteration):
     inertial = max_over_body_lanes(inertial, one)
     velocity_law_error, force_law_error = law_error, law_error
     if d.has_bounded_forces > 0:
+        write_closing_increments(d, step.knot3, 1.0)
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
     if d.contact_count > 0:
         if iteration.method.interior_point:

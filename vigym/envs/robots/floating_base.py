@@ -94,6 +94,10 @@ class FloatingBase:
         spin = {f"angular_velocity_{axis}": MAX_SPIN for axis in "xyz"}
         return {"height": 1000.0} | orientation | velocity | spin
 
+    def position(self, positions: Array) -> Array:
+        """Return the position of the centre of mass (..., 3) [m]."""
+        return positions[..., self._position]
+
     def height(self, positions: Array) -> Array:
         """Return the height of the centre of mass (...,) above the ground [m]."""
         x, y, z = unstack(positions[..., self._position])

@@ -8,9 +8,15 @@ import numpy as np
 
 from vigym import assets
 from vigym.control.minitaur_legs import commanded, hip_angles
-from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.arrays import cost_of_transport, rotate_to_body, stack, unstack, wrap_angle
+from vigym.envs.options import require_bool
+from vigym.envs.robots.terrain import (
+    TerrainOption,
+    height_above_ground,
+    require_terrain,
+    terrain_ground,
+)
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require_positive
-from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.motors import MINITAUR_MOTOR
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -25,6 +31,10 @@ MIN_HEIGHT = 0.13  # height of the base below which the robot has fallen [m]
 MIN_UPRIGHT = 0.85  # cosine between z axis of the base and vertical below which it has fallen
 HIP_POSITIONS = slice(7, 23, 2)  # among the joint positions
 HIP_VELOCITIES = slice(6, 22, 2)  # among the joint velocities
+# ranges of the commands, and those with a `reset_noise_scale` of 0 [m/s, rad from the x axis]
+COMMANDS = {"command_speed": (-0.3, 0.6), "command_heading": (-0.8, 0.8)}
+WITHOUT_NOISE = {"command_speed": 0.3, "command_heading": 0.0}
+COMMAND_TOLERANCE = 0.25  # error of the velocity at which the reward has fallen to 1/e [m/s]
 MAX_HEIGHT, MAX_HIP_ANGLE = 1.0, 4.0  # bounds of observations [m, rad]
 MAX_SPEED = 10.0  # bound of observations [m/s]
 MAX_SPIN, MAX_HIP_RATE = 50.0, 200.0  # bounds of observations [rad/s]
@@ -55,7 +65,18 @@ class Minitaur(Task):
     [m/s], `upright`, the cosine between the base's z axis and the vertical, `motor_torques` [N m],
     `power`, the sum of |torque * rate| over the motors, mean over the control step [W], and
     `cost_of_transport`, power over weight and forward speed (at least 0.01 m/s) at the end of the
-    step. Observations are clipped to their bounds, `info` is not.
+    step. Observations are clipped to their bounds, `info` is not. Heights are above the ground
+    below the base.
+
+    With `commands` every episode has a random speed, -0.3 to 0.6 m/s, and heading, -0.8 to 0.8 rad
+    from the x axis, `command_speed` and `command_heading` of `info`; with `reset_noise_scale=0`
+    they are 0.3 m/s and 0. Two observations follow: the speed (m/s) and the angle from
+    the base's own heading to that of the command (rad). The progress in reward_forward is then
+    (1 + cos(angle)) / 2 exp(-(error of the velocity / 0.25 m/s)^2).
+
+    On a `terrain` the first half metre about the start is level. Those with several maps, "boxes"
+    and "rough", give each episode a random one; sizes are those of
+    `vigym.mechanism.elements.ground.maps`.
 
     ## Action Space
 
@@ -110,6 +131,8 @@ class Minitaur(Task):
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `motor` | str | "torque" | output of the motor controllers: "torque" or "voltage" |
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
+    | `commands` | bool | False | a random speed and heading for every episode |
     | `friction` | float | 0.8 | coefficient of the feet and the body on the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
     | `energy_weight` | float | 0.005 | weight of the motors' energy (1/J) |
@@ -123,6 +146,8 @@ class Minitaur(Task):
     timestep: float = 0.005
     frame_skip: int = 2
     motor: str = "torque"
+    terrain: TerrainOption = None
+    commands: bool = False
     friction: float = 0.8
     forward_weight: float = 1.0
     energy_weight: float = 0.005
@@ -134,10 +159,12 @@ class Minitaur(Task):
         require_positive("friction", self.friction, "a number")
         if self.motor not in ("torque", "voltage"):
             raise ValueError(f"option motor: found {self.motor!r}, expected 'torque' or 'voltage'")
+        require_terrain(self.terrain)
+        require_bool("commands", self.commands)
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/minitaur` on the ground, a motor at every hip."""
-        ground = Ground(friction=np.full(3, self.friction))
+        ground = terrain_ground(self.terrain, np.full(3, self.friction))
         mechanism = load_urdf(assets.path("minitaur"), ground=ground)
         for name in mechanism.actuator_names:
             if self.motor == "voltage":
@@ -152,6 +179,14 @@ class Minitaur(Task):
         noise = rng.uniform(-self.reset_noise_scale, self.reset_noise_scale, len(hips))
         return dict(zip(hips, STAND - 0.5 * np.pi + noise, strict=True)), {}
 
+    def goal(self, rng: np.random.Generator) -> Mapping[str, float]:
+        """Return the commands of an episode."""
+        if not self.commands:
+            return {}
+        if self.reset_noise_scale == 0.0:
+            return WITHOUT_NOISE
+        return {name: rng.uniform(*bounds) for name, bounds in COMMANDS.items()}
+
     def targets(self, action: Array) -> Array:
         """Return the hip angles (..., 8) [rad] of swings and extensions."""
         return hip_angles(*commanded(action))
@@ -164,7 +199,10 @@ class Minitaur(Task):
         orientation = {f"orientation_{component}": 1.0 for component in "wxyz"}
         velocity = {f"velocity_{axis}": MAX_SPEED for axis in "xyz"}
         spin = {f"angular_velocity_{axis}": MAX_SPIN for axis in "xyz"}
-        return motors | orientation | velocity | spin | {"height": MAX_HEIGHT}
+        bounds = motors | orientation | velocity | spin | {"height": MAX_HEIGHT}
+        if self.commands:
+            bounds |= {"command_speed": MAX_SPEED, "heading_error": np.pi}
+        return bounds
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return position and velocity of the robot, and torques and power of its motors."""
@@ -175,7 +213,7 @@ class Minitaur(Task):
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
-            "height": positions[..., 2],
+            "height": height_above_ground(sim, positions[..., 0:3]),
             "x_velocity": velocities[..., 0],
             "y_velocity": velocities[..., 1],
             "upright": 1.0 - 2.0 * (x * x + y * y),
@@ -189,7 +227,7 @@ class Minitaur(Task):
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
         orientation = positions[..., 3:7]
         velocity = rotate_to_body(orientation, velocities[..., 0:3])
-        return np.concatenate(
+        observed = np.concatenate(
             (
                 positions[..., HIP_POSITIONS],
                 velocities[..., HIP_VELOCITIES],
@@ -197,22 +235,44 @@ class Minitaur(Task):
                 orientation,
                 velocity,
                 velocities[..., 3:6],
-                positions[..., 2:3],
+                np.asarray(quantities["height"])[..., None],
             ),
             axis=-1,
         )
+        if not self.commands:
+            return observed
+        command = stack(quantities["command_speed"], heading_error(quantities))
+        return np.concatenate((observed, command), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of progress, energy, drift and shake."""
         w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
         dt = self.timestep * self.frame_skip
         return {
-            "forward": quantities["x_velocity"] * dt,
+            "forward": self._progress(quantities) * dt,
             "energy": -quantities["power"] * dt,
             "drift": -abs(quantities["y_velocity"]) * dt,
             "shake": -abs(2.0 * (x * z + w * y) + 2.0 * (y * z - w * x)),
         }
 
+    def _progress(self, quantities: Quantities) -> Array:
+        """Return the speed forwards [m/s]; with commands up to 1 for obeying them (...,)."""
+        if not self.commands:
+            return quantities["x_velocity"]
+        speed, heading = quantities["command_speed"], quantities["command_heading"]
+        x = quantities["x_velocity"] - speed * np.cos(heading)
+        y = quantities["y_velocity"] - speed * np.sin(heading)
+        faces = 0.5 + 0.5 * np.cos(heading_error(quantities))
+        obeyed: Array = faces * np.exp(-(x * x + y * y) / COMMAND_TOLERANCE**2)
+        return obeyed
+
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the robot fell."""
         return (quantities["upright"] < MIN_UPRIGHT) | (quantities["height"] < MIN_HEIGHT)
+
+
+def heading_error(quantities: Quantities) -> Array:
+    """Return the angle from the base's heading to the command's, in [-pi, pi) (...,) [rad]."""
+    w, x, y, z = unstack(quantities["joint_positions"][..., 3:7])
+    heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return wrap_angle(quantities["command_heading"] - heading)

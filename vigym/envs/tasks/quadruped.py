@@ -95,6 +95,7 @@ back_right_knee | angle (rad) |
 
     | Parameter | Type | Default | Description |
     |---|---|---|---|
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |
     | `survival_weight` | float | 0.5 | weight of the time without a fall (1/s) |
@@ -118,7 +119,7 @@ back_right_knee | angle (rad) |
         """Return joints, pose and velocity of the trunk (..., 35)."""
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
         joints = positions[..., ANGLES], velocities[..., RATES]
-        orientation, height = positions[..., 3:7], positions[..., 2:3]
+        orientation, height = positions[..., 3:7], np.asarray(quantities["height"])[..., None]
         return np.concatenate(
             (*joints, orientation, *trunk_velocity(positions, velocities), height), axis=-1
         )

@@ -9,8 +9,13 @@ import numpy as np
 from vigym import assets
 from vigym.control.quadruped_gaits import LEGS, MOTORS_OF_LEG, joint_angles
 from vigym.envs.arrays import cost_of_transport, rotate_to_body, unstack
+from vigym.envs.robots.terrain import (
+    TerrainOption,
+    height_above_ground,
+    require_terrain,
+    terrain_ground,
+)
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require_positive
-from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
 from vigym.urdf.convert.load import load_urdf
@@ -33,15 +38,17 @@ class QuadrupedTask(Task):
 
     timestep: float = 0.001
     frame_skip: int = 20
+    terrain: TerrainOption = None
     friction: float = 0.8
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive("friction", self.friction, "a number")
+        require_terrain(self.terrain)
 
     def mechanism(self) -> Mechanism:
         """Return the robot of `assets/quadruped` on the ground, a motor at every joint."""
-        ground = Ground(friction=np.full(3, self.friction))
+        ground = terrain_ground(self.terrain, np.full(3, self.friction))
         mechanism = load_urdf(assets.path("quadruped"), base="floating", ground=ground)
         for name in mechanism.actuator_names:
             mechanism.add_motor(name, STIFFNESS, DAMPING)
@@ -71,7 +78,7 @@ class QuadrupedTask(Task):
         return {
             "x_position": positions[..., 0],
             "y_position": positions[..., 1],
-            "height": positions[..., 2],
+            "height": height_above_ground(sim, positions[..., 0:3]),
             "x_velocity": velocities[..., 0],
             "y_velocity": velocities[..., 1],
             "heading": np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),

@@ -7,7 +7,6 @@ import numpy as np
 
 from vigym.envs.arrays import stack, unstack, world_up_in_body
 from vigym.envs.options import is_number, require
-from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities
 from vigym.envs.tasks.quadruped_base import (
     ANGLES,
@@ -27,7 +26,6 @@ COMMANDS = {
 }
 WITHOUT_NOISE = (0.5, 0.0, 0.0)  # command with a `reset_noise_scale` of 0
 MAX_COMMAND = 2.0  # bound of commands and of their observations [m/s, rad/s]
-SPEED_MARGIN, TURN_MARGIN = 1.0, 1.0  # errors at which a tenth of the reward is left [m/s, rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +76,9 @@ back_right_knee | angle (rad) |
 
     reward = reward_velocity + reward_turn + reward_energy, all in `info`:
 
-    - reward_velocity: `velocity_weight` / (1 + 9 e^2), e the distance of the horizontal velocity
-      from the commanded one [m/s];
-    - reward_turn: `turn_weight` / (1 + 9 d^2), d the error of the rate of turning [rad/s];
+    - reward_velocity: `velocity_weight` times 1 - e, e the distance of the horizontal velocity from
+      the commanded one [m/s];
+    - reward_turn: `turn_weight` times 1 - |d|, d the error of the rate of turning [rad/s];
     - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors, mean
       over the step [W].
 
@@ -103,17 +101,18 @@ back_right_knee | angle (rad) |
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2; None: random |
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
-    | `turn_weight` | float | 0.5 | weight of the commanded turning |
-    | `energy_weight` | float | 0.0003 | weight of the motors' power (1/W) |
+    | `turn_weight` | float | 0.3 | weight of the commanded turning |
+    | `energy_weight` | float | 0.0005 | weight of the motors' power (1/W) |
     """
 
     reset_noise_scale: float = 0.05
     command: Sequence[float] | None = None
     velocity_weight: float = 1.0
-    turn_weight: float = 0.5
-    energy_weight: float = 0.0003
+    turn_weight: float = 0.3
+    energy_weight: float = 0.0005
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -159,7 +158,7 @@ back_right_knee | angle (rad) |
         left = quantities["left_velocity"] - quantities["command_left"]
         turn = quantities["turning"] - quantities["command_turn"]
         return {
-            "velocity": tolerance(np.sqrt(forward * forward + left * left), margin=SPEED_MARGIN),
-            "turn": tolerance(turn, margin=TURN_MARGIN),
+            "velocity": 1.0 - np.sqrt(forward * forward + left * left),
+            "turn": 1.0 - abs(turn),
             "energy": -quantities["power"],
         }

@@ -1,7 +1,7 @@
 """Control of the joints of any URDF file, on the ground where the robot floats."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from vigym.envs.robots.floating_base import (
     moved_base,
     warn_of_idle_shapes,
 )
+from vigym.envs.robots.terrain import height_above_ground
 from vigym.envs.task import Array, Flags, Quantities, Start, Task
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.errors import MechanismError
@@ -253,7 +254,7 @@ class Urdf(Task):
         """Ground of the options."""
         given = self.ground if isinstance(self.ground, Ground) else Ground()
         friction = given.friction if self.friction is None else np.full(3, self.friction)
-        return Ground(given.height, given.normal, friction)
+        return replace(given, friction=friction)
 
     @cached_property
     def _actuation(self) -> Actuation:
@@ -347,6 +348,8 @@ class Urdf(Task):
         own |= {"actuator_torques": sim.actuator_torques, "power": sim.power}
         if self._base is not None:
             own |= self._base.quantities(sim.joint_positions, sim.joint_velocities)
+            if self._robot.ground is not None and self._robot.ground.terrain is not None:
+                own["height"] = height_above_ground(sim, self._base.position(sim.joint_positions))
         return own
 
     def _observe(self, quantities: Quantities) -> Array:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.ground.terrain import Terrain
 from vigym.mechanism.elements.shapes import Shape, check_shapes
 
 WORLD = "world"
@@ -54,25 +55,35 @@ class Frame(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Ground(ReadOnly):
-    """Plane that contacts, collision shapes and wheels touch; it is drawn.
+    """Plane or terrain that contacts, collision shapes and wheels touch; it is drawn.
 
     Args:
         height: distance of the plane from the origin along `normal` [m].
         normal: upward direction (3,), scaled to length one.
         friction: replaces that of every contact with the ground: a number, (along, across) or
             (along, across, backward), stored as all three (3,); None: each contact has its own.
+        terrain: heights above the plane z = 0, in place of height and normal. Balls, points and
+            the ends of capsules touch all of it, rims of cylinders its triangles. A box or mesh
+            touches with its corners alone, which does not see an edge between them.
 
     Raises:
-        MechanismError: a number that is not finite, a zero normal or negative friction.
+        MechanismError: a number that is not finite, a zero normal or negative friction; a terrain
+            on a plane other than z = 0.
     """
 
     height: float = 0.0
     normal: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     friction: Array | None = None
+    terrain: Terrain | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "height", checks.require_number(self.height, "ground height"))
         object.__setattr__(self, "normal", checks.require_direction(self.normal, "ground normal"))
+        if self.terrain is not None and (self.height != 0.0 or self.normal[2] != 1.0):
+            raise MechanismError(
+                f"ground terrain: found a plane of height {self.height:g} and normal "
+                f"{self.normal.tolist()}, expected z = 0: the terrain has heights of its own"
+            )
         if self.friction is not None:
             object.__setattr__(
                 self, "friction", checks.require_friction(self.friction, "ground friction")

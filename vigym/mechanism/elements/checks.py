@@ -65,6 +65,24 @@ def require_number(value: Any, element: str, low: float = -np.inf, infinite: boo
     return float(array)
 
 
+def require_one_or_each(value: Any, element: str, count: int, equal: int) -> float | Array:
+    """Return `value` as a number >= 0, or as a read-only array of `count` where they differ.
+
+    The last `equal` ones have to be the same.
+    """
+    if np.ndim(value) == 0:
+        return require_number(value, element, 0.0)
+    expected = f"a number >= 0, or one for each of {count} degrees of freedom"
+    values = require_numbers(value, element, expected)
+    if values.shape != (count,) or not (np.isfinite(values) & (values >= 0.0)).all():
+        raise MechanismError(f"{element}: found {value!r}, expected {expected}")
+    if equal and np.ptp(values[-equal:]) > 0.0:
+        raise MechanismError(
+            f"{element}: found {value!r}, expected the same number for all {equal} rotations"
+        )
+    return float(values[0]) if count and not np.ptp(values) else values
+
+
 def require_positive(value: Any, element: str) -> float:
     """Return `value` as a finite float above zero."""
     result = require_number(value, element)

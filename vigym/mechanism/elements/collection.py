@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,9 +18,10 @@ from vigym.mechanism.elements.couplings import (
     Wheel,
     check_coupled_coordinates,
     check_leader,
+    check_moved,
 )
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
-from vigym.mechanism.elements.motors import Motor
+from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
 
@@ -137,6 +139,18 @@ class Index:
         check_coupled_coordinates(coupling, self.coordinates, self.closing, tree)
         check_leader(coupling, self.followers, self.leaders.root)
 
+    def check_motion(
+        self, name: str, motors: Iterable[str], tree: Callable[[], Sequence[Joint]]
+    ) -> None:
+        """Raise MechanismError for a coordinate whose motion cannot be prescribed.
+
+        Args:
+            name: the coordinate.
+            motors: names of the joints with motors.
+            tree: returns the joints of the tree.
+        """
+        check_moved(name, self.coordinates, self.closing, {*motors, *self.followers}, tree)
+
     def shapes_of_partners(self, body: str) -> list[Collision]:
         """Return the collision shapes of the bodies that are paired with one."""
         return [shape for partner in self.partners.get(body, ()) for shape in self.shapes[partner]]
@@ -168,6 +182,7 @@ class Elements(checks.ReadOnly):
         self.frames: Collection[Frame] = Collection()
         self.springs: Collection[Spring] = Collection()
         self.couplings: Collection[Coupling] = Collection()
+        self.motions: Collection[Motion] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()
@@ -195,6 +210,16 @@ class Elements(checks.ReadOnly):
             if isinstance(old, Collection):
                 new = elements.get(kind.removeprefix("_"), old)
                 setattr(other, kind, Collection((name, new[name]) for name in old))
+        return other
+
+    def on_terrain_map(self: Self, number: int) -> Self:
+        """Return a copy with one map of its ground's terrain; itself where there are no others."""
+        if self.ground is None or self.ground.terrain is None or self.ground.terrain.maps == 1:
+            return self
+        terrain = self.ground.terrain
+        other = self.with_replaced_elements()
+        one = replace(terrain, heights=terrain.heights[number])
+        other.ground = replace(self.ground, terrain=one)
         return other
 
     def _add_default_ground(self) -> None:
@@ -236,7 +261,20 @@ class Elements(checks.ReadOnly):
     def ground_contact_names(self) -> list[str]:
         """Names of the contacts with the ground."""
         touching = self.collisions.values() if self.ground is not None else ()
-        return [name for collision in touching for name in contact_names(collision)]
+        planes = self.planes_of_ground
+        return [name for collision in touching for name in contact_names(collision, planes)]
+
+    @property
+    def ground_contact_bodies(self) -> list[str]:
+        """Names of the bodies that the contacts with the ground belong to, one for each."""
+        touching = self.collisions.values() if self.ground is not None else ()
+        planes = self.planes_of_ground
+        return [each.body for each in touching for _ in contact_names(each, planes)]
+
+    @property
+    def planes_of_ground(self) -> int:
+        """Contacts that each ball or rim has with the ground: three on terrain, one on a plane."""
+        return 3 if self.ground is not None and self.ground.terrain is not None else 1
 
     @property
     def has_nonsmooth_forces(self) -> bool:

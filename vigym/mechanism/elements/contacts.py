@@ -105,10 +105,15 @@ FEATURES: dict[str, Callable[[Any], list[ContactFeature]]] = {
 }
 
 
-def contact_names(collision: Collision) -> list[str]:
-    """Return one name per contact: the collision's own for one, `name:0`, ... for several."""
+def contact_names(collision: Collision, planes: int = 1) -> list[str]:
+    """Return one name per contact: the collision's own for one, `name:0`, ... for several.
+
+    Args:
+        collision: of them.
+        planes: of the ground that a ball or rim may touch at once: contacts that it has.
+    """
     kinds = [feature.kind for feature in contact_features(collision)]
-    count = sum(CONTACTS_OF[kind] for kind in kinds)
+    count = planes * sum(CONTACTS_OF[kind] for kind in kinds)
     return [collision.name] if count == 1 else [f"{collision.name}:{i}" for i in range(count)]
 
 

@@ -136,6 +136,36 @@ def check_coupled_coordinates(
         )
 
 
+def check_moved(
+    name: str,
+    joints: Mapping[str, Joint],
+    closing: Container[str],
+    taken: Container[str],
+    tree: Callable[[], Sequence[Joint]],
+) -> None:
+    """Raise MechanismError when the motion of a coordinate cannot be prescribed.
+
+    Args:
+        name: the coordinate.
+        joints: coordinate name -> joint, without implicit ones.
+        closing: names of the joints that close loops.
+        taken: joints with motors, and coordinates that follow others.
+        tree: returns the joints of the tree.
+    """
+    element = f"motion of {name!r}"
+    joint = joints.get(name)
+    if joint is not None and joint.name in closing:
+        raise MechanismError(
+            f"{element}: found a coordinate of a joint that closes a loop, expected one of a joint "
+            "of the tree; add this joint before the others of its loop"
+        )
+    if joint is None or joint.joint_type.has_quaternion or name not in joint.position_names:
+        _refuse_coordinate(name, element, tree())
+    elif name in taken or joint.name in taken:
+        found = "a joint with a motor, or a coordinate that follows another one"
+        raise MechanismError(f"{element}: found {found}, expected a joint that nothing drives")
+
+
 def _refuse_coordinate(name: str, element: str, tree: Sequence[Joint]) -> None:
     """Raise MechanismError for a name that is not a coordinate which can be coupled."""
     owners = {name: joint for joint in tree for name in joint.position_names}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
-from vigym.mechanism.elements.bodies import WORLD, Note
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 
@@ -104,8 +104,8 @@ class JointParameters(ReadOnly):
 
     Attributes:
         limits: (lower, upper) [rad or m], one pair per degree of freedom; hard. None without.
-        damping: [N s/m or N m s/rad], >= 0.
-        stiffness: [N/m or N m/rad], >= 0.
+        damping: [N s/m or N m s/rad], >= 0; a number, or one per degree of freedom.
+        stiffness: [N/m or N m/rad], >= 0; as `damping`.
         rest: coordinate(s) where the spring is slack; spherical and floating: 0, the assembly pose.
         effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
         armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
@@ -114,8 +114,8 @@ class JointParameters(ReadOnly):
     """
 
     limits: ArrayLike | None = None
-    damping: float = 0.0
-    stiffness: float = 0.0
+    damping: ArrayLike = 0.0
+    stiffness: ArrayLike = 0.0
     rest: ArrayLike = 0.0
     effort: float | None = None
     armature: float = 0.0
@@ -155,6 +155,7 @@ class Joint(JointParameters):
         child_rotation: rotation from the parent's joint frame to the child's (4,), world axes; the
             identity, unless a loop is open there.
         limits: (dofs, 2) lower and upper value [rad or m]; None without.
+        damping, stiffness: a number for all degrees of freedom, or (dofs,) where they differ.
         rest: coordinates where the spring is slack, one per position; () of spherical and floating
             joints.
     """
@@ -169,6 +170,8 @@ class Joint(JointParameters):
     child_position: Array
     child_rotation: Array
     limits: Array | None
+    damping: float | Array
+    stiffness: float | Array
     rest: tuple[float, ...]
 
     @property
@@ -185,6 +188,26 @@ class Joint(JointParameters):
     def actuated(self) -> bool:
         """Whether an actuator drives the joint's degrees of freedom."""
         return bool(self.effort) and self.dofs > 0
+
+    @property
+    def dof_damping(self) -> Array:
+        """Damping of each degree of freedom (dofs,) [N s/m or N m s/rad]."""
+        return np.full(self.dofs, self.damping, np.float64)
+
+    @property
+    def dof_stiffness(self) -> Array:
+        """Stiffness of each degree of freedom (dofs,) [N/m or N m/rad]."""
+        return np.full(self.dofs, self.stiffness, np.float64)
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether a degree of freedom has damping."""
+        return bool(np.any(self.damping))
+
+    @property
+    def is_sprung(self) -> bool:
+        """Whether a degree of freedom has a spring."""
+        return bool(np.any(self.stiffness))
 
     @property
     def is_open(self) -> bool:
@@ -256,8 +279,9 @@ def make_joint(
     joint_type = JOINT_TYPES[checks.require_one_of(type, JOINT_TYPES, f"{element} type")]
     axis = checks.require_direction(placement.axis, f"{element} axis")
     position = checks.require_vector(placement.position, f"{element} position")
-    child_position = _or(placement.child_position, position)
-    child_rotation = _or(placement.child_rotation, IDENTITY)
+    child_position, child_rotation = placement.child_position, placement.child_rotation
+    child_position = position if child_position is None else child_position
+    child_rotation = IDENTITY if child_rotation is None else child_rotation
     joint = Joint(
         name=name,
         type=type,
@@ -267,8 +291,8 @@ def make_joint(
         axis=axis,
         axis2=_second_axis(joint_type, axis, placement.axis2, element),
         limits=_limits(joint_type, parameters.limits, element),
-        damping=checks.require_number(parameters.damping, f"{element} damping", 0.0),
-        stiffness=checks.require_number(parameters.stiffness, f"{element} stiffness", 0.0),
+        damping=_per_dof(joint_type, parameters.damping, f"{element} damping"),
+        stiffness=_per_dof(joint_type, parameters.stiffness, f"{element} stiffness"),
         rest=_rest(joint_type, parameters.rest, element),
         effort=_optional(parameters.effort, f"{element} effort"),
         armature=checks.require_number(parameters.armature, f"{element} armature", 0.0),
@@ -296,34 +320,6 @@ def check_joint_ends(name: str, parent: str, child: str, bodies: Collection[str]
     if parent == child:
         found = f"{child!r} as parent and child"
         raise MechanismError(f"{element}: found {found}, expected two bodies")
-
-
-def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
-    """Remove the note on a velocity limit that is not enforced."""
-    element = f"joint {joint.name!r} velocity" if joint.velocity is not None else None
-    for number in (k for k, note in enumerate(notes) if note.element == element):
-        del notes[number]  # notes are in the order of joints: it is soon found
-        return
-
-
-def limit_notes(joint: Joint, closes_loop: bool) -> list[Note]:
-    """Return notes about limits of a new joint that are not enforced."""
-    notes = []
-    if joint.velocity is not None and np.isfinite(joint.velocity):
-        message = (
-            f"velocity limit {joint.velocity:g} ignored: only motors enforce it (add_motor), "
-            "and this joint has none"
-        )
-        notes.append(Note("not enforced", f"joint {joint.name!r} velocity", message))
-    if joint.limits is not None and closes_loop:
-        message = "the joint closes a loop; add it before the others of its loop"
-        message = f"{joint.limits.tolist()}: {message}"
-        notes.append(Note("not enforced", f"joint {joint.name!r} limits", message))
-    return notes
-
-
-def _or(value: ArrayLike | None, default: ArrayLike) -> ArrayLike:
-    return default if value is None else value
 
 
 def _optional(value: Any, element: str) -> float | None:
@@ -366,6 +362,11 @@ def _limits(joint_type: JointType, limits: ArrayLike | None, element: str) -> Ar
     return pairs
 
 
+def _per_dof(joint_type: JointType, value: Any, element: str) -> float | Array:
+    equal = 3 if joint_type.has_quaternion else 0
+    return checks.require_one_or_each(value, element, joint_type.dofs, equal)
+
+
 def _rest(joint_type: JointType, rest: Any, element: str) -> tuple[float, ...]:
     size = 0 if joint_type.has_quaternion else len(joint_type.positions)
     values = np.atleast_1d(np.asarray(rest)).tolist()
@@ -388,13 +389,12 @@ def _check_supported(joint: Joint, element: str) -> None:
             f"{element} friction: {found}, expected 0: only joints of one degree of freedom have it"
         )
     if joint.armature and joint.joint_type.has_quaternion:
-        raise MechanismError(
-            f"{element} armature: found {joint.armature:g}, expected 0 for a {joint.type} joint"
-        )
+        found = f"found {joint.armature:g}, expected 0 for a {joint.type} joint"
+        raise MechanismError(f"{element} armature: {found}")
     if joint.dofs == 0:
         for quantity in ("damping", "stiffness", "effort", "armature"):
             value = getattr(joint, quantity)
-            if value:
+            if np.any(value):
                 raise MechanismError(
                     f"{element} {quantity}: found {value:g}, expected none for a fixed joint"
                 )

@@ -1,13 +1,19 @@
 """Motors of joints and the electric motor model that may drive them: checked records."""
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import Note
+from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
+
+DIFFERENCE = 1e-3  # [s] of differences for the rate of a function of time
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,113 @@ def make_motor(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Motion(ReadOnly):
+    """Prescribed motion of a joint coordinate.
+
+    Attributes:
+        coordinate: name of the position coordinate.
+        function: of time [s] to the coordinate [rad, m]; None of samples.
+        rate: derivative of the function, None: by differences.
+        times: (n,) of samples, increasing [s]; None of a function.
+        values: (n,) of samples [rad, m].
+    """
+
+    coordinate: str
+    function: Callable[[float], float] | None
+    rate: Callable[[float], float] | None
+    times: Array | None
+    values: Array | None
+
+    def at(self, time: float) -> tuple[float, float]:
+        """Return coordinate and rate at a time [s].
+
+        Raises:
+            MechanismError: a function that does not return a finite number there.
+        """
+        if self.function is None:
+            return self._between_samples(time)
+        value = self._value(self.function, time)
+        if self.rate is not None:
+            return value, self._value(self.rate, time)
+        e = DIFFERENCE
+        away = [self._value(self.function, time + k * e) for k in (-2, -1, 1, 2)]
+        slope = (away[0] - 8.0 * away[1] + 8.0 * away[2] - away[3]) / (12.0 * e)
+        return value, slope
+
+    def _value(self, function: Callable[[float], float], time: float) -> float:
+        element = f"motion of {self.coordinate!r} at {time:g} s"
+        return checks.require_number(function(time), element)
+
+    def _between_samples(self, time: float) -> tuple[float, float]:
+        """Return value and rate of the cubic between samples, rest before and behind them."""
+        assert self.times is not None
+        assert self.values is not None
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        if k < 0 or k >= len(self.times) - 1:
+            return float(self.values[0 if k < 0 else -1]), 0.0
+        if len(self.times) > 2:
+            slopes = np.gradient(self.values, self.times, edge_order=2)
+        else:
+            slopes = np.gradient(self.values, self.times)
+        width = self.times[k + 1] - self.times[k]
+        u, away = (time - self.times[k]) / width, self.values[k + 1] - self.values[k]
+        a, b = width * slopes[k], width * slopes[k + 1]
+        value = self.values[k] + u * u * (3.0 - 2.0 * u) * away + u * (1.0 - u) * (a - u * (a + b))
+        rate = (
+            6.0 * u * (1.0 - u) * away + (1.0 - u) * (1.0 - 3.0 * u) * a - u * (2.0 - 3.0 * u) * b
+        )
+        return float(value), float(rate / width)
+
+
+def make_motion(coordinate: str, motion: Any, rate: Any) -> Motion:
+    """Return a checked Motion; its coordinate is left to `check_motion`."""
+    element = f"motion of {coordinate!r}"
+    if callable(motion):
+        if rate is not None and not callable(rate):
+            raise MechanismError(f"{element} rate: found {rate!r}, expected a function or None")
+        made = Motion(coordinate, motion, rate, None, None)
+        made.at(0.0)
+        return made
+    if not isinstance(motion, tuple | list) or len(motion) != 2 or rate is not None:
+        raise MechanismError(
+            f"{element}: found {motion!r}, expected a function of time, or (times, values)"
+        )
+    expected = "(times, values) of one length of at least 2, times that increase"
+    times, values = (checks.require_numbers(part, element, expected) for part in motion)
+    finite = np.isfinite(times).all() and np.isfinite(values).all()
+    if times.ndim != 1 or times.shape != values.shape or len(times) < 2 or not finite:
+        raise MechanismError(f"{element}: found {motion!r}, expected {expected}")
+    if not (np.diff(times) > 0.0).all():
+        raise MechanismError(f"{element}: found times {motion[0]!r}, expected {expected}")
+    return Motion(coordinate, None, None, times, values)
+
+
+def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
+    """Remove the note on a velocity limit that is not enforced."""
+    element = f"joint {joint.name!r} velocity" if joint.velocity is not None else None
+    for number in (k for k, note in enumerate(notes) if note.element == element):
+        del notes[number]  # notes are in the order of joints: it is soon found
+        return
+
+
+def velocity_notes(joint: Joint) -> list[Note]:
+    """Return a note about the velocity limit of a new joint, which is not enforced."""
+    if joint.velocity is None or not np.isfinite(joint.velocity):
+        return []
+    message = (
+        f"velocity limit {joint.velocity:g} ignored: only motors enforce it (add_motor), "
+        "and this joint has none"
+    )
+    return [Note("not enforced", f"joint {joint.name!r} velocity", message)]
+
+
 def check_motor_joint(
-    joint: str, joints: Collection[str], closing: Container[str], driven: Container[str]
+    joint: str,
+    joints: Collection[str],
+    closing: Container[str],
+    driven: Container[str],
+    moved: Container[str],
 ) -> None:
     """Raise MechanismError for a joint that is unknown, closes a loop or has a motor already.
 
@@ -121,6 +232,7 @@ def check_motor_joint(
         joints: names of all joints.
         closing: names of those that close loops.
         driven: names of those with a motor.
+        moved: coordinates with a prescribed motion.
     """
     checks.require_one_of(joint, joints, "motor joint")
     element = f"motor of joint {joint!r}"
@@ -129,6 +241,8 @@ def check_motor_joint(
             f"{element}: found a joint that closes a loop, expected one of the tree: "
             "add it before the others"
         )
+    if joint in moved:
+        raise MechanismError(f"{element}: found a prescribed motion on it, expected none")
     if joint in driven:
         raise MechanismError(f"{element}: found a second motor on it, expected one")
 

@@ -9,7 +9,12 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.analysis import Structure
-from vigym.mechanism.topology.joint_frames import body_numbers, joint_frames
+from vigym.mechanism.topology.joint_frames import (
+    JointFrames,
+    body_numbers,
+    dof_axes,
+    joint_frames,
+)
 from vigym.mechanism.topology.kinematics import TreeKinematics
 from vigym.mechanism.topology.loop_constraints import LoopSystem, constraint_jacobian
 from vigym.spatial import batch_rotation_matrix, cross
@@ -31,8 +36,11 @@ class Mobility:
         self._numbers = body_numbers(mechanism)
         self._motions = tree.velocity_map  # (dofs, independent)
         closing = mechanism.closing_joints
+        frames = [joint_frames(mechanism, joint) for joint in closing]
+        self._closing = np.concatenate(
+            [np.zeros((0, tree.dofs)), *(self._closing_rates(each) for each in frames)]
+        )
         if closing:
-            frames = [joint_frames(mechanism, joint) for joint in closing]
             rows = [structure.loop_constraints[joint.name] for joint in closing]
             system = LoopSystem(tree, frames, rows, np.ones(len(closing)))
             derivatives = system.evaluate(self._poses)[1][0]
@@ -154,6 +162,35 @@ class Mobility:
         """
         numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
         return np.asarray(np.sqrt(least) * np.sqrt(self._connected[numbers] @ masses))
+
+    def rank_along(self, dofs: Sequence[int]) -> int:
+        """Count how many of these degrees of freedom of the tree move independently."""
+        values = np.linalg.svd(self._motions[list(dofs)], compute_uv=False)
+        return int((values > RANK).sum())
+
+    def closing_inertias(self, inverse: Array | None = None) -> Array:
+        """Return the effective inertias (n,) along the dofs of all loop-closing joints.
+
+        Args:
+            inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
+        """
+        mobility = self._inverse if inverse is None else inverse
+        return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
+
+    def _closing_rates(self, frames: JointFrames) -> Array:
+        """Return the rates (joint's dofs, dofs) along a loop-closing joint at unit rates."""
+        axes, fixed_in = dof_axes(frames)
+        poses = self._poses
+        n = len(frames.joint_type.translations)
+        directions = (poses.R[0, fixed_in] @ axes[..., None])[..., 0]
+        anchor = poses.x[0, frames.b] + poses.R[0, frames.b] @ frames.anchor_b
+        forces, moments = directions.copy(), directions.copy()
+        forces[n:] = 0.0
+        moments[:n] = np.cross(anchor, directions[:n])
+        wrenches = np.concatenate([forces, moments], axis=1)
+        support = self._tree.support[frames.b] - self._tree.support[frames.a]
+        rates: Array = wrenches @ poses.screws[0].T * support
+        return rates
 
     def effective_inertia(self, dof: int) -> float:
         """Return the effective inertia along a degree of freedom of the tree [kg or kg m^2]."""

@@ -80,15 +80,10 @@ def _check_closing_joint(joint: Joint) -> None:
         raise MechanismError(
             f"{element}: found type {joint.type!r}, expected one that constrains the bodies"
         )
-    for quantity in ("effort", "armature", "friction"):
+    for quantity in ("effort", "armature"):
         value = getattr(joint, quantity)
         if value:
             raise MechanismError(
                 f"{element}: found {quantity} {value:g}, expected 0: only the joints of the tree "
                 "have one; add this joint before the others of its loop"
             )
-    if len(joint.joint_type.rotations) > 1 and (joint.damping or joint.stiffness):
-        raise MechanismError(
-            f"{element}: found a spring or damper of type {joint.type!r}, expected none; "
-            "add this joint before the others of its loop"
-        )

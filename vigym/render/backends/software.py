@@ -36,7 +36,8 @@ class SoftwareRenderer:
     def __init__(self, scene: Scene, shadow: bool = True) -> None:
         self._scene = scene
         self._rasterizer = Rasterizer(scene.visuals)
-        self._shadow = shadow and scene.floor is not None
+        # a shadow is painted on the floor, which terrain hides
+        self._shadow = shadow and scene.floor is not None and scene.terrain is None
         self._backdrop = Backdrop(scene.view, scene.floor)
         self._overlay: Overlay | None = None
 

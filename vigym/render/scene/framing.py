@@ -26,6 +26,7 @@ OVERHEAD = 1.0  # elevation [rad] for mechanisms that move in a horizontal plane
 SUN = (-0.5, 0.45, 1.0)  # direction to the light: along the camera's right, towards it, up
 SHADOW_MAP = 256  # width and height of the light's picture [pixels]
 SUN_OPENING = 0.05  # field of view of the light [rad], nearly parallel rays
+BELOW_TERRAIN = 0.01  # distance of the floor from the lowest place of a terrain, per reach
 FLOOR_GAP = 0.05  # between the reach of an anchored mechanism and the floor below it, per reach
 
 
@@ -58,8 +59,11 @@ def find_floor(mech: Mechanism, reach: Reach, size: float) -> Floor | None:
     """Return the ground, else a floor below an anchored mechanism; None in free flight."""
     tile = round_down_125(size / 6)
     if mech.ground is not None:
-        normal = np.asarray(mech.ground.normal)
-        return Floor(normal, mech.ground.height, tile, is_backdrop=False)
+        normal, terrain = np.asarray(mech.ground.normal), mech.ground.terrain
+        height = mech.ground.height
+        if terrain is not None:  # seen beyond the terrain alone
+            height = float(terrain.heights[0].min()) - BELOW_TERRAIN * size
+        return Floor(normal, height, tile, is_backdrop=False)
     falls_down = mech.gravity[2] < 0.0 and not mech.gravity[:2].any()
     roots = [joint for joint in mech.tree_joints if joint.parent == WORLD]
     if any(len(joint.joint_type.translations) > 1 for joint in roots) or not falls_down:

@@ -7,7 +7,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.render.scene.camera import Array, Camera
 from vigym.render.scene.framing import find_floor, initial_view, light_view
 from vigym.render.scene.reach import Reach, find_reach
-from vigym.render.scene.visuals import NO_ROTATION, Visual, build_visuals
+from vigym.render.scene.visuals import NO_ROTATION, Visual, build_visuals, terrain_visuals
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix
 
 DEAD_BAND = 0.25  # rise or fall that the camera does not follow, in units of the reach
@@ -27,6 +27,7 @@ class Scene:
         bodies: number of bodies; index of the world among the visuals' bodies.
         floor: the mechanism's ground; without one, a floor below the reach if the mechanism is
             anchored to the world under gravity; else None.
+        terrain: of the ground, None on a plane; its first map is drawn, the floor is below it.
         centre: middle of the reach at assembly (3,) [m].
         size: diagonal of the bounding box of the reach [m].
         weight: of all bodies [N].
@@ -40,10 +41,10 @@ class Scene:
 
     def __init__(self, mechanism: Mechanism, camera: Camera, width: int, height: int) -> None:
         _check_size(width, height)
-        self._set_visuals(build_visuals(mechanism))
+        visuals = build_visuals(mechanism)
         bodies = mechanism.bodies.values()
         self.bodies = len(bodies)
-        reach = find_reach(mechanism, self.visuals)
+        reach = find_reach(mechanism, visuals)
         self._followed = list(reach.followed)
         low, high = reach.bounds
         self.centre: Array = (low + high) / 2
@@ -51,6 +52,10 @@ class Scene:
         gravity = float(np.linalg.norm(mechanism.gravity))
         self.weight = gravity * sum(body.mass for body in bodies)
         self.floor = find_floor(mechanism, reach, self.size)
+        self.terrain = None if mechanism.ground is None else mechanism.ground.terrain
+        if self.terrain is not None and self.floor is not None:
+            visuals += terrain_visuals(self.terrain, self.bodies, self.floor.tile)
+        self._set_visuals(visuals)
         assembly = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.follows = camera.target is None and bool(self._followed)
         offset = self._offset_to_ground(reach)
@@ -70,8 +75,11 @@ class Scene:
         """Return the shift (3,) [m] that puts followed bodies on the mechanism's own ground."""
         if self.floor is None or self.floor.is_backdrop or not self._followed:
             return np.zeros(3)
+        height = self.floor.height
+        if self.terrain is not None:
+            height = float(self.terrain.height(self.centre[0], self.centre[1]))
         lowest = (reach.centres @ self.floor.normal - reach.radii).min()
-        return (self.floor.height - float(lowest)) * self.floor.normal
+        return (height - float(lowest)) * self.floor.normal
 
     def _followed_centre(self, positions: Array) -> Array:
         """Return the mean position of the followed bodies (3,) [m]."""

@@ -101,6 +101,26 @@ def capsule(radius: float, length: float) -> Surface:
     return _revolve(np.concatenate((bottom, side, top)), normals)
 
 
+def height_field(heights: Array, cell: float, origin: Array, shown: NDArray[np.bool_]) -> Surface:
+    """Return two flat triangles for each cell of a grid that is shown.
+
+    Args:
+        heights: (columns along x, rows along y) [m].
+        cell: edge of a cell [m].
+        origin: x and y of the first point (2,) [m].
+        shown: (columns - 1, rows - 1) cells.
+    """
+    x, y = (start + cell * np.arange(n) for start, n in zip(origin, heights.shape, strict=True))
+    grid = np.stack((*np.meshgrid(x, y, indexing="ij"), heights), axis=-1)
+    a, b = grid[:-1, :-1], grid[1:, :-1]
+    c, e = grid[:-1, 1:], grid[1:, 1:]
+    cells = np.stack([np.stack(corners, -2) for corners in ((a, b, e), (a, e, c))], -3)
+    corners = cells[shown].reshape(-1, 3, 3)
+    p, q, r = corners.swapaxes(0, 1)
+    normals = np.repeat(_unit(np.cross(q - p, r - p)), 3, axis=0)
+    return Surface(corners.reshape(-1, 3), normals, np.arange(3 * len(corners)).reshape(-1, 3))
+
+
 def mesh_surface(path: Path, scale: Array) -> Surface:
     """Return the surface in a mesh file, scaled by `scale` (3,).
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from vigym.mechanism.elements.bodies import WORLD, Body
 from vigym.mechanism.elements.collisions import Collision
+from vigym.mechanism.elements.ground.terrain import Terrain
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
-from vigym.render.scene.surfaces import Surface, box, capsule, surface_of
+from vigym.render.scene.surfaces import Surface, box, capsule, height_field, surface_of
 from vigym.spatial import quaternion_from_z, rotation_matrix
 
 Array = NDArray[np.float64]
@@ -27,6 +28,7 @@ PALETTE = np.array(
         [0.25, 0.64, 0.66, 1.0],  # teal
     ]
 )
+TILE_COLOURS = np.array([[0.82, 0.83, 0.82, 1.0], [0.74, 0.76, 0.76, 1.0]])  # of a terrain
 MOUNT = np.array([0.32, 0.35, 0.39, 1.0])
 STICK, BALL = 0.06, 0.11  # radii of a stand-in for a body [typical links]
 PIN, RAIL = 0.08, 0.03  # radii of a mount on the world [typical links]
@@ -76,6 +78,29 @@ def build_visuals(mech: Mechanism) -> list[Visual]:
         else:
             visuals.append(_inertia_box(index, body))
     return visuals
+
+
+def terrain_visuals(terrain: Terrain, world: int, tile: float) -> list[Visual]:
+    """Return the bright and the dark tiles of a terrain's first map.
+
+    Args:
+        terrain: of the ground.
+        world: index of the world among the bodies.
+        tile: edge of a tile [m], at least that of a cell.
+    """
+    assert terrain.origin is not None
+    heights, size = terrain.heights[0], max(1, round(tile / terrain.cell))
+    columns, rows = (np.arange(n - 1) for n in heights.shape)
+    is_bright = (columns[:, None] // size + rows[None] // size) % 2 == 0
+    surfaces = [
+        height_field(heights, terrain.cell, terrain.origin, shown)
+        for shown in (is_bright, ~is_bright)
+    ]
+    return [
+        _visual(world, surface, np.zeros(3), NO_ROTATION, colour)
+        for surface, colour in zip(surfaces, TILE_COLOURS, strict=True)
+        if len(surface.vertices)
+    ]
 
 
 def _collision_shape(collision: Collision) -> Shape | None:

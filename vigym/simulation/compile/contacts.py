@@ -8,9 +8,14 @@ import numpy as np
 
 from vigym.core.model.fields import (
     BALL_CONTACT,
+    CELL_SIZE,
     CONTACT_MODEL,
     CONTACT_PLAN,
     CONTACT_ROW,
+    FIRST_X,
+    FIRST_Y,
+    HEIGHTS,
+    LARGEST_HEIGHT,
     LOOP_ROW_MODEL,
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
@@ -37,6 +42,7 @@ from vigym.mechanism.elements.contacts import (
     pair_friction,
     rounded_box,
 )
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.elimination_order import LoopRow
 
@@ -170,32 +176,54 @@ def contact_rows(
         bodies: row of each body.
         loop_rows: all loop rows in the order of their elimination.
     """
-    plan: list[tuple[int, int, bool, bool, int, int]] = []
+    plan: list[tuple[int, ...]] = []
     rows: list[np.void] = []
     if mobility is None:
         return CONTACT_PLAN.rows(0), CONTACT_MODEL.rows(0)
     collisions = mechanism.collisions.values() if mechanism.ground is not None else ()
     for collision in collisions:
         for kind, directed, has_torsion, row in _ground_contacts(mechanism, mobility, collision):
-            plan.append((bodies[collision.body], kind, directed, has_torsion, 0, -1))
-            rows.append(row)
+            for plane in range(mechanism.planes_of_ground):
+                plan.append((bodies[collision.body], kind, directed, has_torsion, 0, -1, plane))
+                rows.append(row)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
     for pair in mechanism.pair_contacts:
         check_segments_through_joint(pair, mechanism.joints.values(), mechanism.bodies)
         own, partner = bodies[pair.own.body], bodies[pair.partner.body]
-        plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, owners.index(len(plan))))
+        row = owners.index(len(plan))
+        plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, row, 0))
         rows.append(_pair_contact(mobility, pair))
     for skate in mechanism.skates.values():
-        plan.append((bodies[skate.body], SKATE, True, False, 0, -1))
+        plan.append((bodies[skate.body], SKATE, True, False, 0, -1, 0))
         rows.append(
             _contact_row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction)
         )
     for wheel in mechanism.wheels.values():
-        plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1))
+        plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1, 0))
         rows.append(
             _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
         )
     return np.array(plan, CONTACT_PLAN.dtype), np.array(rows, CONTACT_MODEL.dtype)
+
+
+def terrain_numbers(mechanism: Mechanism) -> np.ndarray:
+    """Return the floats of the terrain, none on a plane.
+
+    Raises:
+        MechanismError: skates or wheels on terrain.
+    """
+    terrain = None if mechanism.ground is None else mechanism.ground.terrain
+    if terrain is None:
+        return np.zeros(0)
+    for name in (*mechanism.skates, *mechanism.wheels):
+        raise MechanismError(
+            f"ground terrain: found skate or wheel {name!r}, expected a plane: these roll on planes"
+        )
+    numbers = np.zeros(HEIGHTS + terrain.heights.size)
+    numbers[CELL_SIZE], numbers[[FIRST_X, FIRST_Y]] = terrain.cell, terrain.origin
+    numbers[LARGEST_HEIGHT] = terrain.heights.max()
+    numbers[HEIGHTS:] = terrain.heights.ravel()
+    return numbers
 
 
 def set_ground(environment: np.void, mechanism: Mechanism) -> None:

@@ -28,8 +28,8 @@ def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
         joint.type == "floating"
     ):  # its coordinates are absolute, its spring is slack at the assembly
         rests = (*relative_pose(mechanism, joint.parent, joint.child)[:3], 0.0, 0.0, 0.0)
-    rows["damping"] = joint.damping
-    rows["stiffness"] = joint.stiffness
+    rows["damping"] = joint.dof_damping
+    rows["stiffness"] = joint.dof_stiffness
     rows["rest"] = rests[:count]
     rows["armature"] = joint.armature
     rows["effort"] = joint.effort or 0.0
@@ -81,4 +81,8 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
         for joint, table in zip(rows.order, tables, strict=False):
             masses = [mobility.effective_inertia(first[joint.name] + j) for j in range(len(table))]
             table["effective_mass"] = masses
+        ends = np.cumsum([len(table) for table in tables[len(rows.order) :]])
+        closing = np.split(mobility.closing_inertias(), ends[:-1]) if len(ends) else []
+        for table, inertias in zip(tables[len(rows.order) :], closing, strict=True):
+            table["effective_mass"] = inertias
     return np.concatenate([DOF_MODEL.rows(0), *tables, springs])

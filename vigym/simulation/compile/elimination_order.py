@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vigym.core.model.fields import COUPLED_ROW, FILL_IN_PLAN, LOOP_ROW_PLAN
+from vigym.core.model.fields import COUPLED_ROW, FILL_IN_PLAN, LOOP_ROW_PLAN, PRESCRIBED_ROW
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class LoopRow:
     """Scalar equation of a loop, of a coupling or of a contact of two bodies.
 
     Attributes:
-        kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW or CONTACT_ROW.
+        kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW, CONTACT_ROW
+            or PRESCRIBED_ROW.
         owner: row of the loop in the tables of bodies; of a coupling that of body a; of a contact
             row the contact.
         a: row of the first body it holds, 0 the world; of a coupling the body that its first joint
@@ -35,7 +36,7 @@ class LoopRow:
 
     def closing_body(self, parents: list[int]) -> int:
         """Find the body where its paths to the root meet, past the dofs that it couples."""
-        if self.kind == COUPLED_ROW:
+        if self.kind in (COUPLED_ROW, PRESCRIBED_ROW):
             return common_ancestor(parents, parents[self.a], parents[self.b])
         return common_ancestor(parents, self.a, self.b)
 

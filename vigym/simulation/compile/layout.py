@@ -18,13 +18,16 @@ from vigym.core.model.fields import (
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
+    MOTION_PLAN,
     NO_MOTOR,
     PD_MOTOR,
+    PRESCRIBED_ROW,
 )
 from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
+from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
 
 if TYPE_CHECKING:
@@ -61,6 +64,15 @@ class Rows:
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
 
+    @property
+    def velocity_dofs(self) -> dict[str, int]:
+        """Dof of each velocity coordinate of the tree's joints."""
+        return {
+            name: self.dof[joint.name] + j
+            for joint in self.order
+            for j, name in enumerate(joint.velocity_names)
+        }
+
     def of(self, joint: Joint) -> int:
         """Return the row of a joint: that of the body it carries, or of the loop it closes."""
         return self.loop.get(joint.name, self.body[joint.child])
@@ -69,7 +81,7 @@ class Rows:
 def _has_rate_force(joint: Joint) -> bool:
     """Return whether rates of a joint set a force."""
     driven_ball = bool(joint.effort) and joint.joint_type.has_quaternion
-    return joint.damping > 0 or joint.armature > 0 or driven_ball
+    return joint.is_damped or joint.armature > 0 or driven_ball
 
 
 def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
@@ -78,12 +90,12 @@ def _has_coordinate_force(mechanism: Mechanism, joint: Joint) -> bool:
         name
         for coupling in mechanism.couplings.values()
         for name in (coupling.joint, coupling.other)
-    }
+    } | {*mechanism.motions}
     bounded = joint.limits is not None or joint.friction > 0 or joint.name in mechanism.motors
-    return joint.stiffness > 0 or bounded or bool(coupled & joint.coordinate_names)
+    return joint.is_sprung or bounded or bool(coupled & joint.coordinate_names)
 
 
-def _is_active(mechanism: Mechanism, joint: Joint) -> bool:
+def is_active(mechanism: Mechanism, joint: Joint) -> bool:
     """Return whether coordinates or rates of a joint set a force."""
     return _has_rate_force(joint) or _has_coordinate_force(mechanism, joint)
 
@@ -101,7 +113,7 @@ def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
     dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
     if dofs == (0, 1):
         return HINGE_PIVOT
-    is_free = not (_has_rate_force(joint) or joint.stiffness or has_fill_ins)
+    is_free = not (_has_rate_force(joint) or joint.is_sprung or has_fill_ins)
     return BALL_PIVOT if dofs == (0, 3) and is_free else GENERAL_PIVOT
 
 
@@ -122,11 +134,11 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row["translation_count"] = len(joint.joint_type.translations)
         row["rotation_count"] = len(joint.joint_type.rotations)
         row["has_rate_force"] = _has_rate_force(joint)
-        row["has_spring"] = joint.stiffness > 0
+        row["has_spring"] = joint.is_sprung
         row["motor_kind"] = _motor_kind(mechanism, joint)
-        row["has_limit"] = joint.limits is not None and in_tree
+        row["has_limit"] = joint.limits is not None
         row["has_friction"] = joint.friction > 0
-        row["has_forces"] = _is_active(mechanism, joint) or bool(joint.effort)
+        row["has_forces"] = is_active(mechanism, joint) or bool(joint.effort)
         row["has_coordinate_force"] = _has_coordinate_force(mechanism, joint)
         if in_tree:
             row["pivot_kind"] = _pivot_kind(joint, loops.fill_ins[rows.of(joint)][1] > 0)
@@ -144,7 +156,7 @@ def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
         plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
         plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind not in (COUPLED_ROW, CONTACT_ROW):
+        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
             plan[row.owner]["first_loop_row"] = r
             plan[row.owner]["loop_row_count"] += 1
 
@@ -165,6 +177,23 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
     return plan
 
 
+def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
+    """Return the rows of ACTUATOR_PLAN of all degrees of freedom that are driven."""
+    return [
+        (rows.body[joint.child], k, rows.dof[joint.name] + k)
+        for joint in tree
+        for k in range(joint.dofs if joint.effort else 0)
+    ]
+
+
+def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[int]]:
+    """Find the loop row of each prescribed motion, in the order of the motions."""
+    dofs = rows.velocity_dofs
+    found = {row.dof: r for r, row in enumerate(loops.rows) if row.kind == PRESCRIBED_ROW}
+    names = mechanism.motions
+    return [(found[dofs[name]],) for name in names]
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -176,13 +205,9 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     """
     joints = _joint_rows(mechanism, rows, loops)
     tree = mechanism.tree_joints
-    active = [rows.of(joint) for joint in mechanism.ordered_joints if _is_active(mechanism, joint)]
+    active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
     motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    actuators = [
-        (rows.body[joint.child], k, rows.dof[joint.name] + k)
-        for joint in tree
-        for k in range(joint.dofs if joint.effort else 0)
-    ]
+    actuators = _actuator_rows(tree, rows)
     plan = _join_lists(
         joints,
         {
@@ -192,6 +217,8 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_fill_ins": loops.fill_in_plan,
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
+            "plan_terrain": terrain_numbers(mechanism),
+            "plan_motions": np.array(_motion_rows(mechanism, rows, loops), MOTION_PLAN.dtype),
         },
     )
     header = header_of(plan)
@@ -201,6 +228,10 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["actuator_count"] = len(actuators)
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
+    if mechanism.ground is not None and mechanism.ground.terrain is not None:
+        _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
+        header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
+    header["motion_count"] = len(mechanism.motions)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

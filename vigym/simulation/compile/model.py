@@ -16,6 +16,7 @@ from vigym.core.model.fields import (
     LOOP_ROW_MODEL,
     ORIENTATION_ROW,
     POSITION_ROW,
+    PRESCRIBED_ROW,
 )
 from vigym.core.model.layout import Model
 from vigym.mechanism.elements.bodies import WORLD
@@ -26,7 +27,7 @@ from vigym.mechanism.topology.mobility_spread import check_mass_ratios
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
-from vigym.simulation.compile.layout import Rows, build_plan
+from vigym.simulation.compile.layout import Rows, build_plan, is_active
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
             add(POSITION_ROW, joint.name, ends, (u, 0.0))
         for u, w in imposed.rotations:
             add(ORIENTATION_ROW, joint.name, ends, (u, w))
-        if joint.stiffness or joint.damping:
+        if is_active(mechanism, joint):
             row, n = bodies[rows.loop[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row["translation_axes"].reshape(3, 3)[j]
@@ -158,7 +159,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
                     COMPLIANT_ORIENTATION_ROW,
                     joint.name,
                     ends,
-                    (0.0, row["child_axis"]),
+                    _rotation_vectors(joint, row, j),
                     first + n + j,
                 )
     for spring in mechanism.springs.values():
@@ -167,8 +168,17 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
     return found + _coupling_rows(mechanism, rows)
 
 
+def _rotation_vectors(joint: Joint, row: np.void, j: int) -> tuple[Any, Any]:
+    """Return the axis of free rotation j of a joint, fixed in the parent or else in the child."""
+    if joint.joint_type.has_quaternion:
+        return 0.0, np.eye(3)[j]
+    if joint.joint_type.needs_second_axis and j == 0:
+        return row["parent_axis"], 0.0
+    return 0.0, row["child_axis"]
+
+
 def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
-    """Return the loop rows of the couplings: they hold two degrees of freedom together."""
+    """Return the loop rows of couplings and prescribed motions: of one or two dofs."""
     places = {
         name: (rows.body[joint.child], rows.dof[joint.name] + j)
         for joint in mechanism.tree_joints
@@ -181,7 +191,26 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
         constants = LOOP_ROW_MODEL.rows(1)[0]
         constants["ratio"], constants["offset"] = coupling.ratio, coupling.offset
         found.append(LoopRow(COUPLED_ROW, a, a, b, dof, constants, other))
+    found += [
+        LoopRow(PRESCRIBED_ROW, a, a, a, dof, LOOP_ROW_MODEL.rows(1)[0])
+        for a, dof in (places[name] for name in mechanism.motions)
+    ]
     return sorted(found, key=lambda row: row.dof)
+
+
+def _check_motions(mechanism: Mechanism) -> None:
+    """Raise MechanismError for prescribed motions that loops, couplings or each other set."""
+    if not mechanism.motions:
+        return
+    mobility = Mobility(mechanism, mechanism.structure)
+    names = [name for joint in mechanism.tree_joints for name in joint.velocity_names]
+    dofs = [names.index(name) for name in mechanism.motions]
+    for count, name in enumerate(mechanism.motions, start=1):
+        if mobility.rank_along(dofs[:count]) < count:
+            raise MechanismError(
+                f"motion of {name!r}: found a coordinate that loops, couplings or other "
+                "prescribed motions set already, expected one that is free"
+            )
 
 
 def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
@@ -200,9 +229,15 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
     check_mass_ratios(mechanism, mechanism.structure)
+    _check_motions(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
-    count = len(rows.loop) + len(mechanism.couplings) + len(contact_loop_rows) // 3
+    count = (
+        len(rows.loop)
+        + len(mechanism.couplings)
+        + len(mechanism.motions)
+        + len(contact_loop_rows) // 3
+    )
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
     eliminated = Loops(
         [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local

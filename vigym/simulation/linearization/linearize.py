@@ -47,6 +47,8 @@ class Linearizer:
         """
         plant = self._plant
         _check_smooth(plant.mechanism)
+        if plant.any_wrench:
+            raise ValueError("linearize: found a held wrench, expected none; a reset clears them")
         inputs = plant.torque_rows(torques), plant.target_rows(targets)
         self._check_efforts(inputs[0])
         steps = self._linear_steps()
@@ -153,10 +155,11 @@ def _check_smooth(mechanism: Mechanism) -> None:
     rubbing = [joint.name for joint in mechanism.ordered_joints if joint.friction > 0.0]
     found = [f"the electric model of the motor of joint {name!r}" for name in electric]
     found += [f"joint {name!r} with friction" for name in rubbing]
+    found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     found += [f"skate {name!r}" for name in mechanism.skates]
     found += [f"wheel {name!r}" for name in mechanism.wheels]
     if found:
         raise ValueError(
             f"linearize: found {found[0]}, expected a mechanism without electric models of motors, "
-            "dry friction, skates and wheels: their steps are not linearised"
+            "dry friction, prescribed motions, skates and wheels: their steps are not linearised"
         )

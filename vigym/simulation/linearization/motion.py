@@ -44,21 +44,16 @@ class ClosingJoints:
     def coordinates(self, poses: Poses, near: Array) -> Array:
         """Return the coordinates (S, n) [m, rad].
 
-        Joints with quaternions or two angles have no forces along their dofs: theirs are not
-        computed.
-
         Args:
             poses: poses of the tree.
-            near: (n,) coordinates within half a turn, which count the turns.
+            near: (n,) coordinates within half a turn, which count the turns and set the signs of
+                quaternions.
         """
         parts, start = [np.zeros((len(poses.x), 0))], 0
         for frames in self._frames:
             count = len(frames.joint_type.positions)
             guess = near[start : start + count]
-            if len(frames.joint_type.rotations) < 2:
-                parts.append(_joint_coordinates(frames, poses, guess))
-            else:
-                parts.append(np.tile(guess, (len(poses.x), 1)))
+            parts.append(_joint_coordinates(frames, poses, guess))
             start += count
         return np.concatenate(parts, axis=1)
 
@@ -214,16 +209,24 @@ def _length(vectors: Array) -> Array:
 
 
 def _joint_coordinates(frames: JointFrames, poses: Poses, near: Array) -> Array:
-    """Return the distances and the angle of a joint of at most one rotation."""
+    """Return the distances and the angles or the quaternion of a joint."""
     R_a = poses.R[:, frames.a] @ frames.frame_a
     R_b = poses.R[:, frames.b] @ frames.frame_b
     between = poses.x[:, frames.b] + poses.R[:, frames.b] @ frames.anchor_b
     between = between - poses.x[:, frames.a] - poses.R[:, frames.a] @ frames.anchor_a
     distances = (between[:, None] @ R_a)[:, 0][:, list(frames.joint_type.translations)]
-    if not frames.joint_type.rotations:
-        return distances
-    sine = np.sum(R_a[:, :, 1] * R_b[:, :, 0], axis=1)
-    cosine = np.sum(R_a[:, :, 0] * R_b[:, :, 0], axis=1)
-    angle = arctan2(sine, cosine)
-    angle = angle + 2.0 * np.pi * np.round((near[-1] - angle.real) / (2.0 * np.pi))
-    return np.concatenate([distances, angle[:, None]], axis=1)
+    if frames.joint_type.has_quaternion:
+        zero = np.broadcast_to(frames.offset, poses.q[:, frames.a].shape)
+        zero = batch_quaternion_product(poses.q[:, frames.a], zero)
+        e = batch_quaternion_product(conjugate(zero), poses.q[:, frames.b])
+        e = np.where((e.real @ near[-4:])[:, None] < 0.0, -e, e)
+        return np.concatenate([distances, e], axis=1)
+    # sine and cosine of an angle: products of columns of both frames; two angles turn the frame
+    # about its column 2 and then about column 0
+    columns = [((1, 0), (0, 0)), ((2, 1), (2, 2))][: len(frames.joint_type.rotations)]
+    angles = []
+    for k, pair in enumerate(columns, start=-len(columns)):
+        sine, cosine = (np.sum(R_a[:, :, m] * R_b[:, :, n], axis=1) for m, n in pair)
+        angle = arctan2(sine, cosine)
+        angles.append(angle + 2.0 * np.pi * np.round((near[k] - angle.real) / (2.0 * np.pi)))
+    return np.concatenate([distances, *(angle[:, None] for angle in angles)], axis=1)

@@ -99,10 +99,11 @@ class SmoothStep:
         bodies = mechanism.bodies.values()
         self.mass = np.array([body.mass for body in bodies])[:, None]
         self.inertia = np.array([np.asarray(body.inertia) for body in bodies])
-        owners = [joint for joint in mechanism.ordered_joints for _ in range(joint.dofs)]
-        self.damping = np.array([joint.damping for joint in owners])
+        joints = mechanism.ordered_joints
+        owners = [joint for joint in joints for _ in range(joint.dofs)]
+        self.damping = _along_dofs([joint.dof_damping for joint in joints])
         self.armature = np.array([joint.armature for joint in owners])
-        self._stiffness = np.array([joint.stiffness for joint in owners])
+        self._stiffness = _along_dofs([joint.dof_stiffness for joint in joints])
         self._map = _dof_map(mechanism)
         self._rest = self._rest_coordinates(mechanism)
 
@@ -115,8 +116,10 @@ class SmoothStep:
         for joint in mechanism.ordered_joints:
             count = len(joint.joint_type.positions)
             zero = self.tree.zero[start : start + count]
-            if len(zero) < count:  # loop-closing joints with springs have zero coordinates there
-                zero = np.zeros(count)
+            if len(zero) < count:  # of loop-closing joints: zero, or the unit quaternion
+                zero = (
+                    np.eye(max(count, 1))[0] if joint.joint_type.has_quaternion else np.zeros(count)
+                )
             parts.append(np.asarray(joint.rest) if joint.rest else zero)
             start += count
         return np.concatenate([np.zeros(0), *parts])
@@ -316,6 +319,11 @@ class SmoothStep:
             across = cross(e[:, 1:], phi) / (1.0 + e[:, :1])
             moments[:, velocity] = self._stiffness[velocity] * (phi + side * across)
         return moments
+
+
+def _along_dofs(parts: list[Array]) -> Array:
+    """Join values along the dofs of all joints (n_velocities,)."""
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def _project(directions: Array, forces: Array) -> Array:

@@ -47,7 +47,7 @@ def _elements_with(attribute: str) -> Callable[[Mechanism], list[str]]:
 
     def names(mechanism: Mechanism) -> list[str]:
         owners: list[Any] = [*mechanism.joints.values(), *mechanism.springs.values()]
-        return list(dict.fromkeys(o.name for o in owners if getattr(o, attribute, 0.0)))
+        return list(dict.fromkeys(o.name for o in owners if np.any(getattr(o, attribute, 0.0))))
 
     return names
 

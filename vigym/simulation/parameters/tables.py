@@ -66,6 +66,14 @@ class ScaledTables:
         if self._mobility is not None:
             self._set_contacts(self._mobility, model)
             self._tree_rows, self._tree_dofs = self._dofs_of_tree()
+            self._closing_rows = np.array(
+                [
+                    self._rows.dof[joint.name] + j
+                    for joint in mechanism.closing_joints
+                    for j in range(joint.dofs)
+                ],
+                np.intp,
+            )
 
     def model(self, factors: Array) -> Model:
         """Build the tables of a row of factors, with scales and effective masses computed again."""
@@ -89,6 +97,9 @@ class ScaledTables:
             tables["contacts"]["effective_mass"] = scaling
             tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
                 np.diag(inverse)[self._tree_dofs]
+            )
+            tables["dofs"]["effective_mass"][self._closing_rows] = self._mobility.closing_inertias(
+                inverse
             )
         return self._model._replace(**tables)
 
@@ -169,7 +180,7 @@ class ScaledTables:
         for collision in (
             self._mechanism.collisions.values() if self._mechanism.ground is not None else ()
         ):
-            count = len(contact_names(collision))
+            count = len(contact_names(collision, self._mechanism.planes_of_ground))
             rows[collision.name] = [*range(start, start + count)]
             start += count
         own, partner = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset
-from vigym.core.model.context import EVERYTHING, PLAIN_TREE
+from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -150,8 +150,8 @@ class LaneGroups:
     Attributes:
         plan, table, state, work: the arrays of `vigym.core.model.fields`; work is a list, one for
             each thread. In slots of eight bytes: float64 that may be two float32.
-        features: of the mechanism, which kernels are compiled for: of plain trees, or of all there
-            is.
+        features: of the mechanism, which kernels are compiled for: of plain trees, with loops and
+            contacts, or of all there is.
         single: whether this is one environment without lanes.
         count: number of environments.
         lanes: number of environments in a group.
@@ -178,8 +178,10 @@ class LaneGroups:
         header["pyramid"], header["interior_point"] = pyramid, interior_point
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
-        absent = all(header[name] == 0 for name in HEADER.names if HEADER.feature(name) is not None)
-        self.features: int | None = PLAIN_TREE if absent else EVERYTHING
+        features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
+        self.features: float | None = EVERYTHING if features else PLAIN_TREE
+        if features & {"terrain", "extras"}:
+            self.features = WITH_EXTRAS
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
@@ -315,6 +317,35 @@ class LaneGroups:
         is_last = environment == self.count - 1
         at = slice(environment % LANES, LANES if is_last else environment % LANES + 1)
         lanes[environment // LANES, :, at] = model_table(model, False).reshape(-1, LANES)[:, :1]
+
+    @property
+    def terrain_maps(self) -> NDArray[np.int64]:
+        """Number of the terrain's map under every environment (count,)."""
+        return self._map_lanes.reshape(-1)[: self.count].astype(np.int64)
+
+    def set_terrain_maps(self, maps: NDArray[np.int64]) -> None:
+        """Set the number of the terrain's map of every environment (count,)."""
+        lanes = np.resize(maps, self._map_lanes.shape)
+        lanes.reshape(-1)[: self.count] = maps
+        self._map_lanes[:] = lanes
+
+    @property
+    def _map_lanes(self) -> Array:
+        """View of the maps in the state (groups, LANES)."""
+        start = ENVIRONMENT_STATE.offset("terrain_map") * LANES
+        return self._state.reshape(self.groups, -1)[:, start : start + LANES]
+
+    def take_constants(self, other: LaneGroups) -> None:
+        """Take over the constants of groups of the same mechanism."""
+        self.table = other.table
+        self._stride = other._stride
+
+    @property
+    def times(self) -> Array:
+        """Times since reset (count,) [s]: a copy."""
+        start = ENVIRONMENT_STATE.offset("time") * LANES
+        lanes = self._state.reshape(self.groups, -1)[:, start : start + LANES]
+        return lanes.ravel()[: self.count].copy()
 
     def add_velocity(self, changes: Array) -> None:
         """Add (count, bodies, 3) to the half-step velocities of bodies, by row from 1 on."""

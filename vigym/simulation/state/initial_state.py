@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
@@ -19,6 +20,9 @@ from vigym.simulation.state.coordinates import Base, Coordinates, Given, given_n
 from vigym.simulation.state.loop_assembly import LoopAssembly, with_tree_joints
 from vigym.simulation.state.options import Options
 from vigym.simulation.state.readings import Readings
+
+# part of a start by which one that is given may miss that of a prescribed motion
+STARTED = 1e-6
 
 
 class InitialState:
@@ -47,12 +51,20 @@ class InitialState:
         base: Base,
         mask: NDArray[np.bool_],
         place_on_ground: bool,
+        terrain_map: ArrayLike | None = None,
     ) -> None:
         """Start the environments of a mask (count,), as `Simulator.reset` says."""
         q, qd = self._complete(positions, velocities, base, mask)
+        if terrain_map is not None:
+            self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
         if place_on_ground and self._ground.possible:
-            self._place(self._ground.place(q, self._readings.gaps), qd, mask)
+            for _ in range(self._ground.moves):
+                moved = self._ground.place(q, self._readings.gaps)
+                self._place(moved, qd, mask)
+                if np.abs(moved - q)[mask].max() < PLACED:
+                    break
+                q = moved
         self._readings.restart(mask)
 
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
@@ -68,6 +80,7 @@ class InitialState:
         """
         plant = self._plant
         q, qd = plant.coordinates.arrays(plant.count, plant.single, positions, velocities, base)
+        self._start_motions(q, qd, mask)
         if not self._loops.needed:
             return _filled(q, plant.assembled), _filled(qd, 0.0)
         names = {*given_names(positions), *given_names(velocities)}
@@ -81,7 +94,27 @@ class InitialState:
         rates = np.where(np.isnan(qd), 0.0, qd)
         if not (closing or velocities is None or isinstance(velocities, Mapping)):
             qd[:] = np.nan  # a whole array is projected
+            self._start_motions(q, qd, mask)
         return self._loops.close((q, qd), rates, mask)
+
+    def _start_motions(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
+        """Write the start of prescribed motions to coordinates and velocities (count, n).
+
+        Raises:
+            MechanismError: another value is given.
+        """
+        mechanism = self._plant.mechanism
+        for name, motion in mechanism.motions.items():
+            columns = mechanism.position_names.index(name), mechanism.velocity_names.index(name)
+            for table, column, start in zip((q, qd), columns, motion.at(0.0), strict=True):
+                given = table[mask, column]
+                off = np.abs(np.where(np.isnan(given), start, given) - start)
+                if (off > STARTED * max(1.0, abs(start))).any():
+                    raise MechanismError(
+                        f"motion of {name!r}: found a start at {given[off.argmax()]:g}, expected "
+                        f"{start:g}, as the motion prescribes at 0 s"
+                    )
+                table[:, column] = start
 
     def _through_closing_joints(
         self,
@@ -126,6 +159,10 @@ def _filled(given: Array, others: Array | float) -> Array:
     return np.where(missing, others, given) if np.count_nonzero(missing) else given
 
 
+PLACED = 1e-12  # [m] move on terrain after which the bodies are placed
+MOST_MOVES = 200  # on terrain, where a move along z does not just close the gap along a normal
+
+
 class ContactGroup(NamedTuple):
     """Floating bodies that are placed as one, and the contacts, by index, of all they carry."""
 
@@ -142,11 +179,13 @@ class GroundPlacement:
 
     Attributes:
         possible: whether there is a ground, and a floating body with contacts.
+        moves: largest number of moves: on a plane one is exact.
     """
 
     def __init__(self, mechanism: Mechanism, coordinates: Coordinates) -> None:
         ground, groups = mechanism.ground, contact_groups(mechanism)
         self.possible = ground is not None and bool(groups)
+        self.moves = MOST_MOVES if mechanism.planes_of_ground > 1 else 1
         self._normal = np.zeros(3) if ground is None else np.asarray(ground.normal)
         self._contacts = len(mechanism.ground_contact_names)  # these come first
         self._groups = [
@@ -184,7 +223,8 @@ def contact_groups(mechanism: Mechanism) -> list[ContactGroup]:
         old, new = label[a], label[b]
         label = {root: new if name == old else name for root, name in label.items()}
     collisions = mechanism.collisions.values()
-    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c)]
+    planes = mechanism.planes_of_ground
+    contacts = [label[roots[c.body]] for c in collisions for _ in contact_names(c, planes)]
     groups = []
     for name in dict.fromkeys(label.values()):
         if name != label[WORLD] and name in contacts:

@@ -94,16 +94,21 @@ def acceleration_rows(accelerations: ArrayLike, count: int, dofs: int, single: b
 
 
 def point_rows(point: ArrayLike, count: int, single: bool) -> Array:
-    """Return points (count, 3) [m], given as one (3,) or one of each environment.
+    """Return points (count, 3) [m]; arguments and errors as of `vector_rows`."""
+    return vector_rows(point, count, single, "point")
+
+
+def vector_rows(vector: ArrayLike, count: int, single: bool, name: str) -> Array:
+    """Return vectors (count, 3), given as one (3,) or one of each environment.
 
     Raises:
         ValueError: wrong shape, or a value that is not finite.
     """
-    given = real_array(point, "point")
+    given = real_array(vector, name)
     if given.shape != (3,):
-        _check_rows(given, count, 3, single, ("point", "a coordinate"))
+        _check_rows(given, count, 3, single, (name, "a coordinate"))
     if not np.isfinite(given).all():
-        raise ValueError(f"point: found {given.tolist()}, expected finite numbers")
+        raise ValueError(f"{name}: found {given.tolist()}, expected finite numbers")
     return np.broadcast_to(given, (count, 3))
 
 

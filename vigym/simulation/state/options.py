@@ -114,9 +114,10 @@ def _irreversible_elements(mechanism: Mechanism) -> list[str]:
     """Describe the elements whose forces are not reversible in time."""
     joints = mechanism.joints.values()
     springs = mechanism.springs.values()
-    found = [f"joint {joint.name!r}, damped" for joint in joints if joint.damping > 0]
+    found = [f"joint {joint.name!r}, damped" for joint in joints if joint.is_damped]
     found += [f"joint {joint.name!r} with limits" for joint in joints if joint.limits is not None]
     found += [f"joint {joint.name!r} with friction" for joint in joints if joint.friction > 0]
     found += [f"spring {spring.name!r}, damped" for spring in springs if spring.damping > 0]
     found += [f"the motor of joint {name!r}" for name in mechanism.motors]
+    found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     return found + [f"contact {name!r}" for name in mechanism.contact_names]

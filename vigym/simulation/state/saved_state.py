@@ -60,8 +60,10 @@ class SavedState:
         Raises:
             ValueError: not a state of this mechanism.
         """
-        plant, present = self._plant, self._rows()
-        n, n_factors = present.shape[1], self._parameters.table.size
+        plant, n_factors = self._plant, self._parameters.table.size
+        state = self._with_same_wrenches(state, n_factors)
+        present = self._rows()
+        n = present.shape[1]
         given = state_rows(state, plant.count, (n, n + n_factors), plant.single)
         rows = np.where(mask[:, None], given[:, :n], present)
         lengths = np.linalg.norm(plant.state_quaternions(rows), axis=-1)
@@ -75,6 +77,25 @@ class SavedState:
         if not (factors > 0.0).all():
             raise ValueError(f"state: found a factor of {factors.min():g}, expected factors > 0")
         return rows, np.broadcast_to(factors, (plant.count, n_factors))
+
+    def _with_same_wrenches(self, state: ArrayLike, n_factors: int) -> ArrayLike:
+        """Return states with columns for held wrenches if the plant has them.
+
+        Where states have them and the plant does not, it gets room for them.
+        """
+        plant = self._plant
+        shape, width = np.shape(state), plant.wrench_width
+        n = plant.state_columns + 1 + self._readings.status_rows.shape[1]
+        if not shape or shape[-1] in (n, n + n_factors):
+            return state
+        if not plant.holds_wrenches and shape[-1] in (n + width, n + width + n_factors):
+            plant.enable_wrenches()
+        elif plant.holds_wrenches and shape[-1] in (n - width, n - width + n_factors):
+            rows = np.asarray(state, np.float64)
+            return plant.with_wrench_columns(rows.reshape(-1, shape[-1])).reshape(
+                *shape[:-1], shape[-1] + width
+            )
+        return state
 
     def _rows(self) -> Array:
         """Return the states (count, n) without factors."""

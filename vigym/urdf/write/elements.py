@@ -215,10 +215,13 @@ def _limit(joint: Joint, unlimited: bool) -> ET.Element | None:
 
 def _dynamics(joint: Joint) -> ET.Element | None:
     """Return <dynamics> without the values that are zero, None if it is empty."""
+    damping, stiffness = (
+        max(each.tolist(), default=0.0) for each in (joint.dof_damping, joint.dof_stiffness)
+    )
     values = {
-        "damping": joint.damping,
+        "damping": damping,
         "friction": joint.friction,
-        "spring_stiffness": joint.stiffness,
+        "spring_stiffness": stiffness,
         "spring_reference": joint.rest[0] if joint.rest else 0.0,
     }
     return _numbers_element("dynamics", {key: value for key, value in values.items() if value})

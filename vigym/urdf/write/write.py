@@ -193,6 +193,8 @@ def _faults(mech: Elements) -> Iterator[str]:
         found = "found bodies that touch each other, expected none"
         yield f"pair {a!r}, {b!r}: {found}; pair them again after loading"
     yield from _collision_faults(mech)
+    for motion in mech.motions.values():
+        yield f"motion of {motion.coordinate!r}: found a prescribed motion, expected none"
     for coupling in mech.couplings.values():
         for name in (coupling.joint, coupling.other):
             if name not in mech.joints:
@@ -247,6 +249,10 @@ def _joint_faults(joint: Joint, closes_loop: bool) -> Iterator[str]:
     if joint.limits is not None and not joint.joint_type.bounded:
         found = f"found limits {joint.limits.tolist()} on type {joint.type!r}"
         yield f"{found}, expected one of: {', '.join(_BOUNDED_TYPES)}"
+    for quantity in ("damping", "stiffness"):
+        value = getattr(joint, quantity)
+        if np.ndim(value):
+            yield f"found {quantity} {value.tolist()}, expected one number for all coordinates"
     if joint.armature:
         yield f"found armature {joint.armature:g}, expected 0"
     if joint.effort is not None and not np.isfinite(joint.effort):

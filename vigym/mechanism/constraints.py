@@ -1,0 +1,91 @@
+"""Constraints of a mechanism beside its joints: couplings, prescribed motions, skates, wheels."""
+
+from collections.abc import Callable
+
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.elements import bodies, checks, couplings, motors
+from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.motors import Motion
+
+
+class Constraints(Elements):
+    """Methods of `Mechanism` that add constraints which are no joints."""
+
+    def add_coupling(
+        self, name: str, type: str, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0
+    ) -> Coupling:
+        """Make one joint coordinate follow another: joint = ratio * other + offset.
+
+        Args:
+            name: unique among couplings.
+            type: "gear", "mimic", or "screw" for distance and angle of one cylindrical joint.
+            joint: position coordinate that follows, as in `position_names`, of a joint of the tree
+                without quaternion; it follows no other one.
+            other: coordinate that it follows.
+            ratio: not zero [unit of joint / unit of other]; of a screw pitch / (2 pi) [m/rad].
+            offset: [unit of joint].
+        """
+        checks.require_new_name(name, "coupling", self.couplings)
+        coupling = couplings.make_coupling(name, type, joint, other, ratio, offset)
+        self._index.check_coupling(coupling, lambda: self.tree_joints)
+        return self.couplings.add(name, coupling)
+
+    def add_motion(
+        self,
+        coordinate: str,
+        motion: Callable[[float], float] | tuple[ArrayLike, ArrayLike],
+        rate: Callable[[float], float] | None = None,
+    ) -> Motion:
+        """Prescribe the motion of a joint coordinate as a function of time.
+
+        The force that this takes is `sim.motion_forces`; its work counts as that of actuators.
+        Starts take coordinate and rate of the motion at time 0.
+
+        Args:
+            coordinate: position coordinate as in `position_names`, of a joint of the tree without
+                quaternion; neither its joint has a motor nor does it follow by a coupling.
+            motion: function of the time since reset [s] to a coordinate [rad, m], or (times,
+                values) of samples: a cubic between them, and rest before and behind.
+            rate: derivative of the function; by default differences over 2 ms before and behind.
+        """
+        checks.require_new_name(coordinate, "motion", self.motions)
+        new = motors.make_motion(coordinate, motion, rate)
+        self._index.check_motion(coordinate, self._motors, lambda: self.tree_joints)
+        return self.motions.add(coordinate, new)
+
+    def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
+        """Keep a point of a body from moving along a direction fixed in it (nonholonomic).
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name.
+            position: in the body frame (3,) [m].
+            direction: in the body frame (3,), scaled to length one.
+        """
+        checks.require_new_name(name, "skate", self.skates, self.wheels)
+        bodies.check_body(body, self.bodies, self.frames, f"skate {name!r}")
+        return self.skates.add(name, couplings.make_skate(name, body, position, direction))
+
+    def add_wheel(
+        self, name: str, body: str, position: ArrayLike, axis: ArrayLike, radius: float
+    ) -> Wheel:
+        """Let a wheel roll on the ground without slip (nonholonomic, no normal force).
+
+        A mechanism without a ground gets the plane z = 0; one made with `ground=False` has no
+        wheels.
+
+        Args:
+            name: unique among skates and wheels.
+            body: body name of the wheel, which turns.
+            position: centre in the body frame (3,) [m].
+            axis: in the body frame (3,), scaled to length one.
+            radius: [m], > 0.
+        """
+        checks.require_new_name(name, "wheel", self.skates, self.wheels)
+        bodies.check_body(body, self.bodies, self.frames, f"wheel {name!r}")
+        wheel = couplings.make_wheel(name, body, position, axis, radius)
+        self._add_default_ground()
+        bodies.require_ground(self.ground, f"wheel {name!r}")
+        return self.wheels.add(name, wheel)
