@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))  # the checkout's own package, installed or not
 app = import_module("vigym.cli.app").app
 BUILTIN = import_module("vigym.evaluation.builtin").BUILTIN
 ENVIRONMENTS = import_module("vigym.envs.registry").ENVIRONMENTS
+SHIPPED = import_module("vigym.policies.shipped")
 
 # file of the repository, or one section of it: its page
 PAGES = {
@@ -134,7 +135,28 @@ def fill_marks(text: str) -> str:
         text = text.replace("<!-- gallery -->", gallery())
     if "<!-- controllers -->" in text:
         text = text.replace("<!-- controllers -->", controllers())
+    if "<!-- trained -->" in text:
+        text = text.replace("<!-- trained -->", trained())
     return text
+
+
+def trained() -> str:
+    """Return the table of the policies that come with the package, from their cards."""
+    head = "| environment | seed | control steps | return | lowest, highest | success |"
+    lines = [head, "|---|---|---|---|---|---|"]
+    for entry in ENVIRONMENTS:
+        if entry.id not in SHIPPED.shipped_ids():
+            continue
+        card = SHIPPED.load_policy(entry.id).card
+        training, scores = card["training"], card["evaluation"]
+        returns = f"{scores['mean_return']:.1f} ± {scores['return_deviation']:.1f}"
+        ends = f"{scores['lowest_return']:.1f}, {scores['highest_return']:.1f}"
+        rate = scores["success_rate"]
+        success = "" if rate is None else f"{100.0 * rate:.0f} %"
+        link = f"[{name_of(entry.id)}](environments/{name_of(entry.id)}.md)"
+        cells = (link, training["seed"], training["control_steps"], returns, ends, success)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
 
 
 def page_of(target: str, anchor: str) -> str | None:

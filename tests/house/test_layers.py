@@ -20,6 +20,7 @@ ARROWS = {
     "urdf": {"captured_output", "mechanism", "spatial"},
     "render": {"captured_output", "core", "mechanism", "simulation", "spatial"},
     "control": {"mechanism", "simulation"},
+    "policies": set(),
     "envs": {
         "assets",
         "control",
@@ -31,8 +32,8 @@ ARROWS = {
         "urdf",
     },
     "wrappers": {"envs", "metrics"},
-    "evaluation": {"assets", "control", "core", "envs"},
-    "training": {"envs", "evaluation", "wrappers"},
+    "evaluation": {"assets", "control", "core", "envs", "policies"},
+    "training": {"envs", "evaluation", "policies", "wrappers"},
     "cli": {
         "assets",
         "baselines",
@@ -40,6 +41,7 @@ ARROWS = {
         "envs",
         "evaluation",
         "mechanism",
+        "policies",
         "render",
         "simulation",
         "training",
@@ -52,6 +54,7 @@ ARROWS = {
         "envs",
         "evaluation",
         "mechanism",
+        "policies",
         "simulation",
         "urdf",
         "wrappers",
@@ -74,6 +77,7 @@ LIBRARIES = {
     "urdf": {"numpy", "pybullet"},
     "render": {"numpy", "pybullet", "PIL", "pygame", "viser"},
     "control": {"numpy"},
+    "policies": {"numpy", "safetensors"},
     "envs": {"numpy", "gymnasium"},
     "wrappers": {"numpy", "gymnasium", "stable_baselines3", "tensordict", "torch"},
     "evaluation": {

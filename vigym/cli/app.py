@@ -21,6 +21,7 @@ COMMANDS = {
     "inspect": ("vigym.cli.inspect:command", "Describe a URDF file and its import."),
     "evaluate": ("vigym.cli.evaluate:command", "Score and compare controllers."),
     "train": ("vigym.cli.train:command", "Train a policy for an environment or a URDF file."),
+    "export": ("vigym.cli.export:command", "Write a trained policy as files without code."),
     "record": ("vigym.cli.record:command", "Record a video of an episode."),
     "view": ("vigym.cli.view:command", "Watch episodes in the browser or in a window."),
     "compare": ("vigym.cli.compare:command", "Compare integrators on a mechanism."),

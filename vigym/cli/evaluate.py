@@ -81,7 +81,10 @@ option_option = click.option(
     help="Environment option; may be repeated.",
 )
 environment_argument = click.argument("environment", metavar="ID|FILE")
-controller_help = "Name of `vigym list`, module:name, model.zip, or folder of a run"
+controller_help = (
+    "Name of `vigym list`, module:name, .safetensors of vigym export; or model.zip or folder of a "
+    "run, which can run code: only those that you trust"
+)
 controller_option = click.option(
     "-c",
     "--controller",
@@ -171,10 +174,14 @@ def command(
     A URDF FILE stands for vigym/Urdf-v0 with that file.
 
     A controller is a name of `vigym list`; module:name, a callable (observation, info -> action) or
-    a class or function that makes one; or a model saved by stable-baselines3. Parameters follow a
-    name: trot,frequency=2.5
+    a class or function that makes one; a .safetensors file of vigym export; or a model saved by
+    stable-baselines3. Parameters follow a name: trot,frequency=2.5
+
+    Code of module:name is run, and model.zip and folders of runs are read with pickle, which can
+    run code, too: name only those that you trust. .safetensors and "trained" run none.
 
     \b
+    vigym evaluate vigym/Pendulum-v0 -c trained
     vigym evaluate vigym/Minitaur-v0 -c trot
     vigym evaluate vigym/Minitaur-v0 -c trot -c trot,frequency=2.5 -c bound --plot gaits.png
     vigym evaluate vigym/Snake-v0 -o links=5 -c lateral_undulation --csv snake.csv

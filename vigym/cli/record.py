@@ -61,6 +61,7 @@ def command(
     No display is needed.
 
     \b
+    vigym record vigym/Pendulum-v0 -c trained
     vigym record vigym/Minitaur-v0 -c trot --seconds 3
     vigym record vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip --video up.mp4 -s 7
     vigym record robot.urdf -c zero --seconds 2 --video stand.gif

@@ -96,7 +96,7 @@ def command(
     vigym train vigym/Pendulum-v0 --timesteps 800000 --resume
     vigym evaluate vigym/Pendulum-v0 -c runs/Pendulum-v0-seed0/best/model.zip -c zero
     """  # noqa: D301
-    _require_libraries(tensorboard)
+    require_libraries(tensorboard)
     from vigym.training.run import TrainingRun, record, train
 
     name, options = find_environment(environment, options)
@@ -118,7 +118,7 @@ def command(
     return 0
 
 
-def _require_libraries(tensorboard: bool) -> None:
+def require_libraries(tensorboard: bool = False) -> None:
     """Raise ImportError for a missing library; UsageError for tensorboard."""
     missing = [package for name, package in NEEDED.items() if find_spec(name) is None]
     if missing:

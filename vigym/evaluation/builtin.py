@@ -22,7 +22,8 @@ from vigym.control.serpenoid import lateral_undulation
 from vigym.envs.tasks import snake, snake_sidewinding
 from vigym.evaluation.environments import task_env
 from vigym.evaluation.episodes import Array
-from vigym.evaluation.policies import Context, Controller, settable_parameters
+from vigym.evaluation.policies import Context, Controller, load_trained, settable_parameters
+from vigym.policies.shipped import shipped_ids
 
 MINITAUR, LEG = "vigym/Minitaur-v0", "vigym/MinitaurLeg-v0"
 QUADRUPED, COMMANDED = "vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"
@@ -140,6 +141,10 @@ def _swing_up(context: Context, **parameters: Any) -> Controller:
     return energy_swing_up.energy_swing_up(mechanism, **{**settings, **parameters})
 
 
+def _trained(context: Context) -> Controller:
+    return load_trained(context.id, context.env)
+
+
 def _entry(
     name: str, make: Callable[..., Controller], source: Any, summary: str, *ids: str
 ) -> BuiltinController:
@@ -181,6 +186,9 @@ BUILTIN = {
         _crawl(serpenoid.sidewinding, "waves sideways and upwards"),
         _crawl(serpenoid.rolling, "an arc that rolls on its side"),
         _crawl(serpenoid.linear_progression, "waves upwards alone"),
+        BuiltinController(
+            "trained", _trained, [], "the trained policy of the package", tuple(shipped_ids())
+        ),
         _entry("pd", _pd, pd.Pd, "hold a pose", *TORQUE_DRIVEN),
     )
 }

@@ -24,11 +24,13 @@ from vigym.evaluation.policies import (
     Controller,
     PerEpisodePolicy,
     load_model,
+    load_trained,
     raised_by_call,
     required_arguments,
     settable_parameters,
 )
 from vigym.evaluation.rllib import load_checkpoint
+from vigym.policies.network import ENDING
 
 BEST_MODEL = Path("best") / "model.zip"  # in the folder of a run of `vigym train`
 
@@ -38,8 +40,10 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
 
     Args:
         controller: name in `vigym.evaluation.builtin`, "module:name" (the working directory is
-            searched), path of a model.zip of stable-baselines3, folder of a run of `vigym train`
-            (its best model) or of RLlib (its newest checkpoint), checkpoint of RLlib, or callable.
+            searched), path of a .safetensors of `vigym export` or of a model.zip of
+            stable-baselines3, folder of a run of `vigym train` (its best model) or of RLlib (its
+            newest checkpoint), checkpoint of RLlib, or callable. Models, runs and checkpoints can
+            run code: name only those that you trust.
         context: environment and seeds of the episodes.
 
     Raises:
@@ -50,6 +54,8 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     if not isinstance(controller, str):
         return _policy(controller, {}, name, context)
     base, parameters = _parse(controller)
+    if base.endswith(ENDING):
+        return BatchedPolicy(load_trained(base, context.env), context, name)
     if base.endswith(".zip"):
         return BatchedPolicy(load_model(Path(base), context.env), context, name)
     if base not in BUILTIN and os.path.isdir(base):

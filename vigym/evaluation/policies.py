@@ -1,4 +1,4 @@
-"""Policies of episodes played side by side: controllers, and models of stable-baselines3.
+"""Policies of episodes played side by side: controllers, trained policies, saved models.
 
 `Context` describes the episodes to a controller; `required_arguments` and `settable_parameters`
 read the signature of a callable.
@@ -19,6 +19,8 @@ import gymnasium
 import numpy as np
 
 from vigym.evaluation.episodes import Array, Flags
+from vigym.policies.network import Network
+from vigym.policies.shipped import load_policy
 
 Controller = Callable[[Any, Mapping[str, Any]], Any]
 EXPECTED = (
@@ -159,12 +161,12 @@ class Model:
     batched = True
 
     def __init__(self, model: Any, normalisation: Any) -> None:
-        self.model, self._normalisation = model, normalisation
+        self.model, self.normalisation = model, normalisation
 
     def __call__(self, observation: Array, info: Mapping[str, Any]) -> Array:
         """Return the actions (n, n_actions) of observations (n, n_observations)."""
-        if self._normalisation is not None:
-            observation = self._normalisation.normalize_obs(observation)
+        if self.normalisation is not None:
+            observation = self.normalisation.normalize_obs(observation)
         actions: Array = self.model.predict(observation, deterministic=True)[0]
         return actions
 
@@ -188,13 +190,32 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
         hint = f"pip install torch {PACKAGES[library]}"
         raise ImportError(f"{path}: a model needs {PACKAGES[library]}: {hint}") from error
     model = getattr(module, algorithm).load(path, device="cpu")
-    for space in ("observation_space", "action_space"):
-        found, expected = getattr(model, space).shape, getattr(env, space).shape
-        if found != expected:
-            name = space.replace("_", " ")
-            raise ValueError(f"model {path}: found {name} {found}, expected {expected}")
+    shapes = model.observation_space.shape, model.action_space.shape
+    _check_shapes(f"model {path}", shapes, env)
     beside = normalisation_file(path.parent)
     return Model(model, None if beside is None else pickle.loads(beside.read_bytes()))
+
+
+def load_trained(policy: str, env: gymnasium.Env[Any, Any]) -> Network:
+    """Return the policy of an id, or of a file .safetensors; none of it is run as code.
+
+    Raises:
+        ValueError: no such policy, or one of other observations or actions than `env`.
+    """
+    network = load_policy(policy)
+    _check_shapes(f"policy {policy}", ((network.sizes[0],), (network.sizes[-1],)), env)
+    return network
+
+
+def _check_shapes(
+    element: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], env: gymnasium.Env[Any, Any]
+) -> None:
+    """Raise ValueError for shapes of observations and actions that are not those of `env`."""
+    for space, found in zip(("observation_space", "action_space"), shapes, strict=True):
+        expected = getattr(env, space).shape
+        if found != expected:
+            name = space.replace("_", " ")
+            raise ValueError(f"{element}: found {name} {found}, expected {expected}")
 
 
 def normalisation_file(folder: Path) -> Path | None:

@@ -127,6 +127,8 @@ def _figures(evaluation: Evaluation, success_rate: float | None) -> dict[str, fl
         "episodes": len(evaluation.rows),
         "mean_return": float(column("return_").mean()),
         "return_deviation": float(column("return_").std()),
+        "lowest_return": float(column("return_").min()),
+        "highest_return": float(column("return_").max()),
         "mean_length": float(column("length").mean()),
         "energy_balance": float(column("energy_balance").max()),
         "energy_change": float(column("energy_change").max()),

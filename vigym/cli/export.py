@@ -1,0 +1,51 @@
+"""Command `vigym export`: the policy of a run as files that run no code."""
+
+from pathlib import Path
+
+import click
+
+from vigym.cli.output import check_file, overwrite_option, print_table, spinner
+from vigym.cli.train import require_libraries
+from vigym.policies.network import ENDING
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--out", metavar="F", help="File to write.  [default: NAME.safetensors of the id]")
+@click.option(
+    "-n",
+    "--episodes",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Fresh episodes for the returns of the card.",
+)
+@overwrite_option
+def command(run: Path, out: str | None, episodes: int) -> int:
+    """Write the best policy of a finished RUN of vigym train as NAME.safetensors and NAME.json.
+
+    The first file has the weights, the second one, the card, the recipe, the seeds and the returns.
+    Reading them runs no code, unlike model.zip, and needs numpy alone. The policy consists of dense
+    layers on a vector of observations.
+
+    \b
+    vigym export runs/Pendulum-v0-seed0 --out mine.safetensors
+    vigym evaluate vigym/Pendulum-v0 -c mine.safetensors
+
+    RUN itself is read with pickle, which can run code: export only runs that you trust.
+    """  # noqa: D301
+    require_libraries()
+    from vigym.training.checkpoints import read_configuration
+    from vigym.training.export import export
+
+    name = read_configuration(run).get("env_id", "policy").rpartition("/")[2]
+    file = out or f"{name}{ENDING}"
+    check_file(file, "--out", (ENDING,))
+    check_file(str(Path(file).with_suffix(".json")), "--out")
+    with spinner(f"{episodes} episodes"):
+        network = export(run, Path(file), episodes)
+    figures = network.card["evaluation"]
+    rows = [[key.replace("_", " "), f"{figures[key]}"] for key in figures]
+    print_table(f"{network.card['env_id']}, {network.sizes} units", ["quantity", "value"], rows)
+    print(f"policy {file}, card {Path(file).with_suffix('.json')}")
+    return 0

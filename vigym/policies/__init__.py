@@ -1,0 +1,1 @@
+"""Trained policies as files that run no code, played with numpy alone."""
