@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import vigym
-from vigym import assets
 from vigym.cli.app import run
 from vigym.evaluation.builtin import BUILTIN
 from vigym.policies.shipped import FOLDER, shipped_ids
@@ -72,7 +71,7 @@ def test_a_policy_is_a_controller_by_name_by_file_and_as_an_object():
 def test_an_environment_without_a_policy_is_told_which_have_one(capsys):
     with pytest.raises(ValueError, match="found none of 'vigym/Urdf-v0', expected .*Pendulum-v0"):
         vigym.load_policy("vigym/Urdf-v0")
-    assert run(["evaluate", str(assets.path("four_bar")), "-c", "trained"]) == 1
+    assert run(["evaluate", "vigym/Quadruped-v0", "-c", "trained"]) == 1
     assert "works with vigym/" in capsys.readouterr().err
 
 

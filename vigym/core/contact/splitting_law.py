@@ -127,7 +127,7 @@ def update_contacts_splitting(d, per_h, prox, scale):
     Returns how far motion and laws are apart, the largest [N]: in velocities, as forces by the
     slopes without ``scale``, and in forces.
     """
-    velocity_law_error, force_law_error = d.full(0.0), d.full(0.0)
+    velocity_error, force_error = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
@@ -138,11 +138,11 @@ def update_contacts_splitting(d, per_h, prox, scale):
                 aside = 0.0 * off
             else:
                 aside, off = solve_contact_law(d, contact, scale * per_h * contact.effective_mass)
-            velocity_law_error = maximum(
-                velocity_law_error, where(contact.active, aside / scale, 0.0 * off)
+            velocity_error = maximum(
+                velocity_error, where(contact.active, aside / scale, 0.0 * off)
             )
-            force_law_error = maximum(force_law_error, where(contact.active, off, 0.0 * off))
-    return velocity_law_error, force_law_error
+            force_error = maximum(force_error, where(contact.active, off, 0.0 * off))
+    return velocity_error, force_error
 
 
 @phase(needs="contacts")
@@ -154,9 +154,9 @@ def start_contacts_sticking(d):
 
 
 @inline
-def balance_penalty(scale, number, velocity_law_error, force_law_error):
+def balance_penalty(scale, number, velocity_error, force_error):
     """Scale the slopes so that velocities and forces approach their laws evenly."""
     if number % PERIOD != PERIOD - 1:
         return scale
-    stiffer = where(velocity_law_error - UNEVEN * force_law_error, FASTER * scale, scale)
-    return where(force_law_error - UNEVEN * velocity_law_error, scale / FASTER, stiffer)
+    stiffer = where(velocity_error - UNEVEN * force_error, FASTER * scale, scale)
+    return where(force_error - UNEVEN * velocity_error, scale / FASTER, stiffer)

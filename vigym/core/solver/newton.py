@@ -251,7 +251,7 @@ def attempt(d, step, lanes, method, tolerance):
         moving = but_not(active, reopened)
         missed = take_step(d, step, length, moving, method.interior_point)
         kappa = reduce_relaxation(kappa, length, tight)
-        scale = balance_penalty(scale, number, found.velocity_law_error, found.force_law_error)
+        scale = balance_penalty(scale, number, found.velocity_error, found.force_error)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)

@@ -148,8 +148,8 @@ class Evaluation(NamedTuple):
         nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
         law_error: distance of the forces from their laws, scaled.
         max_step: largest part of the increment that stays inside the cones.
-        velocity_law_error: distance of velocities from the laws of a splitting, as a force [N].
-        force_law_error: distance of forces from the laws of a splitting [N].
+        velocity_error: distance of velocities from the laws of a splitting, as a force [N].
+        force_error: distance of forces from the laws of a splitting [N].
     """
 
     residual: Any
@@ -159,8 +159,8 @@ class Evaluation(NamedTuple):
     nonsmooth: Any
     law_error: Any
     max_step: Any
-    velocity_law_error: Any
-    force_law_error: Any
+    velocity_error: Any
+    force_error: Any
 
 
 @phase
@@ -292,7 +292,7 @@ def update_forces_after_increment(d, step, iteration):
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_inertial_force(d.wide, step.knot3, d.wide.full(step.h), length)
     inertial = max_over_body_lanes(inertial, one)
-    velocity_law_error, force_law_error = law_error, law_error
+    velocity_error, force_error = law_error, law_error
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
         law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
@@ -303,10 +303,10 @@ def update_forces_after_increment(d, step, iteration):
                 d, per_h, iteration.prox, iteration.kappa, speed
             )
         elif iteration.method.splitting:
-            velocity_law_error, force_law_error = update_contacts_splitting(
+            velocity_error, force_error = update_contacts_splitting(
                 d, per_h, iteration.prox, iteration.scale
             )
-            of_contacts = maximum(velocity_law_error, force_law_error)
+            of_contacts = maximum(velocity_error, force_error)
         else:
             of_contacts = update_contacts_projection(d, per_h, iteration.prox)
         law_error = maximum(law_error, of_contacts)
@@ -315,8 +315,8 @@ def update_forces_after_increment(d, step, iteration):
         inertial * per_force,
         law_error * per_force,
         max_step,
-        velocity_law_error,
-        force_law_error,
+        velocity_error,
+        force_error,
     )
 
 
@@ -361,12 +361,12 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
     law_error, max_step = o, o + 1.0
-    velocity_law_error, force_law_error = o, o
+    velocity_error, force_error = o, o
     any_nonsmooth = any_lane(nonsmooth)
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
-            inertial, law_error, max_step, velocity_law_error, force_law_error = (
+            inertial, law_error, max_step, velocity_error, force_error = (
                 update_forces_after_increment(d, step, iteration)
             )
             residual = where(nonsmooth, maximum(gap, inertial), residual)
@@ -379,13 +379,5 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
     return Evaluation(
-        residual,
-        rotation,
-        gap,
-        left,
-        nonsmooth,
-        law_error,
-        max_step,
-        velocity_law_error,
-        force_law_error,
+        residual, rotation, gap, left, nonsmooth, law_error, max_step, velocity_error, force_error
     )
