@@ -186,6 +186,11 @@ def test_motions_against_a_loop_or_a_motor_are_refused():
         Simulator(other, order=4)
     with pytest.raises(ValueError, match="linearize: found the prescribed motion of 'shoulder'"):
         Simulator(other).linearize()
+    for query in (Simulator(other).forward_dynamics, lambda: inverse_at_rest(Simulator(other))):
+        with pytest.raises(
+            ValueError, match="_dynamics: found the prescribed motion of 'shoulder'"
+        ):
+            query()
     with pytest.raises(MechanismError, match="motion of 'shoulder': found a start at 1, expected"):
         Simulator(other).reset({"shoulder": 1.0})
 
@@ -225,6 +230,14 @@ def test_wrong_wrenches_are_refused():
     sim.apply("upper", (1.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="linearize: found a held wrench"):
         sim.linearize()
+    for query in (sim.forward_dynamics, lambda: inverse_at_rest(sim)):
+        with pytest.raises(ValueError, match="_dynamics: found a held wrench"):
+            query()
+
+
+def inverse_at_rest(sim):
+    """Joint forces that hold a simulator's mechanism without acceleration."""
+    return sim.inverse_dynamics(0.0 * sim.joint_velocities)
 
 
 def driven(batch=None):

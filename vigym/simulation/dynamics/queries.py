@@ -47,6 +47,19 @@ class Dynamics:
             answers.update(zip(rows.tolist(), query(model, rows, knot), strict=True))
         return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
 
+    def require_no_inputs(self, name: str) -> None:
+        """Raise ValueError for motions and wrenches that the equations of joints have not.
+
+        Args:
+            name: of the method that is called, for the error.
+        """
+        for motion in self.plant.mechanism.motions:
+            raise ValueError(
+                f"{name}: found the prescribed motion of {motion!r}, expected a mechanism without"
+            )
+        if self.plant.any_wrench:
+            raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
+
     def _groups(self) -> list[tuple[JointDynamics, Rows]]:
         """Return the equations of every mechanism, and the environments that have it."""
         mechanisms = self._parameters.mechanisms
@@ -124,8 +137,10 @@ class DynamicsQueries:
 
         Raises:
             ValueError: inputs of the wrong shape or not finite, a target for a motor with an
-                electric model, a pose where loops leave more motions than elsewhere.
+                electric model, a prescribed motion, a held wrench, a pose where loops leave more
+                motions than elsewhere.
         """
+        self._dynamics.require_no_inputs("forward_dynamics")
         plant = self._dynamics.plant
         u = plant.torque_rows(torques)
         goals = plant.target_rows(targets)
@@ -153,8 +168,10 @@ class DynamicsQueries:
         Raises:
             ValueError: accelerations of the wrong shape, not finite, or that open a loop or
                 coupling (the error tells by how much); forces that actuators alone cannot give; a
-                pose where loops leave more motions than elsewhere.
+                prescribed motion, a held wrench, a pose where loops leave more motions than
+                elsewhere.
         """
+        self._dynamics.require_no_inputs("inverse_dynamics")
         plant = self._dynamics.plant
         n = plant.coordinates.tree_velocities
         given = acceleration_rows(accelerations, plant.count, n, plant.single)
