@@ -33,7 +33,7 @@ def test_list_names_every_environment(capsys):
     (minitaur,) = [
         line for line in out.splitlines() if line.strip().startswith("vigym/Minitaur-v0")
     ]
-    assert minitaur.endswith("trot bound pronk")
+    assert minitaur.endswith("trot bound pronk trained")
     rows = json.loads(said(capsys, "list", "--json", "-"))
     assert [row["id"] for row in rows] == [entry.id for entry in ENVIRONMENTS]
     assert rows[0]["steps"] == ENVIRONMENTS[0].max_episode_steps

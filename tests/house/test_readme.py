@@ -79,6 +79,12 @@ def check_dynamics(space: Space) -> None:
     assert abs(space["offset"]).max() < 1e-6
 
 
+def check_training(space: Space) -> None:
+    """Say whether the policy is that of its card, and the step was solved."""
+    assert space["policy"].card["evaluation"]["mean_return"] > 200.0
+    assert space["info"]["solver_converged"]
+
+
 # page: number of its programs, and what they have to show
 CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "README.md": (1, check_readme),
@@ -90,6 +96,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (1, check_mechanisms),
     "docs/pictures.md": (2, check_pictures),
+    "docs/training.md": (1, check_training),
 }
 
 
@@ -178,8 +185,8 @@ def made(folder: Path) -> set[str]:
 
 def test_the_five_minutes_run(tmp_path: Path) -> None:
     said = run_commands(section("Five minutes"), tmp_path)
-    assert len(said) == 4
-    assert {"trot.mp4", "pendulum.png"} <= made(tmp_path)
+    assert len(said) == 5
+    assert {"trot.mp4", "trained.mp4", "pendulum.png"} <= made(tmp_path)
 
 
 def test_a_file_becomes_a_trained_robot(tmp_path: Path) -> None:
