@@ -17,9 +17,9 @@ from vigym import assets
 from vigym.envs.registry import ENVIRONMENTS
 
 COUNT = 500
-STEPS = {"vigym/MinitaurLeg-v0": 200_000} | dict.fromkeys(
-    ["vigym/Minitaur-v0", "vigym/Snake-v0", "vigym/SnakeSidewinding-v0"], 50_000
-)
+WALKERS = "Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"
+STEPS = {"vigym/MinitaurLeg-v0": 200_000}
+STEPS |= {f"vigym/{name}-v0": 50_000 for name in WALKERS}
 
 
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)
