@@ -55,14 +55,14 @@ WRITERS = {
 @pytest.mark.parametrize("name", READERS)
 def test_an_unread_info_reads_as_its_entries(name):
     """Every way to read a dictionary finds the entries."""
-    info = Info(lambda: dict(ENTRIES))
+    info = Info.unread(lambda: dict(ENTRIES))
     assert READERS[name](info) == READERS[name](dict(ENTRIES))
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_an_unread_info_takes_entries(name):
     """Every way to change a dictionary leaves the other entries."""
-    info, expected = Info(lambda: dict(ENTRIES)), dict(ENTRIES)
+    info, expected = Info.unread(lambda: dict(ENTRIES)), dict(ENTRIES)
     WRITERS[name](info)
     WRITERS[name](expected)
     assert dict(info) == expected
@@ -71,7 +71,7 @@ def test_an_unread_info_takes_entries(name):
 def test_entries_are_computed_once_and_when_read():
     """Nothing is computed before the first use, and nothing twice."""
     calls = []
-    info = Info(lambda: calls.append(0) or dict(ENTRIES))
+    info = Info.unread(lambda: calls.append(0) or dict(ENTRIES))
     assert not calls
     assert info == ENTRIES
     assert info["a"] == 1.0
@@ -80,10 +80,10 @@ def test_entries_are_computed_once_and_when_read():
 
 def test_copies_are_of_the_same_type():
     """Gymnasium takes infos of different types for different, whether read or not."""
-    info = Info(lambda: dict(ENTRIES))
+    info = Info.unread(lambda: dict(ENTRIES))
     for copied in (copy.copy(info), copy.deepcopy(info), pickle.loads(pickle.dumps(info))):
         assert data_equivalence(copied, info)
-        assert data_equivalence(info, Info(lambda: dict(ENTRIES)))
+        assert data_equivalence(info, Info.unread(lambda: dict(ENTRIES)))
 
 
 @pytest.mark.parametrize("count", [None, 3])
@@ -104,3 +104,12 @@ def test_infos_read_later_are_of_their_own_step(name, count):
         runs.append(kept)
     for now, later in zip(*runs, strict=True):
         np.testing.assert_equal(dict(later), now)
+
+
+def test_it_is_made_as_a_dictionary_is():
+    """As libraries do that map nested dictionaries: by its type, from pairs or another dictionary."""
+    unread = Info.unread(lambda: dict(ENTRIES))
+    pairs = ((key, value) for key, value in unread.items())
+    for info in (type(unread)(pairs), Info(Info.unread(lambda: dict(ENTRIES))), Info(**ENTRIES)):
+        assert dict(info) == ENTRIES
+    assert dict(Info()) == {}

@@ -243,7 +243,7 @@ class EpisodeRunner:
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
         state = present_state(self.sim)
         terminated = self._terminated(quantities, state.converged, restarted)
-        info = Info(lambda: self.info(quantities, terms, torques, applied.clipped, state))
+        info = Info.unread(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         return StepResult(self.observe(quantities), reward, terminated, info)

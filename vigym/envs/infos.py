@@ -6,7 +6,7 @@ environments `key` is valid, as in Gymnasium.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +24,36 @@ _READERS = (
 
 
 class Info(Infos):
-    """Dictionary whose entries are computed at its first use.
+    """Dictionary whose entries may be computed at its first use, see `Info.unread`.
 
-    Until then it has one entry, for compiled code that goes past the methods of a dictionary:
-    Python's `json` asks whether it is empty, and then for its `items`.
-
-    Args:
-        compute: returns the entries, from values that later steps leave as they are.
+    Libraries that map nested dictionaries make new ones by its type: it is called as `dict` is.
     """
 
     __slots__ = ("_compute",)
+    _compute: Callable[[], Infos] | None
 
-    def __init__(self, compute: Callable[[], Infos]) -> None:
-        super().__init__(unread=None)
-        self._compute: Callable[[], Infos] | None = compute
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return an info without entries and without any to compute."""
+        info = super().__new__(cls)
+        info._compute = None
+        return info
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (dict(self),)
+        return Info, (dict(self),)
+
+    @classmethod
+    def unread(cls, compute: Callable[[], Infos]) -> Self:
+        """Return an info whose entries are computed at its first use.
+
+        Until then it has one entry, for compiled code that goes past the methods of a dictionary:
+        Python's `json` asks whether it is empty, and then for its `items`.
+
+        Args:
+            compute: returns the entries, from values that later steps leave as they are.
+        """
+        info = cls(unread=None)
+        info._compute = compute
+        return info
 
     def fill(self) -> None:
         """Compute the entries, unless they are there."""
@@ -50,11 +63,6 @@ class Info(Infos):
         self._compute = None  # what it holds is no longer needed
         dict.clear(self)
         dict.update(self, entries)
-
-
-def _restored(entries: Infos) -> Info:
-    """Return the copy of an info."""
-    return Info(lambda: entries)
 
 
 def _filling(name: str) -> Callable[..., Any]:
@@ -79,7 +87,7 @@ def with_masks(info: Infos, mask: Flags) -> Infos:
 
 def unread_info(info: Infos, keys: Sequence[str] | None, mask: Flags) -> Infos:
     """Return the entries of some keys (None: all) with masks, made when they are read."""
-    return Info(lambda: with_masks(selected_info(info, keys), mask))
+    return Info.unread(lambda: with_masks(selected_info(info, keys), mask))
 
 
 def masked_info(info: Infos, mask: Flags) -> Infos:
