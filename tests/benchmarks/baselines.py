@@ -105,7 +105,7 @@ def multiplier_row(name: str, mech: Mechanism, general: int, printed: str) -> li
     rows = best(system.rows.place, x, R)
     factor = best(sparse.sparse_factor, system.H)
     solution = best(sparse.sparse_solve, system.factors, z)
-    loops = system._loop_rows()
+    loops = system.rows.matrix(~system.primary)
     draw = np.random.default_rng(0).normal(size=(general, *loops.shape[1:]))
     pushes = np.concatenate([loops, draw])
     auxiliary = best(Auxiliary, system, pushes) if len(pushes) else 0.0
