@@ -16,6 +16,9 @@ from vigym.evaluation.speed.timing import table
 
 OURS, THEIRS, THIRD = "#1f5fa8", "#c8402f", "#d9a21b"  # colours of vigym and of other methods
 QUICK, PAGE, FULL = "quick", "page", "full"  # sizes: of a test, of the page, of the paper
+ROUNDS = 20  # of a short job
+# functions that restore the start and make the steps, and the number of steps
+Run = tuple[Callable[[], object], Callable[[], object], int]
 
 
 def command(main: Callable[[str, str], object]) -> None:
@@ -43,6 +46,13 @@ def panels(rows: int, columns: int, titles: Sequence[str]) -> tuple[Figure, list
     return figure, axes
 
 
+def over(panel: Axes, counts: Sequence[int], name: str, value: str) -> None:
+    """Label logarithmic axes of values over numbers of things."""
+    panel.set(xscale="log", xlabel=name, ylabel=value)
+    panel.set_xticks(list(counts), [str(count) for count in counts])
+    panel.minorticks_off()
+
+
 def save(figure: Figure, out: str) -> None:
     """Write a figure, with a legend in each panel that has labels."""
     for panel in figure.axes:
@@ -60,16 +70,26 @@ def report(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> No
 def _cell(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(_cell(each) for each in value)
-    return value if isinstance(value, str) else f"{value:.3g}"
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:.3g}"  # nothing: not known
 
 
-def step_times(
-    runs: Sequence[tuple[Callable[[], Any], Callable[[], Any], int]], repeats: int
-) -> list[float]:
+def repeated(job: Callable[[], object]) -> Run:
+    """Return a run that does a job several times."""
+
+    def run() -> None:
+        for _ in range(ROUNDS):
+            job()
+
+    return dict, run, ROUNDS
+
+
+def step_times(runs: Sequence[Run], repeats: int) -> list[float]:
     """Return the least processor time of a step [s] of runs that take turns.
 
     Args:
-        runs: (function that restores the start, function that makes the steps, number of steps).
+        runs: what is timed.
         repeats: number of turns, beside one that compiles.
     """
     found = []

@@ -8,9 +8,11 @@ d  largest scaled residual after each iteration of one step: 1, 10 and 100 links
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, panels, report, save, step_times
+from _figure import command, over, panels, repeated, report, save, step_times
 from _loop_rows import LoopRows
 from _mechanisms import chain, linkage
 from matplotlib.axes import Axes
@@ -37,7 +39,7 @@ def energy(panel: Axes, size: str) -> list[Row]:
         early, *_, late = (float(part.mean()) for part in np.array_split(run.energies[1:], 10))
         lines.append(("a", f"{run.method}: mean error of the first tenth [J]", early, ""))
         printed = "constant" if run.method == "vigym" else "grows"
-        lines.append(("a", f"{run.method}: of the last tenth [J]", late, printed))
+        lines.append(("a", f"{run.method}: mean error of the last tenth [J]", late, printed))
     panel.set(xlabel="time [min]", ylabel="energy minus initial energy [J]")
     panel.set_yscale("symlog", linthresh=0.1)
     return lines
@@ -75,6 +77,11 @@ def dense(blocks: sparse.Blocks) -> np.ndarray:
     return H
 
 
+def solve(blocks: sparse.Blocks, z: np.ndarray) -> np.ndarray:
+    """Return the solution of a sparse system, factors included."""
+    return np.asarray(sparse.sparse_solve(sparse.sparse_factor(blocks), z))
+
+
 def newton_step(panel: Axes, size: str) -> list[Row]:
     """Draw and return times of one linear system of chains, sparse and dense."""
     times = []
@@ -85,18 +92,12 @@ def newton_step(panel: Axes, size: str) -> list[Row]:
         H = dense(blocks)
         z, right = np.ones((len(blocks.parent), 6)), np.ones(len(H))
 
-        def solve(blocks: sparse.Blocks = blocks, z: np.ndarray = z) -> object:
-            return sparse.sparse_solve(sparse.sparse_factor(blocks), z)
-
-        def solve_dense(H: np.ndarray = H, right: np.ndarray = right) -> object:
-            return np.linalg.solve(H, right)
-
-        runs = [(lambda: None, job, 1) for job in (solve, solve_dense)]
-        times.append(step_times(runs, 1 if size == QUICK else 5))
+        runs = [repeated(partial(solve, blocks, z)), repeated(partial(np.linalg.solve, H, right))]
+        times.append(step_times(runs, 1 if size == QUICK else 3))
     found = 1e3 * np.array(times)
     for column, label, color in ((0, "sparse", OURS), (1, "dense", THEIRS)):
         panel.loglog(LINKS[size], found[:, column], "o-", color=color, label=label)
-    panel.set(xlabel="links", ylabel="linear system of a Newton step [ms]")
+    over(panel, LINKS[size], "links", "linear system of a Newton step [ms]")
     return [
         ("c", f"{n} links: dense / sparse", float(b / a), "")
         for n, (a, b) in zip(LINKS[size], found, strict=True)

@@ -7,11 +7,11 @@ with compiled Julia; here the explicit method is Python around compiled recursio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, command, panels, report, save, step_times
+from _figure import FULL, OURS, PAGE, QUICK, THEIRS, Run
+from _figure import command, over, panels, report, save, step_times
 from _loop_rows import LoopRows
 from _mechanisms import arc, linkage
 
@@ -20,9 +20,8 @@ from vigym.baselines import Method, Product, RungeKutta4, StepError
 
 STEP, SECONDS = 0.01, 10.0  # of 1000 steps [s]
 LARGER = (8, 4, 2, 1)  # steps of the explicit method to try, over STEP
-LINKS = {QUICK: (4, 8), PAGE: (2, 4, 8, 16, 32, 64), FULL: (2, 4, 8, 16, 32, 64, 100)}
+LINKS = {QUICK: (2, 4), PAGE: (2, 4, 8, 16, 32, 64), FULL: (2, 4, 8, 16, 32, 64, 100)}
 Cell = tuple[str, bool, str]  # joints, whether closed, method
-Run = tuple[Callable[[], object], Callable[[], object], int]
 
 
 def explicit(count: int, kind: str, closed: bool, step: float) -> Method:
@@ -73,7 +72,7 @@ def main(out: str = "mc_5_pendulums.png", size: str = PAGE) -> dict[Cell, list[f
         for kind in ("revolute", "spherical")
         for name in ("vigym", "explicit")
     ]
-    seconds = {QUICK: 0.32, PAGE: 0.96, FULL: SECONDS}[size]
+    seconds = {QUICK: 0.16, PAGE: 0.96, FULL: SECONDS}[size]
     times: dict[Cell, list[float]] = {cell: [] for cell in cells}
     for count in LINKS[size]:
         runs = timed_runs(count, cells, seconds)
@@ -84,7 +83,7 @@ def main(out: str = "mc_5_pendulums.png", size: str = PAGE) -> dict[Cell, list[f
         style = "--" if kind == "revolute" else "-"
         color = OURS if name == "vigym" else THEIRS
         axes[closed].loglog(LINKS[size], found, style, color=color, label=f"{name}, {kind}")
-        axes[closed].set(xlabel="links", ylabel="time of 10 s [s]")
+        over(axes[closed], LINKS[size], "links", "time of 10 s [s]")
     save(figure, out)
     head = ["", *(f"{count} links" for count in LINKS[size]), "slope of the last two"]
     slopes = [np.log2(found[-1] / found[-2]) / np.log2(LINKS[size][-1] / LINKS[size][-2])

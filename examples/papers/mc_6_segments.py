@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, command, panels, report, save, step_times
+from _figure import FULL, OURS, PAGE, QUICK, THEIRS
+from _figure import command, over, panels, report, save, step_times
 from _mechanisms import segments
 
 import vigym
@@ -20,7 +21,7 @@ STEP = 0.01  # [s]
 SEGMENTS = {QUICK: (1, 2), PAGE: (1, 2, 4, 8, 16), FULL: (1, 2, 4, 8, 16, 32)}
 SECONDS = {QUICK: 2.0, PAGE: 10.0, FULL: 10.0}
 MULTIPLIERS = {QUICK: 2, PAGE: 4, FULL: 8}  # most segments by multipliers: dense in their loops
-HEAD = ["segments", "1000 steps [s]", "iterations a step", "energy error [J]", "gap [m]"]
+HEAD = ["segments", "1000 steps [s]", "iterations a step", "energy error [J per link]", "gap [m]"]
 
 
 def main(out: str = "mc_6_segments.png", size: str = PAGE) -> list[list[float | str]]:
@@ -34,23 +35,24 @@ def main(out: str = "mc_6_segments.png", size: str = PAGE) -> list[list[float | 
         sim = vigym.Simulator(mech, STEP)
         run = simulate("vigym", mech, setting)
         (each,) = step_times([(sim.reset, partial(sim.step, substeps=steps), steps)], repeats)
-        shade = dict(label=f"{count}", alpha=0.4 + 0.6 / count, linewidth=0.8)
-        energy.plot(run.times, run.energies, color=OURS, **shade)
+        shade = dict(label=f"{count} segments", alpha=0.4 + 0.6 / count, linewidth=0.8)
+        energy.plot(run.times, run.energies / (4 * count), color=OURS, **shade)
         gap.semilogy(run.times[1:], np.maximum(run.gaps[1:], 1e-17), color=OURS, **shade)
         found = "not run"
         if count <= MULTIPLIERS[size]:
             with np.errstate(over="ignore"):  # of the energies of what comes apart
                 other = simulate("multipliers", mech, setting)
             gaps = np.clip(other.gaps[1:], 1e-17, 10.0)
-            gap.semilogy(other.times[1:], gaps, color=THEIRS, **shade)
+            gap.semilogy(other.times[1:], gaps, color=THEIRS)
             fails = f"fails at {other.steps * STEP:.3g} s"
             found = fails if other.failure else f"gap {other.gaps[-1]:.1e} m"
-        error, largest = float(np.abs(run.energies).max()), float(run.gaps.max())
+        error = float(np.abs(run.energies).max()) / (4 * count)
+        largest = float(run.gaps.max())
         rows.append([str(count), 1000 * each, run.iterations, error, largest, found])
         assert run.failure is None
     time.loglog(SEGMENTS[size], [row[1] for row in rows], "o-", color=OURS)
-    time.set(xlabel="segments", ylabel="s")
-    energy.set(xlabel="time [s]", ylabel="energy minus initial energy [J]")
+    over(time, SEGMENTS[size], "segments", "s")
+    energy.set(xlabel="time [s]", ylabel="energy minus initial energy [J per link]")
     gap.set(xlabel="time [s]", ylabel="m; red: multipliers of accelerations")
     save(figure, out)
     report("MC Fig. 6, SIM Fig. 9a", [*HEAD, "multipliers of accelerations"], rows)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD, command, panels, report, save
+from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
+from _figure import command, over, panels, report, save
 from _mechanisms import chain
 
 from vigym.baselines import METHODS, StepError
@@ -50,7 +51,7 @@ def main(
         for name in COLORS
     }
     for panel, tolerance in zip(axes, TOLERANCES, strict=True):
-        for name, color in COLORS.items():
+        for height, (name, color) in enumerate(COLORS.items()):
             outcomes = [found[name, count, tolerance] for count in LINKS[size]]
             times = [1000.0 * seconds for _, seconds, _ in outcomes]
             panel.loglog(LINKS[size], times, "o-", color=color, label=name)
@@ -59,8 +60,9 @@ def main(
                 for count, (_, _, step) in zip(LINKS[size], outcomes, strict=True)
                 if step is not None
             ]
-            panel.plot(failed, [1.0] * len(failed), "x", color=color, markersize=11)
-        panel.set(xlabel="links", ylabel="1000 steps [s]; x: fails", ylim=(5e-3, 2e2))
+            panel.plot(failed, [5.0 * 2.0**height] * len(failed), "x", color=color, markersize=11)
+        panel.set(ylim=(5e-3, 2e2))
+        over(panel, LINKS[size], "links", "1000 steps [s]; x: fails")
     save(figure, out)
     rows = []
     for count in LINKS[size]:

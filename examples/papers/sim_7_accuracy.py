@@ -23,7 +23,7 @@ from vigym.baselines.compare import Setting, compare
 from vigym.mechanism.elements.shapes import Box
 
 SIDE, HEIGHT = 0.5, 0.4  # of the cube, below it at the start [m]
-FINE = 1e-3  # [s] step of the reference of c
+FINE = 5e-3  # [s] step of the reference of c
 XML = f"""<mujoco><option timestep="0.01"/><worldbody><geom type="plane" size="2 2 1"/>
 <body pos="0 0 {HEIGHT + SIDE / 2}"><freejoint/>
 <geom type="box" size="{SIDE / 2} {SIDE / 2} {SIDE / 2}" mass="1"/></body></worldbody></mujoco>"""
@@ -61,7 +61,7 @@ def loop(panel: Axes, size: str) -> list[Row]:
 
 def energy(panel: Axes, size: str) -> list[Row]:
     """Draw and return energy errors of a double pendulum."""
-    setting = Setting(0.01, 60.0 if size == QUICK else 600.0)
+    setting = Setting(0.01, 30.0 if size == QUICK else 600.0)
     rows: list[Row] = []
     runs = compare(chain(2, np.pi / 2), ["vigym", "heun"], setting)
     for run, color in zip(runs, (OURS, THEIRS), strict=True):
@@ -84,7 +84,7 @@ def damped() -> vigym.Mechanism:
 
 def dissipation(panel: Axes) -> list[Row]:
     """Draw energies of a damped pendulum; return the largest differences from small steps."""
-    methods = [("runge-kutta 4, 1 ms", "rk4", FINE), ("vigym", "vigym", 0.1)]
+    methods = [("runge-kutta 4, 5 ms", "rk4", FINE), ("vigym", "vigym", 0.1)]
     methods.append(("explicit-euler", "explicit-euler", 0.1))
     energies = {}
     for name, key, step in methods:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THIRD, command, panels, report, save, step_times
+from _figure import FULL, OURS, PAGE, QUICK, THIRD
+from _figure import command, over, panels, report, save, step_times
 
 import vigym
 
@@ -54,8 +55,9 @@ def main(out: str = "sim_8_spheres.png", size: str = PAGE) -> dict[str, list[lis
         found[solver] = [list(values) for values in zip(*columns, strict=True)]
         time.loglog(SPHERES[size], found[solver][0], "o-", color=color, label=solver)
         iterations.semilogx(SPHERES[size], found[solver][1], "o-", color=color, label=solver)
-    time.set(xlabel="spheres", ylabel="s")
-    iterations.set(xlabel="spheres", ylim=(0.0, None))
+    over(time, SPHERES[size], "spheres", "s")
+    over(iterations, SPHERES[size], "spheres", "")
+    iterations.set_ylim(0.0)
     save(figure, out)
     names = ("1000 steps [s]", "iterations of a step", "below the ground at the end [m]")
     printed = ("linear", "", "practically none; MuJoCo 0.1 m, none above 44 spheres")

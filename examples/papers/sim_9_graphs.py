@@ -11,7 +11,8 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD, command, panels, report, save, step_times
+from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
+from _figure import command, over, panels, repeated, report, save, step_times
 
 import vigym
 
@@ -67,7 +68,7 @@ def times_of(shape: tuple[int, ...], repeats: int) -> list[float]:
         iterations.append(int(status.iterations))
         runs.append((sim.reset, partial(sim.step, substeps=steps), 1))
     matrix = np.random.default_rng(0).normal(size=(6 * len(mech.bodies),) * 2)
-    runs.append((dict, partial(np.linalg.solve, matrix, matrix[0]), 1))
+    runs.append(repeated(partial(np.linalg.solve, matrix, matrix[0])))
     times = step_times(runs, repeats)
     return [1e3 * t / n for t, n in zip(times, [*iterations, 1], strict=True)]
 
@@ -82,7 +83,7 @@ def main(out: str = "sim_9_graphs.png", size: str = PAGE) -> dict[str, list[list
         found[graph] = times
         for (name, color), column in zip(METHODS.items(), np.transpose(times), strict=True):
             panel.loglog(counts, column, "o-", color=color, label=name)
-        panel.set(xlabel="bodies", ylabel="ms")
+        over(panel, counts, "bodies", "ms")
         for count, (local, tail, dense) in zip(counts, times, strict=True):
             rows.append([graph, str(count), local, tail, dense, dense / local])
     save(figure, out)
