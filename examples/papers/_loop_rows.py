@@ -44,7 +44,8 @@ class LoopRows(RungeKutta4):
         lacking = J @ free + (later - earlier) / (2.0 * NUDGE)
         if not np.isfinite([*(J @ answers).ravel(), *lacking]).all():
             return np.full_like(rates, np.nan)  # LAPACK would refuse them; `Method.step` tells it
-        return free - answers @ np.linalg.lstsq(J @ answers, lacking, rcond=1e-10)[0]
+        result: Array = free - answers @ np.linalg.lstsq(J @ answers, lacking, rcond=1e-10)[0]
+        return result
 
     def _slope(self, y: Array) -> Array:
         q, rates = np.split(y, [len(self._q)])

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, over, panels, repeated, report, save, step_times
 from _mechanisms import add_rod, chain, linkage, pin
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 import vigym
 from vigym.baselines import METHODS, Multipliers
@@ -24,8 +22,8 @@ from vigym.baselines.multipliers import Auxiliary, MaximalSystem
 from vigym.baselines.sparse import sparse_factor, sparse_solve
 
 FOUR_BAR = [(0.0, 0.0), (-0.2, -0.9), (0.9, -1.2), (1.2, 0.0)]
-SECONDS = {QUICK: 5.0, PAGE: 100.0, FULL: 100.0}  # of the drift
-BODIES = {QUICK: (10, 20), PAGE: (50, 100, 200, 400), FULL: (50, 100, 200, 400)}
+SECONDS = {fig.QUICK: 5.0, fig.PAGE: 100.0, fig.FULL: 100.0}  # of the drift
+BODIES = {fig.QUICK: (10, 20), fig.PAGE: (50, 100, 200, 400), fig.FULL: (50, 100, 200, 400)}
 AUXILIARY = (1, 3, 12, 48)
 
 
@@ -57,7 +55,7 @@ def placed(mech: vigym.Mechanism) -> MaximalSystem:
     return method.system
 
 
-def dense(system: MaximalSystem) -> Callable[[], NDArray[np.float64]]:
+def dense(system: MaximalSystem) -> Callable[[], object]:
     """Return a function that makes and factorises J M^-1 J' of the tree, all dense."""
     J = system.rows.matrix(system.primary)
     answers = system.answers(J)
@@ -78,7 +76,7 @@ def measured(mech: vigym.Mechanism, general: int) -> tuple[str, list[float]]:
         partial(Auxiliary, system, pushes) if len(pushes) else dict,
         dense(system),
     ]
-    times = step_times([repeated(job) for job in jobs], 3)
+    times = fig.step_times([fig.repeated(job) for job in jobs], 3)
     return f"{int(system.primary.sum())} + {len(pushes)}", [1e3 * t for t in times]
 
 
@@ -94,16 +92,20 @@ def systems(panel: Axes, size: str) -> list[list[str | float]]:
         ("chain", balls(254), 0, ""),
     ]
     rows: list[list[str | float]] = []
-    for name, mech, general, printed in cases[: 3 if size == QUICK else None]:
+    for name, mech, general, printed in cases[: 3 if size == fig.QUICK else None]:
         count, times = measured(mech, general)
         factor, solution, auxiliary, whole = times
         ratios = [factor / solution, whole / (factor + solution)]
         rows.append([name, count, factor, solution, auxiliary, whole, *ratios, printed])
     chains = [row for row in rows if row[0] == "chain"]
     sizes = [int(str(row[1]).split()[0]) for row in chains]
-    for column, label, color in ((2, "factors", OURS), (3, "solution", THIRD), (5, "dense", THEIRS)):
+    for column, label, color in (
+        (2, "factors", fig.OURS),
+        (3, "solution", fig.THIRD),
+        (5, "dense", fig.THEIRS),
+    ):
         panel.loglog(sizes, [row[column] for row in chains], "o-", color=color, label=label)
-    over(panel, sizes, "multipliers of a chain", "ms")
+    fig.over(panel, sizes, "multipliers of a chain", "ms")
     return rows
 
 
@@ -113,18 +115,18 @@ def auxiliary(panel: Axes, size: str) -> list[list[str | float]]:
     for count in BODIES[size]:
         system = placed(chain(count, 0.0, 0.3, "spherical"))
         draw = np.random.default_rng(0).normal(size=(max(AUXILIARY), count + 1, 6))
-        runs = [repeated(partial(Auxiliary, system, draw[:k].copy())) for k in AUXILIARY]
-        rows.append([str(count), *(1e3 * t for t in step_times(runs, 2))])
+        runs = [fig.repeated(partial(Auxiliary, system, draw[:k].copy())) for k in AUXILIARY]
+        rows.append([str(count), *(1e3 * t for t in fig.step_times(runs, 2))])
     for k, column in zip(AUXILIARY, list(zip(*rows, strict=True))[1:], strict=True):
         panel.loglog(BODIES[size], column, "o-", label=f"{k} rows")
-    over(panel, BODIES[size], "bodies", "ms")
+    fig.over(panel, BODIES[size], "bodies", "ms")
     return rows
 
 
 def drift(panel: Axes, size: str) -> list[list[str | float]]:
     """Draw gaps of a four-bar; return them at three times."""
     rows: list[list[str | float]] = []
-    for name, color in (("multipliers", THEIRS), ("baumgarte", THIRD), ("vigym", OURS)):
+    for name, color in (("multipliers", fig.THEIRS), ("baumgarte", fig.THIRD), ("vigym", fig.OURS)):
         method = METHODS[name](linkage(FOUR_BAR, closed=True), 0.01)
         gaps = []
         for _ in range(round(SECONDS[size] / 0.01)):
@@ -137,20 +139,20 @@ def drift(panel: Axes, size: str) -> list[list[str | float]]:
     return rows
 
 
-def main(out: str = "bar_table.png", size: str = PAGE) -> dict[str, list[list[str | float]]]:
+def main(out: str = "bar_table.png", size: str = fig.PAGE) -> dict[str, list[list[str | float]]]:
     """Draw three panels; print and return the three tables."""
-    figure, (a, b, c) = panels(1, 3, ["multipliers", "auxiliary rows", "drift of a four-bar"])
+    figure, (a, b, c) = fig.panels(1, 3, ["multipliers", "auxiliary rows", "drift of a four-bar"])
     found = {"systems": systems(a, size), "auxiliary": auxiliary(b, size), "drift": drift(c, size)}
-    save(figure, out)
+    fig.save(figure, out)
     head = ["system", "multipliers", "factors", "solution", "auxiliary", "dense"]
     head += ["factors / solution", "dense / sparse", "BAR, without rows of J"]
-    report("BAR 9 [ms]; in the paper factors / solution is about 4", head, found["systems"])
+    fig.report("BAR 9 [ms]; in the paper factors / solution is about 4", head, found["systems"])
     head = ["bodies", *(f"{k} rows" for k in AUXILIARY)]
-    report("\nauxiliary rows [ms]: O(n k) + O(k^3)", head, found["auxiliary"])
+    fig.report("\nauxiliary rows [ms]: O(n k) + O(k^3)", head, found["auxiliary"])
     ends = [f"{SECONDS[size] / part:g} s" for part in (100, 10, 1)]
-    report("\ngap of a four-bar, step 10 ms [m]", ["method", *ends], found["drift"])
+    fig.report("\ngap of a four-bar, step 10 ms [m]", ["method", *ends], found["drift"])
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

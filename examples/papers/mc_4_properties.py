@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, over, panels, repeated, report, save, step_times
 from _loop_rows import LoopRows
 from _mechanisms import chain, linkage
 from matplotlib.axes import Axes
@@ -22,8 +21,12 @@ from vigym.baselines import Method, Multipliers, Product, sparse
 from vigym.baselines.compare import Setting, compare
 
 STEP = 0.01  # [s]
-SECONDS = {QUICK: 60.0, PAGE: 3600.0, FULL: 3600.0}  # of a
-LINKS = {QUICK: (4, 16), PAGE: (2, 5, 10, 20, 50, 100, 200), FULL: (2, 5, 10, 20, 50, 100, 200)}
+SECONDS = {fig.QUICK: 60.0, fig.PAGE: 3600.0, fig.FULL: 3600.0}  # of a
+LINKS = {
+    fig.QUICK: (4, 16),
+    fig.PAGE: (2, 5, 10, 20, 50, 100, 200),
+    fig.FULL: (2, 5, 10, 20, 50, 100, 200),
+}
 LOOP = [(0.0, 0.0), (-0.3, -0.9), (0.3, -1.5), (0.9, -0.8), (0.8, 0.0)]  # four links on the world
 Row = tuple[str, str, float | list[float], str]  # panel, quantity, here, in the paper
 
@@ -33,7 +36,9 @@ def energy(panel: Axes, size: str) -> list[Row]:
     setting = Setting(STEP, SECONDS[size])
     lines: list[Row] = []
     for run, color in zip(
-        compare(chain(2, np.pi / 2), ["vigym", "heun"], setting), (OURS, THEIRS), strict=True
+        compare(chain(2, np.pi / 2), ["vigym", "heun"], setting),
+        (fig.OURS, fig.THEIRS),
+        strict=True,
     ):
         panel.plot(run.times / 60.0, run.energies, color=color, label=run.method, linewidth=0.7)
         early, *_, late = (float(part.mean()) for part in np.array_split(run.energies[1:], 10))
@@ -49,10 +54,13 @@ def drift(panel: Axes, size: str) -> list[Row]:
     """Draw and return the gap of a loop of four links over time."""
     lines: list[Row] = []
     ours = Product(linkage(LOOP, closed=True), STEP)
-    methods: dict[str, Method] = {"vigym": ours, "rows of accelerations": LoopRows(linkage(LOOP), STEP)}
-    for (name, method), color in zip(methods.items(), (OURS, THEIRS), strict=True):
+    methods: dict[str, Method] = {
+        "vigym": ours,
+        "rows of accelerations": LoopRows(linkage(LOOP), STEP),
+    }
+    for (name, method), color in zip(methods.items(), (fig.OURS, fig.THEIRS), strict=True):
         gaps = []
-        for _ in range(200 if size == QUICK else 1000):
+        for _ in range(200 if size == fig.QUICK else 1000):
             method.step()
             gaps.append(method.gap())
         times = STEP * np.arange(1, len(gaps) + 1)
@@ -92,12 +100,15 @@ def newton_step(panel: Axes, size: str) -> list[Row]:
         H = dense(blocks)
         z, right = np.ones((len(blocks.parent), 6)), np.ones(len(H))
 
-        runs = [repeated(partial(solve, blocks, z)), repeated(partial(np.linalg.solve, H, right))]
-        times.append(step_times(runs, 1 if size == QUICK else 3))
+        runs = [
+            fig.repeated(partial(solve, blocks, z)),
+            fig.repeated(partial(np.linalg.solve, H, right)),
+        ]
+        times.append(fig.step_times(runs, 1 if size == fig.QUICK else 3))
     found = 1e3 * np.array(times)
-    for column, label, color in ((0, "sparse", OURS), (1, "dense", THEIRS)):
+    for column, label, color in ((0, "sparse", fig.OURS), (1, "dense", fig.THEIRS)):
         panel.loglog(LINKS[size], found[:, column], "o-", color=color, label=label)
-    over(panel, LINKS[size], "links", "linear system of a Newton step [ms]")
+    fig.over(panel, LINKS[size], "links", "linear system of a Newton step [ms]")
     return [
         ("c", f"{n} links: dense / sparse", float(b / a), "")
         for n, (a, b) in zip(LINKS[size], found, strict=True)
@@ -121,7 +132,7 @@ def history(count: int) -> list[float]:
 def convergence(panel: Axes) -> list[Row]:
     """Draw and return the residuals of one step."""
     lines: list[Row] = []
-    for count, color in zip((1, 10, 100), (OURS, THEIRS, THIRD), strict=True):
+    for count, color in zip((1, 10, 100), (fig.OURS, fig.THEIRS, fig.THIRD), strict=True):
         residuals = history(count)
         panel.semilogy(np.maximum(residuals, 1e-17), "o-", color=color, label=f"{count} links")
         lines.append(("d", f"{count} links: residuals", residuals, "quadratic"))
@@ -130,16 +141,16 @@ def convergence(panel: Axes) -> list[Row]:
     return lines
 
 
-def main(out: str = "mc_4_properties.png", size: str = PAGE) -> dict[str, float | list[float]]:
+def main(out: str = "mc_4_properties.png", size: str = fig.PAGE) -> dict[str, float | list[float]]:
     """Draw the four panels; print and return the numbers under them."""
     titles = ["a  energy", "b  drift of a loop", "c  sparse and dense", "d  convergence"]
-    figure, axes = panels(2, 2, titles)
+    figure, axes = fig.panels(2, 2, titles)
     lines = energy(axes[0], size) + drift(axes[1], size)
     lines += newton_step(axes[2], size) + convergence(axes[3])
-    save(figure, out)
-    report("MC Fig. 4", ["panel", "quantity", "here", "paper"], lines)
+    fig.save(figure, out)
+    fig.report("MC Fig. 4", ["panel", "quantity", "here", "paper"], lines)
     return {quantity: found for _, quantity, found, _ in lines}
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, Run
-from _figure import command, over, panels, report, save, step_times
 from _loop_rows import LoopRows
 from _mechanisms import arc, linkage
 
@@ -20,7 +19,7 @@ from vigym.baselines import Method, Product, RungeKutta4, StepError
 
 STEP, SECONDS = 0.01, 10.0  # of 1000 steps [s]
 LARGER = (8, 4, 2, 1)  # steps of the explicit method to try, over STEP
-LINKS = {QUICK: (2, 4), PAGE: (2, 4, 8, 16, 32, 64), FULL: (2, 4, 8, 16, 32, 64, 100)}
+LINKS = {fig.QUICK: (2, 4), fig.PAGE: (2, 4, 8, 16, 32, 64), fig.FULL: (2, 4, 8, 16, 32, 64, 100)}
 Cell = tuple[str, bool, str]  # joints, whether closed, method
 
 
@@ -43,12 +42,12 @@ def error_of(method: Method, seconds: float) -> float:
         make(method, seconds)
     except StepError:
         return np.inf
-    return abs(method.energy().total - start)
+    return float(abs(method.energy().total - start))
 
 
-def timed_runs(count: int, cells: list[Cell], seconds: float) -> list[Run]:
+def timed_runs(count: int, cells: list[Cell], seconds: float) -> list[fig.Run]:
     """Return runs of `step_times`: links of 1 m and 1 kg on half a circle that is let go."""
-    runs: list[Run] = []
+    runs: list[fig.Run] = []
     for kind, closed, name in cells:
         if name == "vigym":
             sim = vigym.Simulator(linkage(arc(count), kind, closed), STEP)
@@ -64,7 +63,7 @@ def timed_runs(count: int, cells: list[Cell], seconds: float) -> list[Run]:
     return runs
 
 
-def main(out: str = "mc_5_pendulums.png", size: str = PAGE) -> dict[Cell, list[float]]:
+def main(out: str = "mc_5_pendulums.png", size: str = fig.PAGE) -> dict[Cell, list[float]]:
     """Draw and print times of 1000 steps [s]; return them by joints, closed, and method."""
     cells = [
         (kind, closed, name)
@@ -72,29 +71,33 @@ def main(out: str = "mc_5_pendulums.png", size: str = PAGE) -> dict[Cell, list[f
         for kind in ("revolute", "spherical")
         for name in ("vigym", "explicit")
     ]
-    seconds = {QUICK: 0.16, PAGE: 0.96, FULL: SECONDS}[size]
+    seconds = {fig.QUICK: 0.16, fig.PAGE: 0.96, fig.FULL: SECONDS}[size]
     times: dict[Cell, list[float]] = {cell: [] for cell in cells}
     for count in LINKS[size]:
         runs = timed_runs(count, cells, seconds)
-        for cell, each in zip(cells, step_times(runs, 1 if size == QUICK else 2), strict=True):
+        for cell, each in zip(
+            cells, fig.step_times(runs, 1 if size == fig.QUICK else 2), strict=True
+        ):
             times[cell].append(SECONDS / seconds * each)
-    figure, axes = panels(1, 2, ["a  open", "b  with a loop"])
+    figure, axes = fig.panels(1, 2, ["a  open", "b  with a loop"])
     for (kind, closed, name), found in times.items():
         style = "--" if kind == "revolute" else "-"
-        color = OURS if name == "vigym" else THEIRS
+        color = fig.OURS if name == "vigym" else fig.THEIRS
         axes[closed].loglog(LINKS[size], found, style, color=color, label=f"{name}, {kind}")
-        over(axes[closed], LINKS[size], "links", "time of 10 s [s]")
-    save(figure, out)
+        fig.over(axes[closed], LINKS[size], "links", "time of 10 s [s]")
+    fig.save(figure, out)
     head = ["", *(f"{count} links" for count in LINKS[size]), "slope of the last two"]
-    slopes = [np.log2(found[-1] / found[-2]) / np.log2(LINKS[size][-1] / LINKS[size][-2])
-              for found in times.values()]
+    slopes = [
+        np.log2(found[-1] / found[-2]) / np.log2(LINKS[size][-1] / LINKS[size][-2])
+        for found in times.values()
+    ]
     rows = [
         [f"{name}, {kind}, {'closed' if closed else 'open'}", *found, float(slope)]
         for ((kind, closed, name), found), slope in zip(times.items(), slopes, strict=True)
     ]
-    report("MC Fig. 5, SIM Fig. 8a: time of 10 s [s]; in the papers slopes of 1", head, rows)
+    fig.report("MC Fig. 5, SIM Fig. 8a: time of 10 s [s]; in the papers slopes of 1", head, rows)
     return times
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import time
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, over, panels, report, save
 from _mechanisms import chain
 
 from vigym.baselines import METHODS, StepError
 
 STEP = 0.01  # [s]
-STEPS = {QUICK: 50, PAGE: 1000, FULL: 1000}
-LINKS = {QUICK: (2, 10, 50), PAGE: (2, 5, 10, 20, 50), FULL: (2, 5, 10, 20, 50, 100)}
+STEPS = {fig.QUICK: 50, fig.PAGE: 1000, fig.FULL: 1000}
+LINKS = {fig.QUICK: (2, 10, 50), fig.PAGE: (2, 5, 10, 20, 50), fig.FULL: (2, 5, 10, 20, 50, 100)}
 TOLERANCES = (1e-6, 1e-8, 1e-10)
-COLORS = {"vigym": OURS, "riqn": THEIRS, "newton": "#8a6fb0", "third-order": THIRD}
+COLORS = {"vigym": fig.OURS, "riqn": fig.THEIRS, "newton": "#8a6fb0", "third-order": fig.THIRD}
 Outcome = tuple[float, float, int | None]  # iterations of a step, its time [s], step that failed
 
 
@@ -39,11 +38,11 @@ def outcome(name: str, count: int, tolerance: float, steps: int) -> Outcome:
 
 
 def main(
-    out: str = "mc_8_tolerances.png", size: str = PAGE
+    out: str = "mc_8_tolerances.png", size: str = fig.PAGE
 ) -> dict[tuple[str, int, float], Outcome]:
     """Draw times and failures; print iterations; return outcomes by method, links, tolerance."""
     letters = [f"{letter}  tolerance {t:g}" for letter, t in zip("abc", TOLERANCES, strict=True)]
-    figure, axes = panels(1, 3, letters)
+    figure, axes = fig.panels(1, 3, letters)
     found = {
         (name, count, tolerance): outcome(name, count, tolerance, STEPS[size])
         for count in LINKS[size]
@@ -62,8 +61,8 @@ def main(
             ]
             panel.plot(failed, [5.0 * 2.0**height] * len(failed), "x", color=color, markersize=11)
         panel.set(ylim=(5e-3, 2e2))
-        over(panel, LINKS[size], "links", "1000 steps [s]; x: fails")
-    save(figure, out)
+        fig.over(panel, LINKS[size], "links", "1000 steps [s]; x: fails")
+    fig.save(figure, out)
     rows = []
     for count in LINKS[size]:
         for name in COLORS:
@@ -72,9 +71,9 @@ def main(
             printed = "none fails" if name == "vigym" else "fail: many links, small tolerances"
             rows.append([str(count), name, *shown, "" if name == "newton" else printed])
     head = ["links", "method", *(f"{tolerance:g}" for tolerance in TOLERANCES), "paper"]
-    report("MC Fig. 8, SIM Fig. 10: iterations of a step, or the step that fails", head, rows)
+    fig.report("MC Fig. 8, SIM Fig. 10: iterations of a step, or the step that fails", head, rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

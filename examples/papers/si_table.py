@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, over, panels, repeated, report, save, step_times
 from _mechanisms import chain
 from numpy.typing import NDArray
 
@@ -20,7 +19,7 @@ import vigym
 from vigym.baselines import mechanism_tree, recursion
 
 Array = NDArray[np.float64]
-LINKS = {QUICK: (5, 10), PAGE: (20, 50, 100), FULL: (20, 50, 100)}
+LINKS = {fig.QUICK: (5, 10), fig.PAGE: (20, 50, 100), fig.FULL: (20, 50, 100)}
 PRINTED = {20: (0.020, 0.025), 50: (0.050, 0.064), 100: (0.112, 0.127)}  # SI's, Featherstone's
 NAMES = ("general joints", "compiled part", "vigym's step", "Pinocchio")
 LENGTH, STEPS = 0.1, 50  # of links [m]; steps of a measurement
@@ -58,18 +57,20 @@ def jobs(count: int) -> list[Callable[[], object]]:
     return found
 
 
-def main(out: str = "si_table.png", size: str = PAGE) -> dict[str, list[float]]:
+def main(out: str = "si_table.png", size: str = fig.PAGE) -> dict[str, list[float]]:
     """Draw and print times [ms]; return them by method."""
     columns = []
     for count in LINKS[size]:
         sim = vigym.Simulator(chain(count, 0.0, LENGTH, density=10.0), 1e-3)
         start = partial(sim.reset, np.full(count, 0.1), np.full(count, 0.2))
-        runs = [repeated(job) for job in jobs(count)]
+        runs = [fig.repeated(job) for job in jobs(count)]
         runs.insert(2, (start, partial(sim.step, substeps=STEPS), STEPS))
-        columns.append([1e3 * t for t in step_times(runs, 1 if size == QUICK else 20)])
+        columns.append([1e3 * t for t in fig.step_times(runs, 1 if size == fig.QUICK else 20)])
     found = dict(zip(NAMES, (list(row) for row in zip(*columns, strict=True)), strict=False))
-    figure, (panel,) = panels(1, 1, ["forward dynamics of chains of hinges"])
-    for (name, times), color in zip(found.items(), (OURS, "#7fa7d8", THIRD, THEIRS), strict=False):
+    figure, (panel,) = fig.panels(1, 1, ["forward dynamics of chains of hinges"])
+    for (name, times), color in zip(
+        found.items(), (fig.OURS, "#7fa7d8", fig.THIRD, fig.THEIRS), strict=False
+    ):
         panel.plot(LINKS[size], times, "o-", color=color, label=name)
     printed = [PRINTED.get(count, (np.nan, np.nan)) for count in LINKS[size]]
     for k, name in enumerate(("SI, printed", "Featherstone, printed")):
@@ -77,12 +78,12 @@ def main(out: str = "si_table.png", size: str = PAGE) -> dict[str, list[float]]:
         panel.plot(LINKS[size], times, ":", color="grey", marker="+x"[k], label=name)
         found[name] = times
     panel.set_yscale("log")
-    over(panel, LINKS[size], "links", "ms")
-    save(figure, out)
+    fig.over(panel, LINKS[size], "links", "ms")
+    fig.save(figure, out)
     head = ["[ms]", *(f"RC{count}" for count in LINKS[size])]
-    report("SI Table 1", head, [[name, *times] for name, times in found.items()])
+    fig.report("SI Table 1", head, [[name, *times] for name, times in found.items()])
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

@@ -8,15 +8,18 @@ turning point an error of time of second order is one of angle of fourth order.
 
 from __future__ import annotations
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, PAGE, QUICK, THIRD, command, panels, report, save
 from _mechanisms import Y
 
 import vigym
 
-SCALES = {1.0: ("#b0559a", "-"), 0.5: (THIRD, "--"), 0.1: ("#3a8f5c", ":")}
-STEPS = {QUICK: (1e-1, 1e-2, 1e-3), PAGE: (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)}
-STEPS[FULL] = STEPS[PAGE]
+SCALES = {1.0: ("#b0559a", "-"), 0.5: (fig.THIRD, "--"), 0.1: ("#3a8f5c", ":")}
+STEPS = {
+    fig.QUICK: (1e-1, 1e-2, 1e-3),
+    fig.PAGE: (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5),
+}
+STEPS[fig.FULL] = STEPS[fig.PAGE]
 SLOWER = 1.1803405990160962  # period of a swing of a right angle, over that of small swings
 GRAVITY = 9.81  # [m/s^2]
 
@@ -47,9 +50,11 @@ def swing(scale: float, step: float) -> tuple[float, float, float]:
     return iterations / count, error, drift / (mass * GRAVITY * length / 2)
 
 
-def main(out: str = "sim_11_small_steps.png", size: str = PAGE) -> dict[float, list[list[float]]]:
+def main(
+    out: str = "sim_11_small_steps.png", size: str = fig.PAGE
+) -> dict[float, list[list[float]]]:
     """Draw and print; return iterations, errors [rad] and energy errors by scale and step."""
-    figure, (iterations, error) = panels(1, 2, ["a  iterations of a step", "b  last angle"])
+    figure, (iterations, error) = fig.panels(1, 2, ["a  iterations of a step", "b  last angle"])
     found: dict[float, list[list[float]]] = {}
     for scale, (color, style) in SCALES.items():
         columns = zip(*(swing(scale, step) for step in STEPS[size]), strict=True)
@@ -58,10 +63,12 @@ def main(out: str = "sim_11_small_steps.png", size: str = PAGE) -> dict[float, l
         iterations.semilogx(STEPS[size], found[scale][0], style, color=color, label=label)
         error.loglog(STEPS[size], found[scale][1], style, color=color, label=label)
     steps = np.array(STEPS[size])
-    error.loglog(steps[:5], found[1.0][1][1] * (steps[:5] / steps[1]) ** 4, color="grey", linewidth=0.7)
+    error.loglog(
+        steps[:5], found[1.0][1][1] * (steps[:5] / steps[1]) ** 4, color="grey", linewidth=0.7
+    )
     iterations.set(xlabel="step / s [s]", ylim=(0.0, None))
     error.set(xlabel="step / s [s]; grey: fourth power", ylabel="error of the last angle [rad]")
-    save(figure, out)
+    fig.save(figure, out)
     names = ("iterations", "error of the last angle [rad]", "energy error / m g l / 2")
     rows = [
         [f"s = {scale:g}: {name}", *values]
@@ -69,9 +76,9 @@ def main(out: str = "sim_11_small_steps.png", size: str = PAGE) -> dict[float, l
         for name, values in zip(names, columns, strict=True)
     ]
     title = "SIM Fig. 11; in the paper iterations rise for small steps, and all are accurate"
-    report(title, ["", *(f"{step:g}" for step in STEPS[size])], rows)
+    fig.report(title, ["", *(f"{step:g}" for step in STEPS[size])], rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

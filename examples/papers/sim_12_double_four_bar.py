@@ -7,15 +7,19 @@ Gear, Gupta and Leimkuhler (GGL), here a leapfrog of second order.
 
 from __future__ import annotations
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, command, panels, report, save
 from _mechanisms import add_rod, pin
 
 import vigym
 from vigym.baselines import METHODS, StepError
 
-SECONDS = {QUICK: 2.0, PAGE: 10.0, FULL: 10.0}
-STEPS = {QUICK: (0.01,), PAGE: (0.01, 0.001), FULL: (0.01, 0.001)}  # [s]; the first is drawn
+SECONDS = {fig.QUICK: 2.0, fig.PAGE: 10.0, fig.FULL: 10.0}
+STEPS = {
+    fig.QUICK: (0.01,),
+    fig.PAGE: (0.01, 0.001),
+    fig.FULL: (0.01, 0.001),
+}  # [s]; the first is drawn
 KEYS = ("largest energy error [J]", "at the end [J]", "gap [m]", "angle at the end [rad]")
 
 
@@ -51,14 +55,14 @@ def course(name: str, step: float, seconds: float) -> np.ndarray:
 
 
 def main(
-    out: str = "sim_12_double_four_bar.png", size: str = PAGE
+    out: str = "sim_12_double_four_bar.png", size: str = fig.PAGE
 ) -> dict[tuple[str, float], list[float]]:
     """Draw the four panels; print and return energy errors, gaps, angles by method and step."""
     titles = ["a  angle of the first bar", "b  energy error", "c  gap", "d  energies of vigym"]
-    figure, (angle, error, gap, parts) = panels(2, 2, titles)
+    figure, (angle, error, gap, parts) = fig.panels(2, 2, titles)
     found = {}
     for step in STEPS[size]:
-        for name, color in (("vigym", OURS), ("ggl", THEIRS)):
+        for name, color in (("vigym", fig.OURS), ("ggl", fig.THEIRS)):
             angles, kinetic, potential, gaps = course(name, step, SECONDS[size]).T
             errors = kinetic + potential - kinetic[0] - potential[0]
             largest = float(np.abs(errors).max()), float(errors[-1]), float(gaps.max())
@@ -75,12 +79,12 @@ def main(
                 parts.plot(times, kinetic + potential, label="total")
     for panel, label in zip(figure.axes, ("rad", "J", "m", "J"), strict=True):
         panel.set(xlabel="time [s]", ylabel=label)
-    save(figure, out)
+    fig.save(figure, out)
     rows = [[name, f"{1e3 * step:g}", *values] for (name, step), values in found.items()]
     title = "SIM Fig. 12; in the paper GGL's energy drifts at 10 ms, its gap is less, 1 ms agrees"
-    report(title, ["method", "step [ms]", *KEYS], rows)
+    fig.report(title, ["method", "step [ms]", *KEYS], rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

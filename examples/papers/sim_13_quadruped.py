@@ -6,17 +6,17 @@ paper's robot walks more than 12 m within 100 episodes; here the same search wit
 
 from __future__ import annotations
 
+import _figure as fig
 import gymnasium
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, command, panels, report, save
 from matplotlib.axes import Axes
 
 from vigym.control.quadruped_gaits import SineGait
 from vigym.training.search import Candidate, Search, search_parameters
 
 NAME = "vigym/Quadruped-v0"
-SEEDS = {QUICK: 1, PAGE: 5, FULL: 10}
-EPISODES = {QUICK: 12, PAGE: 100, FULL: 100}
+SEEDS = {fig.QUICK: 1, fig.PAGE: 5, fig.FULL: 10}
+EPISODES = {fig.QUICK: 12, fig.PAGE: 100, fig.FULL: 100}
 GOAL = 12.0  # way in 10 s [m]
 
 
@@ -41,9 +41,9 @@ def draw_robot(panel: Axes, parameters: dict[str, float], seconds: float = 1.0) 
     env.close()
 
 
-def main(out: str = "sim_13_quadruped.png", size: str = PAGE) -> list[list[float]]:
+def main(out: str = "sim_13_quadruped.png", size: str = fig.PAGE) -> list[list[float]]:
     """Draw robot and progress; print and return the ways [m] of every seed, episode by episode."""
-    figure, (robot, progress) = panels(1, 2, ["a  the best walk", "b  learning to walk"])
+    figure, (robot, progress) = fig.panels(1, 2, ["a  the best walk", "b  learning to walk"])
     found, rows = [], []
     winner: Candidate | None = None
     for seed in range(SEEDS[size]):
@@ -58,7 +58,7 @@ def main(out: str = "sim_13_quadruped.png", size: str = PAGE) -> list[list[float
         ways = best_so_far(candidates)
         best = max(candidates, key=lambda each: each.merit)
         winner = best if winner is None else max(winner, best, key=lambda each: each.merit)
-        progress.step(range(1, len(ways) + 1), ways, color=OURS, alpha=0.6)
+        progress.step(range(1, len(ways) + 1), ways, color=fig.OURS, alpha=0.6)
         reached = next((str(k) for k, way in enumerate(ways, start=1) if way > GOAL), "not")
         unsolved = sum(one.episode.unconverged_steps for one in candidates)
         found.append(ways)
@@ -67,11 +67,11 @@ def main(out: str = "sim_13_quadruped.png", size: str = PAGE) -> list[list[float
     draw_robot(robot, winner.parameters)
     progress.axhline(GOAL, color="grey", linewidth=0.8)
     progress.set(xlabel="episode", ylabel="way of the best so far in 10 s [m]", ylim=(0.0, None))
-    save(figure, out)
+    fig.save(figure, out)
     head = ["seed", "first way [m]", "last way [m]", "12 m after episodes", "steps unsolved"]
-    report("SIM Fig. 13; in the paper more than 12 m within 100 episodes", head, rows)
+    fig.report("SIM Fig. 13; in the paper more than 12 m within 100 episodes", head, rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

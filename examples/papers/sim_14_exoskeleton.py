@@ -6,9 +6,9 @@ both arms: with the original gains it does not for the spastic one; adapted gain
 
 from __future__ import annotations
 
+import _figure as fig
 import gymnasium
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, command, panels, report, save
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
@@ -19,7 +19,7 @@ NAME = "vigym/Exoskeleton-v0"
 ORIGINAL = {"elbow_kp": 60.0, "elbow_kd": 3.0}  # [N m/rad, N m s/rad]
 SPREADS = {"elbow_kp": 15.0, "elbow_kd": 1.0}
 LIMIT = 5.0  # of a comfortable torque [N m]
-CANDIDATES = {QUICK: 24, PAGE: 60, FULL: 200}
+CANDIDATES = {fig.QUICK: 24, fig.PAGE: 60, fig.FULL: 200}
 
 
 def adapted_gains(candidates: int) -> dict[str, float]:
@@ -54,15 +54,17 @@ def draw_arm(panel: Axes) -> None:
 
 
 def main(
-    out: str = "sim_14_exoskeleton.png", size: str = PAGE
+    out: str = "sim_14_exoskeleton.png", size: str = fig.PAGE
 ) -> dict[tuple[str, str], tuple[float, float]]:
     """Draw arm and torques; print and return largest torques and errors by gains and patient."""
-    figure, (arm, *torques) = panels(1, 3, ["a  the arm", "c  original gains", "d  adapted gains"])
+    figure, (arm, *torques) = fig.panels(
+        1, 3, ["a  the arm", "c  original gains", "d  adapted gains"]
+    )
     draw_arm(arm)
     gains = {"original": ORIGINAL, "adapted": adapted_gains(CANDIDATES[size])}
     found, rows = {}, []
     for panel, (name, values) in zip(torques, gains.items(), strict=True):
-        for patient, color in (("healthy", OURS), ("spastic", THEIRS)):
+        for patient, color in (("healthy", fig.OURS), ("spastic", fig.THEIRS)):
             traces = felt(values, patient)
             torque, error = (float(np.abs(trace).max()) for trace in traces.values())
             found[name, patient] = torque, error
@@ -72,11 +74,11 @@ def main(
         for limit in (-LIMIT, LIMIT):
             panel.axhline(limit, color="grey", linewidth=0.8)
         panel.set(xlabel="control step", ylabel="elbow torque [N m]")
-    save(figure, out)
+    fig.save(figure, out)
     head = ["gains", "patient", "N m/rad", "N m s/rad", "torque [N m]", "paper", "error [rad]"]
-    report("SIM Fig. 14: largest torque and angle error of the elbow", head, rows)
+    fig.report("SIM Fig. 14: largest torque and angle error of the elbow", head, rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

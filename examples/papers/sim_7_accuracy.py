@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+import _figure as fig
 import numpy as np
-from _figure import OURS, PAGE, QUICK, THEIRS, command, panels, report, save
 from _loop_rows import LoopRows
 from _mechanisms import Point, chain, linkage
 from matplotlib.axes import Axes
@@ -46,9 +46,9 @@ def loop(panel: Axes, size: str) -> list[Row]:
         "vigym": Product(linkage(points, closed=True), 0.01),
         "Runge-Kutta 4": LoopRows(linkage(points), 0.01),
     }
-    for (name, method), color in zip(methods.items(), (OURS, THEIRS), strict=True):
+    for (name, method), color in zip(methods.items(), (fig.OURS, fig.THEIRS), strict=True):
         gaps = []
-        for _ in range(200 if size == QUICK else 6000):
+        for _ in range(200 if size == fig.QUICK else 6000):
             method.step()
             gaps.append(method.gap())
         times = 0.01 * np.arange(1, len(gaps) + 1)
@@ -61,10 +61,10 @@ def loop(panel: Axes, size: str) -> list[Row]:
 
 def energy(panel: Axes, size: str) -> list[Row]:
     """Draw and return energy errors of a double pendulum."""
-    setting = Setting(0.01, 30.0 if size == QUICK else 600.0)
+    setting = Setting(0.01, 30.0 if size == fig.QUICK else 600.0)
     rows: list[Row] = []
     runs = compare(chain(2, np.pi / 2), ["vigym", "heun"], setting)
-    for run, color in zip(runs, (OURS, THEIRS), strict=True):
+    for run, color in zip(runs, (fig.OURS, fig.THEIRS), strict=True):
         panel.plot(run.times, run.energies, color=color, label=run.method, linewidth=0.7)
         printed = "bounded" if run.method == "vigym" else "grows"
         late = float(run.energies[-len(run.energies) // 10 :].mean())
@@ -91,7 +91,7 @@ def dissipation(panel: Axes) -> list[Row]:
         (run,) = compare(damped(), [key], Setting(step, 10.0))
         energies[name] = np.interp(np.arange(0.0, 10.05, 0.1), run.times, run.energies)
     reference, *others = energies.values()
-    colors = "grey", OURS, THEIRS
+    colors = "grey", fig.OURS, fig.THEIRS
     for (name, values), color in zip(energies.items(), colors, strict=True):
         panel.plot(np.arange(len(values)) * 0.1, values, color=color, label=name)
     panel.set(xlabel="time [s]", ylabel="energy minus initial energy [J]")
@@ -130,7 +130,7 @@ def drop(panel: Axes) -> list[Row]:
         heights["MuJoCo"] = mujoco_drop(steps)
     printed = {"vigym": "0.043 mm above", "MuJoCo": "27 mm below"}
     rows: list[Row] = []
-    for (name, values), color in zip(heights.items(), (OURS, THEIRS), strict=False):
+    for (name, values), color in zip(heights.items(), (fig.OURS, fig.THEIRS), strict=False):
         panel.plot(0.01 * np.arange(1, steps + 1), values, color=color, label=name)
         rows.append(("d", f"{name}: lowest height [mm]", 1e3 * values.min(), printed[name]))
     panel.axhline(0.0, color="grey", linewidth=0.8)
@@ -138,15 +138,15 @@ def drop(panel: Axes) -> list[Row]:
     return rows
 
 
-def main(out: str = "sim_7_accuracy.png", size: str = PAGE) -> dict[str, float]:
+def main(out: str = "sim_7_accuracy.png", size: str = fig.PAGE) -> dict[str, float]:
     """Draw the four panels; print and return the numbers under them."""
     titles = ["a  gap of a loop", "b  energy", "c  dissipation", "d  drop"]
-    figure, (a, b, c, d) = panels(2, 2, titles)
+    figure, (a, b, c, d) = fig.panels(2, 2, titles)
     rows = loop(a, size) + energy(b, size) + dissipation(c) + drop(d)
-    save(figure, out)
-    report("SIM Fig. 7", ["panel", "quantity", "here", "paper"], rows)
+    fig.save(figure, out)
+    fig.report("SIM Fig. 7", ["panel", "quantity", "here", "paper"], rows)
     return {quantity: found for _, quantity, found, _ in rows}
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from functools import partial
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THIRD
-from _figure import command, over, panels, report, save, step_times
 
 import vigym
 
 STEP, RADIUS = 0.01, 0.25  # [s], [m]
-SPHERES = {QUICK: (5, 10), PAGE: (5, 10, 20, 40, 80), FULL: (5, 10, 20, 40, 80, 160)}
-STEPS = {QUICK: 40, PAGE: 1000, FULL: 1000}
+SPHERES = {fig.QUICK: (5, 10), fig.PAGE: (5, 10, 20, 40, 80), fig.FULL: (5, 10, 20, 40, 80, 160)}
+STEPS = {fig.QUICK: 40, fig.PAGE: 1000, fig.FULL: 1000}
 HEIGHT = 0.1  # below the spheres at the start [m]
 TILT = -0.3  # rate at which a chain of one sphere would turn [rad/s]
 
@@ -34,11 +33,11 @@ def spheres(count: int) -> vigym.Mechanism:
     return mech
 
 
-def main(out: str = "sim_8_spheres.png", size: str = PAGE) -> dict[str, list[list[float]]]:
+def main(out: str = "sim_8_spheres.png", size: str = fig.PAGE) -> dict[str, list[list[float]]]:
     """Draw and print; return times [s], iterations of a step and depths [m] by solver."""
-    figure, (time, iterations) = panels(1, 2, ["time of 1000 steps", "iterations of a step"])
+    figure, (time, iterations) = fig.panels(1, 2, ["time of 1000 steps", "iterations of a step"])
     found: dict[str, list[list[float]]] = {}
-    for solver, color in (("newton", OURS), ("interior_point", THIRD)):
+    for solver, color in (("newton", fig.OURS), ("interior_point", fig.THIRD)):
         columns: list[list[float]] = []
         for count in SPHERES[size]:
             sim = vigym.Simulator(spheres(count), STEP, contact_solver=solver)
@@ -50,15 +49,15 @@ def main(out: str = "sim_8_spheres.png", size: str = PAGE) -> dict[str, list[lis
             runs = [(partial(sim.reset, None, start), partial(sim.step, substeps=STEPS[size]), 1)]
             depth = max(0.0, -float(sim.contacts.gap.min()))
             mean = float(np.mean([one.iterations for one in status]))
-            (each,) = step_times(runs, 1)
+            (each,) = fig.step_times(runs, 1)
             columns.append([1000.0 / STEPS[size] * each, mean, depth])
         found[solver] = [list(values) for values in zip(*columns, strict=True)]
         time.loglog(SPHERES[size], found[solver][0], "o-", color=color, label=solver)
         iterations.semilogx(SPHERES[size], found[solver][1], "o-", color=color, label=solver)
-    over(time, SPHERES[size], "spheres", "s")
-    over(iterations, SPHERES[size], "spheres", "")
+    fig.over(time, SPHERES[size], "spheres", "s")
+    fig.over(iterations, SPHERES[size], "spheres", "")
     iterations.set_ylim(0.0)
-    save(figure, out)
+    fig.save(figure, out)
     names = ("1000 steps [s]", "iterations of a step", "below the ground at the end [m]")
     printed = ("linear", "", "practically none; MuJoCo 0.1 m, none above 44 spheres")
     rows = [
@@ -67,9 +66,9 @@ def main(out: str = "sim_8_spheres.png", size: str = PAGE) -> dict[str, list[lis
         for name, values, paper in zip(names, columns, printed, strict=True)
     ]
     head = ["", *(f"{count} spheres" for count in SPHERES[size]), "paper"]
-    report("SIM Fig. 8b", head, rows)
+    fig.report("SIM Fig. 8b", head, rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

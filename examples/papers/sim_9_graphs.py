@@ -10,31 +10,30 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 
+import _figure as fig
 import numpy as np
-from _figure import FULL, OURS, PAGE, QUICK, THEIRS, THIRD
-from _figure import command, over, panels, repeated, report, save, step_times
 
 import vigym
 
 STEP, NOISE = 0.01, 0.05  # [s]; of places [m]
 SHAPES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "ladder": {
-        QUICK: [(2, 3), (2, 6)],
-        PAGE: [(2, n) for n in (2, 5, 10, 20, 40)],
-        FULL: [(2, n) for n in (2, 5, 10, 20, 40, 80)],
+        fig.QUICK: [(2, 3), (2, 6)],
+        fig.PAGE: [(2, n) for n in (2, 5, 10, 20, 40)],
+        fig.FULL: [(2, n) for n in (2, 5, 10, 20, 40, 80)],
     },
     "net": {
-        QUICK: [(2, 2), (3, 3)],
-        PAGE: [(n, n) for n in (2, 3, 5, 7, 9)],
-        FULL: [(n, n) for n in (2, 3, 5, 7, 9, 12)],
+        fig.QUICK: [(2, 2), (3, 3)],
+        fig.PAGE: [(n, n) for n in (2, 3, 5, 7, 9)],
+        fig.FULL: [(n, n) for n in (2, 3, 5, 7, 9, 12)],
     },
     "crystal": {
-        QUICK: [(2, 2, 2)],
-        PAGE: [(n, n, n) for n in (2, 3, 4)],
-        FULL: [(n, n, n) for n in (2, 3, 4, 5, 6)],
+        fig.QUICK: [(2, 2, 2)],
+        fig.PAGE: [(n, n, n) for n in (2, 3, 4)],
+        fig.FULL: [(n, n, n) for n in (2, 3, 4, 5, 6)],
     },
 }
-METHODS = {"local": OURS, "tail": THIRD, "dense, 6 n numbers": THEIRS}
+METHODS = {"local": fig.OURS, "tail": fig.THIRD, "dense, 6 n numbers": fig.THEIRS}
 
 
 def lattice(shape: tuple[int, ...]) -> vigym.Mechanism:
@@ -60,7 +59,8 @@ def lattice(shape: tuple[int, ...]) -> vigym.Mechanism:
 
 def times_of(shape: tuple[int, ...], repeats: int) -> list[float]:
     """Return the times of an iteration [ms], local and tail, and of a dense system."""
-    mech, steps, runs, iterations = lattice(shape), 3, [], []
+    mech, steps, iterations = lattice(shape), 3, []
+    runs: list[fig.Run] = []
     for loops in ("local", "tail"):
         sim = vigym.Simulator(mech, STEP, loops=loops)
         status = sim.step(substeps=steps)
@@ -68,30 +68,32 @@ def times_of(shape: tuple[int, ...], repeats: int) -> list[float]:
         iterations.append(int(status.iterations))
         runs.append((sim.reset, partial(sim.step, substeps=steps), 1))
     matrix = np.random.default_rng(0).normal(size=(6 * len(mech.bodies),) * 2)
-    runs.append(repeated(partial(np.linalg.solve, matrix, matrix[0])))
-    times = step_times(runs, repeats)
+    runs.append(fig.repeated(partial(np.linalg.solve, matrix, matrix[0])))
+    times = fig.step_times(runs, repeats)
     return [1e3 * t / n for t, n in zip(times, [*iterations, 1], strict=True)]
 
 
-def main(out: str = "sim_9_graphs.png", size: str = PAGE) -> dict[str, list[list[float]]]:
+def main(out: str = "sim_9_graphs.png", size: str = fig.PAGE) -> dict[str, list[list[float]]]:
     """Draw and print; return times [ms] of the methods, by graph and number of bodies."""
-    figure, axes = panels(1, 3, [f"{letter}  {g}" for letter, g in zip("bcd", SHAPES, strict=True)])
+    figure, axes = fig.panels(
+        1, 3, [f"{letter}  {g}" for letter, g in zip("bcd", SHAPES, strict=True)]
+    )
     found, rows = {}, []
     for panel, (graph, shapes) in zip(axes, SHAPES.items(), strict=True):
         counts = [int(np.prod(shape)) for shape in shapes[size]]
-        times = [times_of(shape, 1 if size == QUICK else 3) for shape in shapes[size]]
+        times = [times_of(shape, 1 if size == fig.QUICK else 3) for shape in shapes[size]]
         found[graph] = times
         for (name, color), column in zip(METHODS.items(), np.transpose(times), strict=True):
             panel.loglog(counts, column, "o-", color=color, label=name)
-        over(panel, counts, "bodies", "ms")
+        fig.over(panel, counts, "bodies", "ms")
         for count, (local, tail, dense) in zip(counts, times, strict=True):
             rows.append([graph, str(count), local, tail, dense, dense / local])
-    save(figure, out)
+    fig.save(figure, out)
     head = ["graph", "bodies", "local [ms]", "tail", "dense, 6 n", "dense / local"]
     title = "SIM Fig. 9b-d; in the paper often above 100, below 1 for a crystal of 216 bodies"
-    report(title, head, rows)
+    fig.report(title, head, rows)
     return found
 
 
 if __name__ == "__main__":
-    command(main)
+    fig.command(main)

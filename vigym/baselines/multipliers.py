@@ -85,7 +85,7 @@ class Rows:
         result: Array = np.sum(self.on_a * V[self.a] + self.on_b * V[self.b], axis=1)
         return result
 
-    def matrix(self, which: Array | slice = slice(None)) -> Array:
+    def matrix(self, which: Any = slice(None)) -> Array:
         """Return J of some rows, dense (k, n + 1, 6); the world's part is zero."""
         a, b = self.a[which], self.b[which]
         result = np.zeros((len(a), self._bodies, 6))
