@@ -14,8 +14,14 @@ from matplotlib.figure import Figure
 
 from vigym.evaluation.speed.timing import table
 
-OURS, THEIRS, THIRD = "#1f5fa8", "#c8402f", "#d9a21b"  # colours of vigym and of other methods
-QUICK, PAGE, FULL = "quick", "page", "full"  # sizes: of a test, of the page, of the paper
+# colours of vigym and of other methods
+OURS = "#1f5fa8"
+THEIRS = "#c8402f"
+THIRD = "#d9a21b"
+# sizes: of a test, of the page, of the paper
+QUICK = "quick"
+PAGE = "page"
+FULL = "full"
 ROUNDS = 20  # of a short job
 # functions that restore the start and make the steps, and the number of steps
 Run = tuple[Callable[[], object], Callable[[], object], int]

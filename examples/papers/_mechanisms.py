@@ -16,7 +16,8 @@ Point = tuple[float, float] | NDArray[np.float64]  # x and z [m]
 
 def add_rod(mech: vigym.Mechanism, name: str, start: Point, end: Point, density: float) -> None:
     """Add a rod [kg/m] between two points; its own z axis leads from one to the other."""
-    (x, z), (dx, dz) = np.add(start, end) / 2, np.subtract(end, start)
+    x, z = np.add(start, end) / 2
+    dx, dz = np.subtract(end, start)
     length, angle = np.hypot(dx, dz), np.arctan2(dx, dz)
     mass = density * length
     across, along = mass * length**2 / 12.0, mass * RADIUS**2 / 2.0
@@ -33,7 +34,8 @@ def linkage(
     points: Iterable[Point], kind: str = "revolute", closed: bool = False, density: float = 1.0
 ) -> vigym.Mechanism:
     """Return rods from point to point, the first on the world; closed: the end of the last, too."""
-    mech, places, parent = vigym.Mechanism(), list(points), "world"
+    mech, places = vigym.Mechanism(), list(points)
+    parent = "world"
     for number, (start, end) in enumerate(zip(places, places[1:], strict=False)):
         name = f"rod{number}"
         add_rod(mech, name, start, end, density)
@@ -74,7 +76,8 @@ def rhombus(half: float, turned: float) -> list[Point]:
 
 def segments(count: int, half: float = 0.7, turned: float = 0.6) -> vigym.Mechanism:
     """Return a chain of rhombi of four rods, each on the corner of the one above (MC Fig. 6)."""
-    mech, above, corner = vigym.Mechanism(), "world", np.zeros(2)
+    mech, corner = vigym.Mechanism(), np.zeros(2)
+    above = "world"
     for k in range(count):
         a, b, d, c, _ = (corner + point for point in rhombus(half, turned))
         names = [f"{k}{side}" for side in ("ab", "ac", "bd", "cd")]

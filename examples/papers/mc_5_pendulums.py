@@ -1,8 +1,8 @@
 """MC Fig. 5, SIM Fig. 8a: time of 1000 steps of 10 ms, n links on hinges or balls, open or closed.
 
 vigym beside Runge-Kutta 4 in joint coordinates, with rows of accelerations that hold the end where
-a loop is. Its step is the largest of some whose energy error is not above vigym's. The papers compare
-with compiled Julia; here the explicit method is Python around compiled recursions.
+a loop is. Its step is the largest of some whose energy error is not above vigym's. The papers
+compare with compiled Julia; here the explicit method is Python around compiled recursions.
 """
 
 from __future__ import annotations

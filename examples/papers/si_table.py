@@ -44,7 +44,8 @@ def peer(count: int, q: Array, rates: Array) -> Callable[[], Array]:
 def jobs(count: int) -> list[Callable[[], object]]:
     """Return the functions that are timed; check that they find the same accelerations."""
     mech = chain(count, 0.0, LENGTH, density=10.0)
-    tree, q, rates = mechanism_tree(mech), np.full(count, 0.1), np.full(count, 0.2)
+    tree = mechanism_tree(mech)
+    q, rates = np.full(count, 0.1), np.full(count, 0.2)
     joints, tau = tree.joints(q, rates), np.zeros(count)
     found: list[Callable[[], object]] = [
         partial(tree.accelerations, q, rates),

@@ -40,7 +40,8 @@ def swing(scale: float, step: float) -> tuple[float, float, float]:
     count = round(half / (step * scale))
     sim = vigym.Simulator(mech, half / count)
     sim.reset(positions={"hinge": np.pi / 2})
-    start, iterations, drift = sim.energy().total, 0, 0.0
+    start = sim.energy().total
+    iterations, drift = 0, 0.0
     for block in np.array_split(np.arange(count), min(count, 1000)):
         status = sim.step(substeps=len(block))
         assert status.converged

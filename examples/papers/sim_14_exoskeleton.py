@@ -1,7 +1,7 @@
 """SIM Fig. 14: gains of an exoskeleton on a healthy and a spastic arm.
 
 Two loops are closed by cuffs of springs and dampers. The elbow's torque is to stay within 5 N m for
-both arms: with the original gains it does not for the spastic one; adapted gains come from a search.
+both arms: with the original gains it does not for the spastic one; a search finds adapted gains.
 """
 
 from __future__ import annotations

@@ -120,7 +120,8 @@ def drop(panel: Axes) -> list[Row]:
     mech = vigym.Mechanism(ground=True)
     mech.add_body("cube", 1.0, np.full(3, SIDE**2 / 6.0), (0, 0, HEIGHT + SIDE / 2))
     mech.add_collision("cube", "cube", Box((SIDE, SIDE, SIDE)))
-    sim, steps, heights = vigym.Simulator(mech, 0.01), 100, {}
+    sim, steps = vigym.Simulator(mech, 0.01), 100
+    heights = {}
     lowest = []
     for _ in range(steps):
         sim.step()

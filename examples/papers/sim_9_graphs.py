@@ -59,7 +59,8 @@ def lattice(shape: tuple[int, ...]) -> vigym.Mechanism:
 
 def times_of(shape: tuple[int, ...], repeats: int) -> list[float]:
     """Return the times of an iteration [ms], local and tail, and of a dense system."""
-    mech, steps, iterations = lattice(shape), 3, []
+    mech, steps = lattice(shape), 3
+    iterations = []
     runs: list[fig.Run] = []
     for loops in ("local", "tail"):
         sim = vigym.Simulator(mech, STEP, loops=loops)

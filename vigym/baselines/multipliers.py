@@ -182,7 +182,7 @@ class MaximalSystem:
         return V, x[self._node, self.rows.slot[self.primary]]
 
     def answers(self, pushes: Array) -> Array:
-        """Return velocities M^-1 p (k, n + 1, 6) that impulses p (k, n + 1, 6) give to free bodies."""
+        """Return velocities M^-1 p (k, n + 1, 6) of free bodies by impulses p (k, n + 1, 6)."""
         result = np.zeros_like(pushes)
         result[:, 1:, :3] = pushes[:, 1:, :3] / self.mass[1:, None]
         turning = pushes[:, 1:, 3:, None]
