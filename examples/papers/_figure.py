@@ -57,13 +57,16 @@ def over(panel: Axes, counts: Sequence[int], name: str, value: str) -> None:
     panel.set(xscale="log", xlabel=name, ylabel=value)
     panel.set_xticks(list(counts), [str(count) for count in counts])
     panel.minorticks_off()
+    if panel.get_yscale() == "log":
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high * (high / low) ** 0.6)  # place for the legend
 
 
 def save(figure: Figure, out: str) -> None:
     """Write a figure, with a legend in each panel that has labels."""
     for panel in figure.axes:
         if panel.get_legend_handles_labels()[0]:
-            panel.legend(fontsize=8, framealpha=0.8)
+            panel.legend(fontsize=7, framealpha=0.8)
     figure.savefig(out, dpi=100)
     print(f"wrote {out}\n")
 

@@ -39,15 +39,15 @@ def main(out: str = "mc_6_segments.png", size: str = fig.PAGE) -> list[list[floa
         sim = vigym.Simulator(mech, STEP)
         run = simulate("vigym", mech, setting)
         (each,) = fig.step_times([(sim.reset, partial(sim.step, substeps=steps), steps)], repeats)
-        shade: dict[str, Any] = {"alpha": 0.4 + 0.6 / count, "label": f"{count} segments"}
-        energy.plot(run.times, run.energies / (4 * count), color=fig.OURS, **shade)
-        gap.semilogy(run.times[1:], np.maximum(run.gaps[1:], 1e-17), color=fig.OURS, **shade)
+        shade: dict[str, Any] = {"linewidth": 0.8, "label": f"{count} segments"}
+        energy.plot(run.times, run.energies / (4 * count), **shade)
+        gap.semilogy(run.times[1:], np.maximum(run.gaps[1:], 1e-17), **shade)
         found = "not run"
         if count <= MULTIPLIERS[size]:
             with np.errstate(over="ignore"):  # of the energies of what comes apart
                 other = simulate("multipliers", mech, setting)
             gaps = np.clip(other.gaps[1:], 1e-17, 10.0)
-            gap.semilogy(other.times[1:], gaps, color=fig.THEIRS)
+            gap.semilogy(other.times[1:], gaps, "k--", linewidth=0.8)
             fails = f"fails at {other.steps * STEP:.3g} s"
             found = fails if other.failure else f"gap {other.gaps[-1]:.1e} m"
         error = float(np.abs(run.energies).max()) / (4 * count)
@@ -57,7 +57,7 @@ def main(out: str = "mc_6_segments.png", size: str = fig.PAGE) -> list[list[floa
     time.loglog(SEGMENTS[size], [row[1] for row in rows], "o-", color=fig.OURS)
     fig.over(time, SEGMENTS[size], "segments", "s")
     energy.set(xlabel="time [s]", ylabel="energy minus initial energy [J per link]")
-    gap.set(xlabel="time [s]", ylabel="m; red: multipliers of accelerations")
+    gap.set(xlabel="time [s]", ylabel="m; dashed: multipliers of accelerations")
     fig.save(figure, out)
     fig.report("MC Fig. 6, SIM Fig. 9a", [*HEAD, "multipliers of accelerations"], rows)
     return rows

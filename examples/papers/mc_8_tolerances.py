@@ -60,7 +60,6 @@ def main(
                 if step is not None
             ]
             panel.plot(failed, [5.0 * 2.0**height] * len(failed), "x", color=color, markersize=11)
-        panel.set(ylim=(5e-3, 2e2))
         fig.over(panel, LINKS[size], "links", "1000 steps [s]; x: fails")
     fig.save(figure, out)
     rows = []

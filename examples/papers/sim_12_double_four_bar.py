@@ -62,7 +62,7 @@ def main(
     figure, (angle, error, gap, parts) = fig.panels(2, 2, titles)
     found = {}
     for step in STEPS[size]:
-        for name, color in (("vigym", fig.OURS), ("ggl", fig.THEIRS)):
+        for name, style in (("vigym", "C0-"), ("ggl", "C3--")):
             angles, kinetic, potential, gaps = course(name, step, SECONDS[size]).T
             errors = kinetic + potential - kinetic[0] - potential[0]
             largest = float(np.abs(errors).max()), float(errors[-1]), float(gaps.max())
@@ -70,9 +70,9 @@ def main(
             if step != STEPS[size][0]:
                 continue
             times = step * np.arange(len(angles))
-            angle.plot(times, angles, color=color, label=name)
-            error.plot(times, errors, color=color, label=name)
-            gap.semilogy(times, np.maximum(gaps, 1e-17), color=color, label=name)
+            angle.plot(times, angles, style, label=name)
+            error.plot(times, errors, style, label=name)
+            gap.semilogy(times, np.maximum(gaps, 1e-17), style, linewidth=0.8, label=name)
             if name == "vigym":
                 parts.plot(times, kinetic, label="kinetic")
                 parts.plot(times, potential, label="potential")
