@@ -54,14 +54,13 @@ def test_a_leg_that_swings_into_its_limit_creates_no_energy():
     weight times its size.
     """
     mech, size = Mechanism(ground=True), 1.41845498
-    torso = add_torso(mech, size)
+    torso, light = add_torso(mech, size), 0.51654103
     limits = (-0.78848197, 0.77900169), (-0.55105628, 0.4491418), (-0.75757877, 0.79675916)
     dry = 0.0, 0.0, 0.07187691
     for k in range(3):
-        hip, knee, foot = {"limits": limits[k]}, {"friction": dry[k]}, {"friction": 0.0}
-        add_parallelogram_leg(
-            mech, f"leg{k}", hip_place(k, size), size, 0.51654103, hip, knee, foot
-        )
+        hip, knee = {"limits": limits[k]}, {"friction": dry[k]}
+        place, foot = hip_place(k, size), {"friction": 0.0}
+        add_parallelogram_leg(mech, f"leg{k}", place, size, light, hip, knee, foot)
     hips = [f"leg{k}_front_hip" for k in range(3)]
     sim = Simulator(mech, timestep=0.005)
     pose = (-0.6314, -1.3515, -0.172, 0.0668, 0.6747, 0.735, 0.0042)
@@ -70,7 +69,7 @@ def test_a_leg_that_swings_into_its_limit_creates_no_energy():
         {"base": pose, **dict(zip(hips, (0.779, -0.4603, 0.7949), strict=True))},
         {"base": twist, **dict(zip(hips, (0.0, 10.8078, -0.211), strict=True))},
     )
-    scale = size * GRAVITY * (torso + 9 * 0.51654103)
+    scale = size * GRAVITY * (torso + 9 * light)
     energy, halvings = sim.energy().total, 0
     for _ in range(20):
         status = sim.step()
