@@ -84,9 +84,7 @@ def main() -> None:
         rates = np.full(tree.dofs, 0.2)
         own = best(tree.accelerations, q, rates)
         joints = tree.joints(q, rates)
-        compiled = best(
-            recursion.aba, tree.links, joints, rates, np.zeros(tree.dofs), tree.gravity
-        )
+        compiled = best(recursion.aba, tree.links, joints, rates, np.zeros(tree.dofs), tree.gravity)
         lines.append([f"TC{count}", str(tree.dofs), f"{own:.3f}", f"{compiled:.3f}", printed])
     head = ["system", "dofs", "ours", "without derivatives of joints", "printed"]
     print(f"{machine()}\n\n{table('Forward dynamics [ms]', head, lines)}")
