@@ -15,6 +15,7 @@ from vigym.mechanism.elements.contacts import PairContact, contact_names, pair_c
 from vigym.mechanism.elements.couplings import (
     Coupling,
     Skate,
+    VelocityConstraint,
     Wheel,
     check_coupled_coordinates,
     check_leader,
@@ -23,7 +24,7 @@ from vigym.mechanism.elements.couplings import (
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
-from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.elements.springs import Potential, Spring
 
 Element = TypeVar("Element")
 Self = TypeVar("Self", bound="Elements")
@@ -183,6 +184,8 @@ class Elements(checks.ReadOnly):
         self.springs: Collection[Spring] = Collection()
         self.couplings: Collection[Coupling] = Collection()
         self.motions: Collection[Motion] = Collection()
+        self.velocity_constraints: Collection[VelocityConstraint] = Collection()
+        self.potentials: Collection[Potential] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()

@@ -18,10 +18,10 @@ from vigym.core.model.fields import (
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
-    MOTION_PLAN,
     NO_MOTOR,
     PD_MOTOR,
     PRESCRIBED_ROW,
+    VELOCITY_ROW,
 )
 from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
@@ -156,7 +156,7 @@ def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
         plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
         plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
+        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
             plan[row.owner]["first_loop_row"] = r
             plan[row.owner]["loop_row_count"] += 1
 
@@ -186,15 +186,13 @@ def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
     ]
 
 
-def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[int]]:
-    """Find the loop row of each prescribed motion, in the order of the motions."""
-    dofs = rows.velocity_dofs
-    found = {row.dof: r for r, row in enumerate(loops.rows) if row.kind == PRESCRIBED_ROW}
-    names = mechanism.motions
-    return [(found[dofs[name]],) for name in names]
-
-
-def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
+def build_plan(
+    mechanism: Mechanism,
+    rows: Rows,
+    loops: Loops,
+    contacts: np.ndarray,
+    imposed: dict[str, np.ndarray],
+) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
     Args:
@@ -202,6 +200,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         rows: their rows.
         loops: loop rows in the order of their elimination.
         contacts: (n_contacts,) structured rows of CONTACT_PLAN.
+        imposed: rows of MOTION_PLAN, TERM_PLAN and POTENTIAL_PLAN, by entry of the header.
     """
     joints = _joint_rows(mechanism, rows, loops)
     tree = mechanism.tree_joints
@@ -218,7 +217,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
             "plan_terrain": terrain_numbers(mechanism),
-            "plan_motions": np.array(_motion_rows(mechanism, rows, loops), MOTION_PLAN.dtype),
+            **imposed,
         },
     )
     header = header_of(plan)
@@ -231,7 +230,8 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     if mechanism.ground is not None and mechanism.ground.terrain is not None:
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
-    header["motion_count"] = len(mechanism.motions)
+    header["motion_count"] = len(imposed["plan_motions"])
+    header["potential_count"] = len(imposed["plan_potentials"])
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

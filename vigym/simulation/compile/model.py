@@ -27,6 +27,13 @@ from vigym.mechanism.topology.mobility_spread import check_mass_ratios
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
+from vigym.simulation.compile.imposed import (
+    check_imposed,
+    motion_rows,
+    potential_rows,
+    term_rows,
+    velocity_rows,
+)
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
 from vigym.spatial import quaternion_product, rotation_matrix
 
@@ -198,21 +205,6 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     return sorted(found, key=lambda row: row.dof)
 
 
-def _check_motions(mechanism: Mechanism) -> None:
-    """Raise MechanismError for prescribed motions that loops, couplings or each other set."""
-    if not mechanism.motions:
-        return
-    mobility = Mobility(mechanism, mechanism.structure)
-    names = [name for joint in mechanism.tree_joints for name in joint.velocity_names]
-    dofs = [names.index(name) for name in mechanism.motions]
-    for count, name in enumerate(mechanism.motions, start=1):
-        if mobility.rank_along(dofs[:count]) < count:
-            raise MechanismError(
-                f"motion of {name!r}: found a coordinate that loops, couplings or other "
-                "prescribed motions set already, expected one that is free"
-            )
-
-
 def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     """Compile a mechanism to constant tables: the world, bodies depth first, then loops.
 
@@ -229,19 +221,27 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
     check_mass_ratios(mechanism, mechanism.structure)
-    _check_motions(mechanism)
+    check_imposed(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
     count = (
         len(rows.loop)
         + len(mechanism.couplings)
         + len(mechanism.motions)
+        + len(mechanism.velocity_constraints)
         + len(contact_loop_rows) // 3
     )
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
     eliminated = Loops(
-        [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local
+        [
+            *_loop_rows(mechanism, rows, bodies),
+            *velocity_rows(mechanism, rows),
+            *contact_loop_rows,
+        ],
+        rows.parents,
+        local,
     )
+    terms_plan, terms = term_rows(mechanism, rows, eliminated)
     mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
@@ -249,12 +249,18 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
     set_ground(environment[0], mechanism)
+    imposed = {
+        "plan_motions": motion_rows(mechanism, rows, eliminated),
+        "plan_terms": terms_plan,
+        "plan_potentials": potential_rows(mechanism, rows),
+    }
     return Model(
-        plan=build_plan(mechanism, rows, eliminated, contact_plan),
+        plan=build_plan(mechanism, rows, eliminated, contact_plan, imposed),
         environment=environment,
         bodies=bodies,
         dofs=dof_rows(mechanism, rows, mobility),
         loop_rows=np.array([row.constants for row in eliminated.rows], LOOP_ROW_MODEL.dtype),
         contacts=contacts,
+        terms=terms,
         body_rows=np.array([rows.body[name] for name in mechanism.bodies], np.int64),
     )

@@ -48,7 +48,7 @@ class Dynamics:
         return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
 
     def require_no_inputs(self, name: str) -> None:
-        """Raise ValueError for motions and wrenches that the equations of joints have not.
+        """Raise ValueError for what is imposed, which the equations of joints have not.
 
         Args:
             name: of the method that is called, for the error.
@@ -57,6 +57,11 @@ class Dynamics:
             raise ValueError(
                 f"{name}: found the prescribed motion of {motion!r}, expected a mechanism without"
             )
+        mechanism = self.plant.mechanism
+        others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
+        others += [f"potential {one!r}" for one in mechanism.potentials]
+        for found in others:
+            raise ValueError(f"{name}: found {found}, expected a mechanism without")
         if self.plant.any_wrench:
             raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
 

@@ -156,10 +156,13 @@ def _check_smooth(mechanism: Mechanism) -> None:
     found = [f"the electric model of the motor of joint {name!r}" for name in electric]
     found += [f"joint {name!r} with friction" for name in rubbing]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
+    found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
+    found += [f"potential {name!r}" for name in mechanism.potentials]
     found += [f"skate {name!r}" for name in mechanism.skates]
     found += [f"wheel {name!r}" for name in mechanism.wheels]
     if found:
         raise ValueError(
             f"linearize: found {found[0]}, expected a mechanism without electric models of motors, "
-            "dry friction, prescribed motions, skates and wheels: their steps are not linearised"
+            "dry friction, prescribed motions, velocity constraints, potentials, skates and wheels: "
+            "their steps are not linearised"
         )
