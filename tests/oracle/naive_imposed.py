@@ -44,7 +44,9 @@ class ImposedTwin(DrivenTwin):
     def way(self, x3, q3):
         """What the constraints' sums make from the knot now to poses (n_constraints,)."""
         turns = 2.0 * mul(conj(self.q), q3)[:, 1:]
-        moved = np.stack([x3 - self.x, [rotate(q, t) for q, t in zip(self.q, turns, strict=True)]], 1)
+        moved = np.stack(
+            [x3 - self.x, [rotate(q, t) for q, t in zip(self.q, turns, strict=True)]], 1
+        )
         ends = [
             [self.directions(each.terms, each.frame_of, q) for each in self.constraints]
             for q in (self.q, q3)

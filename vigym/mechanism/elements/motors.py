@@ -70,7 +70,7 @@ class Motor:
     """Controller and drive of a joint of one degree of freedom, solved within the step.
 
     Attributes:
-        joint: name of a joint of the tree.
+        joint: name of the joint.
         kp: [N m/rad or N/m], without unit with a model; 0: the target is a rate.
         kd: [N m s/rad or N s/m], with a model [s/rad].
         effort: largest force [N or N m]; may be inf.
@@ -225,26 +225,19 @@ def velocity_notes(joint: Joint) -> list[Note]:
 def check_motor_joint(
     joint: str,
     joints: Collection[str],
-    closing: Container[str],
     driven: Container[str],
     moved: Container[str],
 ) -> None:
-    """Raise MechanismError for a joint that is unknown, closes a loop or has a motor already.
+    """Raise MechanismError for a joint that is unknown, moved or has a motor already.
 
     Args:
         joint: name.
         joints: names of all joints.
-        closing: names of those that close loops.
         driven: names of those with a motor.
         moved: coordinates with a prescribed motion.
     """
     checks.require_one_of(joint, joints, "motor joint")
     element = f"motor of joint {joint!r}"
-    if joint in closing:
-        raise MechanismError(
-            f"{element}: found a joint that closes a loop, expected one of the tree: "
-            "add it before the others"
-        )
     if joint in moved:
         raise MechanismError(f"{element}: found a prescribed motion on it, expected none")
     if joint in driven:

@@ -177,11 +177,11 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
     return plan
 
 
-def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
+def _actuator_rows(joints: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
     """Return the rows of ACTUATOR_PLAN of all degrees of freedom that are driven."""
     return [
-        (rows.body[joint.child], k, rows.dof[joint.name] + k)
-        for joint in tree
+        (rows.of(joint), k, rows.dof[joint.name] + k)
+        for joint in joints
         for k in range(joint.dofs if joint.effort else 0)
     ]
 
@@ -203,10 +203,11 @@ def build_plan(
         imposed: rows of MOTION_PLAN, TERM_PLAN and POTENTIAL_PLAN, by entry of the header.
     """
     joints = _joint_rows(mechanism, rows, loops)
-    tree = mechanism.tree_joints
-    active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
-    motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    actuators = _actuator_rows(tree, rows)
+    ordered = mechanism.ordered_joints
+    active = [rows.of(joint) for joint in ordered if is_active(mechanism, joint)]
+    driven = [joint for joint in ordered if joint.name in mechanism.motors]
+    motors = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
+    actuators = _actuator_rows(ordered, rows)
     plan = _join_lists(
         joints,
         {

@@ -156,7 +156,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
             add(POSITION_ROW, joint.name, ends, (u, 0.0))
         for u, w in imposed.rotations:
             add(ORIENTATION_ROW, joint.name, ends, (u, w))
-        if is_active(mechanism, joint):
+        if is_active(mechanism, joint) or joint.actuated:
             row, n = bodies[rows.loop[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row["translation_axes"].reshape(3, 3)[j]

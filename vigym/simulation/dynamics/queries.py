@@ -60,6 +60,9 @@ class Dynamics:
         mechanism = self.plant.mechanism
         others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
         others += [f"potential {one!r}" for one in mechanism.potentials]
+        others += [
+            f"the actuator of {one!r}, which closes a loop" for one in driven_loops(mechanism)
+        ]
         for found in others:
             raise ValueError(f"{name}: found {found}, expected a mechanism without")
         if self.plant.any_wrench:
