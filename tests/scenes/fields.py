@@ -12,7 +12,7 @@ def bowl_energy(position, orientation):
     """A bowl about a centre that is not quadratic, and a compass along the body's x axis."""
     r = position - CENTRE
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
-    w, x, y, z = orientation[0], orientation[1], orientation[2], orientation[3]
+    y, z = orientation[2], orientation[3]
     east = 1.0 - 2.0 * (y * y + z * z)  # of the body's x axis
     return 0.5 * STIFF * square + 0.25 * QUARTIC * square * square - TWIST * east
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.simulation.dynamics.joint_dynamics import JointDynamics
 from vigym.simulation.linearization.loop_tangent import Knot
+from vigym.simulation.linearization.motors import driven_loops
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.inputs import acceleration_rows, point_rows
@@ -60,9 +61,8 @@ class Dynamics:
         mechanism = self.plant.mechanism
         others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
         others += [f"potential {one!r}" for one in mechanism.potentials]
-        others += [
-            f"the actuator of {one!r}, which closes a loop" for one in driven_loops(mechanism)
-        ]
+        loops = driven_loops(mechanism)
+        others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
         for found in others:
             raise ValueError(f"{name}: found {found}, expected a mechanism without")
         if self.plant.any_wrench:
