@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 CENTRE = np.array([0.2, -0.1, 0.3])
-STIFF, QUARTIC, TWIST = 30.0, 8.0, 2.0
+STIFF, QUARTIC = 30.0, 8.0
+TWIST = 2.0
 
 
 def bowl_energy(position, orientation):
@@ -21,7 +22,8 @@ def bowl_forces(position, orientation):
     """Force and torque of `bowl_energy`."""
     r = position - CENTRE
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
-    w, x, y, z = orientation[0], orientation[1], orientation[2], orientation[3]
+    w, x = orientation[0], orientation[1]
+    y, z = orientation[2], orientation[3]
     axis_y, axis_z = 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
     force = -(STIFF + QUARTIC * square) * r
     return force, (0.0, TWIST * axis_z, -TWIST * axis_y)

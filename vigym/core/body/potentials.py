@@ -13,33 +13,45 @@ from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
 
 
 @inline
+def numbers_of_lane(a, k):
+    """Return lane k of seven values."""
+    return (
+        lane(a[0], k),
+        lane(a[1], k),
+        lane(a[2], k),
+        lane(a[3], k),
+        lane(a[4], k),
+        lane(a[5], k),
+        lane(a[6], k),
+    )
+
+
+@inline
+def with_numbers_in_lane(a, k, numbers):
+    """Replace lane k of seven values."""
+    return (
+        with_lane(a[0], k, numbers[0]),
+        with_lane(a[1], k, numbers[1]),
+        with_lane(a[2], k, numbers[2]),
+        with_lane(a[3], k, numbers[3]),
+        with_lane(a[4], k, numbers[4]),
+        with_lane(a[5], k, numbers[5]),
+        with_lane(a[6], k, numbers[6]),
+    )
+
+
+@inline
 def evaluate_potential(d, potential, knot):
     """Compute energy [J], force [N, world] and torque [N m, world] of a potential at a knot."""
     pose = d.pose(knot, potential.body)
     x = pose.position
     q = pose.orientation
-    energy = d.full(0.0)
-    fx, fy, fz = energy, energy, energy
-    tx, ty, tz = energy, energy, energy
+    o = d.full(0.0)
+    found = (o, o, o, o, o, o, o)
     for k in range(d.lane_count):
-        found = call_function(
-            potential.function,
-            lane(x[0], k),
-            lane(x[1], k),
-            lane(x[2], k),
-            lane(q[0], k),
-            lane(q[1], k),
-            lane(q[2], k),
-            lane(q[3], k),
-        )
-        energy = with_lane(energy, k, found[0])
-        fx = with_lane(fx, k, found[1])
-        fy = with_lane(fy, k, found[2])
-        fz = with_lane(fz, k, found[3])
-        tx = with_lane(tx, k, found[4])
-        ty = with_lane(ty, k, found[5])
-        tz = with_lane(tz, k, found[6])
-    return energy, (fx, fy, fz), (tx, ty, tz)
+        given = numbers_of_lane((x[0], x[1], x[2], q[0], q[1], q[2], q[3]), k)
+        found = with_numbers_in_lane(found, k, call_function(potential.function, given))
+    return found[0], (found[1], found[2], found[3]), (found[4], found[5], found[6])
 
 
 @phase(needs="imposed", otherwise=zero)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import carray, cfunc, njit, types
+from numba import carray, cfunc, njit, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.extending import intrinsic, is_jitted
 
@@ -56,7 +56,7 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 
 @intrinsic
-def call_function(context, address, a, b, c, d, e, f, g):
+def call_function(context, address, numbers):
     """Call a function of C by its address, with 7 numbers; return the 7 numbers that it writes."""
 
     def generate(context, builder, sig, args):
@@ -65,12 +65,12 @@ def call_function(context, address, a, b, c, d, e, f, g):
             cgutils.alloca_once(builder, ir.ArrayType(number, count)) for count in (INPUTS, OUTPUTS)
         ]
         first = [builder.bitcast(array, number.as_pointer()) for array in arrays]
-        for k, value in enumerate(args[1:]):
+        for k, value in enumerate(cgutils.unpack_tuple(builder, args[1], INPUTS)):
             builder.store(value, builder.gep(first[0], [ir.IntType(64)(k)]))
         kind = ir.FunctionType(ir.VoidType(), [number.as_pointer()] * 2).as_pointer()
         builder.call(builder.inttoptr(args[0], kind), first)
         found = [builder.load(builder.gep(first[1], [ir.IntType(64)(k)])) for k in range(OUTPUTS)]
         return context.make_tuple(builder, sig.return_type, found)
 
-    numbers = [types.float64] * INPUTS
-    return types.UniTuple(types.float64, OUTPUTS)(types.intp, *numbers), generate
+    given = types.UniTuple(types.float64, INPUTS)
+    return types.UniTuple(types.float64, OUTPUTS)(types.intp, given), generate

@@ -131,7 +131,7 @@ def set_velocity_residual(d, motion, knot2, knot3):
 
 
 @inline
-def pushed_rate(d, motion, knot2, knot3):
+def push_rate(d, motion, knot2, knot3):
     """Compute the rate along the pushes at knot 2, of the velocities that led to knot 3."""
     rate = d.full(0.0)
     for n in range(motion.first_term, term_end(motion)):
@@ -144,7 +144,7 @@ def pushed_rate(d, motion, knot2, knot3):
 
 
 @inline
-def pushed_knot_rate(d, motion, knot):
+def push_rate_at_knot(d, motion, knot):
     """Compute the rate along the pushes of the velocities at a knot.
 
     They are those in ``delta_position`` and ``delta_rotation``.
@@ -167,8 +167,8 @@ def velocity_row_rate(d, motion, knot2, knot3):
     """
     rate = motion.value_rate
     if motion.does_work > 0:
-        before = pushed_rate(d, motion, knot2, knot2)
-        rate = 0.5 * (before + pushed_rate(d, motion, knot2, knot3))
+        before = push_rate(d, motion, knot2, knot2)
+        rate = 0.5 * (before + push_rate(d, motion, knot2, knot3))
     return rate
 
 
@@ -177,7 +177,7 @@ def velocity_row_knot_rate(d, motion, knot):
     """Compute the rate that a row's force works along in the half step up to a knot."""
     rate = motion.value_rate
     if motion.does_work > 0:
-        rate = 0.5 * (pushed_knot_rate(d, motion, knot) + pushed_rate(d, motion, knot, knot))
+        rate = 0.5 * (push_rate_at_knot(d, motion, knot) + push_rate(d, motion, knot, knot))
     return rate
 
 

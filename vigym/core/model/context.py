@@ -10,7 +10,8 @@ from vigym.core.model.layout import KNOT_BUFFERS
 
 # features that kernels are compiled for: those of a tree that touches nothing, with loops and
 # contacts, or with terrain and what is imposed from outside as well; the type tells
-PLAIN_TREE, LOOPS_AND_CONTACTS, ALL_FEATURES = None, 1, 1.0
+PLAIN_TREE, LOOPS_AND_CONTACTS = None, 1
+ALL_FEATURES = 1.0
 
 
 @inline

@@ -98,7 +98,7 @@ class VelocityConstraint(ReadOnly):
 
     @property
     def bodies(self) -> list[str]:
-        """Bodies whose velocities count or that are pushed."""
+        """Bodies whose velocities count, or on which pushes act."""
         return list(dict.fromkeys([*self.terms, *(self.pushes or ())]))
 
     @property

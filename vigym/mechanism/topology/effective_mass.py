@@ -202,18 +202,18 @@ class Mobility:
         own = np.abs(row @ self._motions).max(initial=0.0)
         return bool(own <= RANK * np.abs(row).max(initial=0.0))
 
-    def least_response(self, measured: Sequence[Array], pushed: Sequence[Array]) -> float:
+    def least_response(self, measured: Sequence[Array], forces: Sequence[Array]) -> float:
         """Return the least singular value of the rates that forces make, over the largest.
 
         Args:
             measured: sums of rates (dofs,).
-            pushed: as many forces (dofs,).
+            forces: as many, along the degrees of freedom (dofs,).
         """
-        rows, forces = np.array(measured), np.array(pushed)
-        sizes = [np.sqrt(np.einsum("ij,jk,ik->i", a, self._inverse, a)) for a in (rows, forces)]
+        rows, given = np.array(measured), np.array(forces)
+        sizes = [np.sqrt(np.einsum("ij,jk,ik->i", a, self._inverse, a)) for a in (rows, given)]
         if min(size.min() for size in sizes) == 0.0:
             return 0.0
-        response = (rows / sizes[0][:, None]) @ self._inverse @ (forces / sizes[1][:, None]).T
+        response = (rows / sizes[0][:, None]) @ self._inverse @ (given / sizes[1][:, None]).T
         values = np.linalg.svd(response, compute_uv=False)
         return float(values[-1] / max(1.0, values[0]))
 

@@ -82,6 +82,6 @@ def _check_closing_joint(joint: Joint) -> None:
         )
     if joint.armature:
         raise MechanismError(
-            f"{element}: found armature {joint.armature:g}, expected 0: only the joints of the tree "
-            "have one; add this joint before the others of its loop"
+            f"{element}: found armature {joint.armature:g}, expected 0: only the joints of the "
+            "tree have one; add this joint before the others of its loop"
         )

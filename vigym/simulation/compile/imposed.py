@@ -1,4 +1,4 @@
-"""What is imposed from outside, for the compiled core: motions, velocity constraints, potentials."""
+"""Motions, velocity constraints and potentials that are imposed, as rows of the core's tables."""
 
 from __future__ import annotations
 
@@ -61,6 +61,23 @@ def term_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> tuple[np.ndarra
             constants[n]["push"], constants[n]["push_torque"] = push[:3], push[3:]
             n += 1
     return plan, constants
+
+
+def imposed_rows(
+    mechanism: Mechanism, rows: Rows, loops: Loops
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the lists of the plan by entry of the header, and the constants of terms.
+
+    Raises:
+        MechanismError: functions of potentials that numba does not compile.
+    """
+    terms, constants = term_rows(mechanism, rows, loops)
+    lists = {
+        "plan_motions": motion_rows(mechanism, rows, loops),
+        "plan_terms": terms,
+        "plan_potentials": potential_rows(mechanism, rows),
+    }
+    return lists, constants
 
 
 def _weights_of(constraint: VelocityConstraint, body: str) -> tuple[Array, Array]:
@@ -132,7 +149,7 @@ def _check_velocity_constraints(mechanism: Mechanism, mobility: Mobility, dofs: 
         dofs: degrees of freedom of the tree whose motion is prescribed.
     """
     units = np.eye(mobility.dofs)[dofs]
-    measured, pushed = list(units), list(units)
+    measured, forces = list(units), list(units)
     for name, constraint in mechanism.velocity_constraints.items():
         pushes = constraint.terms if constraint.pushes is None else constraint.pushes
         own = [mobility.along(each, constraint.frame_of) for each in (constraint.terms, pushes)]
@@ -142,8 +159,8 @@ def _check_velocity_constraints(mechanism: Mechanism, mobility: Mobility, dofs: 
                 "zero, expected some that bodies can have"
             )
         measured.append(own[0])
-        pushed.append(own[1])
-        if mobility.least_response(measured, pushed) < DEPENDENT:
+        forces.append(own[1])
+        if mobility.least_response(measured, forces) < DEPENDENT:
             raise MechanismError(
                 f"velocity constraint {name!r}: found a velocity that prescribed motions or other "
                 "velocity constraints set already, or that its pushes cannot change, expected one "

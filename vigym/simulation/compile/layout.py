@@ -187,11 +187,7 @@ def _actuator_rows(joints: list[Joint], rows: Rows) -> list[tuple[int, int, int]
 
 
 def build_plan(
-    mechanism: Mechanism,
-    rows: Rows,
-    loops: Loops,
-    contacts: np.ndarray,
-    imposed: dict[str, np.ndarray],
+    mechanism: Mechanism, rows: Rows, loops: Loops, lists: dict[str, np.ndarray]
 ) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -199,8 +195,7 @@ def build_plan(
         mechanism: its elements.
         rows: their rows.
         loops: loop rows in the order of their elimination.
-        contacts: (n_contacts,) structured rows of CONTACT_PLAN.
-        imposed: rows of MOTION_PLAN, TERM_PLAN and POTENTIAL_PLAN, by entry of the header.
+        lists: structured rows of contacts, motions, terms and potentials, by entry of the header.
     """
     joints = _joint_rows(mechanism, rows, loops)
     ordered = mechanism.ordered_joints
@@ -215,30 +210,26 @@ def build_plan(
             "plan_active_joints": np.array([(row,) for row in active], ACTIVE_JOINT_PLAN.dtype),
             "plan_loop_rows": loops.plan,
             "plan_fill_ins": loops.fill_in_plan,
-            "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
             "plan_terrain": terrain_numbers(mechanism),
-            **imposed,
+            **lists,
         },
     )
     header = header_of(plan)
     header["body_count"], header["dof_count"] = len(rows.body), rows.dof_count
     header["position_count"] = len(mechanism.position_names)
     header["velocity_count"] = len(mechanism.velocity_names)
-    header["actuator_count"] = len(actuators)
+    header["actuator_count"], header["motor_count"] = len(actuators), len(motors)
     header["active_joint_count"] = len(active)
-    header["motor_count"] = len(motors)
     if mechanism.ground is not None and mechanism.ground.terrain is not None:
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
-    header["motion_count"] = len(imposed["plan_motions"])
-    header["potential_count"] = len(imposed["plan_potentials"])
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
-    header["fill_in_count"] = len(loops.fill_in_plan)
-    header["schur_count"] = loops.schur_count
-    header["contact_count"] = len(contacts)
+    header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
+    for kind in ("contact", "motion", "potential"):
+        header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
     bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
     header["has_bounded_forces"] = bounded.any()

@@ -29,9 +29,7 @@ from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
 from vigym.simulation.compile.imposed import (
     check_imposed,
-    motion_rows,
-    potential_rows,
-    term_rows,
+    imposed_rows,
     velocity_rows,
 )
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
@@ -224,24 +222,11 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     check_imposed(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
-    count = (
-        len(rows.loop)
-        + len(mechanism.couplings)
-        + len(mechanism.motions)
-        + len(mechanism.velocity_constraints)
-        + len(contact_loop_rows) // 3
-    )
+    count = len(rows.loop) + len(mechanism.couplings) + len(mechanism.motions)
+    count += len(mechanism.velocity_constraints) + len(contact_loop_rows) // 3
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
-    eliminated = Loops(
-        [
-            *_loop_rows(mechanism, rows, bodies),
-            *velocity_rows(mechanism, rows),
-            *contact_loop_rows,
-        ],
-        rows.parents,
-        local,
-    )
-    terms_plan, terms = term_rows(mechanism, rows, eliminated)
+    loop_rows = [*_loop_rows(mechanism, rows, bodies), *velocity_rows(mechanism, rows)]
+    eliminated = Loops([*loop_rows, *contact_loop_rows], rows.parents, local)
     mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
@@ -249,13 +234,10 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
     set_ground(environment[0], mechanism)
-    imposed = {
-        "plan_motions": motion_rows(mechanism, rows, eliminated),
-        "plan_terms": terms_plan,
-        "plan_potentials": potential_rows(mechanism, rows),
-    }
+    imposed, terms = imposed_rows(mechanism, rows, eliminated)
+    lists = {"plan_contacts": contact_plan, **imposed}
     return Model(
-        plan=build_plan(mechanism, rows, eliminated, contact_plan, imposed),
+        plan=build_plan(mechanism, rows, eliminated, lists),
         environment=environment,
         bodies=bodies,
         dofs=dof_rows(mechanism, rows, mobility),
