@@ -118,15 +118,17 @@ def test_stiff_springs_of_closing_joints_keep_the_energy(kind, stiffness):
 
 
 def test_a_batch_is_its_environments_bit_for_bit():
-    values = {"B": {"stiffness": 20.0}, "C": {"limits": (-0.25, 0.3), "friction": 0.1}}
+    values = {"B": {"stiffness": 20.0}}
+    values["C"] = {"limits": (-0.25, 0.3), "friction": 0.1, "effort": 2.0}
     rates = np.array([0.5, 1.0, 2.0])
     batch = Simulator(four_bar("ABDC", {pin: dict(v) for pin, v in values.items()}), batch=3)
     batch.reset(velocities={"A": rates})
-    batch.step(substeps=50)
+    torques = rates[:, None] - 1.5
+    batch.step(torques, substeps=50)
     for e, rate in enumerate(rates):
         one = Simulator(four_bar("ABDC", {pin: dict(v) for pin, v in values.items()}))
         one.reset(velocities={"A": rate})
-        one.step(substeps=50)
+        one.step(torques[e], substeps=50)
         np.testing.assert_array_equal(batch.state[e], one.state)
 
 

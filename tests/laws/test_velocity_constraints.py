@@ -305,6 +305,29 @@ def test_pushes_of_ones_own_do_work():
 
 
 @pytest.mark.parametrize("loops", ["tail", "local"])
+def test_constraints_and_prescribed_motions_together(loops):
+    """A crank is moved, and a free body is as fast as its end; both forces do work."""
+    balances = []
+    for h in (0.01, 0.005):
+        mech = Mechanism()
+        mech.add_body("crank", 1.0, (0.02, 0.03, 0.04), (0.4, 0.0, 0.1))
+        mech.add_body("block", 2.0, (0.1, 0.1, 0.1), (1.0, 0.0, 0.0))
+        mech.add_joint("hinge", "revolute", "world", "crank", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+        mech.add_motion("hinge", lambda t: 0.5 * np.sin(4.0 * t), lambda t: 2.0 * np.cos(4.0 * t))
+        terms = {"crank": ((1.0, 0.0, 0.0), NONE), "block": ((-1.0, 0.0, 0.0), NONE)}
+        mech.add_velocity_constraint("rod", terms, lambda t: 0.2 * np.sin(t))
+        sim = Simulator(mech, timestep=h, loops=loops)
+        for _ in range(round(1.0 / h)):
+            stepped(sim)
+            assert sim.joint_positions[-1] == pytest.approx(0.5 * np.sin(4.0 * sim.time), abs=1e-12)
+            assert weighted(sim) == pytest.approx(0.2 * np.sin(sim.time), abs=1e-11)
+        assert sim.motion_forces.shape == sim.velocity_constraint_forces.shape == (1,)
+        balances.append(abs(sim.metrics()["energy_balance"]))
+    assert balances[0] < 2e-2
+    assert balances[0] / balances[1] == pytest.approx(4.0, rel=0.3)
+
+
+@pytest.mark.parametrize("loops", ["tail", "local"])
 def test_a_constraint_over_loops(loops):
     """A five-bar, two of whose bars turn against each other; the gap stays closed."""
     mech = five_bar(damping=0.0)
