@@ -31,7 +31,7 @@ def constrain(mech, rng, *frames, pushed=False):
         mech.add_velocity_constraint(f"sum {number}", terms, rate, pushes, frame)
 
 
-def follow(mech, seed, steps=40, **options):
+def follow(mech, seed, steps=20, **options):
     """Step simulator and twin from one random state and compare them, and the forces."""
     positions, rates = random_positions(seed, mech), random_rates(seed, mech)
     sim, twin = Simulator(mech, tolerance=1e-13, **options), ImposedTwin(mech)
