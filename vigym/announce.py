@@ -20,7 +20,8 @@ class _Announcer:
 
     def begin(self, module: str, name: str) -> None:
         """Open the message of a kernel; count every function that it needs."""
-        if self._kernel is None and module.startswith(KERNELS):
+        # functions of programs in a text have no module
+        if self._kernel is None and str(module).startswith(KERNELS):
             self._kernel = module, name
             self._start = time.perf_counter()
             if not self._announced:

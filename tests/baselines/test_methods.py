@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from scenes.chains import rod_chain
+from scenes.fields import add_bowl
 from scenes.linkages import four_bar
 from scenes.trees import random_tree
 from vigym import Mechanism, MechanismError
@@ -169,11 +170,17 @@ def with_element(kind):
         ),
         "skate": lambda: mech.add_skate("blade", "b", (0, 0, 0), (1, 0, 0)),
         "wheel": lambda: mech.add_wheel("tyre", "b", (0, 0, 0), (0, 1, 0), 0.1),
+        "prescribed motion": lambda: mech.add_motion("knee", lambda t: 0.1 * t * t),
+        "velocity constraint": lambda: mech.add_velocity_constraint(
+            "slow", {"b": ((1, 0, 0), (0, 0, 0))}
+        ),
+        "potential": lambda: add_bowl(mech, "b"),
     }
     if kind in extra:
         extra[kind]()
     names = {"loop": "close", "coupling": "gears", "contact": "foot", "point spring": "rope"}
-    return mech, names | {"skate": "blade", "wheel": "tyre"}
+    names |= {"skate": "blade", "wheel": "tyre"}
+    return mech, names | {"velocity constraint": "slow", "potential": "bowl of b"}
 
 
 @pytest.mark.parametrize("name", [name for name in TREES if name != "vigym"])
@@ -183,6 +190,7 @@ def with_element(kind):
         *("loop", "three free rotations", "joint spring", "joint damper", "limit", "armature"),
         *("spring of three rotations", "damper of three rotations", "coupling", "joint friction"),
         *("point spring", "contact", "skate", "wheel"),
+        *("prescribed motion", "velocity constraint", "potential"),
     ],
 )
 def test_methods_refuse_what_they_do_not_know(name, kind):

@@ -16,7 +16,7 @@ from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
 from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
-from vigym.core.model.context import EVERYTHING, knot_buffer
+from vigym.core.model.context import LOOPS_AND_CONTACTS, knot_buffer
 from vigym.core.model.fields import (
     BODY_PLAN,
     BODY_WORK,
@@ -35,7 +35,7 @@ JOINTS = [kind for kind in TYPES if kind != "fixed"]
 @njit(error_model="numpy", **KERNEL_OPTIONS)
 def moved(plan, model, state, work, h, step_length):
     """Move the present knot by a part of the increments in the work; its own wrenches, blocks and rate loads."""
-    d = group_data(plan, model, state, work, 0, 0, 0, EVERYTHING, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
     w = d.wide
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     apply_increment(w, knot2, knot3, w.full(h), w.full(step_length), w.full(1.0))
@@ -48,7 +48,7 @@ def moved(plan, model, state, work, h, step_length):
 @njit(error_model="numpy", **KERNEL_OPTIONS)
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
-    d = group_data(plan, model, state, work, 0, 0, 0, EVERYTHING, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
     knot2, knot3 = knot_buffer(d, 1), knot_buffer(d, 0)
     factorise(d, knot2, knot3)
     solve_to_root(d, knot2)
@@ -58,7 +58,7 @@ def solved(plan, model, state, work):
 @njit(error_model="numpy", **KERNEL_OPTIONS)
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (dofs, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
-    d = group_data(plan, model, state, work, 0, 0, 0, EVERYTHING, None)
+    d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
     knot = knot_buffer(d, back)
     for i in range(1, d.body_count):
         body = d.body(i)

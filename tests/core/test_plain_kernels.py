@@ -13,7 +13,7 @@ from vigym.assets import path
 from vigym.core.compiler.kernel import phase
 from vigym.core.compiler.linking import KERNEL_OPTIONS
 from vigym.core.compiler.rows import group_data
-from vigym.core.model.context import EVERYTHING, PLAIN_TREE
+from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
 
@@ -53,7 +53,9 @@ def everything(mech, features, **options):
 @pytest.mark.parametrize("batch", [None, 3])
 def test_they_do_what_the_full_ones_do(batch):
     mech = driven()
-    plain, full = (everything(mech, features, batch=batch) for features in (PLAIN_TREE, EVERYTHING))
+    plain, full = (
+        everything(mech, features, batch=batch) for features in (PLAIN_TREE, LOOPS_AND_CONTACTS)
+    )
     assert np.all(plain["status.converged"])
     for name, value in plain.items():
         np.testing.assert_array_equal(value, full[name], err_msg=name)
@@ -80,9 +82,9 @@ def hanging(closed=False, contact=False, spring=False):
     ("has", "features"),
     [
         ({}, PLAIN_TREE),
-        ({"closed": True}, EVERYTHING),
-        ({"contact": True}, EVERYTHING),
-        ({"spring": True}, EVERYTHING),
+        ({"closed": True}, LOOPS_AND_CONTACTS),
+        ({"contact": True}, LOOPS_AND_CONTACTS),
+        ({"spring": True}, LOOPS_AND_CONTACTS),
     ],
 )
 @pytest.mark.parametrize("batch", [None, 9])
@@ -93,7 +95,7 @@ def test_who_gets_them(has, features, batch):
 def test_robots_get_the_full_ones():
     assert (
         Simulator(load_urdf(path("minitaur"), base="floating", ground=True))._plant.groups.features
-        is EVERYTHING
+        is LOOPS_AND_CONTACTS
     )
 
 
@@ -121,4 +123,4 @@ def test_phases_that_a_plain_tree_does_without_are_not_even_compiled():
     groups = LaneGroups(build_model(hanging()), None, 1, False, False)
     assert reaching(*groups.tables, PLAIN_TREE) == 0
     with pytest.raises(TypingError, match="nothing_of_the_kind"):
-        reaching(*groups.tables, EVERYTHING)
+        reaching(*groups.tables, LOOPS_AND_CONTACTS)

@@ -12,6 +12,8 @@ COMPILER = "vigym/core/compiler"  # the only folder that imports numba
 PRIVATE = {f"{COMPILER}/linking.py", f"{COMPILER}/cache.py"}
 # names for extensions of numba's types: https://numba.readthedocs.io/en/stable/extending/
 EXTENSION_API = {
+    "numba.carray",
+    "numba.cfunc",
     "numba.config",
     "numba.njit",
     "numba.types",

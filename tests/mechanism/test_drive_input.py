@@ -36,7 +36,6 @@ MOTORS = {
         {"joint": "ball"},
         "spherical joint of 3 degrees of freedom, expected one degree",
     ),
-    "closing joint": ({"joint": "closing"}, "closes a loop"),
     "second motor": ({"joint": "driven"}, "second motor"),
     "negative kp": ({"kp": -1}, "kp.*>= 0"),
     "nan kp": ({"kp": NAN}, "kp.*>= 0"),

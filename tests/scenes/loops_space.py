@@ -122,7 +122,7 @@ def minitaur(gravity=(0.0, 0.0, -9.81), **options):
     return mech
 
 
-def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None):
+def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None, drive=None):
     """Random joints between bodies that are already carried, and springs between points of random bodies."""
     rng = np.random.default_rng(seed + 1000)
     names = list(mech.bodies)
@@ -140,6 +140,7 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None):
             }
         elif kind != "fixed":
             values |= {"stiffness": differing(kind, 2.0), "damping": differing(kind, damping)}
+        values |= drive or {}
         mech.add_joint(f"c{i}", kind, parent, child, 0.7 * rng.normal(size=3), **values)
     for i in range(springs):
         a, b = rng.choice(["world", *names], 2, replace=False)
@@ -148,8 +149,8 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None):
     return mech
 
 
-def closed_by(kind, seed=0, damping=0.0, springs=2):
-    """Two arms with enough freedom that any joint may close the loop between their ends."""
+def closed_by(kind, seed=0, damping=0.0, springs=2, drive=None):
+    """Two arms with enough freedom that any joint may close the loop between their ends; `drive` is of that joint."""
     rng = np.random.default_rng(seed)
     mech = Mechanism(gravity=(0.3, -0.2, -9.81))
     for arm in "ab":
@@ -164,7 +165,7 @@ def closed_by(kind, seed=0, damping=0.0, springs=2):
                 f"{arm}{joint}", joint, parent, f"{arm}{i}", 0.7 * rng.normal(size=3), **values
             )
             parent = f"{arm}{i}"
-    return add_closings(mech, seed, [kind], springs, damping, [("a2", "b2")])
+    return add_closings(mech, seed, [kind], springs, damping, [("a2", "b2")], drive)
 
 
 def random_loops(seed, types, closings, *, springs=2, damping=0.0, **options):

@@ -37,6 +37,11 @@ def test_each_joint_type_closes(kind):
     run_together(*trio(closed_by(kind, damping=0.3)), steps=20)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in CLOSING if kind != "fixed"])
+def test_each_joint_type_is_driven_where_it_closes(kind):
+    run_together(*trio(closed_by(kind, damping=0.3, drive={"effort": np.inf})), steps=20)
+
+
 @pytest.mark.parametrize("name", BUILDERS)
 def test_mechanisms_people_build(name):
     run_together(*trio(BUILDERS[name]()), steps=10, strength=0.3)

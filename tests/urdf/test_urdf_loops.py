@@ -51,6 +51,17 @@ def test_what_a_loop_joint_carries(load):
     assert load(*ARMS, loop(inside=HINGE + '<limit velocity="3"/>')).joints["d"].limits is None
 
 
+def test_a_loop_joint_may_have_an_actuator(load, tmp_path):
+    """In the file that is written, too; its actuator comes behind those of the tree."""
+    mech = load(*ARMS, loop(inside=HINGE + '<limit effort="3"/>'))
+    assert mech.joints["d"].effort == 3.0
+    assert mech.joints["d"].limits is None
+    assert mech.actuator_names[-1] == "d"
+    file = tmp_path / "driven.urdf"
+    file.write_text(mech.to_urdf())
+    assert load_urdf(file).actuator_names == mech.actuator_names
+
+
 @pytest.mark.parametrize("type", LOOP_JOINT_TYPES)
 def test_every_type_closes_loops(load, type):
     inside = HINGE + ('<axis2 xyz="0 0 3"/>' if type == "universal" else "")

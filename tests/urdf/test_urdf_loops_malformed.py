@@ -49,10 +49,6 @@ MALFORMED = {
         loop("universal", inside=HINGE + '<axis2 xyz="0 1 0"/>'),
         "'d' <axis2>: .*perpendicular",
     ),
-    "actuator": (
-        loop(inside='<limit effort="3"/>'),
-        "'d' <limit>: found effort=.3., expected 0: no actuator",
-    ),
     "nan limit": (loop(inside='<limit lower="nan" upper="1"/>'), "'d' <limit>: found lower=.nan"),
     "fixed with spring": (
         loop("fixed", inside='<dynamics spring_stiffness="1"/>'),

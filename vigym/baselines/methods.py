@@ -22,7 +22,7 @@ EVERYTHING = frozenset(
         *(LOOPS, BALLS, SPRINGS, DAMPERS, BALL_DAMPERS),
         *("spring of three rotations", "spring or damper on a loop"),
         *("coupling", "limit", "joint friction", "armature", "point spring", "contact", "skate"),
-        *("wheel",),
+        *("wheel", "prescribed motion", "velocity constraint", "potential"),
     )
 )
 PRODUCT = "vigym"  # name of the product's own step
@@ -160,6 +160,9 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
         found += [(kind, name) for kind, marked in marks.items() if marked]
     named: dict[str, Iterable[str]] = {
         "coupling": mechanism.couplings,
+        "prescribed motion": mechanism.motions,
+        "velocity constraint": mechanism.velocity_constraints,
+        "potential": mechanism.potentials,
         "point spring": mechanism.springs,
         "contact": mechanism.contact_names,
         "skate": mechanism.skates,

@@ -44,7 +44,7 @@ class Actuators:
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
         self.names = mechanism.actuator_names
-        joints = [joint for joint in mechanism.tree_joints if joint.actuated]
+        joints = mechanism.actuated_joints
         efforts = [joint.effort for joint in joints for _ in range(joint.dofs)]
         self.efforts = np.array(efforts, np.float64)
         if mechanism.motors:

@@ -354,7 +354,7 @@ def effort_limits(mechanism: Mechanism) -> Array:
     Raises:
         MechanismError: no actuated joint, or one without a limit.
     """
-    joints = [joint for joint in mechanism.tree_joints if joint.actuated]
+    joints = mechanism.actuated_joints
     if not joints:
         raise MechanismError(
             f"mechanism {mechanism.name!r}: found no actuated joint, "

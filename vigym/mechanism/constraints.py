@@ -1,17 +1,20 @@
-"""Constraints of a mechanism beside its joints: couplings, prescribed motions, skates, wheels."""
+"""Constraints of a mechanism beside its joints, and potentials of the user's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vigym.mechanism.elements import bodies, checks, couplings, motors
+from vigym.mechanism.elements import bodies, checks, couplings, motors, springs
+from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
-from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.motors import Motion
+from vigym.mechanism.elements.springs import Potential
 
 
 class Constraints(Elements):
-    """Methods of `Mechanism` that add constraints which are no joints."""
+    """Methods of `Mechanism` that add constraints which are no joints, and potentials."""
 
     def add_coupling(
         self, name: str, type: str, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0
@@ -54,6 +57,67 @@ class Constraints(Elements):
         new = motors.make_motion(coordinate, motion, rate)
         self._index.check_motion(coordinate, self._motors, lambda: self.tree_joints)
         return self.motions.add(coordinate, new)
+
+    def add_velocity_constraint(
+        self,
+        name: str,
+        terms: Mapping[str, ArrayLike],
+        rate: Callable[[float], float] | tuple[ArrayLike, ArrayLike] | float = 0.0,
+        pushes: Mapping[str, ArrayLike] | None = None,
+        frame: str = "world",
+    ) -> VelocityConstraint:
+        """Let a weighted sum of velocities of bodies follow a function of time.
+
+        The sum of linear . v + angular . w over the bodies is the rate; v is the velocity of a
+        body's centre of mass, w its angular velocity, both in the world. Steps have such
+        velocities, over the step and at knots; starts are projected on them. The force, a factor
+        on the weights, is `sim.velocity_constraint_forces`.
+
+        Along the weights the force does no work at rate 0, and force times rate else, which counts
+        as that of actuators, as the work along `pushes` does.
+
+        Args:
+            name: unique among velocity constraints.
+            terms: body -> (linear (3,), angular (3,)) weights.
+            rate: a number, a function of the time since reset [s], or (times, values) of samples: a
+                cubic between them, constant before and behind.
+            pushes: body -> (force (3,), torque (3,)) about the centre of mass that a unit force
+                exerts; None: along the weights.
+            frame: what the weights and pushes are fixed in: "world", "body" for each in its own
+                body, or the name of one body for all of them.
+        """
+        checks.require_new_name(name, "velocity constraint", self.velocity_constraints)
+        made = couplings.make_velocity_constraint(name, terms, rate, pushes, frame, self.bodies)
+        return self.velocity_constraints.add(name, made)
+
+    def add_potential(
+        self,
+        name: str,
+        body: str,
+        energy: Callable[[Array, Array], float],
+        forces: Callable[[Array, Array], Any],
+    ) -> Potential:
+        """Let a body move in a potential of your own: a field, a soft boundary, a bond.
+
+        It acts at the ends of the steps, as gravity does: without trend of the energy while what it
+        makes vibrate has less than 2 / timestep rad/s. `sim.energy` counts it. numba compiles both
+        functions when a simulator is made; kernels stay as they are. To pickle a simulator, define
+        them in a module.
+
+        Args:
+            name: unique among potentials.
+            body: body name.
+            energy: of (position, orientation) to a number [J]: centre of mass (3,) [m, world] and
+                quaternion (w, x, y, z), body to world (4,).
+            forces: of the same to (force, torque), three numbers each: minus the derivatives of the
+                energy by the position [N, world] and by rotations about the centre of mass
+                [N m, world]. They are compared with differences of the energy at the assembly pose.
+        """
+        checks.require_new_name(name, "potential", self.potentials)
+        bodies.check_body(body, self.bodies, self.frames, f"potential {name!r}")
+        pose = self.bodies[body].position, self.bodies[body].orientation
+        made = springs.make_potential(name, body, (energy, forces), pose)
+        return self.potentials.add(name, made)
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
         """Keep a point of a body from moving along a direction fixed in it (nonholonomic).

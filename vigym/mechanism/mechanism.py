@@ -35,9 +35,9 @@ class Mechanism(Constraints):
         name: shown in summaries.
 
     Attributes:
-        bodies, joints, frames, springs, couplings, motions, collisions, skates, wheels: elements by
-            name, motions by coordinate, in the order they were added; joints without the implicit
-            ones, contacts among collisions.
+        bodies, joints, frames, springs, potentials, couplings, motions, velocity_constraints,
+            collisions, skates, wheels: elements by name, motions by coordinate, in the order they
+            were added; joints without the implicit ones, contacts among collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
         notes: `Note`s on elements that are not simulated exactly as they were written.
@@ -95,7 +95,7 @@ class Mechanism(Constraints):
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
         A joint whose child already hangs on another joint, or carries its parent, closes a loop; it
-        has no actuator, motor or armature.
+        has no armature.
 
         Args:
             name: unique among joints.
@@ -203,16 +203,14 @@ class Mechanism(Constraints):
         velocity limit of the joint is enforced within the effort.
 
         Args:
-            joint: name of a joint of the tree, of one degree of freedom and without a motor.
+            joint: name of a joint of one degree of freedom, without a motor.
             kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
             kd: [N m s/rad or N s/m], >= 0; not both are 0.
             effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        motors.check_motor_joint(
-            joint, self.joints, self._index.closing, self._motors, self.motions
-        )
+        motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
         motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
         motors.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)

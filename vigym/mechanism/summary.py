@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.bodies import Body, Ground
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.collisions import Collision
-from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
+from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.errors import AssemblyError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.motors import Motion, Motor
-from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.elements.springs import Potential, Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.loop_constraints import LoopConstraints
 
@@ -54,8 +54,12 @@ def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[
             for joint in closing
         ],
         "springs": [_spring(spring) for spring in mechanism.springs.values()],
+        "potentials": [_potential(potential) for potential in mechanism.potentials.values()],
         "motors": [_motor(motor) for motor in mechanism.motors.values()],
         "motions": [_motion(motion) for motion in mechanism.motions.values()],
+        "velocity_constraints": [
+            _velocity_constraint(one) for one in mechanism.velocity_constraints.values()
+        ],
         "couplings": [_coupling(coupling) for coupling in mechanism.couplings.values()],
         "contacts": [_collision(collision) for collision in mechanism.collisions.values()],
         "pairs": [{"body": first, "other": second} for first, second in mechanism.pairs],
@@ -81,15 +85,17 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
     }
     for title in (
         "springs",
+        "potentials",
         "motors",
         "motions",
+        "velocity_constraints",
         "couplings",
         "contacts",
         "pairs",
         "skates",
         "wheels",
     ):
-        tables[title] = [list(row.values()) for row in found[title]]
+        tables[title.replace("_", " ")] = [list(row.values()) for row in found[title]]
     tables["frames"] = [[name, f"on {body}"] for name, body in found["frames"].items()]
     tables["not simulated as written"] = [[str(note)] for note in mechanism.notes]
     dofs = [
@@ -203,6 +209,33 @@ def _motion(motion: Motion) -> Row:
         first, last = motion.times[0], motion.times[-1]
         how = f"by {len(motion.times)} samples from {first:g} s to {last:g} s"
     return {"coordinate": motion.coordinate, "motion": how}
+
+
+def _velocity_constraint(constraint: VelocityConstraint) -> Row:
+    terms = [
+        f"{_numbers(weights[:3])} . v + {_numbers(weights[3:])} . w of {body}"
+        for body, weights in constraint.terms.items()
+    ]
+    rate = "a function of time"
+    if constraint.times is not None and constraint.values is not None:
+        count = len(constraint.times)
+        rate = f"{constraint.values[0]:g}" if count == 1 else f"{count} samples"
+    frame = {"world": "in the world", "body": "each in its own body"}
+    pushes = [
+        f"{_numbers(push[:3])}, {_numbers(push[3:])} on {body}"
+        for body, push in (constraint.pushes or {}).items()
+    ]
+    return {
+        "name": constraint.name,
+        "equation": f"{' + '.join(terms)} = {rate}",
+        "frame": frame.get(constraint.frame, f"in {constraint.frame}"),
+        "pushes": f"pushes {', '.join(pushes)}" if pushes else "",
+    }
+
+
+def _potential(potential: Potential) -> Row:
+    function = getattr(potential.energy, "__name__", repr(potential.energy))
+    return {"name": potential.name, "body": f"of {potential.body}", "energy": f"by {function}"}
 
 
 def _coupling(coupling: Coupling) -> Row:

@@ -1,4 +1,4 @@
-"""Methods of `Simulator` for forces that a caller applies, and those of prescribed motions."""
+"""Methods of `Simulator` for forces that a caller applies, and those of what is imposed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAMES = ("world", "body")
 
 
 class AppliedForces:
-    """Methods of `Simulator`: held wrenches, and forces of prescribed motions."""
+    """Methods of `Simulator`: held wrenches; forces of motions and velocity constraints."""
 
     _plant: Plant
     _readings: Readings
@@ -74,4 +74,15 @@ class AppliedForces:
 
         In the order of ``mechanism.motions``; zero before the first step.
         """
-        return self._plant.squeeze(self._plant.motion_forces)
+        motions = len(self._plant.mechanism.motions)
+        return self._plant.squeeze(self._plant.motion_forces[:, :motions])
+
+    @property
+    def velocity_constraint_forces(self) -> Array:
+        """Forces of velocity constraints (..., n) where the last step began.
+
+        In the order of ``mechanism.velocity_constraints``; zero before the first step. Times the
+        weights, or the pushes, of a body it is the force [N] and the torque [N m] on it.
+        """
+        motions = len(self._plant.mechanism.motions)
+        return self._plant.squeeze(self._plant.motion_forces[:, motions:])

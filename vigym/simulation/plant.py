@@ -18,6 +18,7 @@ from vigym.core.model import snapshot
 from vigym.core.model.fields import ACTUATOR_PLAN, DOF_STATE, ENVIRONMENT_STATE, WRENCH_STATE
 from vigym.core.model.layout import Model, header_of, plan_rows
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.couplings import VelocityConstraint
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.compile.model import build_model
@@ -138,6 +139,11 @@ class Plant:
             return
         selected = mask[:, None].astype(np.float64)
         self.groups.call(reset.reset, positions, velocities, selected, changes=mask)
+        constraints = self.mechanism.velocity_constraints.values()
+        if constraints:
+            rates = np.array([each.rate_at(0.0) / each.size for each in constraints])
+            groups = self.groups
+            snapshot.write_motion_rates(groups.plan, groups.state, rates, mask, self.single)
 
     def assemble(
         self, given: tuple[Array, Array], start: tuple[Array, Array], mask: NDArray[np.bool_]
@@ -174,7 +180,7 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
-        if self.mechanism.motions:
+        if self.mechanism.motions or self.mechanism.velocity_constraints:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
@@ -184,25 +190,41 @@ class Plant:
     def _motion_samples(self, timestep: float, steps: int) -> Array:
         """Return coordinates and rates of prescribed motions at the end of all steps of a call.
 
+        In the place of coordinates velocity constraints have what they make in the step.
+
         Returns:
             (count, 2 steps motions), motions and their two numbers last.
         """
         times = self.groups.times[:, None] + timestep * np.arange(1, steps + 1)
         each, places = np.unique(times, return_inverse=True)
         motions = self.mechanism.motions.values()
-        rows = np.array([[motion.at(time) for motion in motions] for time in each.tolist()])
+        constraints = self.mechanism.velocity_constraints.values()
+        rows = np.array(
+            [
+                [
+                    *(motion.at(time) for motion in motions),
+                    *(scaled_step(each, time - timestep, time) for each in constraints),
+                ]
+                for time in each.tolist()
+            ]
+        )
         samples: Array = rows.reshape(len(each), -1)[places.reshape(times.shape)]
         result: Array = samples.reshape(self.count, -1)
         return result
 
     @property
     def motion_forces(self) -> Array:
-        """Forces (count, motions) of prescribed motions at the first knot of the last step."""
+        """Forces (count, n) of prescribed motions and then velocity constraints, in the last step.
+
+        At its first knot.
+        """
         groups = self.groups
         rows, sizes = snapshot.read_multipliers(groups.plan, groups.state, self.single, self.count)
         total = sizes.sum(axis=1)
         share = np.divide(2.0 * sizes[:, 0], total, out=np.zeros_like(total), where=total > 0.0)
-        forces: Array = rows * share[:, None]
+        constraints = self.mechanism.velocity_constraints.values()
+        scales = np.array([1.0] * len(self.mechanism.motions) + [each.size for each in constraints])
+        forces: Array = rows * share[:, None] / scales
         return forces
 
     def hold_wrench(self, body: str, wrench: Array, mask: NDArray[np.bool_]) -> None:
@@ -300,6 +322,12 @@ class Plant:
         targets = _inputs(plan, rows, "motor", "last_target")
         targets = np.where(np.abs(targets) < IDLE_TARGET, targets, np.nan)
         return torques, targets, rows[:, ENVIRONMENT_STATE.offset("step_size")]
+
+
+def scaled_step(constraint: VelocityConstraint, start: float, end: float) -> tuple[float, float]:
+    """Return integral and end rate of a velocity constraint, as its divided equation has them."""
+    whole, rate = constraint.over_step(start, end)
+    return whole / constraint.size, rate / constraint.size
 
 
 def _inputs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) -> Array:

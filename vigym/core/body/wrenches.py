@@ -72,7 +72,7 @@ def knot_wrench(d, i, knot2, rho):
     return axpy(half, f1, scale(0.5, f2)), axpy(half, t1, scale(0.5, t2))
 
 
-@phase(needs="extras", otherwise=zero)
+@phase(needs="imposed", otherwise=zero)
 def add_wrenches(d, knot2, rho):
     """Add the wrenches of a step to the terms that stay; returns the largest force [N]."""
     largest = d.full(0.0)
@@ -85,7 +85,7 @@ def add_wrenches(d, knot2, rho):
     return largest
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def add_last_wrenches(d):
     """Add the wrenches at the first knot of the last step to the terms that stay."""
     for i in range(1, d.wrench_count):
@@ -94,7 +94,7 @@ def add_last_wrenches(d):
         body.history_torque = sub(body.history_torque, wrench.knot_torque)
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def add_wrench_impulses(d, knot, h1):
     """Subtract the impulses of the half step before a knot from the momenta about the anchors."""
     half = 0.5 * h1
@@ -112,7 +112,7 @@ def no_work(d, knot2, knot3, h):
     return d.full(0.0), d.full(0.0)
 
 
-@phase(needs="extras", otherwise=no_work)
+@phase(needs="imposed", otherwise=no_work)
 def wrench_work(d, knot2, knot3, h):
     """Find the work of held wrenches over a step, and the sum of its absolutes [J].
 
@@ -129,7 +129,7 @@ def wrench_work(d, knot2, knot3, h):
     return work, absolute_work
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def store_wrenches(d, knot2, rho, mask):
     """Write the wrenches that the next step starts from."""
     for i in range(1, d.wrench_count):
@@ -146,7 +146,7 @@ def store_wrenches(d, knot2, rho, mask):
         wrench.last_application = select3(mask, wrench.application, wrench.last_application)
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def clear_wrenches(d):
     """Set all wrenches to zero."""
     o = zero3(d)

@@ -45,7 +45,7 @@ from vigym.core.compiler.simd import (
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
-ALL_FEATURES = LOOPS_AND_CONTACTS | {"terrain", "extras"}
+ALL_FEATURES = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)
@@ -134,8 +134,8 @@ def group_data(
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
     ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
-    and a float where terrain, held wrenches or prescribed motions are there too; ``batch`` is None
-    for a single environment.
+    and a float where there is terrain, or something imposed: held wrenches, prescribed motions,
+    velocity constraints, potentials; ``batch`` is None for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none

@@ -15,6 +15,7 @@ from vigym.core.kernels.reset import forward_kinematics, read_quaternion, unit_q
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
 from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
+from vigym.core.loop.velocity_rows import clear_velocity_rows
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
 from vigym.core.model.fields import COUPLED_ROW, PRESCRIBED_ROW
@@ -75,6 +76,7 @@ def closing_motion(d, knot):
     write_anchored_inertias(d.wide, knot)
     clear_wrenches(d.wide)
     assemble_loop_rows(d, knot, knot)
+    clear_velocity_rows(d)
     clear_multipliers(d, d.loop_row_count)
     factorise(d, knot, knot)
     solve_to_root(d, knot)
@@ -123,7 +125,7 @@ def coupling_errors(d, positions, first):
             s = read_column(positions, first, d.body(i).first_position + j, o)
             leader = read_column(positions, first, d.body(other).first_position + k, o)
             worst = maximum(worst, set_coupling_residual(loop_row, s, leader))
-        elif loop_row.kind == PRESCRIBED_ROW:  # its coordinate is given
+        elif loop_row.kind >= PRESCRIBED_ROW:  # its coordinate is given; velocities wait
             loop_row.residual = 0.0
     return worst
 

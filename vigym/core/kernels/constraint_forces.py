@@ -8,6 +8,7 @@ from vigym.core.body.dynamics import (
     body_residuals,
     write_history_wrenches_of_step,
 )
+from vigym.core.body.potentials import add_potential_forces
 from vigym.core.body.wrenches import add_last_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
@@ -16,6 +17,7 @@ from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.joint.geometry import project_on_constrained_rotations, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import add_wrench, loop_constraint_wrench, subtract_loop_forces
+from vigym.core.loop.velocity_rows import subtract_velocity_row_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer
@@ -70,9 +72,11 @@ def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     sum_joint_closures(d, knot3)
     write_history_wrenches_of_step(w, knot2, w.full(h), w.full(h0 / h))
     add_last_wrenches(d)
+    add_potential_forces(d, knot2, h0 / h)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
     subtract_loop_forces(d, knot2)
+    subtract_velocity_row_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)
 
 

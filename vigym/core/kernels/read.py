@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from vigym.core.body.pose import inertia_matrix
+from vigym.core.body.potentials import sum_potential_energies
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -305,6 +306,8 @@ def write_group_readings(d, out, first):
     column = READ_BODY * (d.body_count - 1)
     kinetic, potential = read_bodies(d, knot, out, first)
     sums = read_joints(d, knot, out, first, column)
+    if d.potential_count > 0:
+        potential = potential + sum_potential_energies(d, knot)
     gap, slip = largest_constraint_errors(d, knot)
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT

@@ -95,6 +95,6 @@ def coupling_rate_residuals(d, knot):
             ) - loop_row.ratio * dof_rate_from_velocities(d, other, k, knot)
             loop_row.residual = rate
             worst = maximum(worst, absolute(rate))
-        elif loop_row.kind == PRESCRIBED_ROW:  # as it is
+        elif loop_row.kind >= PRESCRIBED_ROW:  # as it is
             loop_row.residual = 0.0
     return worst

@@ -31,7 +31,8 @@ from vigym.core.joint.geometry import (
 )
 from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.couplings import coupling_derivative
-from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale, zero3
+from vigym.core.loop.velocity_rows import clear_fill_in, write_velocity_rows
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale
 from vigym.core.model.context import loop_end
 from vigym.core.model.fields import (
     CONTACT_ROW,
@@ -39,6 +40,7 @@ from vigym.core.model.fields import (
     HINGE_PIVOT,
     ORIENTATION_ROW,
     PRESCRIBED_ROW,
+    VELOCITY_ROW,
 )
 
 DUAL_SHIFT = 1e-10  # of a loop row's own pivot; 1e-6 is too much to pass singular poses
@@ -100,12 +102,9 @@ def assemble_coupling_rows(d, knot2, knot3):
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW):
-            for q in (loop_row.endpoint_a, loop_row.endpoint_b):
-                fill_in = d.fill_in(q)
-                fill_in.K_force = zero3(d)
-                fill_in.K_torque = zero3(d)
-                fill_in.B_force = zero3(d)
-                fill_in.B_torque = zero3(d)
+            clear_fill_in(d, loop_row.endpoint_a)
+            clear_fill_in(d, loop_row.endpoint_b)
+        if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
             element = schur_element(d, r, r)
             element.value = 0.0
             start_loop_row_pivot(loop_row, knot2, knot3)
@@ -133,6 +132,7 @@ def assemble_loop_rows(d, knot2, knot3):
         return
     clear_schur_elements(d)
     assemble_coupling_rows(d, knot2, knot3)
+    write_velocity_rows(d, knot2, knot3)
     for loop in range(d.first_loop, loop_end(d)):
         closure = d.body(loop)
         a2, b2 = loop_arms(d, loop, knot2)
@@ -356,7 +356,7 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 def largest_unreduced_pivot_of_loop(d, loop_row):
     """Find the largest pivot before elimination among the rows of a row's kind in its loop."""
     largest = absolute(loop_row.unreduced_pivot)
-    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
+    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
         return largest
     closure = d.body(loop_row.owner)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):

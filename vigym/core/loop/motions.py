@@ -2,6 +2,8 @@
 
 Each is a loop row on one dof. The caller gives values and rates at both ends of a step; where a
 step is halved, the cubic between them. A row's multiplier is the force that the motion takes.
+Velocity constraints are motions too, of a sum of velocities; their value starts anew at every step
+of the call, see `vigym.core.loop.velocity_rows`.
 """
 
 from vigym.core.compiler.kernel import inline, phase, zero
@@ -9,21 +11,28 @@ from vigym.core.compiler.lanes import read_column
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import dof_rate_over_step, stored_coordinate
 from vigym.core.loop.couplings import coordinate_at_knot3, coupled_dofs, dof_rate_from_velocities
+from vigym.core.loop.velocity_rows import (
+    set_velocity_residual,
+    velocity_row_knot_rate,
+    velocity_row_rate,
+)
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def read_motions(d, targets, first, stage):
     """Read the values and rates at the end of a step of the call, behind the motors' targets."""
     o = d.full(0.0)
     column = d.motor_count + 2 * d.motion_count * stage
     for m in range(d.motion_count):
         motion = d.motion(m)
+        if motion.term_count > 0:
+            motion.value = o
         motion.start_value, motion.start_rate = motion.value, motion.value_rate
         motion.end_value = read_column(targets, first, column + 2 * m, o)
         motion.end_rate = read_column(targets, first, column + 2 * m + 1, o)
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def set_goals(d, part, dt):
     """Write coordinate and rate that a step has to reach, at a part of the call's step."""
     u = 1.0 - part
@@ -38,8 +47,8 @@ def set_goals(d, part, dt):
         motion.goal_rate = slope / dt
 
 
-@phase(needs="extras", otherwise=zero)
-def motion_residuals(d, knot3, h):
+@phase(needs="imposed", otherwise=zero)
+def motion_residuals(d, knot2, knot3, h):
     """Write the residuals of prescribed motions at the present guess of knot 3.
 
     Returns:
@@ -48,22 +57,31 @@ def motion_residuals(d, knot3, h):
     worst = d.full(0.0)
     for m in range(d.motion_count):
         motion = d.motion(m)
-        loop_row = d.loop_row(motion.loop_row)
-        i, j, _, _ = coupled_dofs(d, loop_row)
-        residual = coordinate_at_knot3(d, i, j, knot3, h) - motion.goal
-        loop_row.residual = residual
-        worst = maximum(worst, absolute(residual))
+        if motion.term_count > 0:
+            off = set_velocity_residual(d, motion, knot2, knot3)
+        else:
+            off = set_motion_residual(d, motion, knot3, h)
+        worst = maximum(worst, off)
     return worst
 
 
-@phase(needs="extras")
+@inline
+def set_motion_residual(d, motion, knot3, h):
+    """Write the residual of the prescribed motion of a dof, and return its absolute value."""
+    loop_row = d.loop_row(motion.loop_row)
+    i, j, _, _ = coupled_dofs(d, loop_row)
+    residual = coordinate_at_knot3(d, i, j, knot3, h) - motion.goal
+    loop_row.residual = residual
+    return absolute(residual)
+
+
+@phase(needs="imposed")
 def motion_rate_residuals(d, knot):
-    """Write the residuals of prescribed motions by the velocities at a knot."""
+    """Write the residuals of prescribed motions at a knot where bodies are at rest as yet."""
     for m in range(d.motion_count):
         motion = d.motion(m)
         loop_row = d.loop_row(motion.loop_row)
-        i, j, _, _ = coupled_dofs(d, loop_row)
-        loop_row.residual = dof_rate_from_velocities(d, i, j, knot) - motion.value_rate
+        loop_row.residual = -motion.value_rate
 
 
 @inline
@@ -74,13 +92,23 @@ def motion_dof(d, motion):
     return i, j, d.dof(loop_row.dof)
 
 
-def no_work(d, knot3, h):
+def no_work(d, knot2, knot3, h):
     """Replace ``motion_work`` where there are none."""
     return d.full(0.0), d.full(0.0)
 
 
-@phase(needs="extras", otherwise=no_work)
-def motion_work(d, knot3, h):
+@inline
+def motion_rate(d, motion, knot2, knot3, h):
+    """Compute the mean of the rates before and after knot 2 that a motion's force works along."""
+    if motion.term_count > 0:
+        return velocity_row_rate(d, motion, knot2, knot3)
+    i, j, dof = motion_dof(d, motion)
+    rate, _, _, _ = dof_rate_over_step(d, i, j, knot3, h)
+    return 0.5 * (rate + dof.last_rate)
+
+
+@phase(needs="imposed", otherwise=no_work)
+def motion_work(d, knot2, knot3, h):
     """Find the work of prescribed motions at the first knot of a step.
 
     It is their impulse there by the mean of the rates before and after.
@@ -91,27 +119,29 @@ def motion_work(d, knot3, h):
     work, absolute_work = d.full(0.0), d.full(0.0)
     for m in range(d.motion_count):
         motion = d.motion(m)
-        i, j, dof = motion_dof(d, motion)
-        rate, _, _, _ = dof_rate_over_step(d, i, j, knot3, h)
         impulse = h * d.loop_row(motion.loop_row).accepted_multiplier
-        own = 0.5 * impulse * (rate + dof.last_rate)
+        own = impulse * motion_rate(d, motion, knot2, knot3, h)
         work = work + own
         absolute_work = absolute_work + absolute(own)
     return work, absolute_work
 
 
-@phase(needs="extras", otherwise=zero)
+@phase(needs="imposed", otherwise=zero)
 def knot_motion_work(d, knot):
     """Find the work of prescribed motions in the half step up to a knot [J]."""
     work = d.full(0.0)
     for m in range(d.motion_count):
-        i, j, dof = motion_dof(d, d.motion(m))
-        mean = 0.5 * (dof_rate_from_velocities(d, i, j, knot) + dof.last_rate)
-        work = work + d.loop_row(d.motion(m).loop_row).multiplier * mean
+        motion = d.motion(m)
+        if motion.term_count > 0:
+            mean = velocity_row_knot_rate(d, motion, knot)
+        else:
+            i, j, dof = motion_dof(d, motion)
+            mean = 0.5 * (dof_rate_from_velocities(d, i, j, knot) + dof.last_rate)
+        work = work + d.loop_row(motion.loop_row).multiplier * mean
     return work
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def store_motions(d, mask):
     """Write the coordinates and rates that were reached, in the lanes of the mask."""
     for m in range(d.motion_count):
@@ -120,12 +150,13 @@ def store_motions(d, mask):
         motion.value_rate = where(mask, motion.goal_rate, motion.value_rate)
 
 
-@phase(needs="extras")
+@phase(needs="imposed")
 def start_motions(d, velocities, first):
-    """Start prescribed motions at the present coordinates and the given rates."""
+    """Start prescribed motions of dofs at the present coordinates and the given rates."""
     o = d.full(0.0)
     for m in range(d.motion_count):
         motion = d.motion(m)
-        i, j, _ = motion_dof(d, motion)
-        motion.value = stored_coordinate(d, i, j)
-        motion.value_rate = read_column(velocities, first, d.body(i).first_velocity + j, o)
+        if motion.term_count == 0:
+            i, j, _ = motion_dof(d, motion)
+            motion.value = stored_coordinate(d, i, j)
+            motion.value_rate = read_column(velocities, first, d.body(i).first_velocity + j, o)

@@ -91,7 +91,7 @@ def solve_multipliers_at_body(d, i):
             residual = residual + dot(fill_in.K_force, body.delta_position)
             residual = residual + dot(fill_in.K_torque, body.delta_rotation)
         multiplier = -residual * loop_row.inverse_pivot
-        if loop_row.kind <= ORIENTATION_ROW or loop_row.kind == PRESCRIBED_ROW:
+        if loop_row.kind <= ORIENTATION_ROW or loop_row.kind >= PRESCRIBED_ROW:
             change = multiplier - loop_row.multiplier
             rest = absolute(loop_row.dual_shift * change)
             left = maximum(left, rest * per_length if loop_row.kind == POSITION_ROW else rest)

@@ -9,9 +9,9 @@ from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
 # features that kernels are compiled for: those of a tree that touches nothing, with loops and
-# contacts, or with terrain, held wrenches and prescribed motions as well; the type tells
-PLAIN_TREE, EVERYTHING = None, 1
-WITH_EXTRAS = 1.0
+# contacts, or with terrain and what is imposed from outside as well; the type tells
+PLAIN_TREE, LOOPS_AND_CONTACTS = None, 1
+ALL_FEATURES = 1.0
 
 
 @inline

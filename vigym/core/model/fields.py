@@ -108,12 +108,14 @@ HEADER = Table(
     Field("contact_row_count", "loop rows that contacts of two bodies have", feature="loops"),
     Field("terrain_columns", "grid points of the terrain along x", feature="terrain"),
     Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
-    Field("wrench_count", "bodies with held wrenches, the world included", feature="extras"),
-    Field("motion_count", "number of prescribed motions", feature="extras"),
+    Field("wrench_count", "bodies with held wrenches, the world included", feature="imposed"),
+    Field("motion_count", "prescribed motions and velocity constraints", feature="imposed"),
+    Field("potential_count", "number of potentials", feature="imposed"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
     Field("model_contacts", "start of a table in the model"),
+    Field("model_terms", "start of a table in the model"),
     Field("state_dofs", "start of a table in the state"),
     Field("state_loop_rows", "start of a table in the state"),
     Field("state_contacts", "start of a table in the state"),
@@ -140,6 +142,8 @@ HEADER = Table(
     Field("plan_motors", "start of a list in the plan"),
     Field("plan_terrain", "start of the terrain's floats in the plan"),
     Field("plan_motions", "start of a list in the plan"),
+    Field("plan_terms", "start of a list in the plan"),
+    Field("plan_potentials", "start of a list in the plan"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -176,10 +180,25 @@ ACTIVE_JOINT_PLAN = Table(
 )
 MOTION_PLAN = Table(
     Field("loop_row", "loop row that imposes the motion"),
+    Field("first_term", "first term of a velocity constraint"),
+    Field("term_count", "number of its terms, 0 of a motion of a degree of freedom"),
+    Field("does_work", "whether its force acts along directions of its own"),
+    kind=np.int64,
+)
+TERM_PLAN = Table(
+    Field("body", "row of the body whose velocity counts"),
+    Field("frame", "row of the body that the directions are fixed in, 0 the world"),
+    Field("body_fill_in", "fill-in row at the body"),
+    Field("frame_fill_in", "fill-in row at the frame's body, -1 for the world"),
+    kind=np.int64,
+)
+POTENTIAL_PLAN = Table(
+    Field("body", "row of the body that it acts on"),
+    Field("function", "address of the compiled function"),
     kind=np.int64,
 )
 LOOP_ROW_PLAN = Table(
-    Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_..._, CONTACT_ or PRESCRIBED_ROW"),
+    Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_... or another ..._ROW"),
     Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
     Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
     Field("endpoint_a", "fill-in row at body a, -1 for the world"),
@@ -213,7 +232,7 @@ NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
 # a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
-# a contact; a dof with a prescribed motion
+# a contact; a dof with a prescribed motion; a constraint of velocities of bodies
 (
     COUPLED_ROW,
     POSITION_ROW,
@@ -223,7 +242,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_LENGTH_ROW,
     CONTACT_ROW,
     PRESCRIBED_ROW,
-) = range(8)
+    VELOCITY_ROW,
+) = range(9)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
@@ -295,6 +315,12 @@ LOOP_ROW_MODEL = Table(
     Field("vector_b", "vector of the constraint fixed in body b", "body b", 3),
     Field("ratio", "ratio of a coupling", "1, m/rad or rad/m"),
     Field("offset", "offset of a coupling", "m or rad"),
+)
+TERM_MODEL = Table(
+    Field("linear", "weight of the velocity of the centre of mass", "row/m, frame", 3),
+    Field("angular", "weight of the angular velocity", "row/rad, frame", 3),
+    Field("push", "force of the row's unit multiplier", "1 or 1/m, frame", 3),
+    Field("push_torque", "torque of the row's unit multiplier", "m or 1, frame", 3),
 )
 CONTACT_MODEL = Table(
     Field("point", "point in the body, from its centre of mass", "m, body", 3),
@@ -369,7 +395,9 @@ WRENCH_STATE = Table(
     Field("knot_torque", "torque there about the centre of mass", "N m, body", 3),
 )
 MOTION_STATE = Table(
-    Field("value", "prescribed coordinate at the present knot", "m or rad"),
+    Field(
+        "value", "prescribed coordinate; of a velocity what the call's step has made", "m or rad"
+    ),
     Field("value_rate", "its rate", "m/s or rad/s"),
 )
 POSE_STATE = Table(
@@ -540,6 +568,7 @@ BLOCK_STARTS = {
     "model_dofs": ("model", "model_dofs"),
     "model_loop_rows": ("model", "model_loop_rows"),
     "model_contacts": ("model", "model_contacts"),
+    "model_terms": ("model", "model_terms"),
     "state_environment": ("state", None),
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
@@ -636,6 +665,8 @@ ROW_KINDS = {
         state=Part(MOTION_STATE, "state_motions"),
         work=Part(MOTION_WORK, "work_motions"),
     ),
+    "term": RowKind(plan=Part(TERM_PLAN, "plan_terms"), model=Part(TERM_MODEL, "model_terms")),
+    "potential": RowKind(plan=Part(POTENTIAL_PLAN, "plan_potentials")),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
     "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),
     "active_joint": RowKind(plan=Part(ACTIVE_JOINT_PLAN, "plan_active_joints")),

@@ -26,6 +26,7 @@ from vigym.core.model.fields import (
     MOTION_WORK,
     POSE_STATE,
     SCHUR_WORK,
+    TERM_MODEL,
     WRENCH_STATE,
     Table,
 )
@@ -49,6 +50,7 @@ class Model(NamedTuple):
         dofs: (n_dofs,) of DOF_MODEL.
         loop_rows: (n_loop_rows,) of LOOP_ROW_MODEL.
         contacts: (n_contacts,) of CONTACT_MODEL.
+        terms: (n_terms,) of TERM_MODEL.
         body_rows: (n_bodies,) row of each body of the mechanism.
     """
 
@@ -58,6 +60,7 @@ class Model(NamedTuple):
     dofs: np.ndarray
     loop_rows: np.ndarray
     contacts: np.ndarray
+    terms: np.ndarray
     body_rows: np.ndarray
 
 
@@ -77,13 +80,8 @@ def padded_row_count(rows: int, single: bool) -> int:
     return -(-rows // LANES) * LANES if single else rows
 
 
-def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
-    """Copy the plan, and fill in the sizes and starts of the float tables.
-
-    The layout is that of one environment (``single``) or of lanes of environments.
-    """
-    plan = plan.copy()
-    h = header_of(plan)
+def _count_slots(h: np.void, single: bool) -> dict[str, int]:
+    """Count the slots of a field in each table, from the header of a plan."""
     counts = {
         "bodies": h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"],
         "dofs": h["dof_count"],
@@ -98,10 +96,22 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     }
     slots["wrenches"] = padded_row_count(int(h["wrench_count"]), single) * lanes
     slots["motions"] = padded_row_count(int(h["motion_count"]), single) * lanes
+    return slots
+
+
+def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
+    """Copy the plan, and fill in the sizes and starts of the float tables.
+
+    The layout is that of one environment (``single``) or of lanes of environments.
+    """
+    plan = plan.copy()
+    h = header_of(plan)
+    slots = _count_slots(h, single)
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
     h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
     h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width
     h["model_contacts"] = h["model_loop_rows"] + slots["loop_rows"] * LOOP_ROW_MODEL.width
+    h["model_terms"] = h["model_contacts"] + slots["contacts"] * CONTACT_MODEL.width
     h["state_dofs"] = ENVIRONMENT_STATE.width * LANES
     h["state_loop_rows"] = h["state_dofs"] + slots["dofs"] * DOF_STATE.width
     h["state_contacts"] = h["state_loop_rows"] + slots["loop_rows"] * LOOP_ROW_STATE.width
@@ -154,6 +164,8 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:
         parts.append(spread_over_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
+    if len(model.terms):
+        parts.append(spread_over_lanes(TERM_MODEL.numbers(model.terms), single))
     laid_out = aligned_zeros(sum(part.size for part in parts))
     laid_out[:] = np.concatenate(parts)
     return laid_out

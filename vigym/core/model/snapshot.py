@@ -166,10 +166,22 @@ def read_wrenches(plan: np.ndarray, state: np.ndarray, single: bool, count: int)
     return _read(_view_tables(plan, state).wrenches, single, count)[:, :rows, :HELD].copy()
 
 
+def write_motion_rates(
+    plan: np.ndarray, state: np.ndarray, rates: np.ndarray, mask: np.ndarray, single: bool
+) -> None:
+    """Write the rates (n,) of the last n motions to the environments of a mask (count,)."""
+    h, motions = header_of(plan), _view_tables(plan, state).motions
+    first, count = int(h["motion_count"]) - len(rates), len(mask)
+    field = MOTION_STATE.offset("value_rate")
+    rows = _read(motions, single, count)[:, first : first + len(rates), field].copy()
+    rows[mask] = rates
+    _write(motions, single, rows[..., None], first, [field])
+
+
 def read_multipliers(
     plan: np.ndarray, state: np.ndarray, single: bool, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read multipliers (environments, motions) of prescribed motions, and step sizes of two steps.
+    """Read multipliers (environments, motions) of all motions, and step sizes of two steps.
 
     The sizes are (environments, 2), of the last step and of the one before [s].
     """

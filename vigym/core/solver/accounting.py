@@ -181,7 +181,7 @@ def account(d, knot2, knot3, h, rho, mask):
     """
     lost, work = h * 0.0, h * 0.0
     absolute_work, saturated = h * 0.0, h * 0.0
-    by_motions, by_motions_absolute = motion_work(d, knot3, h)
+    by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body

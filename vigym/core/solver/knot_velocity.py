@@ -7,6 +7,7 @@ blocks.
 
 from vigym.core.body.dynamics import set_anchored_block
 from vigym.core.body.pose import inertia_matrix
+from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
@@ -124,6 +125,7 @@ def solve_knot_motion(d, knot, h1, first, active):
             restore_accepted_multipliers(d, active)
         write_negative_momenta(d.wide, knot, d.wide.full(h1))
         add_wrench_impulses(d, knot, h1)
+        add_potential_impulses(d, knot, h1)
         if d.contact_count > 0:
             add_contact_forces(d, d.full(1.0))
         if has_loops:

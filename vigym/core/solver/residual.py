@@ -8,6 +8,7 @@ from vigym.core.body.dynamics import (
     increment_as_inertial_force,
     predict_next_knot,
 )
+from vigym.core.body.potentials import add_potential_forces
 from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import (
@@ -243,6 +244,8 @@ def start_step(d, step, lanes, damped):
     environment.position_term = max_over_body_lanes(positions, o)
     if d.wrench_count > 0:
         largest = maximum(largest, add_wrenches(d, step.knot2, step.rho))
+    if d.potential_count > 0:
+        largest = maximum(largest, add_potential_forces(d, step.knot2, step.rho))
     environment.largest_term = maximum(
         largest, position_rounding_factor(d) * environment.position_term
     )
@@ -264,7 +267,7 @@ def assemble_iterate_forces(d, step, iteration):
         of_loops = loop_residuals(d, step.knot3)
         gap = maximum(gap, maximum(of_loops, coupling_residuals(d, step.knot3, step.h)))
     if d.motion_count > 0:
-        gap = maximum(gap, motion_residuals(d, step.knot3, step.h))
+        gap = maximum(gap, motion_residuals(d, step.knot2, step.knot3, step.h))
     if d.contact_count > 0:
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:

@@ -31,8 +31,11 @@ INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times l
 
 @inline
 def find_lanes_with_springs(d):
-    """Find the lanes in which a joint, or a spring between points, has a stiffness."""
-    stiffness = d.full(0.0)
+    """Find the lanes in which a joint, or a spring between points, has a stiffness.
+
+    Potentials may have any: with them all lanes are found.
+    """
+    stiffness = d.full(1.0 if d.potential_count > 0 else 0.0)
     for p in range(d.dof_count):
         stiffness = maximum(stiffness, d.dof(p).stiffness)
     return above(stiffness, d.full(0.0))
@@ -83,9 +86,9 @@ def largest_work(d, step):
 def find_lanes_that_gain(d, step):
     """Find the lanes in which kinetic energy appears that no force explains.
 
-    Held wrenches and prescribed motions may do any work: with them no lane is found.
+    What is imposed from outside may do any work: with it no lane is found.
     """
-    if d.wrench_count + d.motion_count > 0:
+    if d.wrench_count + d.motion_count + d.potential_count > 0:
         return d.full(0.0)
     before = kinetic_energy(d, step.knot2)
     gain = kinetic_energy(d, step.knot3) - before

@@ -34,12 +34,13 @@ def with_efforts(mechanism: Mechanism, efforts: Given) -> Mechanism:
     """
     if efforts is None:
         return mechanism
-    tree = {joint.name: joint for joint in mechanism.tree_joints if joint.name in mechanism.joints}
-    driven = [name for name, joint in tree.items() if joint.actuated]
-    values = _by_joint("efforts", efforts, driven, list(tree))
+    known = {joint.name: joint for joint in mechanism.ordered_joints}
+    known = {name: joint for name, joint in known.items() if name in mechanism.joints}
+    driven = [name for name, joint in known.items() if joint.actuated]
+    values = _by_joint("efforts", efforts, driven, list(known))
     joints = dict(mechanism.joints)
     for name, value in values.items():
-        joints[name] = replace(tree[name], effort=value or None)
+        joints[name] = replace(known[name], effort=value or None)
     return mechanism.with_replaced_elements(joints=joints)
 
 
@@ -50,7 +51,7 @@ def without_dependent_motors(mechanism: Mechanism) -> Mechanism:
     with a target each would work against each other.
     """
     leading = {joint.name for joint in independent_joints(mechanism)}
-    driven = [joint.name for joint in mechanism.tree_joints if joint.actuated]
+    driven = [joint.name for joint in mechanism.actuated_joints]
     names = [name for name in driven if name not in leading]
     if names:
         warnings.warn(
@@ -106,7 +107,7 @@ class Actuation:
         """
         if self._control == "torque":
             return
-        joints = [joint for joint in mechanism.tree_joints if joint.actuated]
+        joints = mechanism.actuated_joints
         names = [joint.name for joint in joints]
         kp = _by_joint("kp", self._kp, names, names)
         kd = _by_joint("kd", self._kd, names, names)

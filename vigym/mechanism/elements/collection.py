@@ -15,6 +15,7 @@ from vigym.mechanism.elements.contacts import PairContact, contact_names, pair_c
 from vigym.mechanism.elements.couplings import (
     Coupling,
     Skate,
+    VelocityConstraint,
     Wheel,
     check_coupled_coordinates,
     check_leader,
@@ -23,7 +24,7 @@ from vigym.mechanism.elements.couplings import (
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joint
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
-from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.elements.springs import Potential, Spring
 
 Element = TypeVar("Element")
 Self = TypeVar("Self", bound="Elements")
@@ -183,6 +184,8 @@ class Elements(checks.ReadOnly):
         self.springs: Collection[Spring] = Collection()
         self.couplings: Collection[Coupling] = Collection()
         self.motions: Collection[Motion] = Collection()
+        self.velocity_constraints: Collection[VelocityConstraint] = Collection()
+        self.potentials: Collection[Potential] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()
@@ -234,9 +237,9 @@ class Elements(checks.ReadOnly):
 
     @property
     def motors(self) -> Mapping[str, Motor]:
-        """Motors by the name of their joint, in the order of the targets: that of `tree_joints`."""
-        joints = [name for name in self.joints if name in self._motors]
-        return {name: self._motors[name] for name in joints}
+        """Motors by the name of their joint, in the order of targets: of `ordered_joints`."""
+        joints = [*self._explicit_tree_joints, *self.closing_joints]
+        return {j.name: self._motors[j.name] for j in joints if j.name in self._motors}
 
     @property
     def motor_names(self) -> list[str]:
@@ -322,7 +325,11 @@ class Elements(checks.ReadOnly):
         return [name for joint in self.ordered_joints for name in joint.velocity_names]
 
     @property
+    def actuated_joints(self) -> list[Joint]:
+        """Joints with effort > 0, those of the tree first."""
+        return [joint for joint in self.ordered_joints if joint.actuated]
+
+    @property
     def actuator_names(self) -> list[str]:
-        """Velocity coordinates of the tree's joints with effort > 0."""
-        driven = [joint for joint in self.tree_joints if joint.actuated]
-        return [name for joint in driven for name in joint.velocity_names]
+        """Velocity coordinates of the joints with effort > 0, those of the tree first."""
+        return [name for joint in self.actuated_joints for name in joint.velocity_names]

@@ -1,16 +1,21 @@
-"""Couplings of joint coordinates; skates and wheels (nonholonomic constraints)."""
+"""Couplings of joint coordinates; skates, wheels and constraints of velocities (nonholonomic)."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.motors import between_samples, checked_samples
 
 COUPLINGS = ("gear", "mimic", "screw")
+OWN = "body"  # frame of weights that turn each with its own body
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,114 @@ class Wheel(ReadOnly):
     position: Array
     axis: Array
     radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class VelocityConstraint(ReadOnly):
+    """Weighted sum of velocities of bodies that follows a function of time.
+
+    Attributes:
+        name: unique among velocity constraints.
+        terms: body -> weights (6,) of its velocity and of its angular velocity.
+        pushes: body -> force and torque (6,) of the unit force; None: the weights.
+        frame: "world", "body" (each in its own) or the body that the weights are fixed in.
+        function: of time [s] to the sum; None of samples.
+        times: (n,) of samples, increasing [s]; of a constant one.
+        values: (n,) of samples.
+    """
+
+    name: str
+    terms: dict[str, Array]
+    pushes: dict[str, Array] | None
+    frame: str
+    function: Callable[[float], float] | None
+    times: Array | None
+    values: Array | None
+
+    @property
+    def bodies(self) -> list[str]:
+        """Bodies whose velocities count, or on which pushes act."""
+        return list(dict.fromkeys([*self.terms, *(self.pushes or ())]))
+
+    @property
+    def size(self) -> float:
+        """Length of all weights as one vector: the equations are divided by it."""
+        return float(np.linalg.norm(np.concatenate([*self.terms.values()])))
+
+    def frame_of(self, body: str) -> str:
+        """Return the body, or "world", that the weights of a body are fixed in."""
+        return body if self.frame == OWN else self.frame
+
+    def rate_at(self, time: float) -> float:
+        """Return the sum at a time [s].
+
+        Raises:
+            MechanismError: a function that does not return a finite number there.
+        """
+        if self.function is not None:
+            element = f"velocity constraint {self.name!r} rate at {time:g} s"
+            return checks.require_number(self.function(time), element)
+        assert self.times is not None
+        assert self.values is not None
+        return between_samples(self.times, self.values, time)[0]
+
+    def over_step(self, start: float, end: float) -> tuple[float, float]:
+        """Return the integral of the sum between two times [s] (Simpson's rule), and it at the end.
+
+        Raises:
+            MechanismError: a function that does not return a finite number there.
+        """
+        ends = self.rate_at(start), self.rate_at(end)
+        middle = self.rate_at(0.5 * (start + end))
+        return (end - start) / 6.0 * (ends[0] + 4.0 * middle + ends[1]), ends[1]
+
+
+def make_velocity_constraint(
+    name: str,
+    terms: Mapping[str, ArrayLike],
+    rate: Any,
+    pushes: Mapping[str, ArrayLike] | None,
+    frame: str,
+    bodies: Mapping[str, Any],
+) -> VelocityConstraint:
+    """Return a checked VelocityConstraint; arguments as in `Mechanism.add_velocity_constraint`."""
+    element = f"velocity constraint {name!r}"
+    weights = _weights(terms, f"{element} terms", bodies)
+    given = None if pushes is None else _weights(pushes, f"{element} pushes", bodies)
+    checks.require_one_of(frame, bodies, f"{element} frame", (WORLD, OWN))
+    timed: tuple[Any, ...]
+    if callable(rate):
+        timed = rate, None, None
+    elif isinstance(rate, tuple | list):
+        if len(rate) != 2:
+            raise MechanismError(
+                f"{element} rate: found {rate!r}, expected a number, a function of time, or "
+                "(times, values)"
+            )
+        timed = None, *checked_samples(rate, f"{element} rate")
+    else:
+        value = checks.require_number(rate, f"{element} rate")
+        timed = None, *(checks.read_only(np.array([each])) for each in (0.0, value))
+    made = VelocityConstraint(name, weights, given, frame, *timed)
+    made.rate_at(0.0)
+    return made
+
+
+def _weights(given: Any, element: str, bodies: Mapping[str, Any]) -> dict[str, Array]:
+    """Return checked weights or pushes: body -> (6,)."""
+    expected = "body -> (linear (3,), angular (3,)), not all zero"
+    if not isinstance(given, Mapping) or not given:
+        raise MechanismError(f"{element}: found {given!r}, expected {expected}")
+    found = {}
+    for body, value in given.items():
+        checks.require_one_of(body, bodies, f"{element}: body")
+        array = checks.require_numbers(value, f"{element} of {body!r}", expected)
+        if array.shape != (2, 3) or not np.isfinite(array).all():
+            raise MechanismError(f"{element} of {body!r}: found {value!r}, expected {expected}")
+        found[body] = checks.read_only(array.reshape(6))
+    if not any(np.any(array) for array in found.values()):
+        raise MechanismError(f"{element}: found zeros alone, expected {expected}")
+    return found
 
 
 def make_coupling(

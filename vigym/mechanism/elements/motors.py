@@ -1,6 +1,6 @@
 """Motors of joints and the electric motor model that may drive them: checked records."""
 
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -70,7 +70,7 @@ class Motor:
     """Controller and drive of a joint of one degree of freedom, solved within the step.
 
     Attributes:
-        joint: name of a joint of the tree.
+        joint: name of the joint.
         kp: [N m/rad or N/m], without unit with a model; 0: the target is a rate.
         kd: [N m s/rad or N s/m], with a model [s/rad].
         effort: largest force [N or N m]; may be inf.
@@ -142,7 +142,9 @@ class Motion(ReadOnly):
             MechanismError: a function that does not return a finite number there.
         """
         if self.function is None:
-            return self._between_samples(time)
+            assert self.times is not None
+            assert self.values is not None
+            return between_samples(self.times, self.values, time)
         value = self._value(self.function, time)
         if self.rate is not None:
             return value, self._value(self.rate, time)
@@ -155,25 +157,22 @@ class Motion(ReadOnly):
         element = f"motion of {self.coordinate!r} at {time:g} s"
         return checks.require_number(function(time), element)
 
-    def _between_samples(self, time: float) -> tuple[float, float]:
-        """Return value and rate of the cubic between samples, rest before and behind them."""
-        assert self.times is not None
-        assert self.values is not None
-        k = int(np.searchsorted(self.times, time, side="right")) - 1
-        if k < 0 or k >= len(self.times) - 1:
-            return float(self.values[0 if k < 0 else -1]), 0.0
-        if len(self.times) > 2:
-            slopes = np.gradient(self.values, self.times, edge_order=2)
-        else:
-            slopes = np.gradient(self.values, self.times)
-        width = self.times[k + 1] - self.times[k]
-        u, away = (time - self.times[k]) / width, self.values[k + 1] - self.values[k]
-        a, b = width * slopes[k], width * slopes[k + 1]
-        value = self.values[k] + u * u * (3.0 - 2.0 * u) * away + u * (1.0 - u) * (a - u * (a + b))
-        rate = (
-            6.0 * u * (1.0 - u) * away + (1.0 - u) * (1.0 - 3.0 * u) * a - u * (2.0 - 3.0 * u) * b
-        )
-        return float(value), float(rate / width)
+
+def between_samples(times: Array, values: Array, time: float) -> tuple[float, float]:
+    """Return value and rate of the cubic between samples (n,), rest before and behind them."""
+    k = int(np.searchsorted(times, time, side="right")) - 1
+    if k < 0 or k >= len(times) - 1:
+        return float(values[0 if k < 0 else -1]), 0.0
+    if len(times) > 2:
+        slopes = np.gradient(values, times, edge_order=2)
+    else:
+        slopes = np.gradient(values, times)
+    width = times[k + 1] - times[k]
+    u, away = (time - times[k]) / width, values[k + 1] - values[k]
+    a, b = width * slopes[k], width * slopes[k + 1]
+    value = values[k] + u * u * (3.0 - 2.0 * u) * away + u * (1.0 - u) * (a - u * (a + b))
+    rate = 6.0 * u * (1.0 - u) * away + (1.0 - u) * (1.0 - 3.0 * u) * a - u * (2.0 - 3.0 * u) * b
+    return float(value), float(rate / width)
 
 
 def make_motion(coordinate: str, motion: Any, rate: Any) -> Motion:
@@ -189,14 +188,19 @@ def make_motion(coordinate: str, motion: Any, rate: Any) -> Motion:
         raise MechanismError(
             f"{element}: found {motion!r}, expected a function of time, or (times, values)"
         )
+    return Motion(coordinate, None, None, *checked_samples(motion, element))
+
+
+def checked_samples(samples: Sequence[Any], element: str) -> tuple[Array, Array]:
+    """Return (times, values) of samples; MechanismError for wrong ones names the element."""
     expected = "(times, values) of one length of at least 2, times that increase"
-    times, values = (checks.require_numbers(part, element, expected) for part in motion)
+    times, values = (checks.require_numbers(part, element, expected) for part in samples)
     finite = np.isfinite(times).all() and np.isfinite(values).all()
     if times.ndim != 1 or times.shape != values.shape or len(times) < 2 or not finite:
-        raise MechanismError(f"{element}: found {motion!r}, expected {expected}")
+        raise MechanismError(f"{element}: found {samples!r}, expected {expected}")
     if not (np.diff(times) > 0.0).all():
-        raise MechanismError(f"{element}: found times {motion[0]!r}, expected {expected}")
-    return Motion(coordinate, None, None, times, values)
+        raise MechanismError(f"{element}: found times {samples[0]!r}, expected {expected}")
+    return times, values
 
 
 def remove_velocity_note(notes: list[Note], joint: Joint) -> None:
@@ -221,26 +225,19 @@ def velocity_notes(joint: Joint) -> list[Note]:
 def check_motor_joint(
     joint: str,
     joints: Collection[str],
-    closing: Container[str],
     driven: Container[str],
     moved: Container[str],
 ) -> None:
-    """Raise MechanismError for a joint that is unknown, closes a loop or has a motor already.
+    """Raise MechanismError for a joint that is unknown, moved or has a motor already.
 
     Args:
         joint: name.
         joints: names of all joints.
-        closing: names of those that close loops.
         driven: names of those with a motor.
         moved: coordinates with a prescribed motion.
     """
     checks.require_one_of(joint, joints, "motor joint")
     element = f"motor of joint {joint!r}"
-    if joint in closing:
-        raise MechanismError(
-            f"{element}: found a joint that closes a loop, expected one of the tree: "
-            "add it before the others"
-        )
     if joint in moved:
         raise MechanismError(f"{element}: found a prescribed motion on it, expected none")
     if joint in driven:

@@ -1,6 +1,6 @@
 """Effective masses at points of bodies and along joints at assembly; least-norm forces."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,6 +176,46 @@ class Mobility:
         """
         mobility = self._inverse if inverse is None else inverse
         return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
+
+    @property
+    def dofs(self) -> int:
+        """Number of degrees of freedom of the tree."""
+        return int(self._tree.dofs)
+
+    def along(self, weights: Mapping[str, Array], frame_of: Callable[[str], str]) -> Array:
+        """Return a weighted sum of velocities of bodies per rate of each degree of freedom (dofs,).
+
+        Args:
+            weights: body -> weights (6,) of velocity and angular velocity.
+            frame_of: from a body to the body, or "world", that its weights are fixed in.
+        """
+        found = np.zeros(self.dofs)
+        for body, own in weights.items():
+            R, own_R = (self._poses.R[0, self._numbers[each]] for each in (frame_of(body), body))
+            number = self._numbers[body] - 1
+            found += (R @ own[:3]) @ self._linear[number]
+            found += (own_R.T @ R @ own[3:]) @ self._angular[number]
+        return found
+
+    def is_still(self, row: Array) -> bool:
+        """Return whether a sum of rates (dofs,) is zero in all motions of the mechanism."""
+        own = np.abs(row @ self._motions).max(initial=0.0)
+        return bool(own <= RANK * np.abs(row).max(initial=0.0))
+
+    def least_response(self, measured: Sequence[Array], forces: Sequence[Array]) -> float:
+        """Return the least singular value of the rates that forces make, over the largest.
+
+        Args:
+            measured: sums of rates (dofs,).
+            forces: as many, along the degrees of freedom (dofs,).
+        """
+        rows, given = np.array(measured), np.array(forces)
+        sizes = [np.sqrt(np.einsum("ij,jk,ik->i", a, self._inverse, a)) for a in (rows, given)]
+        if min(size.min() for size in sizes) == 0.0:
+            return 0.0
+        response = (rows / sizes[0][:, None]) @ self._inverse @ (given / sizes[1][:, None]).T
+        values = np.linalg.svd(response, compute_uv=False)
+        return float(values[-1] / max(1.0, values[0]))
 
     def _closing_rates(self, frames: JointFrames) -> Array:
         """Return the rates (joint's dofs, dofs) along a loop-closing joint at unit rates."""

@@ -80,10 +80,8 @@ def _check_closing_joint(joint: Joint) -> None:
         raise MechanismError(
             f"{element}: found type {joint.type!r}, expected one that constrains the bodies"
         )
-    for quantity in ("effort", "armature"):
-        value = getattr(joint, quantity)
-        if value:
-            raise MechanismError(
-                f"{element}: found {quantity} {value:g}, expected 0: only the joints of the tree "
-                "have one; add this joint before the others of its loop"
-            )
+    if joint.armature:
+        raise MechanismError(
+            f"{element}: found armature {joint.armature:g}, expected 0: only the joints of the "
+            "tree have one; add this joint before the others of its loop"
+        )

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vigym.core.model.fields import COUPLED_ROW, FILL_IN_PLAN, LOOP_ROW_PLAN, PRESCRIBED_ROW
+from vigym.core.model.fields import (
+    COUPLED_ROW,
+    FILL_IN_PLAN,
+    LOOP_ROW_PLAN,
+    PRESCRIBED_ROW,
+    VELOCITY_ROW,
+)
 
 
 @dataclass(frozen=True)
@@ -14,16 +20,17 @@ class LoopRow:
     """Scalar equation of a loop, of a coupling or of a contact of two bodies.
 
     Attributes:
-        kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW, CONTACT_ROW
-            or PRESCRIBED_ROW.
+        kind: POSITION_ROW, ORIENTATION_ROW, COMPLIANT_..._ROW, COUPLED_ROW, CONTACT_ROW,
+            PRESCRIBED_ROW or VELOCITY_ROW.
         owner: row of the loop in the tables of bodies; of a coupling that of body a; of a contact
-            row the contact.
+            row the contact; of a velocity constraint its number.
         a: row of the first body it holds, 0 the world; of a coupling the body that its first joint
             carries.
         b: row of the second body.
         dof: degree of freedom where it yields, or the first that it couples, else -1.
         constants: () of LOOP_ROW_MODEL.
         other_dof: the second degree of freedom that it couples, else -1.
+        others: rows of further bodies that it holds, of a velocity constraint.
     """
 
     kind: int
@@ -33,9 +40,20 @@ class LoopRow:
     dof: int
     constants: np.ndarray
     other_dof: int = -1
+    others: tuple[int, ...] = ()
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Rows of all bodies that it holds."""
+        return self.a, self.b, *self.others
 
     def closing_body(self, parents: list[int]) -> int:
-        """Find the body where its paths to the root meet, past the dofs that it couples."""
+        """Find the body where its paths to the root meet, past the dofs that it couples.
+
+        Velocity constraints go on to the world: they may move all of their bodies at once.
+        """
+        if self.kind == VELOCITY_ROW:
+            return 0
         if self.kind in (COUPLED_ROW, PRESCRIBED_ROW):
             return common_ancestor(parents, parents[self.a], parents[self.b])
         return common_ancestor(parents, self.a, self.b)
@@ -93,7 +111,7 @@ class Loops:
         """Return the rows that pass the degrees of freedom of each body."""
         passing: list[list[int]] = [[] for _ in parents]
         for r, (row, top) in enumerate(zip(self.rows, self._closing, strict=True)):
-            path = {*_ancestors(parents, row.a), *_ancestors(parents, row.b)}
+            path = {body for end in row.bodies for body in _ancestors(parents, end)}
             for body in path - set(_ancestors(parents, top)):
                 passing[body].append(r)
         return passing
@@ -110,11 +128,15 @@ class Loops:
             )
         return fill_ins
 
+    def fill_in(self, body: int, row: int) -> int:
+        """Return the fill-in row of a loop row at a body, -1 for none."""
+        return self._index.get((body, row), -1)
+
     def _paths(self, parents: list[int]) -> np.ndarray:
         """Find the parent's fill-in row of each one; all but the first to arrive are added."""
         table = FILL_IN_PLAN.rows(len(self._index))
         table["parent_fill_in"] = table["adds"] = -1
-        written = {(end, r) for r, row in enumerate(self.rows) for end in (row.a, row.b)}
+        written = {(end, r) for r, row in enumerate(self.rows) for end in row.bodies}
         for (_, r), at in self._index.items():
             table[at]["loop_row"] = r
         for body in range(len(parents) - 1, 0, -1):

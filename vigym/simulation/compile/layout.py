@@ -18,10 +18,10 @@ from vigym.core.model.fields import (
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
-    MOTION_PLAN,
     NO_MOTOR,
     PD_MOTOR,
     PRESCRIBED_ROW,
+    VELOCITY_ROW,
 )
 from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
@@ -156,7 +156,7 @@ def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
         plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
         plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
     for r, row in reversed(list(enumerate(loops.rows))):
-        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW):
+        if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
             plan[row.owner]["first_loop_row"] = r
             plan[row.owner]["loop_row_count"] += 1
 
@@ -177,37 +177,32 @@ def _join_lists(joints: np.ndarray, lists: dict[str, np.ndarray]) -> np.ndarray:
     return plan
 
 
-def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
+def _actuator_rows(joints: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
     """Return the rows of ACTUATOR_PLAN of all degrees of freedom that are driven."""
     return [
-        (rows.body[joint.child], k, rows.dof[joint.name] + k)
-        for joint in tree
+        (rows.of(joint), k, rows.dof[joint.name] + k)
+        for joint in joints
         for k in range(joint.dofs if joint.effort else 0)
     ]
 
 
-def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[int]]:
-    """Find the loop row of each prescribed motion, in the order of the motions."""
-    dofs = rows.velocity_dofs
-    found = {row.dof: r for r, row in enumerate(loops.rows) if row.kind == PRESCRIBED_ROW}
-    names = mechanism.motions
-    return [(found[dofs[name]],) for name in names]
-
-
-def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
+def build_plan(
+    mechanism: Mechanism, rows: Rows, loops: Loops, lists: dict[str, np.ndarray]
+) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
     Args:
         mechanism: its elements.
         rows: their rows.
         loops: loop rows in the order of their elimination.
-        contacts: (n_contacts,) structured rows of CONTACT_PLAN.
+        lists: structured rows of contacts, motions, terms and potentials, by entry of the header.
     """
     joints = _joint_rows(mechanism, rows, loops)
-    tree = mechanism.tree_joints
-    active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
-    motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    actuators = _actuator_rows(tree, rows)
+    ordered = mechanism.ordered_joints
+    active = [rows.of(joint) for joint in ordered if is_active(mechanism, joint)]
+    driven = [joint for joint in ordered if joint.name in mechanism.motors]
+    motors = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
+    actuators = _actuator_rows(ordered, rows)
     plan = _join_lists(
         joints,
         {
@@ -215,29 +210,26 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_active_joints": np.array([(row,) for row in active], ACTIVE_JOINT_PLAN.dtype),
             "plan_loop_rows": loops.plan,
             "plan_fill_ins": loops.fill_in_plan,
-            "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
             "plan_terrain": terrain_numbers(mechanism),
-            "plan_motions": np.array(_motion_rows(mechanism, rows, loops), MOTION_PLAN.dtype),
+            **lists,
         },
     )
     header = header_of(plan)
     header["body_count"], header["dof_count"] = len(rows.body), rows.dof_count
     header["position_count"] = len(mechanism.position_names)
     header["velocity_count"] = len(mechanism.velocity_names)
-    header["actuator_count"] = len(actuators)
+    header["actuator_count"], header["motor_count"] = len(actuators), len(motors)
     header["active_joint_count"] = len(active)
-    header["motor_count"] = len(motors)
     if mechanism.ground is not None and mechanism.ground.terrain is not None:
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
-    header["motion_count"] = len(mechanism.motions)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
-    header["fill_in_count"] = len(loops.fill_in_plan)
-    header["schur_count"] = loops.schur_count
-    header["contact_count"] = len(contacts)
+    header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
+    for kind in ("contact", "motion", "potential"):
+        header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
     bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
     header["has_bounded_forces"] = bounded.any()

@@ -27,6 +27,11 @@ from vigym.mechanism.topology.mobility_spread import check_mass_ratios
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
+from vigym.simulation.compile.imposed import (
+    check_imposed,
+    imposed_rows,
+    velocity_rows,
+)
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
 from vigym.spatial import quaternion_product, rotation_matrix
 
@@ -149,7 +154,7 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
             add(POSITION_ROW, joint.name, ends, (u, 0.0))
         for u, w in imposed.rotations:
             add(ORIENTATION_ROW, joint.name, ends, (u, w))
-        if is_active(mechanism, joint):
+        if is_active(mechanism, joint) or joint.actuated:
             row, n = bodies[rows.loop[joint.name]], len(joint.joint_type.translations)
             for j in range(n):
                 axis = row["translation_axes"].reshape(3, 3)[j]
@@ -198,21 +203,6 @@ def _coupling_rows(mechanism: Mechanism, rows: Rows) -> list[LoopRow]:
     return sorted(found, key=lambda row: row.dof)
 
 
-def _check_motions(mechanism: Mechanism) -> None:
-    """Raise MechanismError for prescribed motions that loops, couplings or each other set."""
-    if not mechanism.motions:
-        return
-    mobility = Mobility(mechanism, mechanism.structure)
-    names = [name for joint in mechanism.tree_joints for name in joint.velocity_names]
-    dofs = [names.index(name) for name in mechanism.motions]
-    for count, name in enumerate(mechanism.motions, start=1):
-        if mobility.rank_along(dofs[:count]) < count:
-            raise MechanismError(
-                f"motion of {name!r}: found a coordinate that loops, couplings or other "
-                "prescribed motions set already, expected one that is free"
-            )
-
-
 def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     """Compile a mechanism to constant tables: the world, bodies depth first, then loops.
 
@@ -229,19 +219,14 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
             f"mechanism {mechanism.name!r}: found no body that can move, expected at least one"
         )
     check_mass_ratios(mechanism, mechanism.structure)
-    _check_motions(mechanism)
+    check_imposed(mechanism)
     bodies = _body_rows(mechanism, rows)
     contact_loop_rows = pair_rows(mechanism, rows.body)
-    count = (
-        len(rows.loop)
-        + len(mechanism.couplings)
-        + len(mechanism.motions)
-        + len(contact_loop_rows) // 3
-    )
+    count = len(rows.loop) + len(mechanism.couplings) + len(mechanism.motions)
+    count += len(mechanism.velocity_constraints) + len(contact_loop_rows) // 3
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
-    eliminated = Loops(
-        [*_loop_rows(mechanism, rows, bodies), *contact_loop_rows], rows.parents, local
-    )
+    loop_rows = [*_loop_rows(mechanism, rows, bodies), *velocity_rows(mechanism, rows)]
+    eliminated = Loops([*loop_rows, *contact_loop_rows], rows.parents, local)
     mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)
@@ -249,12 +234,15 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
     set_ground(environment[0], mechanism)
+    imposed, terms = imposed_rows(mechanism, rows, eliminated)
+    lists = {"plan_contacts": contact_plan, **imposed}
     return Model(
-        plan=build_plan(mechanism, rows, eliminated, contact_plan),
+        plan=build_plan(mechanism, rows, eliminated, lists),
         environment=environment,
         bodies=bodies,
         dofs=dof_rows(mechanism, rows, mobility),
         loop_rows=np.array([row.constants for row in eliminated.rows], LOOP_ROW_MODEL.dtype),
         contacts=contacts,
+        terms=terms,
         body_rows=np.array([rows.body[name] for name in mechanism.bodies], np.int64),
     )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.simulation.dynamics.joint_dynamics import JointDynamics
 from vigym.simulation.linearization.loop_tangent import Knot
+from vigym.simulation.linearization.motors import driven_loops
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.inputs import acceleration_rows, point_rows
@@ -48,7 +49,7 @@ class Dynamics:
         return self.plant.squeeze(np.array([answers[e] for e in range(self.plant.count)]))
 
     def require_no_inputs(self, name: str) -> None:
-        """Raise ValueError for motions and wrenches that the equations of joints have not.
+        """Raise ValueError for what is imposed, which the equations of joints have not.
 
         Args:
             name: of the method that is called, for the error.
@@ -57,6 +58,13 @@ class Dynamics:
             raise ValueError(
                 f"{name}: found the prescribed motion of {motion!r}, expected a mechanism without"
             )
+        mechanism = self.plant.mechanism
+        others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
+        others += [f"potential {one!r}" for one in mechanism.potentials]
+        loops = driven_loops(mechanism)
+        others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
+        for found in others:
+            raise ValueError(f"{name}: found {found}, expected a mechanism without")
         if self.plant.any_wrench:
             raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
 

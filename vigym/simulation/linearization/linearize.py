@@ -10,6 +10,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.linearization.derivative import Inputs, LinearStep
 from vigym.simulation.linearization.loop_tangent import Knot
+from vigym.simulation.linearization.motors import driven_loops
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.inputs import positive_integer
@@ -144,8 +145,7 @@ class Linearizer:
 
 def _efforts(mechanism: Mechanism) -> Array:
     """Return the largest torque of every actuator (n_actuated,) [N or N m]."""
-    actuated = [joint for joint in mechanism.tree_joints if joint.actuated]
-    efforts = [joint.effort for joint in actuated for _ in range(joint.dofs)]
+    efforts = [joint.effort for joint in mechanism.actuated_joints for _ in range(joint.dofs)]
     return np.array(efforts, dtype=np.float64)
 
 
@@ -155,11 +155,15 @@ def _check_smooth(mechanism: Mechanism) -> None:
     rubbing = [joint.name for joint in mechanism.ordered_joints if joint.friction > 0.0]
     found = [f"the electric model of the motor of joint {name!r}" for name in electric]
     found += [f"joint {name!r} with friction" for name in rubbing]
+    found += [f"the actuator of {name!r}, which closes a loop" for name in driven_loops(mechanism)]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
+    found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
+    found += [f"potential {name!r}" for name in mechanism.potentials]
     found += [f"skate {name!r}" for name in mechanism.skates]
     found += [f"wheel {name!r}" for name in mechanism.wheels]
     if found:
         raise ValueError(
             f"linearize: found {found[0]}, expected a mechanism without electric models of motors, "
-            "dry friction, prescribed motions, skates and wheels: their steps are not linearised"
+            "dry friction, actuators of loop-closing joints, prescribed motions, velocity "
+            "constraints, potentials, skates and wheels: their steps are not linearised"
         )

@@ -18,6 +18,12 @@ from vigym.mechanism.topology.kinematics import TreeKinematics
 AT_BOUND = 1e-6  # part of a motor's force or velocity limit within which it counts as reached
 
 
+def driven_loops(mechanism: Mechanism) -> list[str]:
+    """Return the names of the loop-closing joints with an actuator or motor."""
+    joints = mechanism.closing_joints
+    return [joint.name for joint in joints if joint.actuated or joint.name in mechanism.motors]
+
+
 class Command(NamedTuple):
     """Motor law along the dofs of the tree: force = offset - stiffness s - damping rate.
 

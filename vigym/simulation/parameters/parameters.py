@@ -115,12 +115,8 @@ class Parameters:
     def actuator_efforts(self) -> Array:
         """Largest force of every actuator (..., n_actuated) [N or N m]."""
         if self._efforts is None:
-            actuated = [
-                joint
-                for joint in self._plant.mechanism.tree_joints
-                if joint.actuated
-                for _ in range(joint.dofs)
-            ]
+            driven = self._plant.mechanism.actuated_joints
+            actuated = [joint for joint in driven for _ in range(joint.dofs)]
             factors = self._factors_of("strength", [joint.name for joint in actuated])
             self._efforts = factors * np.array([joint.effort for joint in actuated])
         return self._plant.squeeze(self._efforts)

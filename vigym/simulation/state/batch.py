@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from vigym.core.compiler.processes import compile_beside
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset, step
-from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS
+from vigym.core.model.context import ALL_FEATURES, LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -180,9 +180,9 @@ class LaneGroups:
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
-        self.features: float | None = EVERYTHING if features else PLAIN_TREE
-        if features & {"terrain", "extras"}:
-            self.features = WITH_EXTRAS
+        self.features: float | None = LOOPS_AND_CONTACTS if features else PLAIN_TREE
+        if features & {"terrain", "imposed"}:
+            self.features = ALL_FEATURES
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [

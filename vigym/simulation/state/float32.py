@@ -176,6 +176,8 @@ def _hard(mechanism: Mechanism) -> list[str]:
     found = [f"joint {joint.name!r}, which closes a loop" for joint in mechanism.closing_joints]
     found += [f"coupling {name!r}" for name in mechanism.couplings]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
+    found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
+    found += [f"potential {name!r}" for name in mechanism.potentials]
     found += [f"spring {name!r} between two points" for name in mechanism.springs]
     found += [f"contact {name!r}" for name in mechanism.contact_names]
     return found + [f"skate or wheel {name!r}" for name in (*mechanism.skates, *mechanism.wheels)]

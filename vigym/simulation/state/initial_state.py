@@ -70,6 +70,9 @@ class InitialState:
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)
         self._readings.update(mask)
+        if self._plant.mechanism.velocity_constraints:  # the velocities that they allow
+            self._plant.place(q, np.array(self._readings.velocity_rows), mask)
+            self._readings.update(mask)
 
     def _complete(
         self, positions: Given, velocities: Given, base: Base, mask: NDArray[np.bool_]

@@ -120,4 +120,5 @@ def _irreversible_elements(mechanism: Mechanism) -> list[str]:
     found += [f"spring {spring.name!r}, damped" for spring in springs if spring.damping > 0]
     found += [f"the motor of joint {name!r}" for name in mechanism.motors]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
+    found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
     return found + [f"contact {name!r}" for name in mechanism.contact_names]

@@ -59,7 +59,7 @@ class Energy(NamedTuple):
 
     Attributes:
         kinetic: of bodies, and of the armatures of joints.
-        potential: of gravity and springs.
+        potential: of gravity, springs and potentials.
         total: the sum of both.
     """
 

@@ -68,8 +68,8 @@ def _with_moving_child(
         raise robot.error(loop.place, found, "links of two bodies")
     if owners[loop.child] != WORLD:
         return loop
-    if loop.limits is not None or loop.damping or loop.stiffness or loop.friction:
-        child = "the world as the child of a joint with limits, spring, damper or friction"
+    if loop.limits is not None or any((loop.damping, loop.stiffness, loop.friction, loop.effort)):
+        child = "the world as the child of a joint with limits, forces or an actuator"
         expected = "the world as the parent: exchange the two links"
         raise robot.error(loop.place, f"{child} ({loop.child!r})", expected)
     message = f"reversed: its coordinates are those of {body!r} relative to the world"

@@ -76,7 +76,7 @@ def read_axis(node: Node, needed: bool = True, tag: str = "axis") -> Array:
 def read_parameters(node: Node, joint_type: JointType, closes_loop: bool = False) -> dict[str, Any]:
     """Return the `JointParameters` in <limit> and <dynamics>, as keyword arguments.
 
-    A value that the type cannot have becomes a note. A joint that `closes_loop` is passive, and
+    A value that the type cannot have becomes a note. A joint that `closes_loop` is
     unlimited unless <limit> has lower or upper.
     """
     limit = _read_limit(node, joint_type, closes_loop)
@@ -101,9 +101,6 @@ def _read_limit(node: Node, joint_type: JointType, closes_loop: bool) -> dict[st
     elif written:
         message = f"lower and upper have no meaning for a {joint_type.name} joint"
         limit.note("ignored", message)
-    if closes_loop and effort:
-        expected = "0: no actuator drives a joint that closes a loop; cut another one"
-        raise limit.error(f'effort="{effort:g}"', expected)
     return {"limits": limits, "effort": effort, "velocity": velocity}
 
 

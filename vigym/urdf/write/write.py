@@ -185,7 +185,13 @@ def _faults(mech: Elements) -> Iterator[str]:
     if tuple(mech.gravity) != _GRAVITY:
         found = f"found {mech.gravity.tolist()}, expected {_GRAVITY}"
         yield f"gravity: {found}; set `gravity` again after loading"
-    unsupported = (("spring", mech.springs), ("skate", mech.skates), ("wheel", mech.wheels))
+    unsupported = (
+        ("spring", mech.springs),
+        ("potential", mech.potentials),
+        ("velocity constraint", mech.velocity_constraints),
+        ("skate", mech.skates),
+        ("wheel", mech.wheels),
+    )
     for kind, names in unsupported:
         for name in names:
             yield f"{kind} {name!r}: found a {kind}, expected none; add it again after loading"
