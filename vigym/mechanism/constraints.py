@@ -1,13 +1,16 @@
-"""Constraints of a mechanism beside its joints: couplings, prescribed motions, skates, wheels."""
+"""Constraints beside joints of the tree: couplings, motions, curves, surfaces, skates, wheels."""
 
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import bodies, checks, couplings, motors
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.couplings import Coupling, Skate, Wheel
 from vigym.mechanism.elements.motors import Motion
+from vigym.mechanism.tracks.joints import Track, make_curve_joint, make_surface_joint
+from vigym.mechanism.tracks.sides import Side
 
 
 class Constraints(Elements):
@@ -54,6 +57,56 @@ class Constraints(Elements):
         new = motors.make_motion(coordinate, motion, rate)
         self._index.check_motion(coordinate, self._motors, lambda: self.tree_joints)
         return self.motions.add(coordinate, new)
+
+    def add_curve_joint(
+        self,
+        name: str,
+        parent: str,
+        child: str,
+        curve: Side,
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        axis: ArrayLike | None = None,
+    ) -> Track:
+        """Keep a point of a body on a curve of another one, wherever both are in the tree.
+
+        Args:
+            name: unique among curve and surface joints.
+            parent: body with the curve, or "world".
+            child: body with the point, or "world".
+            curve: of `vigym.mechanism.tracks.sides`: `Helix` (a circle, too), `Cylinder` (a line),
+                `Bezier`, `BSpline`, `Fitted`, `Curve`. Beyond the ends of an open one the
+                polynomial goes on.
+            point: in the child's frame (3,) [m].
+            axis: direction in the child's frame (3,) that stays along the curve; None: free.
+        """
+        checks.require_new_name(name, "curve joint", self.tracks)
+        self._require_ends(f"curve joint {name!r}", parent, child)
+        return self.tracks.add(name, make_curve_joint(name, (parent, child), curve, point, axis))
+
+    def add_surface_joint(
+        self, name: str, parent: str, child: str, first: Side, second: Side
+    ) -> Track:
+        """Keep two surfaces in touch at one point, where they slide and roll freely.
+
+        They touch from outside, where they are nearest at the assembly pose; starts move them
+        together. They never part: the force may pull.
+
+        Args:
+            name: unique among curve and surface joints.
+            parent: body name or "world".
+            child: another one.
+            first: surface of the parent, of `vigym.mechanism.tracks.sides`: `Torus`, `Cylinder`,
+                `Plane`, `Ellipsoid`, `Patch`, `Point` (a ball, too); a curve if the other is a
+                surface or has a tube.
+            second: surface of the child.
+        """
+        checks.require_new_name(name, "surface joint", self.tracks)
+        self._require_ends(f"surface joint {name!r}", parent, child)
+        return self.tracks.add(name, make_surface_joint(name, (parent, child), (first, second)))
+
+    def _require_ends(self, element: str, *ends: str) -> None:
+        for end in ends:
+            checks.require_one_of(end, self.bodies, f"{element} body", (WORLD,))
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
         """Keep a point of a body from moving along a direction fixed in it (nonholonomic).

@@ -303,7 +303,7 @@ class Mechanism(Constraints):
     @property
     def degrees_of_freedom(self) -> int:
         """Number of independent velocities at a generic assembled pose; skates and wheels apart."""
-        return self.structure.dofs
+        return self.structure.dofs - sum(track.rows for track in self.tracks.values())
 
     @property
     def redundant_constraints(self) -> int:

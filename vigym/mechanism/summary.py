@@ -17,6 +17,7 @@ from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.loop_constraints import LoopConstraints
+from vigym.mechanism.tracks.joints import Track
 
 _VISIBLE = 1e-12  # misfits below are rounding [m, rad]
 
@@ -56,6 +57,7 @@ def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[
         "springs": [_spring(spring) for spring in mechanism.springs.values()],
         "motors": [_motor(motor) for motor in mechanism.motors.values()],
         "motions": [_motion(motion) for motion in mechanism.motions.values()],
+        "tracks": [_track(track) for track in mechanism.tracks.values()],
         "couplings": [_coupling(coupling) for coupling in mechanism.couplings.values()],
         "contacts": [_collision(collision) for collision in mechanism.collisions.values()],
         "pairs": [{"body": first, "other": second} for first, second in mechanism.pairs],
@@ -83,6 +85,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "springs",
         "motors",
         "motions",
+        "tracks",
         "couplings",
         "contacts",
         "pairs",
@@ -203,6 +206,10 @@ def _motion(motion: Motion) -> Row:
         first, last = motion.times[0], motion.times[-1]
         how = f"by {len(motion.times)} samples from {first:g} s to {last:g} s"
     return {"coordinate": motion.coordinate, "motion": how}
+
+
+def _track(track: Track) -> Row:
+    return {"name": track.name, "sides": track.kind, "rows": f"{track.rows} rows"}
 
 
 def _coupling(coupling: Coupling) -> Row:

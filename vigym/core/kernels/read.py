@@ -24,6 +24,7 @@ from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import loop_newton_increment, point_spring_length, unit_or_zero
 from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.loop.motions import knot_motion_work
+from vigym.core.loop.tracks import start_tracks
 from vigym.core.math.quaternions import quaternion_product, vector_part
 from vigym.core.math.vectors import (
     add,
@@ -36,7 +37,7 @@ from vigym.core.math.vectors import (
     scale,
     sub,
 )
-from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, loop_end
+from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, point_spring_end
 from vigym.core.model.fields import NO_MOTOR, SKATE
 from vigym.core.solver.knot_velocity import solve_knot_velocities
 
@@ -207,7 +208,7 @@ def read_joints(d, knot, out, first, column):
         own = read_joint(d, joint_row(d, joint), knot, out, first, column)
         sums = add_energies(sums, own)
     if d.loop_count > 0:
-        for loop in range(first_point_spring(d), loop_end(d)):
+        for loop in range(first_point_spring(d), point_spring_end(d)):
             sums = add_point_spring_energies(d, loop, knot, sums)
     return sums
 
@@ -306,6 +307,8 @@ def write_group_readings(d, out, first):
     kinetic, potential = read_bodies(d, knot, out, first)
     sums = read_joints(d, knot, out, first, column)
     gap, slip = largest_constraint_errors(d, knot)
+    if d.track_count > 0:
+        gap = maximum(gap, start_tracks(d, knot))
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)

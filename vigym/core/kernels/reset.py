@@ -12,6 +12,7 @@ from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
 from vigym.core.loop.motions import start_motions
+from vigym.core.loop.tracks import assemble_places, start_tracks, store_places
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
@@ -210,6 +211,9 @@ def reset_group(d, positions, velocities, first, lanes):
     store_point_spring_lengths(d, knot, one)
     count_turns_of_angles(d, positions, first)
     start_motions(d, velocities, first)
+    assemble_places(d)
+    start_tracks(d, knot)
+    store_places(d, one)
     others = but_not(one, lanes)
     if any_lane(others):
         restore_state(d, d.wide.full(others))

@@ -36,6 +36,12 @@ def first_point_spring(d):
 
 
 @inline
+def point_spring_end(d):
+    """Find the row behind the last spring between points; curve and surface joints follow."""
+    return loop_end(d) - d.track_count
+
+
+@inline
 def joint_row(d, n):
     """Find the row of joint n = 1, 2, ...: of the body it carries, or of the loop it closes."""
     return n if n < d.body_count else n - d.body_count + d.first_loop

@@ -110,6 +110,7 @@ HEADER = Table(
     Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
     Field("wrench_count", "bodies with held wrenches, the world included", feature="extras"),
     Field("motion_count", "number of prescribed motions", feature="extras"),
+    Field("track_count", "number of curve and surface joints", feature="extras"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -119,6 +120,7 @@ HEADER = Table(
     Field("state_contacts", "start of a table in the state"),
     Field("state_wrenches", "start of a table in the state"),
     Field("state_motions", "start of a table in the state"),
+    Field("state_sides", "start of a table in the state"),
     Field("state_knots", "start of the knot buffers in the state"),
     Field("knot_size", "slots of a knot buffer"),
     Field("state_size", "slots of the state of a lane group"),
@@ -128,6 +130,7 @@ HEADER = Table(
     Field("work_schur", "start of a table in the work"),
     Field("work_contacts", "start of a table in the work"),
     Field("work_motions", "start of a table in the work"),
+    Field("work_sides", "start of a table in the work"),
     Field("work_environment", "start of a table in the work"),
     Field("factors_size", "slots of all that a factorisation writes"),
     Field("kept_state", "start in the work of two knot buffers and a state that are kept aside"),
@@ -140,6 +143,12 @@ HEADER = Table(
     Field("plan_motors", "start of a list in the plan"),
     Field("plan_terrain", "start of the terrain's floats in the plan"),
     Field("plan_motions", "start of a list in the plan"),
+    Field("plan_tracks", "start of a list in the plan"),
+    Field("plan_sides", "start of a list in the plan"),
+    Field("model_tracks", "start of a table in the model"),
+    Field("model_sides", "start of a table in the model"),
+    Field("model_points", "start of a table in the model"),
+    Field("point_count", "number of coefficients of curves and surfaces"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -178,8 +187,26 @@ MOTION_PLAN = Table(
     Field("loop_row", "loop row that imposes the motion"),
     kind=np.int64,
 )
+TRACK_PLAN = Table(
+    Field("loop", "row of the joint in the tables of bodies"),
+    Field("row_count", "number of its rows: 1 of surfaces; 2 of a curve, 4 with an axis"),
+    kind=np.int64,
+)
+SIDE_PLAN = Table(
+    Field("body", "row of the body"),
+    Field("kind", "POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE or PATCH_SIDE"),
+    Field("dimensions", "number of its parameters: 0 of a point, 1 of a curve, 2 of a surface"),
+    Field("first_point", "first of its coefficients"),
+    Field("pieces", "number of pieces of a curve"),
+    Field("degree", "degree of a curve, or of a patch along its first parameter"),
+    Field("second_degree", "degree of a patch along its second parameter"),
+    Field("closed", "whether a curve is closed"),
+    kind=np.int64,
+)
 LOOP_ROW_PLAN = Table(
-    Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_..._, CONTACT_ or PRESCRIBED_ROW"),
+    Field(
+        "kind", "COUPLED_, TRACK_, POSITION_, ORIENTATION_, COMPLIANT_..., CONTACT_, PRESCRIBED_ROW"
+    ),
     Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
     Field("dof", "degree of freedom that yields, or the first one that is coupled; else -1"),
     Field("endpoint_a", "fill-in row at body a, -1 for the world"),
@@ -212,10 +239,11 @@ CONTACT_PLAN = Table(
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
-# a contact; a dof with a prescribed motion
+# a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop that
+# yield; one of three rows of a contact; a dof with a prescribed motion
 (
     COUPLED_ROW,
+    TRACK_ROW,
     POSITION_ROW,
     ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
@@ -223,7 +251,8 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_LENGTH_ROW,
     CONTACT_ROW,
     PRESCRIBED_ROW,
-) = range(8)
+) = range(9)
+POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE, PATCH_SIDE = range(6)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
@@ -295,6 +324,21 @@ LOOP_ROW_MODEL = Table(
     Field("vector_b", "vector of the constraint fixed in body b", "body b", 3),
     Field("ratio", "ratio of a coupling", "1, m/rad or rad/m"),
     Field("offset", "offset of a coupling", "m or rad"),
+)
+TRACK_MODEL = Table(
+    Field("offset", "distance that both sides keep", "m"),
+    Field("sense", "1 or -1: the side of surface a on which the other one is", "1"),
+    Field("track_axis", "direction in body b that follows the curve", "body b", 3),
+)
+SIDE_MODEL = Table(
+    Field("origin", "origin of the curve or surface, from the centre of mass", "m, body", 3),
+    Field("frame", "its axes in the body, as a rotation matrix", "1", 9),
+    Field("sizes", "radius and rise per rad of a helix; semi-axes of an ellipsoid", "m", 3),
+    Field("start_place", "parameters at the assembly pose", "1, rad or m", 3),
+    Field("longest_change", "largest change of a parameter in an iteration", "1, rad or m"),
+)
+POINT_MODEL = Table(
+    Field("coefficient", "coefficient of a polynomial", "m", 3),
 )
 CONTACT_MODEL = Table(
     Field("point", "point in the body, from its centre of mass", "m, body", 3),
@@ -372,6 +416,9 @@ MOTION_STATE = Table(
     Field("value", "prescribed coordinate at the present knot", "m or rad"),
     Field("value_rate", "its rate", "m/s or rad/s"),
 )
+SIDE_STATE = Table(
+    Field("place", "parameters at the present knot", "1, rad or m", 3),
+)
 POSE_STATE = Table(
     Field("position", "centre of mass", "m, world", 3),
     Field("orientation", "unit quaternion (w, x, y, z), body to world", "1", 4),
@@ -383,6 +430,20 @@ POSE_STATE = Table(
     Field("angular_velocity", "half-step angular velocity that led to this knot", "rad/s, body", 3),
     Field("cosine", "scalar part of the quaternion of the step that led to this knot", "1"),
 )
+
+# a curve or surface joint has no pose: its row in a knot buffer, as wide, holds other numbers; the
+# anchor is in its place
+TRACK_STATE = Table(
+    Field("row_0", "direction of row 0: force, moment about the anchor", "1 or 1/m, world", 6),
+    Field("row_1", "direction of row 1", "1 or 1/m, world", 6),
+    Field("gaps", "residuals of the rows", "m or 1", 4),
+    Field("track_anchor", "anchor of the joint", "m, world", 3),
+    Field("row_2", "direction of row 2", "1 or 1/m, world", 6),
+    Field("row_3", "direction of row 3", "1 or 1/m, world", 6),
+    Field("spare", "nothing", "1"),
+)
+assert TRACK_STATE.width == POSE_STATE.width
+assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
@@ -442,6 +503,9 @@ MOTION_WORK = Table(
     Field("end_rate", "rate there", "m/s or rad/s"),
     Field("goal", "coordinate that the step in hand has to reach", "m or rad"),
     Field("goal_rate", "rate there", "m/s or rad/s"),
+)
+SIDE_WORK = Table(
+    Field("next_place", "parameters at the present guess of knot 3", "1, rad or m", 3),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
@@ -540,12 +604,16 @@ BLOCK_STARTS = {
     "model_dofs": ("model", "model_dofs"),
     "model_loop_rows": ("model", "model_loop_rows"),
     "model_contacts": ("model", "model_contacts"),
+    "model_tracks": ("model", "model_tracks"),
+    "model_sides": ("model", "model_sides"),
+    "model_points": ("model", "model_points"),
     "state_environment": ("state", None),
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
     "state_contacts": ("state", "state_contacts"),
     "state_wrenches": ("state", "state_wrenches"),
     "state_motions": ("state", "state_motions"),
+    "state_sides": ("state", "state_sides"),
     "state_knots": ("state", "state_knots"),
     "work_bodies": ("work", None),
     "work_dofs": ("work", "work_dofs"),
@@ -554,6 +622,7 @@ BLOCK_STARTS = {
     "work_schur": ("work", "work_schur"),
     "work_contacts": ("work", "work_contacts"),
     "work_motions": ("work", "work_motions"),
+    "work_sides": ("work", "work_sides"),
     "work_environment": ("work", "work_environment"),
     "kept_bodies": ("work", "factors_size"),
 }
@@ -636,6 +705,15 @@ ROW_KINDS = {
         state=Part(MOTION_STATE, "state_motions"),
         work=Part(MOTION_WORK, "work_motions"),
     ),
+    "track": RowKind(plan=Part(TRACK_PLAN, "plan_tracks"), model=Part(TRACK_MODEL, "model_tracks")),
+    "side": RowKind(
+        plan=Part(SIDE_PLAN, "plan_sides"),
+        model=Part(SIDE_MODEL, "model_sides"),
+        state=Part(SIDE_STATE, "state_sides"),
+        work=Part(SIDE_WORK, "work_sides"),
+    ),
+    "point": RowKind(model=Part(POINT_MODEL, "model_points")),
+    "track_pose": RowKind(buffered=True, state=Part(TRACK_STATE, "state_knots")),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
     "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),
     "active_joint": RowKind(plan=Part(ACTIVE_JOINT_PLAN, "plan_active_joints")),

@@ -24,6 +24,7 @@ from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joi
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
+from vigym.mechanism.tracks.joints import Track
 
 Element = TypeVar("Element")
 Self = TypeVar("Self", bound="Elements")
@@ -183,6 +184,7 @@ class Elements(checks.ReadOnly):
         self.springs: Collection[Spring] = Collection()
         self.couplings: Collection[Coupling] = Collection()
         self.motions: Collection[Motion] = Collection()
+        self.tracks: Collection[Track] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()

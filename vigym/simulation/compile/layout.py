@@ -29,6 +29,7 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
+from vigym.simulation.compile.tracks import track_plans
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -46,7 +47,8 @@ class Rows:
         order: joints of the tree, depth-first.
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
-        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME".
+        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", curve
+            and surface joints as "track NAME".
         dof: first degree of freedom of each joint and point spring.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
@@ -58,6 +60,7 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
+        names += [f"track {name}" for name in mechanism.tracks]
         self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
         self.dof_count = sum(joint.dofs for joint in joints) + len(springs)
         self.first_loop = -(-len(self.body) // LANES) * LANES
@@ -146,6 +149,9 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row = plan[rows.loop[f"spring {spring.name}"]]
         row["parent"], row["child"] = rows.body[spring.a], rows.body[spring.b]
         row["first_dof"] = rows.dof[f"spring {spring.name}"]
+    for track in mechanism.tracks.values():
+        row = plan[rows.loop[f"track {track.name}"]]
+        row["parent"], row["child"] = rows.body[track.a], rows.body[track.b]
     _add_loop_rows(plan, len(rows.body), loops)
     return plan
 
@@ -218,6 +224,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
             "plan_contacts": contacts,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
             "plan_terrain": terrain_numbers(mechanism),
+            **track_plans(mechanism, rows.body, rows.loop),
             "plan_motions": np.array(_motion_rows(mechanism, rows, loops), MOTION_PLAN.dtype),
         },
     )
@@ -232,6 +239,9 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
     header["motion_count"] = len(mechanism.motions)
+    header["track_count"] = len(mechanism.tracks)
+    sides = [side for track in mechanism.tracks.values() for side in (track.side_a, track.side_b)]
+    header["point_count"] = sum(len(side.points) for side in sides)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

@@ -17,6 +17,7 @@ from vigym.core.model.fields import (
     ORIENTATION_ROW,
     POSITION_ROW,
     PRESCRIBED_ROW,
+    TRACK_ROW,
 )
 from vigym.core.model.layout import Model
 from vigym.mechanism.elements.bodies import WORLD
@@ -28,6 +29,7 @@ from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_groun
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
+from vigym.simulation.compile.tracks import track_tables
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -101,6 +103,8 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
         row = table[rows.loop[f"spring {spring.name}"]]
         row["parent_anchor"], row["child_anchor"] = spring.point_a, spring.point_b
         row["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
+    for name in mechanism.tracks:
+        table[rows.loop[f"track {name}"]]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
     _set_parent_levers(table, mechanism, rows)
     return table
 
@@ -165,6 +169,9 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
         add(COMPLIANT_LENGTH_ROW, name, (spring.a, spring.b), (0.0, 0.0), rows.dof[name])
+    for track in mechanism.tracks.values():
+        for _ in range(track.rows):
+            add(TRACK_ROW, f"track {track.name}", (track.a, track.b), (0.0, 0.0))
     return found + _coupling_rows(mechanism, rows)
 
 
@@ -257,4 +264,5 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         loop_rows=np.array([row.constants for row in eliminated.rows], LOOP_ROW_MODEL.dtype),
         contacts=contacts,
         body_rows=np.array([rows.body[name] for name in mechanism.bodies], np.int64),
+        **track_tables(mechanism, _poses(mechanism)),
     )

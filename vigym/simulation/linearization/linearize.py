@@ -155,6 +155,7 @@ def _check_smooth(mechanism: Mechanism) -> None:
     rubbing = [joint.name for joint in mechanism.ordered_joints if joint.friction > 0.0]
     found = [f"the electric model of the motor of joint {name!r}" for name in electric]
     found += [f"joint {name!r} with friction" for name in rubbing]
+    found += [f"curve or surface joint {name!r}" for name in mechanism.tracks]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     found += [f"skate {name!r}" for name in mechanism.skates]
     found += [f"wheel {name!r}" for name in mechanism.wheels]
