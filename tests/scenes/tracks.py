@@ -1,46 +1,117 @@
-"""Mechanisms with curve and surface joints."""
+"""Mechanisms with curve and surface joints, those of Si and Guenter's paper among them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from vigym import Mechanism
-from vigym.mechanism.tracks.sides import (
-    Bezier,
-    BSpline,
-    Cylinder,
-    Ellipsoid,
-    Fitted,
-    Helix,
-    Patch,
-    Plane,
-    Point,
-    Torus,
-)
+from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
+from vigym.mechanism.tracks.sides import Point
+from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
+from vigym.spatial import quaternion_product, rotation_matrix
 
 R, TUBE = 0.3, 0.12  # [m] of the tori of a chain
 HALF = np.sqrt(0.5)
-SPIN = (0.05, 0.06, 0.09)
+TURNS = (HALF, HALF, 0.0, 0.0), (HALF, 0.0, HALF, 0.0)  # axis z to -y and to x
 
 
-def torus_chain(count):
-    """Interlinked tori below each other, across in turns; the first one on a ball joint."""
-    mech = Mechanism(name=f"torus chain of {count}")
+def torus_inertia(mass, radius, tube):
+    """Moments of a solid torus about x, y and its axis z."""
+    across = mass * (0.5 * radius**2 + 0.625 * tube**2)
+    return across, across, mass * (radius**2 + 0.75 * tube**2)
+
+
+def add_tori(mech, count, first=0, spin=False):
+    """Interlinked tori below each other, across in turns."""
     for i in range(count):
-        turned = (HALF, HALF, 0.0, 0.0) if i % 2 == 0 else (HALF, 0.0, HALF, 0.0)
-        mech.add_body(f"t{i}", 1.0, SPIN, (0.0, 0.0, -2.0 * i * (R - TUBE)), turned)
-    mech.add_joint("pin", "spherical", "world", "t0", (0.0, 0.0, R))
+        place = 0.0, 0.0, -2.0 * i * (R - TUBE)
+        mech.add_body(f"t{i}", 1.0, torus_inertia(1.0, R, TUBE), place, TURNS[(i + first) % 2])
     for i in range(count - 1):
-        mech.add_surface_joint(f"c{i}", f"t{i}", f"t{i + 1}", Torus(R, TUBE), Torus(R, TUBE))
+        tori = Torus(R, TUBE), Torus(R, TUBE)
+        mech.add_surface_joint(f"c{i}", f"t{i}", f"t{i + 1}", *tori, spin=spin)
+
+
+def torus_chain(count, spin=False):
+    """SI's TC: the first torus on a joint of two degrees of freedom, 4 (count - 1) + 2 in all."""
+    mech = Mechanism(name=f"torus chain of {count}")
+    add_tori(mech, count, spin=spin)
+    mech.add_joint(
+        "pin", "universal", "world", "t0", (0.0, 0.0, R), axis=(1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0)
+    )
     return mech
 
 
-def hanging(name):
-    """One body that hangs in a surface or on a curve of the world."""
-    mech = Mechanism(name=name)
-    surface, own, position = SURFACES[name]
-    mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
-    mech.add_surface_joint("touch", "world", "body", surface, own)
+RAIL = [
+    (0, 0, 0),
+    (0.3, 0.2, -0.5),
+    (0.8, 0, -0.8),
+    (1.2, -0.3, -0.9),
+    (1.7, 0, -0.8),
+    (2.2, 0.2, -0.4),
+    (2.5, 0, 0),
+]  # SI's figure 3: seven control points
+
+
+def spline_chain(count):
+    """SI's figure 3: a torus chain on a Bezier curve, the axis of the first torus along it."""
+    mech = Mechanism(name=f"torus chain of {count} on a spline")
+    add_tori(mech, count, first=1)
+    rail = Bezier(np.array(RAIL, dtype=float) * (1.0, 0.5, 0.3) - (1.25, 0.0, -0.18))
+    mech.add_curve_joint("rail", "world", "t0", rail, axis=(0.0, 0.0, 1.0))
+    return mech
+
+
+BALL, AXES = 0.1, (0.09, 0.07, 0.12)  # [m] of an arm of the windmill
+RING, WIRE = 0.12, 0.04
+TILT = np.array(TURNS[0])
+# kind, distance from the hub's centre [m], whether its axis lies across the arm and the axle
+ARM = (
+    ("sphere", 0.25, False),
+    ("ellipsoid", 0.44, False),
+    ("sphere", 0.63, False),
+    ("torus", 0.89, False),
+    ("torus", 1.05, True),
+    ("ellipsoid", 1.3, False),
+)
+SHAPES = {"sphere": Sphere(BALL), "ellipsoid": Ellipsoid(AXES), "torus": Torus(RING, WIRE)}
+MOMENTS = {
+    "sphere": (0.004, 0.004, 0.004),
+    "ellipsoid": (0.0039, 0.0045, 0.0026),
+    "torus": torus_inertia(1.0, RING, WIRE),
+}
+
+
+def windmill(arms=3, spin=False):
+    """SI's figure 2: a hub on a hinge and arms of six bodies; 24 arms + 1 degrees of freedom.
+
+    Sphere on sphere, on ellipsoid and on torus, torus on torus and on ellipsoid. The poles of all
+    bodies are along the axle, across the arms.
+    """
+    mech = Mechanism(name="windmill")
+    mech.add_body("hub", 4.0, (0.1, 0.1, 0.1))
+    mech.add_joint("axle", "revolute", "world", "hub", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    for arm in range(arms):
+        half = np.pi * arm / arms - 0.25 * np.pi  # x outwards, z along the axle
+        turn = quaternion_product(np.array([np.cos(half), 0.0, np.sin(half), 0.0]), TILT)
+        before = "hub", Sphere(0.15, orientation=TURNS[0])
+        for k, (kind, distance, crossed) in enumerate(ARM):
+            name = f"{arm}{kind}{k}"
+            q = quaternion_product(turn, TILT) if crossed else turn
+            out = rotation_matrix(q)[:, 0]
+            mech.add_body(name, 1.0, MOMENTS[kind], distance * out, q)
+            mech.add_surface_joint(f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin)
+            before = name, SHAPES[kind]
+    return mech
+
+
+def board():
+    """SI's figure 4: a board along the tangent plane of a Bezier surface, a rod hung from it."""
+    mech = Mechanism(name="board on a Bezier surface")
+    mech.add_body("board", 2.0, (0.02, 0.05, 0.06), (0.3, 0.2, 0.02))
+    mech.add_body("rod", 0.5, (0.01, 0.01, 0.001), (0.3, 0.2, 0.22))
+    mech.add_joint("mast", "universal", "board", "rod", (0.3, 0.2, 0.02), (1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0))
+    point = Point((0.0, 0.0, -0.02), normal=(0.0, 0.0, 1.0))
+    mech.add_surface_joint("slides", "world", "board", bump(-0.4), point)
     return mech
 
 
@@ -51,43 +122,52 @@ def bump(height=0.2):
     return Patch(np.stack([x, y, height * np.cos(2.0 * x) * np.cos(1.5 * y)], axis=2))
 
 
+def hanging(name, spin=True):
+    """One body that hangs in a surface or on a curve of the world."""
+    mech = Mechanism(name=name)
+    surface, own, position = SURFACES[name]
+    mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
+    mech.add_surface_joint("touch", "world", "body", surface, own, spin=spin)
+    return mech
+
+
+UPRIGHT = Torus(0.3, 0.05, orientation=TURNS[0])
 SURFACES = {
-    "ball on ball": (Point((0.0, 0.0, 0.5), 0.3), Point((0.0, 0.0, 0.1), 0.1), (0.1, 0.05, 0.0)),
-    "ball on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point(radius=0.1), (0.1, 0.0, -0.3)),
-    "ball on torus": (Torus(0.5, 0.1), Point(radius=0.1), (0.5, 0.1, -0.2)),
-    "torus on torus": (Torus(0.5, 0.1), Torus(0.3, 0.05, orientation=(HALF, HALF, 0.0, 0.0)), (0.5, 0.0, -0.16)),
-    "torus on ellipsoid": (
-        Ellipsoid((0.5, 0.3, 0.2)), Torus(0.3, 0.05, orientation=(HALF, HALF, 0.0, 0.0)), (0.1, 0.0, -0.6),
+    "ball on ball": (
+        Sphere(0.3, (0.0, 0.0, 0.5), TURNS[0]),
+        Sphere(0.1, (0.0, 0.0, 0.1), TURNS[1]),
+        (0.1, 0.05, 0.0),
     ),
-    "ellipsoid on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Ellipsoid((0.2, 0.15, 0.1)), (0.15, 0.05, -0.3)),
-    "ball on patch": (bump(-0.2), Point(radius=0.1), (0.1, 0.2, 0.0)),
+    "ball on ellipsoid": (Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0]), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.0, -0.3)),
+    "ball on torus": (Torus(0.5, 0.1), Sphere(0.1, orientation=TURNS[1]), (0.5, 0.1, -0.2)),
+    "torus on torus": (Torus(0.5, 0.1), UPRIGHT, (0.5, 0.0, -0.16)),
+    "torus on ellipsoid": (Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0]), UPRIGHT, (0.1, 0.0, -0.6)),
+    "ellipsoid on ellipsoid": (
+        Ellipsoid((0.5, 0.3, 0.2), orientation=TURNS[0]),
+        Ellipsoid((0.2, 0.15, 0.1), orientation=TURNS[1]),
+        (0.15, 0.05, -0.5),
+    ),
+    "ball on patch": (bump(-0.2), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.2, 0.0)),
     "board on patch": (bump(-0.2), Plane((0.0, 0.0, -0.05)), (0.1, 0.1, -0.2)),
-    "point on cylinder": (Cylinder(0.3, orientation=(HALF, 0.0, HALF, 0.0)), Point(), (0.0, 0.05, -0.3)),
+    "axis on patch": (bump(-0.2), Point((0.0, 0.0, -0.1), (0.0, 0.1, 1.0)), (0.1, 0.2, 0.0)),
+    "axis on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point((0.0, 0.0, 0.1), (0.1, 0.0, 1.0)), (0.1, 0.0, -0.3)),
+    "point on cylinder": (Cylinder(0.3, orientation=TURNS[1]), Point(), (0.0, 0.05, -0.3)),
 }  # fmt: skip
-RAIL = [
-    (0, 0, 0),
-    (0.3, 0.2, -0.5),
-    (0.8, 0, -0.8),
-    (1.2, -0.3, -0.9),
-    (1.7, 0, -0.8),
-    (2.2, 0.2, -0.4),
-    (2.5, 0, 0),
-]
-RING = [(0.5, 0.0, 0.1), (0.0, 0.6, -0.2), (-0.5, 0.0, 0.1), (0.0, -0.6, -0.2)]
+RING_POINTS = [(0.5, 0.0, 0.1), (0.0, 0.6, -0.2), (-0.5, 0.0, 0.1), (0.0, -0.6, -0.2)]
 CURVES = {
-    "circle": (Helix(0.5, orientation=(HALF, HALF, 0.0, 0.0)), (0.3, 0.0, -0.4)),
+    "circle": (Circle(0.5, orientation=TURNS[0]), (0.3, 0.0, -0.4)),
     "helix": (Helix(0.5, 0.1, turns=4.0), (0.3, 0.4, 0.2)),
-    "line": (Cylinder(orientation=(np.cos(1.0), 0.0, np.sin(1.0), 0.0)), (0.1, 0.0, 0.0)),
+    "line": (Line(orientation=(np.cos(1.0), 0.0, np.sin(1.0), 0.0)), (0.1, 0.0, 0.0)),
     "Bezier": (Bezier(RAIL), (0.6, 0.05, -0.5)),
-    "closed spline": (Fitted(RING, closed=True), (0.4, 0.2, 0.0)),
-    "closed B-spline": (BSpline(RING, closed=True), (0.3, 0.2, 0.0)),
-}  # fmt: skip
+    "closed spline": (Fitted(RING_POINTS, closed=True), (0.4, 0.2, 0.0)),
+    "closed B-spline": (BSpline(RING_POINTS, closed=True), (0.3, 0.2, 0.0)),
+}
 
 
-def sliding(name, axis=None):
+def sliding(name, axis=None, slide=None):
     """One body with a point on a curve of the world, off its centre of mass."""
     mech = Mechanism(name=name)
     curve, position = CURVES[name]
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
-    mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis)
+    mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech

@@ -14,6 +14,7 @@ from vigym.core.compiler.lanes import (
     both,
     but_not,
     read_column,
+    rounded,
     write_column,
 )
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -27,7 +28,7 @@ from vigym.core.kernels.close_loops import (
     hold_given,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.kernels.reset import forward_kinematics, rounded, set_body_velocities
+from vigym.core.kernels.reset import forward_kinematics, set_body_velocities
 from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupling_rate_residuals, dof_rate_from_velocities
 from vigym.core.loop.elimination import largest_unreduced_pivot_of_loop

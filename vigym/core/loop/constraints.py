@@ -18,11 +18,17 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
-from vigym.core.model.context import first_point_spring, loop_end, point_spring_end
+from vigym.core.model.context import (
+    first_point_spring,
+    loop_end,
+    point_spring_end,
+    slide_row,
+)
 from vigym.core.model.fields import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
+    COMPLIANT_SLIDE_ROW,
     ORIENTATION_ROW,
     POSITION_ROW,
     TRACK_ROW,
@@ -93,6 +99,8 @@ def row_direction(d, loop, loop_row, knot):
     kind = loop_row.kind
     if d.track_count > 0 and kind == TRACK_ROW:
         return track_direction(d, loop, loop_row.index - d.body(loop).first_loop_row, knot)
+    if d.slide_count > 0 and kind == COMPLIANT_SLIDE_ROW:
+        return track_direction(d, loop, 0, knot)
     u, w = row_vectors_in_world(d, loop, loop_row, knot)
     o = zero3(d)
     if kind == COMPLIANT_LENGTH_ROW:
@@ -220,9 +228,26 @@ def loop_rate_residuals(d, knot):
     return worst
 
 
+@inline
+def write_closing_increment(d, loop, knot, closes):
+    """Write the increments along the dofs of a loop-closing joint or slide with bounded forces."""
+    closure = d.body(loop)
+    if joint_has_bounded_forces(closure):
+        shift, rotation = loop_newton_increment(d, loop, knot)
+        by_shift, by_rotation = loop_closure_correction(d, loop, knot)
+        part = d.full(closes)
+        shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
+        for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+            loop_row = d.loop_row(r)
+            if loop_row.kind > ORIENTATION_ROW:
+                f, m = row_slope(d, loop, loop_row, knot)
+                dof = d.dof(loop_row.dof)
+                dof.increment = dot(f, shift) + dot(m, rotation)
+
+
 @phase(needs="loops")
 def write_closing_increments(d, knot, closes):
-    """Write the increments along the dofs of loop-closing joints with bounded forces.
+    """Write the increments along the dofs of loop-closing joints and slides with bounded forces.
 
     Args:
         d: data of the lane group.
@@ -230,18 +255,9 @@ def write_closing_increments(d, knot, closes):
         closes: part of the motion that closes the joints of the tree which belongs to them.
     """
     for loop in range(d.first_loop, first_point_spring(d)):
-        closure = d.body(loop)
-        if joint_has_bounded_forces(closure):
-            shift, rotation = loop_newton_increment(d, loop, knot)
-            by_shift, by_rotation = loop_closure_correction(d, loop, knot)
-            part = d.full(closes)
-            shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
-            for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
-                loop_row = d.loop_row(r)
-                if loop_row.kind > ORIENTATION_ROW:
-                    f, m = row_slope(d, loop, loop_row, knot)
-                    dof = d.dof(loop_row.dof)
-                    dof.increment = dot(f, shift) + dot(m, rotation)
+        write_closing_increment(d, loop, knot, closes)
+    for k in range(d.slide_count):
+        write_closing_increment(d, slide_row(d, k), knot, closes)
 
 
 @phase(needs="loops")

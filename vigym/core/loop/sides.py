@@ -12,7 +12,7 @@ with zeros for parameters that it does not have.
 import math
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, both, cosine_sine
+from vigym.core.compiler.lanes import above, both, cosine_sine, rounded
 from vigym.core.compiler.simd import where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, zero3
 from vigym.core.model.fields import (
@@ -47,24 +47,17 @@ def piece_mask(d, side, k, u):
 
 
 @inline
-def wrapped(d, side, u):
-    """Bring the parameter of a closed curve into its range, by whole turns near it."""
+def whole_turns(d, side, u):
+    """Count the whole turns in the parameter of a closed curve; zero of an open one."""
     if side.closed > 0:
-        length = 1.0 * side.pieces
-        for _ in range(2):
-            u = where(above(d.full(0.0), u), u + length, u)
-            u = where(above(u, d.full(length)), u - length, u)
-    return u
+        return rounded(u / (1.0 * side.pieces) - 0.5)
+    return d.full(0.0)
 
 
 @inline
-def curve(d, side, place):
-    """Evaluate a curve of polynomial pieces, each over [0, 1]; the parameter counts them."""
-    u = wrapped(d, side, place[0])
+def polynomial(d, side, u, local):
+    """Evaluate the piece that holds u at a parameter of its own: point and two derivatives."""
     size = side.degree + 1
-    local = u
-    for k in range(1, side.pieces):
-        local = where(piece_mask(d, side, k, u), u - 1.0 * k, local)
     point, first, second = zero3(d), zero3(d), zero3(d)
     for j in range(side.degree, -1, -1):
         coefficient = d.point(side.first_point + j).coefficient
@@ -75,6 +68,16 @@ def curve(d, side, place):
         first = axpy(local, first, point)
         point = axpy(local, point, coefficient)
     return point, first, second
+
+
+@inline
+def curve(d, side, place):
+    """Evaluate a curve of polynomial pieces, each over [0, 1]; the parameter counts them."""
+    u = place[0] - whole_turns(d, side, place[0]) * (1.0 * side.pieces)
+    local = u
+    for k in range(1, side.pieces):
+        local = where(piece_mask(d, side, k, u), u - 1.0 * k, local)
+    return polynomial(d, side, u, local)
 
 
 @inline

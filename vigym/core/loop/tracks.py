@@ -1,25 +1,32 @@
-"""Curve and surface joints: where two sides touch, and the rows that keep them there.
+"""Curve and surface joints: rows that keep two sides in touch where they are nearest.
 
-Two sides touch where, with r = S_b - S_a,
-
-    r . S_a,i = 0  and  N . S_b,j = 0,    N = S_a,u x S_a,v of a surface a, else N = r,
-
-for every parameter i of a and j of b: four equations at most, solved by Newton's method from the
-place before. One row then keeps the distance r . w at the offset, w the unit vector along N; its
-derivative is w, as the place follows without changing the distance to first order. A point b on a
-curve a has two rows, r along two directions across the tangent, and with an axis that follows the
-curve two more: the axis along the same directions. Joints of sides hold bodies wherever they are in
-the tree: rows as those of loops.
+A surface joint has a row that keeps the distance r . w of both sides at their offset, w the unit
+vector along N; its derivative is w, as the place follows without changing the distance to first
+order. Where the turn about w is locked, another row keeps the angle between a direction of each
+side: the tangent of a curve, the first tangent of a plane or patch, the z axis of a ball or an
+ellipsoid along its surface. A point on a surface may have an axis that stays along the normal: two
+rows keep it across two tangents. A point b on a curve a has two rows, r along two directions across the
+tangent, and with an axis that follows the curve two more: the axis along the same directions.
+Joints of sides hold bodies wherever they are in the tree: their rows are rows of loops.
 """
 
 import math
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.loop.sides import evaluate_side, moved_place, tangents
+from vigym.core.compiler.lanes import above, but_not
+from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.loop.places import (
+    find_places,
+    follow_places,
+    normal_derivatives,
+    place_derivatives,
+    place_equations,
+)
+from vigym.core.loop.sides import evaluate_side, in_world, tangents
+from vigym.core.loop.slides import write_slides
 from vigym.core.math.vectors import (
     add,
+    axpy,
     cross,
     dot,
     mat_vec,
@@ -29,107 +36,10 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
+from vigym.core.model.context import knot_buffer
+from vigym.core.model.fields import ELLIPSOID_SIDE, POINT_SIDE
 
-ITERATIONS = 30
-STILL = 1e-7  # of the largest change: the next is its square
-TINY = 1e-200
-
-
-@inline
-def solve4(J, f):
-    """Solve J x = f of four equations by minors; J is a tuple of four rows of four."""
-    a, b, c, e = J
-    s0, s1, s2 = a[0] * b[1] - b[0] * a[1], a[0] * b[2] - b[0] * a[2], a[0] * b[3] - b[0] * a[3]
-    s3, s4, s5 = a[1] * b[2] - b[1] * a[2], a[1] * b[3] - b[1] * a[3], a[2] * b[3] - b[2] * a[3]
-    c5, c4, c3 = c[2] * e[3] - e[2] * c[3], c[1] * e[3] - e[1] * c[3], c[1] * e[2] - e[1] * c[2]
-    c2, c1, c0 = c[0] * e[3] - e[0] * c[3], c[0] * e[2] - e[0] * c[2], c[0] * e[1] - e[0] * c[1]
-    det = s0 * c5 - s1 * c4 + s2 * c3 + s3 * c2 - s4 * c1 + s5 * c0
-    det = where(absolute(det) - TINY, det, 0.0 * det + TINY)
-    x0 = (
-        (b[1] * c5 - b[2] * c4 + b[3] * c3) * f[0]
-        + (-a[1] * c5 + a[2] * c4 - a[3] * c3) * f[1]
-        + (e[1] * s5 - e[2] * s4 + e[3] * s3) * f[2]
-        + (-c[1] * s5 + c[2] * s4 - c[3] * s3) * f[3]
-    )
-    x1 = (
-        (-b[0] * c5 + b[2] * c2 - b[3] * c1) * f[0]
-        + (a[0] * c5 - a[2] * c2 + a[3] * c1) * f[1]
-        + (-e[0] * s5 + e[2] * s2 - e[3] * s1) * f[2]
-        + (c[0] * s5 - c[2] * s2 + c[3] * s1) * f[3]
-    )
-    x2 = (
-        (b[0] * c4 - b[1] * c2 + b[3] * c0) * f[0]
-        + (-a[0] * c4 + a[1] * c2 - a[3] * c0) * f[1]
-        + (e[0] * s4 - e[1] * s2 + e[3] * s0) * f[2]
-        + (-c[0] * s4 + c[1] * s2 - c[3] * s0) * f[3]
-    )
-    x3 = (
-        (-b[0] * c3 + b[1] * c1 - b[2] * c0) * f[0]
-        + (a[0] * c3 - a[1] * c1 + a[2] * c0) * f[1]
-        + (-e[0] * s3 + e[1] * s1 - e[2] * s0) * f[2]
-        + (c[0] * s3 - c[1] * s1 + c[2] * s0) * f[3]
-    )
-    return x0 / det, x1 / det, x2 / det, x3 / det
-
-
-@inline
-def normal_derivatives(A, r, is_surface):
-    """Compute N and its derivatives by the two parameters of side a and (r alone) by S_b."""
-    _, A_u, A_v, A_uu, A_uv, A_vv = A
-    if is_surface:
-        N = cross(A_u, A_v)
-        N_u = add(cross(A_uu, A_v), cross(A_u, A_uv))
-        return N, N_u, add(cross(A_uv, A_v), cross(A_u, A_vv)), 0.0
-    return r, scale(-1.0, A_u), scale(-1.0, A_v), 1.0
-
-
-@inline
-def place_equations(d, a, b, A, B):
-    """Compute the four equations of a place, and their derivatives."""
-    _, A_u, A_v, A_uu, A_uv, A_vv = A
-    _, B_u, B_v, B_uu, B_uv, B_vv = B
-    r = sub(B[0], A[0])
-    N, N_u, N_v, own = normal_derivatives(A, r, a.dimensions == 2)
-    o = d.full(0.0)
-    one = d.full(1.0)
-    no_u, no_v = one if a.dimensions < 1 else o, one if a.dimensions < 2 else o
-    no_s, no_t = one if b.dimensions < 1 else o, one if b.dimensions < 2 else o
-    f = dot(r, A_u), dot(r, A_v), dot(N, B_u), dot(N, B_v)
-    aa = dot(r, A_uv) - dot(A_u, A_v)
-    bb = dot(N, B_uv) + own * dot(B_u, B_v)
-    J = (
-        (dot(r, A_uu) - dot(A_u, A_u) + no_u, aa, dot(B_u, A_u), dot(B_v, A_u)),
-        (aa, dot(r, A_vv) - dot(A_v, A_v) + no_v, dot(B_u, A_v), dot(B_v, A_v)),
-        (dot(N_u, B_u), dot(N_v, B_u), dot(N, B_uu) + own * dot(B_u, B_u) + no_s, bb),
-        (dot(N_u, B_v), dot(N_v, B_v), bb, dot(N, B_vv) + own * dot(B_v, B_v) + no_t),
-    )
-    return J, f
-
-
-@inline
-def limited(change, longest):
-    """Limit a change of a parameter."""
-    size = absolute(change)
-    return where(size - longest, change * longest / where(size, size, 1.0 + size), change)
-
-
-@phase(needs="extras")
-def find_places(d, t, knot):
-    """Solve for the places where the sides of joint t touch at a knot, from ``next_place``."""
-    a, b = d.side(2 * t), d.side(2 * t + 1)
-    active = d.full(1.0)
-    for _ in range(ITERATIONS):
-        p, q = a.next_place, b.next_place
-        J, f = place_equations(d, a, b, evaluate_side(d, a, p, knot), evaluate_side(d, b, q, knot))
-        x = solve4(J, f)
-        du, dv = limited(-x[0], a.longest_change), limited(-x[1], a.longest_change)
-        ds, dt = limited(-x[2], b.longest_change), limited(-x[3], b.longest_change)
-        a.next_place = select3(active, moved_place(d, a, p, du, dv), p)
-        b.next_place = select3(active, moved_place(d, b, q, ds, dt), q)
-        of_a, of_b = maximum(absolute(du), absolute(dv)), maximum(absolute(ds), absolute(dt))
-        active = both(active, above(maximum(of_a, of_b), d.full(STILL)))
-        if not any_lane(active):
-            break
+LEAST_ALONG = 1e-3  # square of the sine of the angle between z axis and normal that is no pole
 
 
 @inline
@@ -139,8 +49,88 @@ def six(f, m):
 
 
 @inline
-def set_surface_row(d, t, knot, A, B):
-    """Write the row of a surface joint: the distance of both sides less their offset."""
+def side_direction(d, side, S, knot):
+    """Compute the direction that tells how a side is turned, and its derivatives by parameters."""
+    if side.kind in (POINT_SIDE, ELLIPSOID_SIDE):
+        z = d.full(0.0), d.full(0.0), d.full(1.0)
+        return in_world(d.pose(knot, side.body).rotation, side.frame, z), zero3(d), zero3(d)
+    return S[1], S[3], S[4]
+
+
+@inline
+def turning_of(direction, w):
+    """Compute p with d(angle) = p . d(direction) - (direction . w) p . dw, about w.
+
+    Returns:
+        p, direction . w, the part of the direction across w.
+    """
+    along = dot(direction, w)
+    across = axpy(-along, w, direction)
+    return scale(1.0 / dot(across, across), cross(w, across)), along, across
+
+
+@inline
+def set_spin_row(d, t, knot, A, B, w):
+    """Write the row that keeps the turn about the normal, as row 1; returns its residual."""
+    track, a, b = d.track(t), d.side(2 * t), d.side(2 * t + 1)
+    pose = d.track_pose(knot, track.loop)
+    r, arm = sub(B[0], A[0]), sub(B[0], pose.track_anchor)
+    N, N_u, N_v, own = normal_derivatives(A, r, a.dimensions == 2)
+    e_a, a_u, a_v = side_direction(d, a, A, knot)
+    e_b, b_u, b_v = side_direction(d, b, B, knot)
+    p_a, along_a, m_a = turning_of(e_a, w)
+    p_b, along_b, m_b = turning_of(e_b, w)
+    sign = track.sense if a.dimensions == 2 else d.full(1.0)
+    k = sub(scale(along_a, p_a), scale(along_b, p_b))
+    k = scale(sign / math.sqrt(dot(N, N)), k)  # the angle changes by k . dN
+    by_places = (
+        dot(k, N_u) - dot(p_a, a_u),
+        dot(k, N_v) - dot(p_a, a_v),
+        dot(p_b, b_u) + own * dot(k, B[1]),
+        dot(p_b, b_v) + own * dot(k, B[2]),
+    )
+    J, _ = place_equations(d, a, b, A, B)
+    force, moment = follow_places(J, by_places, place_derivatives(d, a, arm, A, B))
+    force = axpy(own, k, force)
+    moment = add(moment, add(cross(e_b, p_b), scale(own, cross(arm, k))))
+    pose.row_1 = six(force, moment)
+    size = math.sqrt(dot(m_a, m_a) * dot(m_b, m_b))
+    sine, cosine = dot(w, cross(m_a, m_b)) / size, dot(m_a, m_b) / size
+    c, s = track.locked_cosine, track.locked_sine
+    least = dot(m_a, m_a) - LEAST_ALONG * dot(e_a, e_a)
+    other = dot(m_b, m_b) - LEAST_ALONG * dot(e_b, e_b)
+    near = above(c * cosine + s * sine, d.full(0.0))  # not turned half round
+    pose.determinant = pose.determinant * near * above(least, 0.0 * least) * above(other, 0.0 * c)
+    return c * sine - s * cosine
+
+
+@inline
+def set_normal_rows(d, t, knot, A, B, w):
+    """Write the rows that keep an axis of b along the normal, as rows 1 and 2; returns residuals.
+
+    Of a tangent e of the surface the residual is axis . e; as the place moves, e turns with w.
+    """
+    track, a, b = d.track(t), d.side(2 * t), d.side(2 * t + 1)
+    pose = d.track_pose(knot, track.loop)
+    arm = sub(B[0], pose.track_anchor)
+    N, N_u, N_v, _ = normal_derivatives(A, sub(B[0], A[0]), True)
+    J, _ = place_equations(d, a, b, A, B)
+    derivatives = place_derivatives(d, a, arm, A, B)
+    axis = mat_vec(d.pose(knot, b.body).rotation, track.track_axis)
+    e1, e2 = tangents(d, w)
+    turn, o = -dot(axis, w) * track.sense / math.sqrt(dot(N, N)), d.full(0.0)
+    by_places = turn * dot(e1, N_u), turn * dot(e1, N_v), o, o
+    force, moment = follow_places(J, by_places, derivatives)
+    pose.row_1 = six(force, add(moment, cross(axis, e1)))
+    by_places = turn * dot(e2, N_u), turn * dot(e2, N_v), o, o
+    force, moment = follow_places(J, by_places, derivatives)
+    pose.row_2 = six(force, add(moment, cross(axis, e2)))
+    return dot(axis, e1), dot(axis, e2)
+
+
+@inline
+def set_surface_rows(d, t, knot, A, B):
+    """Write the rows of a surface joint: the distance less the offset, and the turn if locked."""
     track, pose = d.track(t), d.track_pose(knot, d.track(t).loop)
     o = d.full(0.0)
     r = sub(B[0], A[0])
@@ -148,8 +138,13 @@ def set_surface_row(d, t, knot, A, B):
     if d.side(2 * t).dimensions == 2:
         w = scale(track.sense, cross(A[1], A[2]))
     w = scale(1.0 / math.sqrt(dot(w, w)), w)
-    pose.gaps = (dot(w, r) - track.offset, o, o, o)
     pose.row_0 = six(w, cross(sub(B[0], pose.track_anchor), w))
+    turned, other = o, o
+    if track.row_count == 2:
+        turned = set_spin_row(d, t, knot, A, B, w)
+    elif track.row_count == 3:
+        turned, other = set_normal_rows(d, t, knot, A, B, w)
+    pose.gaps = (dot(w, r) - track.offset, turned, other, o)
 
 
 @inline
@@ -174,7 +169,7 @@ def set_curve_rows(d, t, knot, A, B):
     pose.gaps = (dot(r, n1), dot(r, n2), dot(axis, n1) + o, dot(axis, n2) + o)
 
 
-@phase(needs="extras", otherwise=zero)
+@phase(needs="tracks", otherwise=zero)
 def place_tracks(d, knot):
     """Find all places at a knot, and write the rows there; returns the largest residual."""
     worst = d.full(0.0)
@@ -182,31 +177,37 @@ def place_tracks(d, knot):
         find_places(d, t, knot)
         a, b = d.side(2 * t), d.side(2 * t + 1)
         A, B = evaluate_side(d, a, a.next_place, knot), evaluate_side(d, b, b.next_place, knot)
-        if d.track(t).row_count == 1:
-            set_surface_row(d, t, knot, A, B)
-        else:
+        if d.track(t).on_curve > 0:
             set_curve_rows(d, t, knot, A, B)
+        else:
+            set_surface_rows(d, t, knot, A, B)
         gaps = d.track_pose(knot, d.track(t).loop).gaps
         worst = maximum(worst, maximum(absolute(gaps[0]), absolute(gaps[1])))
         worst = maximum(worst, maximum(absolute(gaps[2]), absolute(gaps[3])))
+    write_slides(d, knot)
     return worst
 
 
-@phase(needs="extras", otherwise=zero)
-def find_jumps(d):
-    """Find the lanes in which a place is far from where it was at the present knot.
+@phase(needs="tracks", otherwise=zero)
+def find_jumps(d, knot2, knot3):
+    """Find the lanes in which a place is not the one that the place at knot 2 leads to.
 
-    Newton then led to another place where the sides touch, as next to one that ends.
+    It is far from there, a singular place lies between, or none was found: Newton then led to
+    another place where the sides touch.
     """
-    jumped = d.full(0.0)
-    for s in range(2 * d.track_count):
-        side = d.side(s)
-        change = max_abs3(sub(side.next_place, side.place))
-        jumped = maximum(jumped, above(change, side.longest_change))
+    jumped, one = d.full(0.0), d.full(1.0)
+    for t in range(d.track_count):
+        loop = d.track(t).loop
+        kept = d.track_pose(knot2, loop).determinant * d.track_pose(knot3, loop).determinant
+        jumped = maximum(jumped, but_not(one, above(kept, 0.0 * kept)))
+        for s in range(2 * t, 2 * t + 2):
+            side = d.side(s)
+            change = max_abs3(sub(side.next_place, side.place))
+            jumped = maximum(jumped, above(change, side.longest_change))
     return jumped
 
 
-@phase(needs="extras", otherwise=zero)
+@phase(needs="tracks", otherwise=zero)
 def start_tracks(d, knot):
     """Take the places at the present knot, and write the rows there; returns the worst residual."""
     for s in range(2 * d.track_count):
@@ -215,18 +216,26 @@ def start_tracks(d, knot):
     return place_tracks(d, knot)
 
 
-@phase(needs="extras")
-def store_places(d, mask):
-    """Write the places at the knot that was reached, in the lanes of the mask."""
+@phase(needs="tracks")
+def store_places(d, knot, mask):
+    """Find the places at the knot that was reached, and store them in the lanes of the mask."""
+    place_tracks(d, knot)
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.place = select3(mask, side.next_place, side.place)
 
 
-@phase(needs="extras")
+@phase(needs="tracks")
 def assemble_places(d):
     """Take the places at the assembly pose."""
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.place = side.start_place
         side.next_place = side.start_place
+
+
+@phase(needs="tracks")
+def start_places(d, mask):
+    """Find the places at the present knot from those at the assembly, in the lanes of the mask."""
+    assemble_places(d)
+    store_places(d, knot_buffer(d, 0), mask)

@@ -9,9 +9,11 @@ from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
 # features that kernels are compiled for: those of a tree that touches nothing, with loops and
-# contacts, or with terrain, held wrenches and prescribed motions as well; the type tells
+# contacts, with terrain, held wrenches and prescribed motions as well, or with curve and surface
+# joints, too; the type tells
 PLAIN_TREE, EVERYTHING = None, 1
 WITH_EXTRAS = 1.0
+WITH_TRACKS = 1.0j
 
 
 @inline
@@ -37,8 +39,14 @@ def first_point_spring(d):
 
 @inline
 def point_spring_end(d):
-    """Find the row behind the last spring between points; curve and surface joints follow."""
-    return loop_end(d) - d.track_count
+    """Find the row behind the last spring between points; slides follow, then their joints."""
+    return loop_end(d) - d.track_count - d.slide_count
+
+
+@inline
+def slide_row(d, k):
+    """Find the row of slide k."""
+    return point_spring_end(d) + k
 
 
 @inline

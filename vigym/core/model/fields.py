@@ -110,7 +110,8 @@ HEADER = Table(
     Field("terrain_rows", "grid points of the terrain along y", feature="terrain"),
     Field("wrench_count", "bodies with held wrenches, the world included", feature="extras"),
     Field("motion_count", "number of prescribed motions", feature="extras"),
-    Field("track_count", "number of curve and surface joints", feature="extras"),
+    Field("track_count", "number of curve and surface joints", feature="tracks"),
+    Field("slide_count", "number of slides along curves and patches", feature="tracks"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -145,9 +146,11 @@ HEADER = Table(
     Field("plan_motions", "start of a list in the plan"),
     Field("plan_tracks", "start of a list in the plan"),
     Field("plan_sides", "start of a list in the plan"),
+    Field("plan_slides", "start of a list in the plan"),
     Field("model_tracks", "start of a table in the model"),
     Field("model_sides", "start of a table in the model"),
     Field("model_points", "start of a table in the model"),
+    Field("model_slides", "start of a table in the model"),
     Field("point_count", "number of coefficients of curves and surfaces"),
     kind=np.int64,
 )
@@ -189,7 +192,8 @@ MOTION_PLAN = Table(
 )
 TRACK_PLAN = Table(
     Field("loop", "row of the joint in the tables of bodies"),
-    Field("row_count", "number of its rows: 1 of surfaces; 2 of a curve, 4 with an axis"),
+    Field("row_count", "1 of surfaces, 2 with a locked turn, 3 with an axis; 2 of a curve, 4 with an axis"),
+    Field("on_curve", "whether a point stays on a curve"),
     kind=np.int64,
 )
 SIDE_PLAN = Table(
@@ -201,6 +205,12 @@ SIDE_PLAN = Table(
     Field("degree", "degree of a curve, or of a patch along its first parameter"),
     Field("second_degree", "degree of a patch along its second parameter"),
     Field("closed", "whether a curve is closed"),
+    kind=np.int64,
+)
+SLIDE_PLAN = Table(
+    Field("loop", "row of the slide in the tables of bodies"),
+    Field("track", "curve or surface joint"),
+    Field("parameter", "which of its parameters: two of side a, two of side b"),
     kind=np.int64,
 )
 LOOP_ROW_PLAN = Table(
@@ -249,9 +259,10 @@ GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
     COMPLIANT_POSITION_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_LENGTH_ROW,
+    COMPLIANT_SLIDE_ROW,
     CONTACT_ROW,
     PRESCRIBED_ROW,
-) = range(9)
+) = range(10)
 POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE, PATCH_SIDE = range(6)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
@@ -328,7 +339,9 @@ LOOP_ROW_MODEL = Table(
 TRACK_MODEL = Table(
     Field("offset", "distance that both sides keep", "m"),
     Field("sense", "1 or -1: the side of surface a on which the other one is", "1"),
-    Field("track_axis", "direction in body b that follows the curve", "body b", 3),
+    Field("track_axis", "direction in body b along curve or normal", "body b", 3),
+    Field("locked_cosine", "cosine of the angle about the normal, where it is locked", "1"),
+    Field("locked_sine", "its sine", "1"),
 )
 SIDE_MODEL = Table(
     Field("origin", "origin of the curve or surface, from the centre of mass", "m, body", 3),
@@ -338,7 +351,10 @@ SIDE_MODEL = Table(
     Field("longest_change", "largest change of a parameter in an iteration", "1, rad or m"),
 )
 POINT_MODEL = Table(
-    Field("coefficient", "coefficient of a polynomial", "m", 3),
+    Field("coefficient", "of a polynomial; then lengths of a curve up to its pieces", "m", 3),
+)
+SLIDE_MODEL = Table(
+    Field("per_parameter", "coordinate of a patch per unit of the parameter", "m"),
 )
 CONTACT_MODEL = Table(
     Field("point", "point in the body, from its centre of mass", "m, body", 3),
@@ -431,16 +447,16 @@ POSE_STATE = Table(
     Field("cosine", "scalar part of the quaternion of the step that led to this knot", "1"),
 )
 
-# a curve or surface joint has no pose: its row in a knot buffer, as wide, holds other numbers; the
-# anchor is in its place
+# a curve or surface joint or a slide has no pose: its row in a knot buffer, as wide, holds other
+# numbers; the anchor is in its place
 TRACK_STATE = Table(
     Field("row_0", "direction of row 0: force, moment about the anchor", "1 or 1/m, world", 6),
     Field("row_1", "direction of row 1", "1 or 1/m, world", 6),
-    Field("gaps", "residuals of the rows", "m or 1", 4),
+    Field("gaps", "residuals of the rows; coordinate of a slide", "m or 1", 4),
     Field("track_anchor", "anchor of the joint", "m, world", 3),
     Field("row_2", "direction of row 2", "1 or 1/m, world", 6),
     Field("row_3", "direction of row 3", "1 or 1/m, world", 6),
-    Field("spare", "nothing", "1"),
+    Field("determinant", "of the equations of the place; 0 where it is not found", "any"),
 )
 assert TRACK_STATE.width == POSE_STATE.width
 assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
@@ -607,6 +623,7 @@ BLOCK_STARTS = {
     "model_tracks": ("model", "model_tracks"),
     "model_sides": ("model", "model_sides"),
     "model_points": ("model", "model_points"),
+    "model_slides": ("model", "model_slides"),
     "state_environment": ("state", None),
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
@@ -712,6 +729,7 @@ ROW_KINDS = {
         state=Part(SIDE_STATE, "state_sides"),
         work=Part(SIDE_WORK, "work_sides"),
     ),
+    "slide": RowKind(plan=Part(SLIDE_PLAN, "plan_slides"), model=Part(SLIDE_MODEL, "model_slides")),
     "point": RowKind(model=Part(POINT_MODEL, "model_points")),
     "track_pose": RowKind(buffered=True, state=Part(TRACK_STATE, "state_knots")),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),

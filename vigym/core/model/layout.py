@@ -30,6 +30,7 @@ from vigym.core.model.fields import (
     SIDE_MODEL,
     SIDE_STATE,
     SIDE_WORK,
+    SLIDE_MODEL,
     TRACK_MODEL,
     WRENCH_STATE,
     Table,
@@ -58,6 +59,7 @@ class Model(NamedTuple):
         tracks: (n_tracks,) of TRACK_MODEL: curve and surface joints.
         sides: (2 n_tracks,) of SIDE_MODEL.
         points: (n_points,) of POINT_MODEL.
+        slides: (n_slides,) of SLIDE_MODEL.
     """
 
     plan: np.ndarray
@@ -70,6 +72,7 @@ class Model(NamedTuple):
     tracks: np.ndarray = TRACK_MODEL.rows(0)
     sides: np.ndarray = SIDE_MODEL.rows(0)
     points: np.ndarray = POINT_MODEL.rows(0)
+    slides: np.ndarray = SLIDE_MODEL.rows(0)
 
 
 def header_of(plan: np.ndarray) -> np.void:
@@ -109,6 +112,7 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     }
     more = {"wrenches": h["wrench_count"], "motions": h["motion_count"]}
     more |= {"tracks": h["track_count"], "sides": 2 * h["track_count"], "points": h["point_count"]}
+    more |= {"slides": h["slide_count"]}
     for name, count in more.items():
         slots[name] = padded_row_count(int(count), single) * lanes
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
@@ -118,6 +122,7 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     h["model_tracks"] = h["model_contacts"] + slots["contacts"] * CONTACT_MODEL.width
     h["model_sides"] = h["model_tracks"] + slots["tracks"] * TRACK_MODEL.width
     h["model_points"] = h["model_sides"] + slots["sides"] * SIDE_MODEL.width
+    h["model_slides"] = h["model_points"] + slots["points"] * POINT_MODEL.width
     h["state_dofs"] = ENVIRONMENT_STATE.width * LANES
     h["state_loop_rows"] = h["state_dofs"] + slots["dofs"] * DOF_STATE.width
     h["state_contacts"] = h["state_loop_rows"] + slots["loop_rows"] * LOOP_ROW_STATE.width
@@ -172,7 +177,12 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:
         parts.append(spread_over_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
-    optional = (TRACK_MODEL, model.tracks), (SIDE_MODEL, model.sides), (POINT_MODEL, model.points)
+    optional = (
+        (TRACK_MODEL, model.tracks),
+        (SIDE_MODEL, model.sides),
+        (POINT_MODEL, model.points),
+        (SLIDE_MODEL, model.slides),
+    )
     for table, rows in optional:
         if len(rows):
             parts.append(spread_over_lanes(table.numbers(rows), single))

@@ -207,5 +207,5 @@ def account(d, knot2, knot3, h, rho, mask):
     add_energies(d, dissipated, given, size, mask)
     store_wrenches(d, knot2, rho, mask)
     store_motions(d, mask)
-    store_places(d, mask)
+    store_places(d, knot3, mask)
     return both(mask, saturated)

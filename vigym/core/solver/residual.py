@@ -260,11 +260,11 @@ def assemble_iterate_forces(d, step, iteration):
     """
     per_h = 1.0 / step.h
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
-    if d.active_joint_count > 0:
-        nonsmooth = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.track_count > 0:
         place_tracks(d, step.knot3)
-        gap = where(find_jumps(d), d.full(JUMPED), gap)
+        gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
+    if d.active_joint_count > 0:
+        nonsmooth = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)

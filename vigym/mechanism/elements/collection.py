@@ -25,6 +25,7 @@ from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.tracks.joints import Track
+from vigym.mechanism.tracks.slides import Coordinate
 
 Element = TypeVar("Element")
 Self = TypeVar("Self", bound="Elements")
@@ -236,14 +237,26 @@ class Elements(checks.ReadOnly):
 
     @property
     def motors(self) -> Mapping[str, Motor]:
-        """Motors by the name of their joint, in the order of the targets: that of `tree_joints`."""
-        joints = [name for name in self.joints if name in self._motors]
+        """Motors by the name of their joint, in the order of the targets.
+
+        That of `tree_joints`, then of curve joints.
+        """
+        joints = [name for name in (*self.joints, *self.tracks) if name in self._motors]
         return {name: self._motors[name] for name in joints}
 
     @property
     def motor_names(self) -> list[str]:
         """Names of the joints with a motor, in the order of the targets."""
         return list(self.motors)
+
+    @property
+    def slides(self) -> list[tuple[Track, Coordinate]]:
+        """Coordinates of curve and surface joints along which forces act, with their joints."""
+        return [
+            (track, coordinate)
+            for name, track in self.tracks.items()
+            for coordinate in track.coordinates(name in self._motors)
+        ]
 
     @property
     def pair_contacts(self) -> list[PairContact]:
@@ -283,7 +296,10 @@ class Elements(checks.ReadOnly):
         """Whether anything touches, or sets forces on joints within bounds."""
         touching = self.contact_names or self.skates or self.wheels or self._motors
         joints = self.joints.values()
-        return bool(touching) or any(j.limits is not None or j.friction > 0 for j in joints)
+        bounded = any(slide.has_limits or slide.forces.friction > 0 for _, slide in self.slides)
+        return (
+            bool(touching) or bounded or any(j.limits is not None or j.friction > 0 for j in joints)
+        )
 
     @property
     def _explicit_tree_joints(self) -> list[Joint]:

@@ -12,9 +12,9 @@ from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array, ReadOnly
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.tracks.sides import Point, Side
-from vigym.spatial import rotation_matrix
+from vigym.mechanism.tracks.slides import Coordinate, Slide
 
-Pose = tuple[Array, Array]
+ENDLESS = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +22,13 @@ class Track(ReadOnly):
     """Joint of two sides that slide on each other and do not leave each other.
 
     Attributes:
-        name: unique among curve and surface joints.
+        name: unique among joints.
         a, b: body names or "world"; `side_a` has at least as many parameters as `side_b`.
         side_a, side_b: their curves and surfaces.
-        axis: direction in body b (3,) that follows a curve; None without.
+        axis: direction in body b (3,) that follows a curve, or the normal of a surface; or None.
         on_curve: whether a point of b stays on a curve of a.
+        spin: whether the bodies may turn against each other about the normal.
+        slide: forces along a curve; None without.
     """
 
     name: str
@@ -34,14 +36,18 @@ class Track(ReadOnly):
     b: str
     side_a: Side
     side_b: Side
-    axis: Array | None
-    on_curve: bool
+    axis: Array | None = None
+    on_curve: bool = False
+    spin: bool = True
+    slide: Slide | None = None
 
     @property
     def rows(self) -> int:
         """Number of scalar constraints."""
         if not self.on_curve:
-            return 1
+            if self.axis is not None:
+                return 3
+            return 1 if self.spin else 2
         return 2 if self.axis is None else 4
 
     @property
@@ -49,60 +55,61 @@ class Track(ReadOnly):
         """Phrase for summaries."""
         return f"{self.side_b!r} of {self.b} on {self.side_a!r} of {self.a}"
 
-    def start(self, pose_a: Pose, pose_b: Pose) -> tuple[Array, Array, float]:
-        """Find where the sides are nearest.
+    def coordinates(self, driven: bool = False) -> list[Coordinate]:
+        """Return the coordinates along which forces act.
 
         Args:
-            pose_a: position and quaternion of body a.
-            pose_b: those of body b.
-
-        Returns:
-            Places (3,) of both sides, and the sense: 1 where b is on the side of a's normal.
+            driven: whether the joint has a motor.
         """
-        (x_a, q_a), (x_b, q_b) = pose_a, pose_b
-        places_a, points_a = self.side_a.samples()
-        places_b, points_b = self.side_b.samples()
-        world_a = x_a + points_a @ rotation_matrix(q_a).T
-        world_b = x_b + points_b @ rotation_matrix(q_b).T
-        best = (np.inf, 0, 0)
-        for k, point in enumerate(world_b):
-            distances = np.sum((world_a - point) ** 2, axis=1)
-            i = int(distances.argmin())
-            best = min(best, (float(distances[i]), i, k))
-        return places_a[best[1]], places_b[best[2]], self._sense(pose_a, pose_b, places_a[best[1]])
-
-    def _sense(self, pose_a: Pose, pose_b: Pose, place: Array) -> float:
-        """Find on which side of surface a the middle of side b is."""
-        if self.side_a.dimensions < 2:
-            return 1.0
-        (x_a, q_a), (x_b, q_b) = pose_a, pose_b
-        step = 1e-4 * np.eye(3)[:2]
-        side = self.side_a
-        S, S_u, S_v = (side.near(place, e) for e in (0.0 * step[0], *step))
-        normal = rotation_matrix(q_a) @ side.rotation @ np.cross(S_u - S, S_v - S)
-        middle = x_b + rotation_matrix(q_b) @ self.side_b.samples()[1].mean(axis=0)
-        here = x_a + rotation_matrix(q_a) @ (side.position + side.rotation @ S)
-        return 1.0 if normal @ (middle - here) >= 0.0 else -1.0
+        if self.on_curve:
+            forces, limits = self.slide or Slide(), ENDLESS
+            if forces.limits is not None:
+                lower, upper = np.asarray(forces.limits, dtype=np.float64).tolist()
+                limits = lower, upper
+            elif self.side_a.edges is not None:
+                limits = 0.0, float(self.side_a.lengths(np.array([[self.side_a.edges[1], 0, 0]]))[0])
+            if self.slide is None and limits == ENDLESS and not driven:
+                return []
+            return [Coordinate(self.name, 0, 1.0, limits, forces, True)]
+        found = []
+        for k, side in enumerate((self.side_a, self.side_b)):
+            for j in range(side.dimensions if side.edges is not None else 0):
+                scale = side.parameter_scale(j)
+                limits = side.edges[0] * scale, side.edges[1] * scale
+                name = f"{self.name}:{k}{'uv'[j]}"
+                found.append(Coordinate(name, 2 * k + j, scale, limits, Slide(), False))
+        return found
 
 
 def make_curve_joint(
-    name: str, ends: tuple[str, str], curve: Any, point: ArrayLike, axis: ArrayLike | None
+    name: str,
+    ends: tuple[str, str],
+    curve: Any,
+    point: ArrayLike,
+    axis: ArrayLike | None,
+    slide: Any,
 ) -> Track:
     """Return a checked joint of a point on a curve; its bodies are checked by the caller."""
     element = f"curve joint {name!r}"
     if not isinstance(curve, Side) or curve.dimensions != 1 or curve.offset:
         raise MechanismError(f"{element} curve: found {curve!r}, expected a curve without a tube")
+    if not (slide is None or isinstance(slide, Slide)):
+        raise MechanismError(f"{element} slide: found {slide!r}, expected a Slide or None")
     direction = None if axis is None else checks.require_direction(axis, f"{element} axis")
     place = Point(checks.require_vector(point, f"{element} point"))
-    return Track(name, *_two(element, ends), curve, place, direction, True)
+    return Track(name, *_two(element, ends), curve, place, direction, True, slide=slide)
 
 
-def make_surface_joint(name: str, ends: tuple[str, str], sides: tuple[Any, Any]) -> Track:
+def make_surface_joint(
+    name: str, ends: tuple[str, str], sides: tuple[Any, Any], spin: Any
+) -> Track:
     """Return a checked joint of two surfaces; its bodies are checked by the caller."""
     element = f"surface joint {name!r}"
     for side in sides:
         if not isinstance(side, Side):
             raise MechanismError(f"{element}: found {side!r}, expected a surface")
+    if not isinstance(spin, bool):
+        raise MechanismError(f"{element} spin: found {spin!r}, expected True or False")
     a, b = _two(element, ends)
     first, second = sides
     if second.dimensions > first.dimensions:
@@ -110,9 +117,15 @@ def make_surface_joint(name: str, ends: tuple[str, str], sides: tuple[Any, Any])
     if first.dimensions < 2 and not first.offset + second.offset:
         raise MechanismError(
             f"{element}: found {first!r} and {second!r} without a surface, expected one: a torus, "
-            "a ball ...; add_curve_joint holds a point on a curve"
+            "a sphere ...; add_curve_joint holds a point on a curve"
         )
-    return Track(name, a, b, first, second, None, False)
+    axis = second.normal if isinstance(second, Point) else None
+    if axis is not None and (first.dimensions < 2 or not spin):
+        raise MechanismError(
+            f"{element}: found a point with a normal on {first!r} with spin={spin}, expected it on "
+            "a plane, ellipsoid or patch with spin=True"
+        )
+    return Track(name, a, b, first, second, axis, spin=spin)
 
 
 def _two(element: str, ends: tuple[str, str]) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
-from vigym.simulation.compile.tracks import track_plans
+from vigym.simulation.compile.tracks import set_slide_plans, track_plans
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -47,9 +47,9 @@ class Rows:
         order: joints of the tree, depth-first.
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
-        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", curve
-            and surface joints as "track NAME".
-        dof: first degree of freedom of each joint and point spring.
+        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", slides
+            as "slide NAME", curve and surface joints as "track NAME".
+        dof: first degree of freedom of each joint, point spring and slide.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
             loops alone.
@@ -60,9 +60,11 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
+        names += [f"slide {slide.name}" for _, slide in mechanism.slides]
+        ones = len(springs) + len(mechanism.slides)
+        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * ones])
+        self.dof_count = sum(joint.dofs for joint in joints) + ones
         names += [f"track {name}" for name in mechanism.tracks]
-        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
-        self.dof_count = sum(joint.dofs for joint in joints) + len(springs)
         self.first_loop = -(-len(self.body) // LANES) * LANES
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
@@ -152,6 +154,7 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     for track in mechanism.tracks.values():
         row = plan[rows.loop[f"track {track.name}"]]
         row["parent"], row["child"] = rows.body[track.a], rows.body[track.b]
+    set_slide_plans(plan, mechanism, rows.body, rows.loop, rows.dof)
     _add_loop_rows(plan, len(rows.body), loops)
     return plan
 
@@ -212,7 +215,13 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     joints = _joint_rows(mechanism, rows, loops)
     tree = mechanism.tree_joints
     active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
+    active += [rows.loop[f"slide {slide.name}"] for _, slide in mechanism.slides]
     motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
+    motors += [
+        (rows.loop[f"slide {name}"], 0, rows.dof[f"slide {name}"])
+        for name in mechanism.motors
+        if name in mechanism.tracks
+    ]
     actuators = _actuator_rows(tree, rows)
     plan = _join_lists(
         joints,
@@ -239,7 +248,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
     header["motion_count"] = len(mechanism.motions)
-    header["track_count"] = len(mechanism.tracks)
+    header["track_count"], header["slide_count"] = len(mechanism.tracks), len(mechanism.slides)
     sides = [side for track in mechanism.tracks.values() for side in (track.side_a, track.side_b)]
     header["point_count"] = sum(len(side.points) for side in sides)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)

@@ -57,6 +57,10 @@ class Dynamics:
             raise ValueError(
                 f"{name}: found the prescribed motion of {motion!r}, expected a mechanism without"
             )
+        for track in self.plant.mechanism.tracks:
+            raise ValueError(
+                f"{name}: found the curve or surface joint {track!r}, expected a mechanism without"
+            )
         if self.plant.any_wrench:
             raise ValueError(f"{name}: found a held wrench, expected none; a reset clears them")
 

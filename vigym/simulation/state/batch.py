@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset
-from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS
+from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS, WITH_TRACKS
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -179,9 +179,11 @@ class LaneGroups:
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
-        self.features: float | None = EVERYTHING if features else PLAIN_TREE
+        self.features: complex | None = EVERYTHING if features else PLAIN_TREE
         if features & {"terrain", "extras"}:
             self.features = WITH_EXTRAS
+        if "tracks" in features:
+            self.features = WITH_TRACKS
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)
         self.work: list[Array] = [
