@@ -61,22 +61,22 @@ def spline_chain(count):
     return mech
 
 
-BALL, AXES = 0.1, (0.09, 0.07, 0.12)  # [m] of an arm of the windmill
+BALL, AXES = 0.1, (0.12, 0.07, 0.09)  # [m] of an arm of the windmill, the longest axis outwards
 RING, WIRE = 0.12, 0.04
 TILT = np.array(TURNS[0])
 # kind, distance from the hub's centre [m], whether its axis lies across the arm and the axle
 ARM = (
     ("sphere", 0.25, False),
-    ("ellipsoid", 0.44, False),
-    ("sphere", 0.63, False),
-    ("torus", 0.89, False),
-    ("torus", 1.05, True),
-    ("ellipsoid", 1.3, False),
+    ("ellipsoid", 0.47, False),
+    ("sphere", 0.69, False),
+    ("torus", 0.95, False),
+    ("torus", 1.11, True),
+    ("ellipsoid", 1.39, False),
 )
 SHAPES = {"sphere": Sphere(BALL), "ellipsoid": Ellipsoid(AXES), "torus": Torus(RING, WIRE)}
 MOMENTS = {
     "sphere": (0.004, 0.004, 0.004),
-    "ellipsoid": (0.0039, 0.0045, 0.0026),
+    "ellipsoid": (0.0026, 0.0045, 0.0039),
     "torus": torus_inertia(1.0, RING, WIRE),
 }
 
@@ -87,7 +87,7 @@ def windmill(arms=3, spin=False):
     Sphere on sphere, on ellipsoid and on torus, torus on torus and on ellipsoid. The poles of all
     bodies are along the axle, across the arms.
     """
-    mech = Mechanism(name="windmill")
+    mech = Mechanism(gravity=(0.0, 0.0, -1.0), name="windmill")
     mech.add_body("hub", 4.0, (0.1, 0.1, 0.1))
     mech.add_joint("axle", "revolute", "world", "hub", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     for arm in range(arms):
@@ -171,3 +171,16 @@ def sliding(name, axis=None, slide=None):
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
     mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech
+
+
+def turning(mech, rate):
+    """Velocities with which the windmill turns about its axle as one body."""
+    omega = np.array([0.0, rate, 0.0])
+    return {"axle": rate} | {
+        joint.name: np.append(
+            np.cross(omega, mech.bodies[joint.child].position),
+            rotation_matrix(mech.bodies[joint.child].orientation).T @ omega,
+        )
+        for joint in mech.tree_joints
+        if joint.name != "axle"
+    }
