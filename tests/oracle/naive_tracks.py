@@ -6,9 +6,10 @@ import numpy as np
 
 from oracle.naive import Twin
 from oracle.naive_joints import cross, dot, mul, rotate
-from vigym.mechanism.tracks.sides import Ellipsoid
+from vigym.mechanism.tracks.surfaces import Ellipsoid
+from vigym.mechanism.tracks.touch import find_touch
 
-PROBE = 1e-5  # [m, rad] of differences of residuals, whose third derivatives are some units
+PROBE = 1e-3  # [m, rad] of differences of residuals, to the fourth order
 
 
 def derivative(function, at, step):
@@ -20,15 +21,22 @@ def derivative(function, at, step):
     )
 
 
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
 class TwinTrack:
     """One joint: places (parameters of both sides) at the pose it was asked for last."""
 
     def __init__(self, track, index, poses):
         self.track, self.a, self.b = track, index[track.a], index[track.b]
-        place_a, place_b, self.sense = track.start(poses[track.a], poses[track.b])
+        touch = find_touch(track, poses[track.a], poses[track.b])
+        self.sense, self.locked = touch.sense, touch.angle
         self.sizes = track.side_a.dimensions, track.side_b.dimensions
-        pairs = (track.side_a, place_a), (track.side_b, place_b)
+        pairs = (track.side_a, touch.place_a), (track.side_b, touch.place_b)
         self.place = np.concatenate([self.parameters(*pair) for pair in pairs])
+        self.slopes = None
+        self.helper = None  # of directions across another one: the same in all differences
 
     @staticmethod
     def parameters(side, place):
@@ -43,8 +51,7 @@ class TwinTrack:
             turn, tilt = parameters
             across = np.cos(tilt) * np.array([np.cos(turn), np.sin(turn)])
             place = np.append(np.sin(tilt), across)
-        own = side._own(place[None])[0]
-        return x + rotate(q, side.position + side.rotation @ own)
+        return x + rotate(q, side.in_body(place[None])[0])
 
     def residuals(self, x, q):
         """Gaps of all rows at poses (n + 1, 3), (n + 1, 4)."""
@@ -57,8 +64,8 @@ class TwinTrack:
             return self.point(track.side_b, x[self.b], q[self.b], v)
 
         def tangents(place):
-            along_a = derivative(side_a, place[:n], 1e-4)
-            return along_a, derivative(side_b, place[n:], 1e-4)
+            along_a = derivative(side_a, place[:n], 1e-3)
+            return along_a, derivative(side_b, place[n:], 1e-3)
 
         def equations(place):
             r = side_b(place[n:]) - side_a(place[:n])
@@ -66,23 +73,49 @@ class TwinTrack:
             normal = cross(*along_a) if n == 2 else r
             return np.append(along_a @ r, along_b @ normal if len(along_b) else [])
 
-        for _ in range(200 if len(self.place) else 0):
-            slopes = derivative(equations, self.place, 1e-4).T
-            step = np.linalg.solve(slopes, -equations(self.place))
+        for k in range(200 if len(self.place) else 0):
+            if self.slopes is None or k % 10 == 9:  # a chord between
+                self.slopes = derivative(equations, self.place, 1e-3).T
+            step = np.linalg.solve(self.slopes, -equations(self.place))
             self.place = self.place + step * min(1.0, 0.05 / max(np.abs(step).max(), 1e-300))
             if np.abs(step).max() < 1e-11:
                 break
         r = side_b(self.place[n:]) - side_a(self.place[:n])
-        along_a, _ = tangents(self.place)
-        if not track.on_curve:
-            normal = self.sense * cross(*along_a) if n == 2 else r
-            offset = track.side_a.offset + track.side_b.offset
-            return np.array([dot(normal / np.linalg.norm(normal), r) - offset])
-        tangent = along_a[0] / np.linalg.norm(along_a[0])
-        helper = np.array([0.0, 0.0, 1.0] if tangent[2] ** 2 < 0.5 else [1.0, 0.0, 0.0])
-        first = cross(helper, tangent)
-        across = np.array([first, cross(tangent, first)])
-        across /= np.linalg.norm(across, axis=1)[:, None]
+        along_a, along_b = tangents(self.place)
+        if track.on_curve:
+            return self.on_curve(r, unit(along_a[0]), q)
+        normal = unit(self.sense * cross(*along_a) if n == 2 else r)
+        gaps = [dot(normal, r) - track.side_a.offset - track.side_b.offset]
+        if not track.spin:
+            ways = zip((self.a, self.b), (track.side_a, track.side_b), (along_a, along_b), strict=True)
+            ways = [self.direction(side, along, q[body]) for body, side, along in ways]
+            gaps.append(self.turned(normal, *ways))
+        if track.axis is not None:
+            gaps += list(self.across(normal) @ rotate(q[self.b], track.axis))
+        return np.array(gaps)
+
+    @staticmethod
+    def direction(side, along, q):
+        """Direction that tells how a side is turned: a tangent, or the z axis."""
+        has_poles = isinstance(side, Ellipsoid) or not len(along)
+        return rotate(q, side.rotation[:, 2]) if has_poles else along[0]
+
+    def turned(self, normal, way_a, way_b):
+        """Sine of the angle about the normal, from the locked one."""
+        m_a, m_b = (unit(way - dot(way, normal) * normal) for way in (way_a, way_b))
+        angle = np.arctan2(dot(normal, cross(m_a, m_b)), dot(m_a, m_b))
+        return np.sin(angle - self.locked)
+
+    def across(self, direction):
+        """Two unit vectors across a direction."""
+        if self.helper is None:
+            self.helper = np.eye(3)[np.abs(direction).argmin()]
+        first = unit(cross(self.helper, direction))
+        return np.array([first, cross(direction, first)])
+
+    def on_curve(self, r, tangent, q):
+        across = self.across(tangent)
+        track = self.track
         axis = [] if track.axis is None else across @ rotate(q[self.b], track.axis)
         return np.append(across @ r, axis)
 
@@ -117,4 +150,4 @@ class TrackTwin(Twin):
             q3[1:] = mul(q[1:], half / np.linalg.norm(half, axis=1, keepdims=True))
             return np.concatenate([track.residuals(x3, q3) for track in self.tracks])
 
-        return np.vstack([G, derivative(moved, np.zeros(6 * self.n), PROBE * 100).T]), J
+        return np.vstack([G, derivative(moved, np.zeros(6 * self.n), PROBE).T]), J

@@ -10,7 +10,7 @@ from vigym.mechanism.tracks.sides import Point
 from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
 from vigym.spatial import quaternion_product, rotation_matrix
 
-R, TUBE = 0.3, 0.12  # [m] of the tori of a chain
+R, TUBE = 0.3, 0.06  # [m] of the tori of a chain
 HALF = np.sqrt(0.5)
 TURNS = (HALF, HALF, 0.0, 0.0), (HALF, 0.0, HALF, 0.0)  # axis z to -y and to x
 
@@ -148,11 +148,14 @@ SURFACES = {
         (0.15, 0.05, -0.5),
     ),
     "ball on patch": (bump(-0.2), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.2, 0.0)),
-    "board on patch": (bump(-0.2), Plane((0.0, 0.0, -0.05)), (0.1, 0.1, -0.2)),
+    "board on patch": (bump(-0.2), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, -0.035)),
     "axis on patch": (bump(-0.2), Point((0.0, 0.0, -0.1), (0.0, 0.1, 1.0)), (0.1, 0.2, 0.0)),
     "axis on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point((0.0, 0.0, 0.1), (0.1, 0.0, 1.0)), (0.1, 0.0, -0.3)),
     "point on cylinder": (Cylinder(0.3, orientation=TURNS[1]), Point(), (0.0, 0.05, -0.3)),
 }  # fmt: skip
+# name, whether turns about the normal are free: a point has no direction to lock
+SURFACE_CASES = [(name, True) for name in SURFACES]
+SURFACE_CASES += [(n, False) for n in SURFACES if not n.startswith(("axis", "point"))]
 RING_POINTS = [(0.5, 0.0, 0.1), (0.0, 0.6, -0.2), (-0.5, 0.0, 0.1), (0.0, -0.6, -0.2)]
 CURVES = {
     "circle": (Circle(0.5, orientation=TURNS[0]), (0.3, 0.0, -0.4)),
