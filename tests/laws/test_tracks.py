@@ -87,7 +87,8 @@ def test_a_bead_on_a_circle_is_a_pendulum():
     )
     sim = Simulator(mech, timestep=1e-3)
     stepped(sim, 1000)
-    angle, rate, h = np.arctan2(0.4, 0.3), 0.0, 1e-4
+    angle, rate = np.arctan2(0.4, 0.3), 0.0
+    h = 1e-4
     for _ in range(10000):  # leapfrog of a mathematical pendulum of 0.5 m
         rate -= 0.5 * h * 9.81 / 0.5 * np.sin(angle)
         angle += h * rate

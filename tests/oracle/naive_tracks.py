@@ -7,7 +7,7 @@ import numpy as np
 from oracle.naive import Twin
 from oracle.naive_joints import cross, dot, mul, rotate
 from vigym.mechanism.tracks.surfaces import Ellipsoid
-from vigym.mechanism.tracks.touch import find_touch
+from vigym.mechanism.tracks.nearest import find_nearest_places
 
 PROBE = 1e-3  # [m, rad] of differences of residuals, to the fourth order
 
@@ -29,11 +29,12 @@ class TwinTrack:
     """One joint: places (parameters of both sides) at the pose it was asked for last."""
 
     def __init__(self, track, index, poses):
-        self.track, self.a, self.b = track, index[track.a], index[track.b]
-        touch = find_touch(track, poses[track.a], poses[track.b])
-        self.sense, self.locked = touch.sense, touch.angle
+        self.track = track
+        self.a, self.b = index[track.a], index[track.b]
+        nearest = find_nearest_places(track, poses[track.a], poses[track.b])
+        self.sense, self.locked = nearest.sense, nearest.angle
         self.sizes = track.side_a.dimensions, track.side_b.dimensions
-        pairs = (track.side_a, touch.place_a), (track.side_b, touch.place_b)
+        pairs = (track.side_a, nearest.place_a), (track.side_b, nearest.place_b)
         self.place = np.concatenate([self.parameters(*pair) for pair in pairs])
         self.slopes = None
         self.helper = None  # of directions across another one: the same in all differences
@@ -87,7 +88,9 @@ class TwinTrack:
         normal = unit(self.sense * cross(*along_a) if n == 2 else r)
         gaps = [dot(normal, r) - track.side_a.offset - track.side_b.offset]
         if not track.spin:
-            ways = zip((self.a, self.b), (track.side_a, track.side_b), (along_a, along_b), strict=True)
+            ways = zip(
+                (self.a, self.b), (track.side_a, track.side_b), (along_a, along_b), strict=True
+            )
             ways = [self.direction(side, along, q[body]) for body, side, along in ways]
             gaps.append(self.turned(normal, *ways))
         if track.axis is not None:

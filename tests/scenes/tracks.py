@@ -36,7 +36,13 @@ def torus_chain(count, spin=False):
     mech = Mechanism(name=f"torus chain of {count}")
     add_tori(mech, count, spin=spin)
     mech.add_joint(
-        "pin", "universal", "world", "t0", (0.0, 0.0, R), axis=(1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0)
+        "pin",
+        "universal",
+        "world",
+        "t0",
+        (0.0, 0.0, R),
+        axis=(1.0, 0.0, 0.0),
+        axis2=(0.0, 1.0, 0.0),
     )
     return mech
 
@@ -99,7 +105,9 @@ def windmill(arms=3, spin=False):
             q = quaternion_product(turn, TILT) if crossed else turn
             out = rotation_matrix(q)[:, 0]
             mech.add_body(name, 1.0, MOMENTS[kind], distance * out, q)
-            mech.add_surface_joint(f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin)
+            mech.add_surface_joint(
+                f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin
+            )
             before = name, SHAPES[kind]
     return mech
 
@@ -109,7 +117,15 @@ def board():
     mech = Mechanism(name="board on a Bezier surface")
     mech.add_body("board", 2.0, (0.02, 0.05, 0.06), (0.3, 0.2, 0.02))
     mech.add_body("rod", 0.5, (0.01, 0.01, 0.001), (0.3, 0.2, 0.22))
-    mech.add_joint("mast", "universal", "board", "rod", (0.3, 0.2, 0.02), (1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0))
+    mech.add_joint(
+        "mast",
+        "universal",
+        "board",
+        "rod",
+        (0.3, 0.2, 0.02),
+        (1.0, 0.0, 0.0),
+        axis2=(0.0, 1.0, 0.0),
+    )
     point = Point((0.0, 0.0, -0.02), normal=(0.0, 0.0, 1.0))
     mech.add_surface_joint("slides", "world", "board", bump(-0.4), point)
     return mech
@@ -131,6 +147,7 @@ def hanging(name, spin=True):
     return mech
 
 
+LYING = Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0])
 UPRIGHT = Torus(0.3, 0.05, orientation=TURNS[0])
 SURFACES = {
     "ball on ball": (
@@ -138,10 +155,10 @@ SURFACES = {
         Sphere(0.1, (0.0, 0.0, 0.1), TURNS[1]),
         (0.1, 0.05, 0.0),
     ),
-    "ball on ellipsoid": (Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0]), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.0, -0.3)),
+    "ball on ellipsoid": (LYING, Sphere(0.1, orientation=TURNS[1]), (0.1, 0.0, -0.3)),
     "ball on torus": (Torus(0.5, 0.1), Sphere(0.1, orientation=TURNS[1]), (0.5, 0.1, -0.2)),
     "torus on torus": (Torus(0.5, 0.1), UPRIGHT, (0.5, 0.0, -0.16)),
-    "torus on ellipsoid": (Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0]), UPRIGHT, (0.1, 0.0, -0.6)),
+    "torus on ellipsoid": (LYING, UPRIGHT, (0.1, 0.0, -0.6)),
     "ellipsoid on ellipsoid": (
         Ellipsoid((0.5, 0.3, 0.2), orientation=TURNS[0]),
         Ellipsoid((0.2, 0.15, 0.1), orientation=TURNS[1]),

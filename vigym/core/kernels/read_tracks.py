@@ -12,7 +12,8 @@ from vigym.core.math.vectors import add, dot, scale, sub
 from vigym.core.model.fields import ELLIPSOID_SIDE
 
 # columns of a joint: places of both sides, their rates, regularity of the place
-TRACK_PLACES, TRACK_RATES, TRACK_REGULARITY = 0, 6, 12
+TRACK_PLACES, TRACK_RATES = 0, 6
+TRACK_REGULARITY = 12
 READ_TRACK = 13
 
 
@@ -43,7 +44,8 @@ def read_tracks(d, knot, out, first, column):
     ``delta_rotation``.
     """
     for t in range(d.track_count):
-        a, b, loop = d.side(2 * t), d.side(2 * t + 1), d.track(t).loop
+        a, b = d.side(2 * t), d.side(2 * t + 1)
+        loop = d.track(t).loop
         p, q = a.next_place, b.next_place
         A, B = evaluate_side(d, a, p, knot), evaluate_side(d, b, q, knot)
         J, _ = place_equations(d, a, b, A, B)

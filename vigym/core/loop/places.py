@@ -22,13 +22,27 @@ TINY = 1e-200
 
 
 @inline
+def minor(a, b, i, j):
+    """Compute the determinant of columns i and j of two rows."""
+    return a[i] * b[j] - b[i] * a[j]
+
+
+@inline
 def solve4(J, f):
     """Solve J x = f of four equations by minors; returns x and the determinant of J."""
     a, b, c, e = J
-    s0, s1, s2 = a[0] * b[1] - b[0] * a[1], a[0] * b[2] - b[0] * a[2], a[0] * b[3] - b[0] * a[3]
-    s3, s4, s5 = a[1] * b[2] - b[1] * a[2], a[1] * b[3] - b[1] * a[3], a[2] * b[3] - b[2] * a[3]
-    c5, c4, c3 = c[2] * e[3] - e[2] * c[3], c[1] * e[3] - e[1] * c[3], c[1] * e[2] - e[1] * c[2]
-    c2, c1, c0 = c[0] * e[3] - e[0] * c[3], c[0] * e[2] - e[0] * c[2], c[0] * e[1] - e[0] * c[1]
+    s0 = minor(a, b, 0, 1)
+    s1 = minor(a, b, 0, 2)
+    s2 = minor(a, b, 0, 3)
+    s3 = minor(a, b, 1, 2)
+    s4 = minor(a, b, 1, 3)
+    s5 = minor(a, b, 2, 3)
+    c0 = minor(c, e, 0, 1)
+    c1 = minor(c, e, 0, 2)
+    c2 = minor(c, e, 0, 3)
+    c3 = minor(c, e, 1, 2)
+    c4 = minor(c, e, 1, 3)
+    c5 = minor(c, e, 2, 3)
     determinant = s0 * c5 - s1 * c4 + s2 * c3 + s3 * c2 - s4 * c1 + s5 * c0
     det = where(absolute(determinant) - TINY, determinant, 0.0 * determinant + TINY)
     x0 = (
@@ -60,7 +74,7 @@ def solve4(J, f):
 
 @inline
 def transpose4(J):
-    """Transpose a matrix of four rows."""
+    """Exchange rows and columns of four rows."""
     a, b, c, e = J
     return (
         (a[0], b[0], c[0], e[0]),
@@ -118,7 +132,9 @@ def place_derivatives(d, a, arm, A, B):
     Returns:
         Four pairs (by the shift, by the rotation).
     """
-    r, A_u, A_v, B_u, B_v = sub(B[0], A[0]), A[1], A[2], B[1], B[2]
+    A_u, A_v = A[1], A[2]
+    B_u, B_v = B[1], B[2]
+    r = sub(B[0], A[0])
     first, second = (A_u, cross(arm, A_u)), (A_v, cross(arm, A_v))
     if a.dimensions == 2:
         N = cross(A_u, A_v)

@@ -4,7 +4,7 @@ A side is fixed in its body. Its place on it has parameters: none of a point, on
 a surface; of an ellipsoid the unit vector n that its semi-axes scale, moved along two tangents of
 the unit sphere, so that there are no poles. A side is evaluated to
 
-    (S, S_u, S_v, S_uu, S_uv, S_vv)    [world, from the world's origin; the derivatives: m per u ...]
+    (S, S_u, S_v, S_uu, S_uv, S_vv)    [world, derivatives by the parameters]
 
 with zeros for parameters that it does not have.
 """
@@ -36,7 +36,7 @@ def helix(d, side, place):
 
 @inline
 def piece_mask(d, side, k, u):
-    """Find the lanes whose parameter is in piece k; the first and the last reach beyond the ends."""
+    """Find the lanes whose parameter is in piece k; the ends of an open curve go on."""
     one = d.full(1.0)
     mask = one
     if k > 0:
@@ -58,7 +58,8 @@ def whole_turns(d, side, u):
 def polynomial(d, side, u, local):
     """Evaluate the piece that holds u at a parameter of its own: point and two derivatives."""
     size = side.degree + 1
-    point, first, second = zero3(d), zero3(d), zero3(d)
+    point = zero3(d)
+    first, second = point, point
     for j in range(side.degree, -1, -1):
         coefficient = d.point(side.first_point + j).coefficient
         for k in range(1, side.pieces):
@@ -83,12 +84,16 @@ def curve(d, side, place):
 @inline
 def patch(d, side, place):
     """Evaluate a polynomial patch over [0, 1] x [0, 1], beyond its edges as it goes on."""
-    u, v, o = place[0], place[1], zero3(d)
+    u, v = place[0], place[1]
+    o = zero3(d)
     size = side.second_degree + 1
-    S, S_u, S_v = o, o, o
-    S_uu, S_uv, S_vv = o, o, o
+    S = o
+    S_u, S_v = o, o
+    S_uu, S_vv = o, o
+    S_uv = o
     for i in range(side.degree, -1, -1):
-        p, p_v, p_vv = o, o, o
+        p = o
+        p_v, p_vv = o, o
         for j in range(side.second_degree, -1, -1):
             coefficient = d.point(side.first_point + i * size + j).coefficient
             p_vv = axpy(v, p_vv, scale(2.0, p_v))
@@ -129,10 +134,13 @@ def ellipsoid(d, side, place):
 @inline
 def own_derivatives(d, side, place):
     """Evaluate a side in its own axes."""
-    o, zero, one = zero3(d), d.full(0.0), d.full(1.0)
+    zero, one = d.full(0.0), d.full(1.0)
+    o = zero3(d)
     kind = side.kind
-    S, S_u, S_v = o, o, o
-    S_uu, S_uv, S_vv = o, o, o
+    S = o
+    S_u, S_v = o, o
+    S_uu, S_vv = o, o
+    S_uv = o
     if kind == HELIX_SIDE:
         S, S_u, S_uu = helix(d, side, place)
     elif kind == CURVE_SIDE:

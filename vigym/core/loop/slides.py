@@ -17,7 +17,7 @@ from vigym.core.loop.sides import (
     polynomial,
     whole_turns,
 )
-from vigym.core.math.vectors import dot, scale, sub
+from vigym.core.math.vectors import dot, sub
 from vigym.core.model.fields import CURVE_SIDE, HELIX_SIDE
 
 # nodes and weights of Gauss and Legendre over [0, 1], ten points
@@ -80,7 +80,7 @@ def slide_coordinate(d, slide, side, place, S):
 
 
 @inline
-def chosen(d, n, k, value):
+def selected_value(d, n, k, value):
     """Return the value if n is k, else zero."""
     return value if n == k else d.full(0.0)
 
@@ -101,10 +101,10 @@ def write_slides(d, knot):
         J, _ = place_equations(d, a, b, A, B)
         arm = sub(B[0], d.track_pose(knot, d.track(t).loop).track_anchor)
         by_places = (
-            chosen(d, n, 0, slope),
-            chosen(d, n, 1, slope),
-            chosen(d, n, 2, slope),
-            chosen(d, n, 3, slope),
+            selected_value(d, n, 0, slope),
+            selected_value(d, n, 1, slope),
+            selected_value(d, n, 2, slope),
+            selected_value(d, n, 3, slope),
         )
         f, m = follow_places(J, by_places, place_derivatives(d, a, arm, A, B))
         o = d.full(0.0)

@@ -5,8 +5,8 @@ vector along N; its derivative is w, as the place follows without changing the d
 order. Where the turn about w is locked, another row keeps the angle between a direction of each
 side: the tangent of a curve, the first tangent of a plane or patch, the z axis of a ball or an
 ellipsoid along its surface. A point on a surface may have an axis that stays along the normal: two
-rows keep it across two tangents. A point b on a curve a has two rows, r along two directions across the
-tangent, and with an axis that follows the curve two more: the axis along the same directions.
+rows keep it across two tangents. A point b on a curve a has two rows, r along two directions across
+the tangent, and with an axis that follows the curve two more: the axis along the same directions.
 Joints of sides hold bodies wherever they are in the tree: their rows are rows of loops.
 """
 
@@ -72,7 +72,8 @@ def turning_of(direction, w):
 @inline
 def set_spin_row(d, t, knot, A, B, w):
     """Write the row that keeps the turn about the normal, as row 1; returns its residual."""
-    track, a, b = d.track(t), d.side(2 * t), d.side(2 * t + 1)
+    a, b = d.side(2 * t), d.side(2 * t + 1)
+    track = d.track(t)
     pose = d.track_pose(knot, track.loop)
     r, arm = sub(B[0], A[0]), sub(B[0], pose.track_anchor)
     N, N_u, N_v, own = normal_derivatives(A, r, a.dimensions == 2)
@@ -110,7 +111,8 @@ def set_normal_rows(d, t, knot, A, B, w):
 
     Of a tangent e of the surface the residual is axis . e; as the place moves, e turns with w.
     """
-    track, a, b = d.track(t), d.side(2 * t), d.side(2 * t + 1)
+    a, b = d.side(2 * t), d.side(2 * t + 1)
+    track = d.track(t)
     pose = d.track_pose(knot, track.loop)
     arm = sub(B[0], pose.track_anchor)
     N, N_u, N_v, _ = normal_derivatives(A, sub(B[0], A[0]), True)

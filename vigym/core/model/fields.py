@@ -192,7 +192,10 @@ MOTION_PLAN = Table(
 )
 TRACK_PLAN = Table(
     Field("loop", "row of the joint in the tables of bodies"),
-    Field("row_count", "1 of surfaces, 2 with a locked turn, 3 with an axis; 2 of a curve, 4 with an axis"),
+    Field(
+        "row_count",
+        "1 of surfaces, 2 with a locked turn, 3 with an axis; 2 of a curve, 4 with an axis",
+    ),
     Field("on_curve", "whether a point stays on a curve"),
     kind=np.int64,
 )

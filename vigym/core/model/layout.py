@@ -91,13 +91,8 @@ def padded_row_count(rows: int, single: bool) -> int:
     return -(-rows // LANES) * LANES if single else rows
 
 
-def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
-    """Copy the plan, and fill in the sizes and starts of the float tables.
-
-    The layout is that of one environment (``single``) or of lanes of environments.
-    """
-    plan = plan.copy()
-    h = header_of(plan)
+def _row_slots(h: np.void, single: bool) -> dict[str, int]:
+    """Count the slots that one field of the rows of each table takes."""
     counts = {
         "bodies": h["first_loop"] + h["loop_count"] if h["loop_count"] else h["body_count"],
         "dofs": h["dof_count"],
@@ -115,6 +110,17 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     more |= {"slides": h["slide_count"]}
     for name, count in more.items():
         slots[name] = padded_row_count(int(count), single) * lanes
+    return slots
+
+
+def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
+    """Copy the plan, and fill in the sizes and starts of the float tables.
+
+    The layout is that of one environment (``single``) or of lanes of environments.
+    """
+    plan = plan.copy()
+    h = header_of(plan)
+    slots = _row_slots(h, single)
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
     h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
     h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width

@@ -67,7 +67,10 @@ class Track(ReadOnly):
                 lower, upper = np.asarray(forces.limits, dtype=np.float64).tolist()
                 limits = lower, upper
             elif self.side_a.edges is not None:
-                limits = 0.0, float(self.side_a.lengths(np.array([[self.side_a.edges[1], 0, 0]]))[0])
+                limits = (
+                    0.0,
+                    float(self.side_a.lengths(np.array([[self.side_a.edges[1], 0, 0]]))[0]),
+                )
             if self.slide is None and limits == ENDLESS and not driven:
                 return []
             return [Coordinate(self.name, 0, 1.0, limits, forces, True)]
@@ -113,7 +116,8 @@ def make_surface_joint(
     a, b = _two(element, ends)
     first, second = sides
     if second.dimensions > first.dimensions:
-        a, b, first, second = b, a, second, first
+        a, b = b, a
+        first, second = second, first
     if first.dimensions < 2 and not first.offset + second.offset:
         raise MechanismError(
             f"{element}: found {first!r} and {second!r} without a surface, expected one: a torus, "

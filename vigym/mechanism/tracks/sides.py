@@ -43,7 +43,8 @@ class Side:
 
     kind = "point"
     dimensions = 0
-    pieces, degree, second_degree, closed = 1, 0, 0, False
+    pieces, closed = 1, False
+    degree, second_degree = 0, 0
     longest_change = UNLIMITED
     span: tuple[float, float] = (0.0, 1.0)
     edges: tuple[float, float] | None = None
@@ -87,7 +88,7 @@ class Side:
         return moved
 
     def direction(self, place: Array) -> Array:
-        """Return the direction (3,) in the body by which turns about the normal are told."""
+        """Return the direction (3,) in the body that marks turns about the normal."""
         if self.dimensions == 0:
             return np.asarray(self.rotation[:, 2])
         return self.tangents(place)[0]

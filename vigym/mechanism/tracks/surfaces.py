@@ -145,7 +145,7 @@ class Ellipsoid(Side):
         return np.asarray(away / np.linalg.norm(away))
 
     def direction(self, place: Array) -> Array:
-        """Return the z axis (3,) in the body, by which turns about the normal are told."""
+        """Return the z axis (3,) in the body, that marks turns about the normal."""
         return np.asarray(self.rotation[:, 2])
 
     def _own(self, places: Array) -> Array:

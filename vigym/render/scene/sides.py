@@ -58,7 +58,7 @@ def tube(side: Side, radius: float) -> Surface:
         tangents[[0, -1]] = _unit(middle[1] - middle[-2])
     across = np.empty_like(middle)
     across[0] = np.eye(3)[np.abs(tangents[0]).argmin()]
-    for k in range(len(middle)):  # carried along, with as little twist as there can be
+    for k in range(len(middle)):  # along the curve, with as little twist as there can be
         start = across[max(k - 1, 0)]
         across[k] = _unit(start - (start @ tangents[k]) * tangents[k])
     angle = np.linspace(0.0, 2.0 * math.pi, AROUND + 1)[:, None]

@@ -125,9 +125,7 @@ def _from_shapes(index: int, shapes: Iterable[Shape], colour: Array | None = Non
     return visuals
 
 
-def _from_sides(
-    mech: Mechanism, body: str, index: int, link: float, colour: Array
-) -> list[Visual]:
+def _from_sides(mech: Mechanism, body: str, index: int, link: float, colour: Array) -> list[Visual]:
     """Return the sides of curve and surface joints of a body as visuals."""
     return [
         _visual(index, side_surface(side, link), np.zeros(3), NO_ROTATION, colour)

@@ -29,7 +29,7 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
-from vigym.simulation.compile.tracks import set_slide_plans, track_plans
+from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -195,6 +195,14 @@ def _actuator_rows(tree: list[Joint], rows: Rows) -> list[tuple[int, int, int]]:
     ]
 
 
+def _motor_rows(mechanism: Mechanism, rows: Rows) -> list[tuple[int, int, int]]:
+    """Return the rows of ACTUATOR_PLAN of all motors, those along curves last."""
+    driven = [joint for joint in mechanism.tree_joints if joint.name in mechanism.motors]
+    found = [(rows.body[joint.child], 0, rows.dof[joint.name]) for joint in driven]
+    slides = [f"slide {name}" for name in mechanism.motors if name in mechanism.tracks]
+    return [*found, *((rows.loop[name], 0, rows.dof[name]) for name in slides)]
+
+
 def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[int]]:
     """Find the loop row of each prescribed motion, in the order of the motions."""
     dofs = rows.velocity_dofs
@@ -216,12 +224,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     tree = mechanism.tree_joints
     active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
     active += [rows.loop[f"slide {slide.name}"] for _, slide in mechanism.slides]
-    motors = [(rows.body[j.child], 0, rows.dof[j.name]) for j in tree if j.name in mechanism.motors]
-    motors += [
-        (rows.loop[f"slide {name}"], 0, rows.dof[f"slide {name}"])
-        for name in mechanism.motors
-        if name in mechanism.tracks
-    ]
+    motors = _motor_rows(mechanism, rows)
     actuators = _actuator_rows(tree, rows)
     plan = _join_lists(
         joints,
@@ -248,9 +251,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
         header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
     header["motion_count"] = len(mechanism.motions)
-    header["track_count"], header["slide_count"] = len(mechanism.tracks), len(mechanism.slides)
-    sides = [side for track in mechanism.tracks.values() for side in (track.side_a, track.side_b)]
-    header["point_count"] = sum(len(side.points) for side in sides)
+    set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

@@ -29,7 +29,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.slides import Coordinate
-from vigym.mechanism.tracks.touch import Pose, find_touch
+from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
 from vigym.spatial import rotation_matrix
 
 if TYPE_CHECKING:
@@ -75,6 +75,14 @@ def track_plans(
         "plan_sides": np.array(sides, SIDE_PLAN.dtype),
         "plan_slides": np.array(slides, SLIDE_PLAN.dtype),
     }
+
+
+def set_track_counts(header: np.void, mechanism: Mechanism) -> None:
+    """Fill in the numbers of curve and surface joints, slides and coefficients in the header."""
+    tracks = mechanism.tracks.values()
+    header["track_count"], header["slide_count"] = len(tracks), len(mechanism.slides)
+    sides = [side for track in tracks for side in (track.side_a, track.side_b)]
+    header["point_count"] = sum(len(side.points) for side in sides)
 
 
 def set_slide_plans(
@@ -132,10 +140,10 @@ def _effective_mass(
 ) -> float:
     """Return the mass [kg] that a force along a slide meets at the assembly, for scale."""
     poses = assembly_poses(mechanism)
-    touch = find_touch(track, poses[track.a], poses[track.b])
+    nearest = find_nearest_places(track, poses[track.a], poses[track.b])
     on_a = slide.parameter < 2
     body, side = (track.a, track.side_a) if on_a else (track.b, track.side_b)
-    place = touch.place_a if on_a else touch.place_b
+    place = nearest.place_a if on_a else nearest.place_b
     x, q = poses[body]
     R = rotation_matrix(q)
     along = R @ side.tangents(place)[slide.parameter % 2]
@@ -169,17 +177,17 @@ def track_tables(mechanism: Mechanism) -> dict[str, np.ndarray]:
     tracks, sides = TRACK_MODEL.rows(count), SIDE_MODEL.rows(2 * count)
     points: list[Array] = [np.zeros((0, 3))]
     for t, track in enumerate(mechanism.tracks.values()):
-        touch = find_touch(track, poses[track.a], poses[track.b])
+        nearest = find_nearest_places(track, poses[track.a], poses[track.b])
         tracks[t]["offset"] = track.side_a.offset + track.side_b.offset
-        tracks[t]["sense"] = touch.sense
+        tracks[t]["sense"] = nearest.sense
         tracks[t]["track_axis"] = 0.0 if track.axis is None else track.axis
-        tracks[t]["locked_cosine"] = np.cos(touch.angle)
-        tracks[t]["locked_sine"] = np.sin(touch.angle)
+        tracks[t]["locked_cosine"] = np.cos(nearest.angle)
+        tracks[t]["locked_sine"] = np.sin(nearest.angle)
         for k, side in enumerate((track.side_a, track.side_b)):
             row = sides[2 * t + k]
             row["origin"], row["frame"] = side.position, side.rotation.ravel()
             row["sizes"] = side.sizes
-            row["start_place"] = touch.place_b if k else touch.place_a
+            row["start_place"] = nearest.place_b if k else nearest.place_a
             row["longest_change"] = side.longest_change
             points.append(side.points)
     table = POINT_MODEL.rows(sum(map(len, points)))

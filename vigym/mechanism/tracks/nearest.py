@@ -1,4 +1,4 @@
-"""Where the two sides of a joint touch at given poses, found without the core, for starts."""
+"""Places where two sides of a joint are nearest at given poses, found without the core."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REGULAR = 1e-6  # determinant over the lengths of its rows below which a place i
 ALONG = 0.03  # sine of the least angle between normal and z axis of a side with poles
 
 
-class Touch(NamedTuple):
+class NearestPlaces(NamedTuple):
     """Places of both sides of a joint, where they are nearest.
 
     Attributes:
@@ -80,7 +80,7 @@ class _Pair:
         return np.array(columns).T / (2.0 * STEP)
 
 
-def find_touch(track: Track, pose_a: Pose, pose_b: Pose) -> Touch:
+def find_nearest_places(track: Track, pose_a: Pose, pose_b: Pose) -> NearestPlaces:
     """Find where the sides of a joint are nearest.
 
     Args:
@@ -98,8 +98,8 @@ def find_touch(track: Track, pose_a: Pose, pose_b: Pose) -> Touch:
         sizes = np.linalg.norm(slopes, axis=1)
         if abs(np.linalg.det(slopes)) <= REGULAR * np.prod(sizes):
             raise AssemblyError(
-                f"joint {track.name!r}: found a singular place of touch at the assembly pose, where "
-                "both sides fit along a curve; expected sides that touch at one point"
+                f"joint {track.name!r}: found a singular place of touch at the assembly pose, "
+                "where both sides fit along a curve; expected sides that touch at one point"
             )
     normal, sense = pair.normal(a, b), 1.0
     if pair.counts[0] == 2:
@@ -107,7 +107,7 @@ def find_touch(track: Track, pose_a: Pose, pose_b: Pose) -> Touch:
         here = pair.points(0, a[None])[0]
         sense = 1.0 if normal @ (middle - here) >= 0.0 else -1.0
     angle = 0.0 if track.spin else _turn(track, pair, (a, b), sense * normal)
-    return Touch(a, b, sense, angle)
+    return NearestPlaces(a, b, sense, angle)
 
 
 def _nearest_samples(pair: _Pair) -> tuple[Array, Array]:
@@ -123,7 +123,7 @@ def _nearest_samples(pair: _Pair) -> tuple[Array, Array]:
 
 
 def _refined(pair: _Pair, a: Array, b: Array) -> tuple[Array, Array]:
-    """Improve places by Newton's method; returns those given where it leads away."""
+    """Refine places by Newton's method; returns those given where it leads away."""
     start = a, b
     if not sum(pair.counts):
         return start
