@@ -6,8 +6,8 @@ import numpy as np
 
 from oracle.naive import Twin
 from oracle.naive_joints import cross, dot, mul, rotate
-from vigym.mechanism.tracks.surfaces import Ellipsoid
 from vigym.mechanism.tracks.nearest import find_nearest_places
+from vigym.mechanism.tracks.surfaces import Ellipsoid
 
 PROBE = 1e-3  # [m, rad] of differences of residuals, to the fourth order
 

@@ -68,7 +68,8 @@ class Places:
         squeeze, number = self._plant.squeeze, self._plant.number
         regularity = number(rows[:, read_tracks.TRACK_REGULARITY])
         point = self._points(track, rows[:, :3])
-        return Place(squeeze(point), *(squeeze(part.copy()) for part in parts), regularity)
+        first, second, first_rates, second_rates = (squeeze(part.copy()) for part in parts)
+        return Place(squeeze(point), first, second, first_rates, second_rates, regularity)
 
     def curve_position(self, joint: str) -> Any:
         """Return the arc length of a curve joint from the parameter 0 of its curve on [m].

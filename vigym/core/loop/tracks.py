@@ -92,7 +92,7 @@ def set_spin_row(d, t, knot, A, B, w):
     )
     J, _ = place_equations(d, a, b, A, B)
     force, moment = follow_places(J, by_places, place_derivatives(d, a, arm, A, B))
-    force = axpy(own, k, force)
+    force = add(force, scale(own, k))
     moment = add(moment, add(cross(e_b, p_b), scale(own, cross(arm, k))))
     pose.row_1 = six(force, moment)
     size = math.sqrt(dot(m_a, m_a) * dot(m_b, m_b))

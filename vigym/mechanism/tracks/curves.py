@@ -202,7 +202,7 @@ class Curve(Side):
         return _sum(u, k, self._coefficients[:, 1:] * powers)
 
     def _piece(self, u: Array) -> Array:
-        return np.clip(u.astype(int), 0, self.pieces - 1)
+        return np.asarray(np.clip(u.astype(int), 0, self.pieces - 1))
 
     @property
     def _coefficients(self) -> Array:

@@ -62,26 +62,30 @@ class Track(ReadOnly):
             driven: whether the joint has a motor.
         """
         if self.on_curve:
-            forces, limits = self.slide or Slide(), ENDLESS
-            if forces.limits is not None:
-                lower, upper = np.asarray(forces.limits, dtype=np.float64).tolist()
-                limits = lower, upper
-            elif self.side_a.edges is not None:
-                limits = (
-                    0.0,
-                    float(self.side_a.lengths(np.array([[self.side_a.edges[1], 0, 0]]))[0]),
-                )
+            limits = self._curve_limits()
             if self.slide is None and limits == ENDLESS and not driven:
                 return []
-            return [Coordinate(self.name, 0, 1.0, limits, forces, True)]
+            return [Coordinate(self.name, 0, 1.0, limits, self.slide or Slide())]
         found = []
         for k, side in enumerate((self.side_a, self.side_b)):
-            for j in range(side.dimensions if side.edges is not None else 0):
-                scale = side.parameter_scale(j)
-                limits = side.edges[0] * scale, side.edges[1] * scale
-                name = f"{self.name}:{k}{'uv'[j]}"
-                found.append(Coordinate(name, 2 * k + j, scale, limits, Slide(), False))
+            if side.edges is not None:
+                for j in range(side.dimensions):
+                    scale = side.parameter_scale(j)
+                    limits = side.edges[0] * scale, side.edges[1] * scale
+                    name = f"{self.name}:{k}{'uv'[j]}"
+                    found.append(Coordinate(name, 2 * k + j, scale, limits, Slide()))
         return found
+
+    def _curve_limits(self) -> tuple[float, float]:
+        """Return the limits of the arc length [m]."""
+        if self.slide is not None and self.slide.limits is not None:
+            lower, upper = np.asarray(self.slide.limits, dtype=np.float64).tolist()
+            return lower, upper
+        if self.side_a.edges is None:
+            return ENDLESS
+        ends = np.array(self.side_a.edges)[:, None] * [1.0, 0.0, 0.0]
+        lower, upper = self.side_a.lengths(ends).tolist()
+        return lower, upper
 
 
 def make_curve_joint(

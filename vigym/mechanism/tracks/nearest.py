@@ -150,4 +150,4 @@ def _turn(track: Track, pair: _Pair, places: tuple[Array, Array], normal: Array)
                 "defined, expected another orientation of its z axis"
             )
         across.append(part)
-    return float(np.arctan2(w @ np.cross(*across), across[0] @ across[1]))
+    return float(np.arctan2(w @ np.cross(across[0], across[1]), across[0] @ across[1]))

@@ -91,7 +91,7 @@ class Side:
         """Return the direction (3,) in the body that marks turns about the normal."""
         if self.dimensions == 0:
             return np.asarray(self.rotation[:, 2])
-        return self.tangents(place)[0]
+        return np.asarray(self.tangents(place)[0])
 
     def tangents(self, place: Array) -> Array:
         """Return derivatives (dimensions, 3) of the point by the parameters, in the body."""

@@ -55,7 +55,6 @@ class Coordinate(NamedTuple):
         per_parameter: coordinate per unit of the parameter, of a patch [m].
         limits: (lower, upper) [m].
         forces: damper, spring and friction along it.
-        motor: whether the joint may have a motor along it.
     """
 
     name: str
@@ -63,7 +62,6 @@ class Coordinate(NamedTuple):
     per_parameter: float
     limits: tuple[float, float]
     forces: Slide
-    motor: bool
 
     @property
     def has_limits(self) -> bool:

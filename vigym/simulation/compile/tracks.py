@@ -28,8 +28,8 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
 from vigym.mechanism.tracks.joints import Track
-from vigym.mechanism.tracks.slides import Coordinate
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
+from vigym.mechanism.tracks.slides import Coordinate
 from vigym.spatial import rotation_matrix
 
 if TYPE_CHECKING:
