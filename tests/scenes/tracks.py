@@ -138,6 +138,13 @@ def bump(height=0.2):
     return Patch(np.stack([x, y, height * np.cos(2.0 * x) * np.cos(1.5 * y)], axis=2))
 
 
+def bowl():
+    """A convex Bezier patch over a square of 2 m."""
+    places = np.linspace(-1.0, 1.0, 5)
+    x, y = np.meshgrid(places, places, indexing="ij")
+    return Patch(np.stack([x, y, 0.3 * x**2 + 0.25 * y**2], axis=2))
+
+
 def hanging(name, spin=True):
     """One body that hangs in a surface or on a curve of the world."""
     mech = Mechanism(name=name)
@@ -165,7 +172,7 @@ SURFACES = {
         (0.15, 0.05, -0.5),
     ),
     "ball on patch": (bump(-0.2), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.2, 0.0)),
-    "board on patch": (bump(-0.2), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, -0.035)),
+    "board on patch": (bowl(), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, 0.15)),
     "axis on patch": (bump(-0.2), Point((0.0, 0.0, -0.1), (0.0, 0.1, 1.0)), (0.1, 0.2, 0.0)),
     "axis on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point((0.0, 0.0, 0.1), (0.1, 0.0, 1.0)), (0.1, 0.0, -0.3)),
     "point on cylinder": (Cylinder(0.3, orientation=TURNS[1]), Point(), (0.0, 0.05, -0.3)),
