@@ -36,6 +36,7 @@ def torus_chain(count: int) -> vigym.Mechanism:
 def simulate(count: int, seconds: float, timestep: float = 0.002) -> tuple[float, float, float]:
     """Return the largest energy error [J] and gap [m or rad], and the time of a step [s]."""
     sim = vigym.Simulator(torus_chain(count), timestep=timestep)
+    sim.step()  # loads the compiled step
     sim.reset(velocities={"pin": (0.5, 0.3)})
     start, taken = sim.energy().total, 0.0
     errors, gaps = [], []

@@ -22,27 +22,24 @@ TINY = 1e-200
 
 
 @inline
-def minor(a, b, i, j):
-    """Compute the determinant of columns i and j of two rows."""
-    return a[i] * b[j] - b[i] * a[j]
+def minors(a, b):
+    """Compute the determinants of all pairs of columns of two rows of four."""
+    return (
+        a[0] * b[1] - b[0] * a[1],
+        a[0] * b[2] - b[0] * a[2],
+        a[0] * b[3] - b[0] * a[3],
+        a[1] * b[2] - b[1] * a[2],
+        a[1] * b[3] - b[1] * a[3],
+        a[2] * b[3] - b[2] * a[3],
+    )
 
 
 @inline
 def solve4(J, f):
     """Solve J x = f of four equations by minors; returns x and the determinant of J."""
     a, b, c, e = J
-    s0 = minor(a, b, 0, 1)
-    s1 = minor(a, b, 0, 2)
-    s2 = minor(a, b, 0, 3)
-    s3 = minor(a, b, 1, 2)
-    s4 = minor(a, b, 1, 3)
-    s5 = minor(a, b, 2, 3)
-    c0 = minor(c, e, 0, 1)
-    c1 = minor(c, e, 0, 2)
-    c2 = minor(c, e, 0, 3)
-    c3 = minor(c, e, 1, 2)
-    c4 = minor(c, e, 1, 3)
-    c5 = minor(c, e, 2, 3)
+    s0, s1, s2, s3, s4, s5 = minors(a, b)
+    c0, c1, c2, c3, c4, c5 = minors(c, e)
     determinant = s0 * c5 - s1 * c4 + s2 * c3 + s3 * c2 - s4 * c1 + s5 * c0
     det = where(absolute(determinant) - TINY, determinant, 0.0 * determinant + TINY)
     x0 = (

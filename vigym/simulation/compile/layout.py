@@ -211,6 +211,13 @@ def _motion_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> list[tuple[i
     return [(found[dofs[name]],) for name in names]
 
 
+def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
+    """Fill in the numbers of the terrain's grid points in the header."""
+    if mechanism.ground is not None and mechanism.ground.terrain is not None:
+        _, columns, rows = mechanism.ground.terrain.heights.shape
+        header["terrain_columns"], header["terrain_rows"] = columns, rows
+
+
 def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndarray) -> np.ndarray:
     """Build the plan; `lay_out` of the core fills in sizes and starts of the float tables.
 
@@ -247,9 +254,7 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
     header["actuator_count"] = len(actuators)
     header["active_joint_count"] = len(active)
     header["motor_count"] = len(motors)
-    if mechanism.ground is not None and mechanism.ground.terrain is not None:
-        _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
-        header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
+    _set_terrain_size(header, mechanism)
     header["motion_count"] = len(mechanism.motions)
     set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
