@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from scenes.legged import GRAVITY, random_legged_robot
-from vigym import Simulator
+from scenes.legged import (
+    GRAVITY,
+    add_parallelogram_leg,
+    add_torso,
+    hip_place,
+    random_legged_robot,
+)
+from vigym import Mechanism, Simulator
 
 TIMESTEPS = 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2
 STEPS = 400
@@ -39,3 +45,35 @@ def test_every_step_is_solved_and_none_gains_energy(seed):
         energies.append(sim.energy().total)
         assert energies[-1] - max(energies[-1 - READ : -1]) < GAIN * scale
         assert sim.constraint_residual() <= 1e-10
+
+
+def test_a_leg_that_swings_into_its_limit_creates_no_energy():
+    """A hip hits its limit while the feet slide on ice: the equations of the step have two roots.
+
+    At the wrong one a foot's bar turns over within the step, and the robot gains 14 times its
+    weight times its size.
+    """
+    mech, size = Mechanism(ground=True), 1.41845498
+    torso, light = add_torso(mech, size), 0.51654103
+    limits = (-0.78848197, 0.77900169), (-0.55105628, 0.4491418), (-0.75757877, 0.79675916)
+    dry = 0.0, 0.0, 0.07187691
+    for k in range(3):
+        hip, knee = {"limits": limits[k]}, {"friction": dry[k]}
+        place, foot = hip_place(k, size), {"friction": 0.0}
+        add_parallelogram_leg(mech, f"leg{k}", place, size, light, hip, knee, foot)
+    hips = [f"leg{k}_front_hip" for k in range(3)]
+    sim = Simulator(mech, timestep=0.005)
+    pose = (-0.6314, -1.3515, -0.172, 0.0668, 0.6747, 0.735, 0.0042)
+    twist = (-1.2975, -2.5234, -4.1289, 1.4551, 5.32, -0.015)
+    sim.reset(
+        {"base": pose, **dict(zip(hips, (0.779, -0.4603, 0.7949), strict=True))},
+        {"base": twist, **dict(zip(hips, (0.0, 10.8078, -0.211), strict=True))},
+    )
+    scale = size * GRAVITY * (torso + 9 * light)
+    energy, halvings = sim.energy().total, 0
+    for _ in range(20):
+        status = sim.step()
+        assert status.converged
+        halvings += status.halvings
+        assert sim.energy().total < energy + GAIN * scale
+    assert halvings > 0

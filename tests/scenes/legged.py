@@ -8,9 +8,9 @@ from vigym.mechanism.elements.shapes import Box, Sphere
 GRAVITY = 9.81
 
 
-def add_parallelogram_leg(mech, name, hip, size, mass, rng, foot):
-    """A leg of two cranks and a bar, with a limited hip and a dry knee, and a sphere as foot."""
-    x, y = hip
+def add_parallelogram_leg(mech, name, place, size, mass, hip, knee, foot):
+    """A leg of two cranks and a bar, and a sphere as foot; options of its hip, knee and foot."""
+    x, y = place
     length, width = 0.2 * size, 0.1 * size
     moment = mass * length**2 / 12.0
     crank = (moment, moment, 0.05 * moment)
@@ -20,17 +20,24 @@ def add_parallelogram_leg(mech, name, hip, size, mass, rng, foot):
     moment = mass * width**2 / 12.0
     mech.add_body(bar, mass, (0.05 * moment, moment, moment), (x + width / 2.0, y, -length))
     across = (0.0, 1.0, 0.0)
-    limits = (-rng.uniform(0.1, 1.0), rng.uniform(0.1, 1.0))
-    damping = rng.choice([0.0, 0.01 * mass * length**2])
-    hinge = (x, y, 0.0)
-    mech.add_joint(
-        f"{front}_hip", "revolute", "torso", front, hinge, across, limits, damping=damping
-    )
+    mech.add_joint(f"{front}_hip", "revolute", "torso", front, (x, y, 0.0), across, **hip)
     mech.add_joint(f"{rear}_hip", "revolute", "torso", rear, (x + width, y, 0.0), across)
-    dry = rng.choice([0.0, 0.05 * mass * length * GRAVITY])
-    mech.add_joint(f"{name}_knee", "revolute", front, bar, (x, y, -length), across, friction=dry)
+    mech.add_joint(f"{name}_knee", "revolute", front, bar, (x, y, -length), across, **knee)
     mech.add_joint(f"{name}_loop", "revolute", rear, bar, (x + width, y, -length), across)
     mech.add_collision(f"{name}_foot", bar, Sphere(0.02 * size), **foot)
+
+
+def add_torso(mech, size):
+    """A floating torso of 10 kg at a size of 1 m; returns its mass [kg]."""
+    mass = 10.0 * size**3
+    mech.add_body("torso", mass, mass * size**2 * np.array([0.02, 0.03, 0.04]))
+    mech.add_joint("base", "floating", "world", "torso", (0.0, 0.0, 0.0))
+    return mass
+
+
+def hip_place(k, size):
+    """Place (x, y) of hip k of four."""
+    return (-0.15 + 0.3 * (k % 2)) * size, (-0.1 + 0.2 * (k // 2)) * size
 
 
 def random_legged_robot(rng):
@@ -38,16 +45,16 @@ def random_legged_robot(rng):
     mech = Mechanism(ground=True)
     size = 10.0 ** rng.uniform(-1.0, 0.3)
     friction = rng.choice([0.0, 0.3, 0.8, 1.4, 5.0])
-    mass = 10.0 * size**3
+    mass = add_torso(mech, size)
     light = mass / 10.0 ** rng.uniform(0.0, 2.5)
-    mech.add_body("torso", mass, mass * size**2 * np.array([0.02, 0.03, 0.04]))
-    mech.add_joint("base", "floating", "world", "torso", (0.0, 0.0, 0.0))
     if rng.random() < 0.7:
         mech.add_collision(
             "trunk", "torso", Box((0.4 * size, 0.3 * size, 0.1 * size)), friction=friction
         )
     for k in range(rng.integers(1, 5)):
-        hip = (-0.15 + 0.3 * (k % 2)) * size, (-0.1 + 0.2 * (k // 2)) * size
         foot = {"friction": friction, "restitution": rng.choice([0.0, 0.5])}
-        add_parallelogram_leg(mech, f"leg{k}", hip, size, light, rng, foot)
+        limits = -rng.uniform(0.1, 1.0), rng.uniform(0.1, 1.0)
+        hip = {"limits": limits, "damping": rng.choice([0.0, 0.01 * light * (0.2 * size) ** 2])}
+        knee = {"friction": rng.choice([0.0, 0.05 * light * 0.2 * size * GRAVITY])}
+        add_parallelogram_leg(mech, f"leg{k}", hip_place(k, size), size, light, hip, knee, foot)
     return mech, size

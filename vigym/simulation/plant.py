@@ -57,6 +57,7 @@ class Plant:
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
         self.groups = _lane_groups(self.mechanism, self.model, options)
+        self.groups.compile_step()  # while this process compiles what is called before
         self.single = self.groups.single
         self.count = self.groups.count
         self.assembled: Array = np.tile(self.coordinates.assembled, (self.count, 1))

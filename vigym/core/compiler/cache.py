@@ -23,6 +23,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from numba.core.serialize import dumps
 
 from vigym.core.compiler.linking import ENABLED
+from vigym.core.compiler.processes import wait_for
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
 _printed: set[str] = set()  # messages that this process has printed
@@ -114,13 +115,29 @@ class KernelCache(FunctionCache):
     _impl_class = _CheckedResult
 
     def load_overload(self, sig, target_context):
-        """Load a version; None if there is none that can be read."""
+        """Load a version; None if there is none that can be read.
+
+        Where another process compiles it, wait for that.
+        """
+        code = wait_for(self._py_func, sig)
+        if code:
+            found = f"a process for it that ended with code {code}"
+            _print_once("compiles", f"{self._py_func.__name__} itself, found {found}")
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # what a damaged pickle raises may be anything
             found = f"damaged files in {self.cache_path} ({_words(error)})"
             _print_once("compiles", f"kernels anew, found {found}")
             return None
+
+    def contains(self, sig, target_context):
+        """Return whether a version is on disk."""
+        try:
+            target_context.refresh()
+            key = self._index_key(sig, target_context.codegen())
+            return key in self._cache_file._load_index()
+        except Exception:  # what a damaged pickle raises may be anything; loading it tells
+            return False
 
     def save_overload(self, sig, data):
         """Store a version, where there is space for it."""

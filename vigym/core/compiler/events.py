@@ -1,10 +1,12 @@
 """Events of compilation, for messages about its progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from numba.core import event
 
 Listener = Callable[[str, str], None]  # called with module and name of a function
+_listeners: list[tuple[Listener, Listener]] = []  # all that listen, at begin and end
 
 
 class _Listener(event.Listener):
@@ -26,4 +28,18 @@ class _Listener(event.Listener):
 
 def listen(begin: Listener, end: Listener) -> None:
     """Call ``begin`` and ``end`` around the compilation of every function from now on."""
+    _listeners.append((begin, end))
     event.register("numba:compile", _Listener(begin, end))
+
+
+@contextmanager
+def announce_compilation(function: Callable[..., object]) -> Iterator[None]:
+    """Tell all listeners that a function compiles in another process, while this block runs."""
+    names = function.__module__, function.__name__
+    for begin, _ in _listeners:
+        begin(*names)
+    try:
+        yield
+    finally:
+        for _, end in _listeners:
+            end(*names)

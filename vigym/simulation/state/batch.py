@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.core.compiler.processes import compile_beside
 from vigym.core.compiler.simd import LANES
-from vigym.core.kernels import reset
+from vigym.core.kernels import reset, step
 from vigym.core.model.context import EVERYTHING, PLAIN_TREE, WITH_EXTRAS, WITH_TRACKS
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
@@ -211,6 +212,13 @@ class LaneGroups:
         return self.plan, *(
             slots if self._number is np.float64 else (array.view(self._number) for array in slots)
         )
+
+    def compile_step(self) -> None:
+        """Compile the step in a process of its own, if it is not compiled yet."""
+        rows = np.zeros((1, 1))  # values of any kind: only their types matter
+        method = 0.01, 2, 1, 1e-10
+        arguments = rows, rows, *method, rows, *self._ends(1, 1)
+        compile_beside(step.step, (*self.tables, self.features, self._layout, *arguments))
 
     def call(
         self,

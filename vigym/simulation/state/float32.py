@@ -57,6 +57,10 @@ class SinglePrecision(LaneGroups):
         self._widen(KNOT_BUFFERS)
         return self._state
 
+    def compile_step(self) -> None:
+        """Compile the step, as `LaneGroups.compile_step` does, in single precision."""
+        self._steps.compile_step()
+
     def call(
         self,
         kernel: Kernel,
