@@ -12,7 +12,8 @@ import time
 import vigym
 from vigym.mechanism.tracks.surfaces import Torus
 
-RING, TUBE, MASS = 0.3, 0.06, 1.0  # [m, m, kg]
+RING, TUBE = 0.3, 0.06  # [m]
+MASS = 1.0  # [kg]
 HALF = 0.5**0.5
 LYING_ALONG = (HALF, HALF, 0.0, 0.0), (HALF, 0.0, HALF, 0.0)  # axis along -y, along x
 

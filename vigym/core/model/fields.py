@@ -194,7 +194,7 @@ TRACK_PLAN = Table(
     Field("loop", "row of the joint in the tables of bodies"),
     Field(
         "row_count",
-        "1 of surfaces, 2 with a locked turn, 3 with an axis; 2 of a curve, 4 with an axis",
+        "of surfaces 1, with a locked turn 2, an axis 3; of a curve 2, an axis 4",
     ),
     Field("on_curve", "whether a point stays on a curve"),
     kind=np.int64,

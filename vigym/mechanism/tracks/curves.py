@@ -57,7 +57,8 @@ class Helix(Side):
         self.longest_change = ANGLE_CHANGE if R > 0.0 else UNLIMITED
 
     def _own(self, places: Array) -> Array:
-        t, (R, p, _) = places[:, 0], self.sizes
+        R, p = self.sizes[:2]
+        t = places[:, 0]
         return np.stack([R * np.cos(t), R * np.sin(t), p * t], axis=1)
 
     def lengths(self, places: Array) -> Array:

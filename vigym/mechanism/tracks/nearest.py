@@ -123,7 +123,7 @@ def _nearest_samples(pair: _Pair) -> tuple[Array, Array]:
 
 
 def _refined(pair: _Pair, a: Array, b: Array) -> tuple[Array, Array]:
-    """Refine places by Newton's method; returns those given where it leads away."""
+    """Find places near given ones by Newton's method; those given where it leads away."""
     start = a, b
     if not sum(pair.counts):
         return start

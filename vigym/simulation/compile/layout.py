@@ -228,11 +228,10 @@ def build_plan(mechanism: Mechanism, rows: Rows, loops: Loops, contacts: np.ndar
         contacts: (n_contacts,) structured rows of CONTACT_PLAN.
     """
     joints = _joint_rows(mechanism, rows, loops)
-    tree = mechanism.tree_joints
     active = [rows.of(joint) for joint in mechanism.ordered_joints if is_active(mechanism, joint)]
     active += [rows.loop[f"slide {slide.name}"] for _, slide in mechanism.slides]
     motors = _motor_rows(mechanism, rows)
-    actuators = _actuator_rows(tree, rows)
+    actuators = _actuator_rows(mechanism.tree_joints, rows)
     plan = _join_lists(
         joints,
         {
