@@ -252,8 +252,8 @@ CONTACT_PLAN = Table(
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop that
-# yield; one of three rows of a contact; a dof with a prescribed motion
+# a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop or
+# slide that yield; one of three rows of a contact; a dof with a prescribed motion
 (
     COUPLED_ROW,
     TRACK_ROW,
