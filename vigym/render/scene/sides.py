@@ -62,7 +62,7 @@ def tube(side: Side, radius: float) -> Surface:
         start = across[max(k - 1, 0)]
         across[k] = _unit(start - (start @ tangents[k]) * tangents[k])
     angle = np.linspace(0.0, 2.0 * math.pi, AROUND + 1)[:, None]
-    normals = np.cos(angle) * across[:, None] + np.sin(angle) * np.cross(tangents, across)[:, None]
+    normals = np.cos(angle) * across[:, None] - np.sin(angle) * np.cross(tangents, across)[:, None]
     return _grid(middle[:, None] + radius * normals, normals, False)
 
 
