@@ -13,6 +13,7 @@ from scenes.drawings import RED, assembled, ball, chain, picture_of, poses, redd
 from scenes.shapes import SOLIDS, sample, support
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.contacts import contact_features
+from vigym.mechanism.elements.ground.terrain import Terrain
 from vigym.mechanism.elements.shapes import Box, Cylinder, Mesh, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.render.errors import RenderError
@@ -183,6 +184,24 @@ def test_a_ball_throws_a_shadow_on_the_ground():
     darker = (away - here).min(axis=-1) > 20
     assert (darker & ~reddish(here)).sum() > 60
     assert not reddish(away).any()
+
+
+def test_a_shadow_on_terrain_is_where_it_is_on_the_plane():
+    """A plane given as heights: dark at the same pixels, but for the rim."""
+    camera = Camera(target=(0.0, 0.0, 0.5), distance=8.0, elevation=0.6)
+    flat = Ground(terrain=Terrain(np.zeros((61, 61)), 0.25))
+    shadows = []
+    for ground in (True, flat):
+        mech = ball(ground=ground)
+        full, bare = (
+            picture_of(mech, camera=camera, shadow=shadow).astype(int) for shadow in (True, False)
+        )
+        assert (bare >= full).all()
+        inside = binary_erosion(reddish(full))
+        assert np.array_equal(bare[inside], full[inside])
+        shadows.append((bare - full).min(axis=-1) > 20)
+    on_plane, on_terrain = shadows
+    assert (on_plane ^ on_terrain).sum() < 0.1 * on_plane.sum()
 
 
 def test_without_shadow_the_ground_stays_as_bright_and_the_rest_as_it_is():

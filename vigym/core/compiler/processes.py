@@ -92,7 +92,7 @@ def wait_for(function, kinds) -> int:
 
 
 def stop() -> None:
-    """End all processes that compile."""
+    """Stop all processes that compile."""
     for process in _running.values():
         process.kill()
         process.wait()

@@ -104,7 +104,7 @@ class _FloorPainter:
             inside, cells = _light_pixels(light, to_light, self._x, self._y)
             self._lit = light, self._seen[inside], cells
         _, pixels, cells = self._lit
-        shade = _soften(blocked).ravel()[cells]
+        shade = soften_shadow(blocked).ravel()[cells]
         dark = np.flatnonzero(shade)
         flat, shadowed = picture.reshape(-1, 3), pixels[dark]
         flat[shadowed] = (flat[shadowed] * (1.0 - SHADE * shade[dark, None])).astype(np.uint8)
@@ -159,7 +159,7 @@ def _light_pixels(
     return inside, pixels
 
 
-def _soften(blocked: NDArray[np.bool_]) -> Float32Array:
+def soften_shadow(blocked: NDArray[np.bool_]) -> Float32Array:
     """Return the shadow (size, size), 0 to 1, with a soft rim."""
     shade = blocked.astype(np.float32)
     for step in (1, 2):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.render.backends.backdrop import Backdrop
+from vigym.render.backends.backdrop import SHADE, Backdrop, soften_shadow
 from vigym.render.errors import RenderError
 from vigym.render.overlay.marks import Marks
 from vigym.render.raster.kernels import blend
@@ -30,14 +30,13 @@ class SoftwareRenderer:
 
     Args:
         scene: visuals, floor and camera.
-        shadow: whether the visuals cast a shadow on the floor.
+        shadow: whether the visuals cast a shadow on the floor, or on the terrain.
     """
 
     def __init__(self, scene: Scene, shadow: bool = True) -> None:
         self._scene = scene
-        self._rasterizer = Rasterizer(scene.visuals)
-        # a shadow is painted on the floor, which terrain hides
-        self._shadow = shadow and scene.floor is not None and scene.terrain is None
+        self._rasterizer = Rasterizer(scene.visuals, scene.terrain_visuals)
+        self._shadow = shadow and scene.floor is not None
         self._backdrop = Backdrop(scene.view, scene.floor)
         self._overlay: Overlay | None = None
 
@@ -62,12 +61,11 @@ class SoftwareRenderer:
         poses = scene.visual_poses(positions - shift, orientations, -shift)
         self._rasterizer.set_poses(*poses)
         picture = self._backdrop.picture(shift)
-        if self._shadow:
-            light = scene.light if scene.follows else scene.light.translated(light_shift)
-            blocked = self._rasterizer.draw(light).visual >= 0
-            self._backdrop.add_shadow(picture, light, blocked)
+        light = scene.light if scene.follows else scene.light.translated(light_shift)
+        if self._shadow and not scene.terrain_visuals:
+            self._backdrop.add_shadow(picture, light, self._rasterizer.blocked(light))
         floor = None if scene.floor is None else scene.floor.in_shifted_frame(shift)
-        self._draw_visuals(picture, scene.bounding_corners(*poses), floor)
+        self._draw_visuals(picture, scene.bounding_corners(*poses), floor, light)
         if marks is None:
             return picture
         return self._draw_overlay(picture, scene.view.translated(shift), marks)
@@ -87,7 +85,9 @@ class SoftwareRenderer:
     def close(self) -> None:
         """Close nothing: pictures hold no resources."""
 
-    def _draw_visuals(self, picture: Pixels, corners: Array, floor: Floor | None) -> None:
+    def _draw_visuals(
+        self, picture: Pixels, corners: Array, floor: Floor | None, light: View
+    ) -> None:
         """Draw the visuals into the rectangle of the picture that contains `corners` (n, 3) [m]."""
         view = self._scene.view
         part = bounding_rectangle(view, corners)
@@ -96,6 +96,9 @@ class SoftwareRenderer:
             return
         sun = self._scene.light.view[2, :3]
         samples = self._rasterizer.draw(view, part, SAMPLES, sun, floor)
+        if self._shadow and self._scene.terrain_visuals:
+            shade = np.float32(SHADE) * soften_shadow(self._rasterizer.blocked(light))
+            self._rasterizer.cast_shadow(samples, view, part, light, np.ascontiguousarray(shade))
         blend(samples, picture[top : top + height, left : left + width])
 
 

@@ -314,6 +314,44 @@ def shade(point, inverse, outwards, eye, light, colour, pixel):
 
 
 @entry
+def cast_shadow(samples, first, eye, to_light, shade):
+    """Darken samples of the visuals from `first` on where the light is blocked.
+
+    Args:
+        samples: colours are changed.
+        first: index of a visual.
+        eye: camera of the samples.
+        to_light: map (3, 4) from device x, y, 1 and inverse depth to places x, y, w in the picture
+            that the light sees, in [0, 1] after division by w.
+        shade: part of the light that is taken, at places of that picture (size, size).
+    """
+    height, width = samples.visual.shape
+    size = shade.shape[0]
+    for row in range(height):
+        y = 1.0 - (eye.corner[1] + row + 0.5) * (2.0 / eye.size[1])
+        for column in range(width):
+            if samples.visual[row, column] < first:
+                continue
+            x = (eye.corner[0] + column + 0.5) * (2.0 / eye.size[0]) - 1.0
+            inverse = samples.inverse[row, column]
+            u = place_in_light(to_light[0], x, y, inverse)
+            v = place_in_light(to_light[1], x, y, inverse)
+            w = place_in_light(to_light[2], x, y, inverse)
+            if w > 0.0 and 0.0 <= u < w and 0.0 <= v < w:
+                light = 1.0 - shade[int(v / w * size), int(u / w * size)]
+                for k in range(3):
+                    samples.colour[row, column, k] = np.uint8(
+                        light * samples.colour[row, column, k]
+                    )
+
+
+@inline
+def place_in_light(row, x, y, inverse):
+    """Return a coordinate of a sample in the light's picture, times the w of that picture."""
+    return row[0] * x + row[1] * y + row[2] + row[3] * inverse
+
+
+@entry
 def blend(samples, picture):
     """Write the mean of the samples of each pixel into a picture (h, w, 3), their background."""
     height, width, _ = picture.shape

@@ -22,9 +22,10 @@ class Rasterizer:
 
     Args:
         visuals: in the order of the poses.
+        receivers: number of the last visuals, on which others cast shadows, and that cast none.
     """
 
-    def __init__(self, visuals: Sequence[Visual]) -> None:
+    def __init__(self, visuals: Sequence[Visual], receivers: int = 0) -> None:
         surfaces = [visual.surface for visual in visuals]
         counts = [len(surface.vertices) for surface in surfaces]
         starts = np.cumsum([0, *counts])[:-1]
@@ -41,6 +42,11 @@ class Rasterizer:
             visual=np.repeat(index, [len(indices) for indices in shown]),
             two_sided=np.array([surface.two_sided for surface in surfaces], dtype=np.bool_),
             colours=_stacked([visual.colour[None, :3] for visual in visuals]),
+        )
+        self._first_receiver = len(visuals) - receivers
+        cast = int(np.count_nonzero(self._surfaces.visual < self._first_receiver))
+        self._casters = self._surfaces._replace(
+            triangles=self._surfaces.triangles[:cast], visual=self._surfaces.visual[:cast]
         )
         self._vertices = self._surfaces.vertices.copy()
         self._normals = self._surfaces.normals.copy()
@@ -69,20 +75,69 @@ class Rasterizer:
         """
         left, top, width, height = part or (0, 0, view.width, view.height)
         shape = samples * height, samples * width
-        colour = np.zeros((*((0, 0) if sun is None else shape), 3), dtype=np.uint8)
-        drawn = kernels.Samples(colour, np.empty(shape), np.empty(shape, dtype=np.int32))
-        eye = kernels.Eye(
-            matrix=_rounded(view.matrix[[0, 1, 3]]),
-            position=_rounded(view.position),
-            near=view.near,
-            size=(samples * view.width, samples * view.height),
-            corner=(samples * left, samples * top),
-            floor=floor_inverse_depth(view, floor),
-        )
+        drawn = _empty_samples(shape, sun is not None)
+        eye = _eye(view, (samples * left, samples * top), samples, floor)
         direction = np.zeros(3) if sun is None else _rounded(sun)
         light = kernels.Light(direction, AMBIENT, DIFFUSE, SPECULAR)
         kernels.draw(self._surfaces, self._vertices, self._normals, eye, light, drawn)
         return drawn
+
+    def blocked(self, light: View) -> NDArray[np.bool_]:
+        """Return the mask (height, width) of the light's picture where visuals block the light."""
+        drawn = _empty_samples((light.height, light.width), False)
+        eye = _eye(light, (0, 0), 1, None)
+        dark = kernels.Light(np.zeros(3), AMBIENT, DIFFUSE, SPECULAR)
+        kernels.draw(self._casters, self._vertices, self._normals, eye, dark, drawn)
+        blocked: NDArray[np.bool_] = drawn.visual >= 0
+        return blocked
+
+    def cast_shadow(
+        self,
+        samples: kernels.Samples,
+        view: View,
+        part: Rectangle,
+        light: View,
+        shade: NDArray[np.float32],
+    ) -> None:
+        """Darken the samples of the receivers in the shadow of the other visuals.
+
+        What blocks the light is taken to be above the receivers.
+
+        Args:
+            samples: that `draw` returned for a part of a view; their colours are changed.
+            view: of the camera.
+            part: of the picture.
+            light: view of the light, at another place than the camera's.
+            shade: part of the light that is taken at each place of its picture (size, size).
+        """
+        each = samples.visual.shape[1] // part[2]
+        eye = _eye(view, (each * part[0], each * part[1]), each, None)
+        # world point: to_world @ (clip - offset); clip is (x, y, 1) times the depth
+        to_world = np.linalg.inv(view.matrix[[0, 1, 3], :3])
+        light_rows = light.matrix[[0, 1, 3]]
+        ahead = light_rows[:, :3] @ to_world
+        behind = light_rows[:, 3] - ahead @ view.matrix[[0, 1, 3], 3]
+        to_places = np.array([[0.5, 0.0, 0.5], [0.0, -0.5, 0.5], [0.0, 0.0, 1.0]])
+        to_light = to_places @ np.column_stack((ahead, behind))
+        kernels.cast_shadow(samples, self._first_receiver, eye, _rounded(to_light), shade)
+
+
+def _empty_samples(shape: tuple[int, int], coloured: bool) -> kernels.Samples:
+    """Return memory for samples (height, width), with colours or without."""
+    colour = np.zeros((*(shape if coloured else (0, 0)), 3), dtype=np.uint8)
+    return kernels.Samples(colour, np.empty(shape), np.empty(shape, dtype=np.int32))
+
+
+def _eye(view: View, corner: tuple[int, int], samples: int, floor: Floor | None) -> kernels.Eye:
+    """Return the camera of a view, with some samples along each edge of a pixel."""
+    return kernels.Eye(
+        matrix=_rounded(view.matrix[[0, 1, 3]]),
+        position=_rounded(view.position),
+        near=view.near,
+        size=(samples * view.width, samples * view.height),
+        corner=corner,
+        floor=floor_inverse_depth(view, floor),
+    )
 
 
 def floor_inverse_depth(view: View, floor: Floor | None) -> Array:

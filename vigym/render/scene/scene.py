@@ -28,6 +28,7 @@ class Scene:
         floor: the mechanism's ground; without one, a floor below the reach if the mechanism is
             anchored to the world under gravity; else None.
         terrain: of the ground, None on a plane; its first map is drawn, the floor is below it.
+        terrain_visuals: number of the last visuals, those of the terrain.
         centre: middle of the reach at assembly (3,) [m].
         size: diagonal of the bounding box of the reach [m].
         weight: of all bodies [N].
@@ -53,9 +54,11 @@ class Scene:
         self.weight = gravity * sum(body.mass for body in bodies)
         self.floor = find_floor(mechanism, reach, self.size)
         self.terrain = None if mechanism.ground is None else mechanism.ground.terrain
+        ground = []
         if self.terrain is not None and self.floor is not None:
-            visuals += terrain_visuals(self.terrain, self.bodies, self.floor.tile)
-        self._set_visuals(visuals)
+            ground = terrain_visuals(self.terrain, self.bodies, self.floor.tile)
+        self.terrain_visuals = len(ground)
+        self._set_visuals(visuals + ground)
         assembly = np.array([body.position for body in bodies]).reshape(-1, 3)
         self.follows = camera.target is None and bool(self._followed)
         offset = self._offset_to_ground(reach)
