@@ -71,7 +71,7 @@ def solve4(J, f):
 
 @inline
 def transpose4(J):
-    """Exchange rows and columns of four rows."""
+    """Compute the transpose of a matrix of four rows."""
     a, b, c, e = J
     return (
         (a[0], b[0], c[0], e[0]),
