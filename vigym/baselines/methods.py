@@ -23,6 +23,7 @@ EVERYTHING = frozenset(
         *("spring of three rotations", "spring or damper on a loop"),
         *("coupling", "limit", "joint friction", "armature", "point spring", "contact", "skate"),
         *("wheel", "prescribed motion", "velocity constraint", "potential"),
+        "curve or surface joint",
     )
 )
 PRODUCT = "vigym"  # name of the product's own step
@@ -167,6 +168,7 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
         "contact": mechanism.contact_names,
         "skate": mechanism.skates,
         "wheel": mechanism.wheels,
+        "curve or surface joint": mechanism.tracks,
     }
     return found + [(kind, f"{kind} {name!r}") for kind in named for name in named[kind]]
 

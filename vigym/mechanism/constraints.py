@@ -1,4 +1,4 @@
-"""Constraints of a mechanism beside its joints, and potentials of the user's own."""
+"""Constraints of a mechanism beside its joints of the tree, and potentials of the user's own."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,11 +6,16 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import bodies, checks, couplings, motors, springs
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
-from vigym.mechanism.elements.motors import Motion
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.motors import DCMotor, Motion
 from vigym.mechanism.elements.springs import Potential
+from vigym.mechanism.tracks.joints import Track, make_curve_joint, make_surface_joint
+from vigym.mechanism.tracks.sides import Side
+from vigym.mechanism.tracks.slides import Slide
 
 
 class Constraints(Elements):
@@ -118,6 +123,75 @@ class Constraints(Elements):
         pose = self.bodies[body].position, self.bodies[body].orientation
         made = springs.make_potential(name, body, (energy, forces), pose)
         return self.potentials.add(name, made)
+
+    def add_curve_joint(
+        self,
+        name: str,
+        parent: str,
+        child: str,
+        curve: Side,
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        axis: ArrayLike | None = None,
+        slide: Slide | None = None,
+    ) -> Track:
+        """Keep a point of a body on a curve of another one, wherever both are in the tree.
+
+        Args:
+            name: unique among joints; `add_motor` takes it, too.
+            parent: body with the curve, or "world".
+            child: body with the point, or "world".
+            curve: of `vigym.mechanism.tracks.curves`: `Circle`, `Helix`, `Line`, `Bezier`,
+                `BSpline`, `Fitted`, `Curve`. The ends of an open one are limits.
+            point: in the child's frame (3,) [m].
+            axis: direction in the child's frame (3,) that stays along the curve; None: free.
+            slide: damper, spring, friction and limits along the curve.
+        """
+        checks.require_new_name(name, "curve joint", self.tracks, self.joints)
+        self._require_ends(f"curve joint {name!r}", parent, child)
+        new = make_curve_joint(name, (parent, child), curve, point, axis, slide)
+        return self.tracks.add(name, new)
+
+    def add_surface_joint(
+        self, name: str, parent: str, child: str, first: Side, second: Side, spin: bool = True
+    ) -> Track:
+        """Keep two surfaces in touch at one point, where they slide and roll freely.
+
+        They touch where they are nearest at the assembly pose; starts move them together. They
+        never part: the force may pull. The edges of a patch are limits. Where both fit along a
+        curve (linked tori that turn far about the normal) the place of touch is singular: steps
+        fail before, with a warning that says which joint. `spin=False` keeps linked tori off.
+
+        Args:
+            name: unique among joints.
+            parent: body name or "world".
+            child: another one.
+            first: surface of the parent, of `vigym.mechanism.tracks.surfaces`: `Sphere`, `Torus`,
+                `Cylinder`, `Plane`, `Ellipsoid`, `Patch`; a curve or a
+                `vigym.mechanism.tracks.sides.Point` if the other is a surface or has a tube.
+            second: surface of the child.
+            spin: whether the bodies may turn against each other about the normal. False keeps the
+                angle between a direction of each at that of the assembly: of the tangent along a
+                torus, cylinder or curve, of the first tangent of a plane or patch, of the z axis of
+                a sphere or ellipsoid along its surface, which is undefined at its poles: steps
+                that come near them fail.
+        """
+        checks.require_new_name(name, "surface joint", self.tracks, self.joints)
+        self._require_ends(f"surface joint {name!r}", parent, child)
+        new = make_surface_joint(name, (parent, child), (first, second), spin)
+        return self.tracks.add(name, new)
+
+    def _check_curve_motor(self, joint: str, model: DCMotor | None) -> None:
+        element = f"motor of joint {joint!r}"
+        if not self.tracks[joint].on_curve:
+            raise MechanismError(f"{element}: found a surface joint, expected a curve joint")
+        if model is not None:
+            raise MechanismError(f"{element} model: found {model!r}, expected None: a force [N]")
+        if joint in self._motors:
+            raise MechanismError(f"{element}: found a second motor on it, expected one")
+
+    def _require_ends(self, element: str, *ends: str) -> None:
+        for end in ends:
+            checks.require_one_of(end, self.bodies, f"{element} body", (WORLD,))
 
     def add_skate(self, name: str, body: str, position: ArrayLike, direction: ArrayLike) -> Skate:
         """Keep a point of a body from moving along a direction fixed in it (nonholonomic).

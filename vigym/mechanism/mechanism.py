@@ -121,7 +121,7 @@ class Mechanism(Constraints):
             child_rotation: of an open loop-closing joint: rotation from the parent's joint frame to
                 the child's (4,), quaternion in the world.
         """
-        checks.require_new_name(name, "joint", self.joints)
+        checks.require_new_name(name, "joint", self.joints, self.tracks)
         joints.check_joint_ends(name, parent, child, self.bodies)
         placement = JointPlacement(position, axis, axis2, child_position, child_rotation)
         parameters = JointParameters(
@@ -203,15 +203,19 @@ class Mechanism(Constraints):
         velocity limit of the joint is enforced within the effort.
 
         Args:
-            joint: name of a joint of one degree of freedom, without a motor.
+            joint: name of a joint of one degree of freedom, without a motor, or of a curve joint,
+                whose coordinate is its arc length.
             kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
             kd: [N m s/rad or N s/m], >= 0; not both are 0.
             effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
+        if joint in self.tracks:
+            self._check_curve_motor(joint, model)
+            return self._motors.add(joint, motors.make_motor(joint, kp, kd, effort, model))
         motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
-        motor = motors.make_motor(self.joints[joint], kp, kd, effort, model)
+        motor = motors.make_joint_motor(self.joints[joint], kp, kd, effort, model)
         motors.remove_velocity_note(self.notes, self.joints[joint])
         return self._motors.add(joint, motor)
 
@@ -301,7 +305,7 @@ class Mechanism(Constraints):
     @property
     def degrees_of_freedom(self) -> int:
         """Number of independent velocities at a generic assembled pose; skates and wheels apart."""
-        return self.structure.dofs
+        return self.structure.dofs - sum(track.rows for track in self.tracks.values())
 
     @property
     def redundant_constraints(self) -> int:

@@ -17,6 +17,7 @@ from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.springs import Potential, Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.loop_constraints import LoopConstraints
+from vigym.mechanism.tracks.joints import Track
 
 _VISIBLE = 1e-12  # misfits below are rounding [m, rad]
 
@@ -60,6 +61,7 @@ def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[
         "velocity_constraints": [
             _velocity_constraint(one) for one in mechanism.velocity_constraints.values()
         ],
+        "tracks": [_track(track) for track in mechanism.tracks.values()],
         "couplings": [_coupling(coupling) for coupling in mechanism.couplings.values()],
         "contacts": [_collision(collision) for collision in mechanism.collisions.values()],
         "pairs": [{"body": first, "other": second} for first, second in mechanism.pairs],
@@ -89,6 +91,7 @@ def summary(mechanism: Elements, structure: Structure | AssemblyError) -> str:
         "motors",
         "motions",
         "velocity_constraints",
+        "tracks",
         "couplings",
         "contacts",
         "pairs",
@@ -236,6 +239,10 @@ def _velocity_constraint(constraint: VelocityConstraint) -> Row:
 def _potential(potential: Potential) -> Row:
     function = getattr(potential.energy, "__name__", repr(potential.energy))
     return {"name": potential.name, "body": f"of {potential.body}", "energy": f"by {function}"}
+
+
+def _track(track: Track) -> Row:
+    return {"name": track.name, "sides": track.kind, "rows": f"{track.rows} rows"}
 
 
 def _coupling(coupling: Coupling) -> Row:

@@ -16,6 +16,7 @@ from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.parameters.quantities import GivenFactors
+from vigym.simulation.places import Places
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.coordinates import Base, Given
 from vigym.simulation.state.initial_state import InitialState
@@ -38,7 +39,7 @@ def _property_of(part: str, source: Any) -> Any:
     return _part(f"{part}.{source.fget.__name__}", source.__doc__)
 
 
-class Simulator(DynamicsQueries, AppliedForces):
+class Simulator(DynamicsQueries, AppliedForces, Places):
     """Simulation of a mechanism, or of a batch of copies of it with parameters of their own.
 
     Args:
@@ -221,7 +222,9 @@ class Simulator(DynamicsQueries, AppliedForces):
         steps = positive_integer(substeps, "substeps")
         rows = None if torques is None else self._plant.torque_rows(torques)
         self.step_unchecked(rows, targets, steps)
-        return self.status
+        status = self.status
+        self._warn_of_singular_places(status.converged)
+        return status
 
     def step_unchecked(
         self, torques: Array | None, targets: ArrayLike | None, substeps: int

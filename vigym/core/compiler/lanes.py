@@ -168,6 +168,12 @@ def cosine_sine(angle):
 
 
 @inline
+def rounded(value):
+    """Round to the nearest whole number, by adding and taking away 1.5 * 2^52."""
+    return (value + 6755399441055744.0) - 6755399441055744.0
+
+
+@inline
 def write_vector(out, first, column, a):
     """Write three columns of an (environments, columns) array."""
     write_column(out, first, column, a[0])

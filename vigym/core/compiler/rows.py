@@ -45,7 +45,8 @@ from vigym.core.compiler.simd import (
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
-ALL_FEATURES = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
+WITH_IMPOSED = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
+ALL_FEATURES = WITH_IMPOSED | {"tracks"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
 _SLOT = ir.IntType(64)
@@ -134,13 +135,16 @@ def group_data(
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
     ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
-    and a float where there is terrain, or something imposed: held wrenches, prescribed motions,
-    velocity constraints, potentials; ``batch`` is None for a single environment.
+    a float where there is terrain too, or something imposed: held wrenches, prescribed motions,
+    velocity constraints, potentials; and a complex number where curve or surface joints are.
+    ``batch`` is None for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
     present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
     if isinstance(features, types.Float):
+        present = WITH_IMPOSED
+    elif isinstance(features, types.Complex):
         present = ALL_FEATURES
     data = DataType(state.dtype if single else vectors, vectors, single, present)
 

@@ -24,7 +24,7 @@ from vigym.core.math.quaternions import (
     vector_part,
 )
 from vigym.core.math.vectors import cross, dot, mat_t_vec
-from vigym.core.model.context import joint_row
+from vigym.core.model.context import joint_row, point_spring_end, slide_row
 
 GRID = 1.5 * 2.0**-23  # of a sum: rounds what it lost so that double precision holds both
 NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square may vanish
@@ -32,7 +32,9 @@ NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square 
 
 @inline
 def translation_coordinate(d, i, j, knot):
-    """Compute the coordinate of free translation j [m]."""
+    """Compute the coordinate of free translation j [m]; of a slide it was written with its row."""
+    if d.slide_count > 0 and i >= point_spring_end(d):
+        return d.track_pose(knot, i).gaps[0]
     return dot(translation_axis(d, i, j, knot), anchor_separation(d, i, knot))
 
 
@@ -127,6 +129,8 @@ def store_all_coordinates(d, knot, mask):
     """Store the coordinates of every joint, in the lanes of the mask."""
     for joint in range(1, d.joint_count):
         store_coordinates(d, joint_row(d, joint), knot, mask)
+    for k in range(d.slide_count):
+        store_coordinates(d, slide_row(d, k), knot, mask)
 
 
 @phase
@@ -136,6 +140,8 @@ def store_force_coordinates(d, knot, mask):
         i = joint_row(d, joint)
         if d.body(i).has_forces > 0:
             store_coordinates(d, i, knot, mask)
+    for k in range(d.slide_count):
+        store_coordinates(d, slide_row(d, k), knot, mask)
 
 
 @inline

@@ -14,6 +14,7 @@ from vigym.core.compiler.lanes import (
     both,
     but_not,
     read_column,
+    rounded,
     write_column,
 )
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -27,10 +28,11 @@ from vigym.core.kernels.close_loops import (
     hold_given,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.kernels.reset import forward_kinematics, rounded, set_body_velocities
+from vigym.core.kernels.reset import forward_kinematics, set_body_velocities
 from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupling_rate_residuals, dof_rate_from_velocities
 from vigym.core.loop.elimination import largest_unreduced_pivot_of_loop
+from vigym.core.loop.tracks import assemble_places, place_tracks
 from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.fields import ORIENTATION_ROW
@@ -134,6 +136,7 @@ def close_loops_by_continuation(d, knot, arrays, first):
             break
     forward_kinematics(d, knot, positions, first)
     update_loop_anchors(d, knot)
+    place_tracks(d, knot)
     sum_joint_closures(d, knot)
     return gap
 
@@ -225,6 +228,7 @@ def assemble_group(d, arrays, outcome, first):
     save_state(d)
     knot = knot_buffer(d, 0)
     deactivate_pair_contacts(d)
+    assemble_places(d)
     write_column(outcome, first, GAP_LEFT, close_loops_by_continuation(d, knot, arrays, first))
     left, weak = find_loop_consistent_rates(d, knot, arrays.rates, arrays.given_rates, first)
     write_column(outcome, first, RATE_LEFT, left)

@@ -15,6 +15,7 @@ from vigym.core.kernels.reset import forward_kinematics, read_quaternion, unit_q
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
 from vigym.core.loop.elimination import assemble_loop_rows, clear_multipliers
+from vigym.core.loop.tracks import place_tracks
 from vigym.core.loop.velocity_rows import clear_velocity_rows
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
@@ -140,6 +141,7 @@ def close_loops(d, knot, positions, given, held, active, first):
     for _ in range(ITERATIONS):
         forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
+        place_tracks(d, knot)
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))

@@ -17,6 +17,7 @@ from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.joint.geometry import project_on_constrained_rotations, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import add_wrench, loop_constraint_wrench, subtract_loop_forces
+from vigym.core.loop.tracks import start_tracks
 from vigym.core.loop.velocity_rows import subtract_velocity_row_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
@@ -75,6 +76,7 @@ def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     add_potential_forces(d, knot2, h0 / h)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
+    start_tracks(d, knot2)
     subtract_loop_forces(d, knot2)
     subtract_velocity_row_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)

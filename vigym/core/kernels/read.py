@@ -22,9 +22,16 @@ from vigym.core.joint.geometry import (
     translation_axis,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.loop.constraints import loop_newton_increment, point_spring_length, unit_or_zero
+from vigym.core.kernels.read_tracks import read_tracks
+from vigym.core.loop.constraints import (
+    loop_newton_increment,
+    point_spring_length,
+    track_direction,
+    unit_or_zero,
+)
 from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.loop.motions import knot_motion_work
+from vigym.core.loop.tracks import start_tracks
 from vigym.core.math.quaternions import quaternion_product, vector_part
 from vigym.core.math.vectors import (
     add,
@@ -37,7 +44,13 @@ from vigym.core.math.vectors import (
     scale,
     sub,
 )
-from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, loop_end
+from vigym.core.model.context import (
+    first_point_spring,
+    joint_row,
+    knot_buffer,
+    point_spring_end,
+    slide_row,
+)
 from vigym.core.model.fields import NO_MOTOR, SKATE
 from vigym.core.solver.knot_velocity import solve_knot_velocities
 
@@ -200,6 +213,16 @@ def add_point_spring_energies(d, loop, knot, sums):
     return Energies(sums.kinetic, potential, lost, sums.work, power)
 
 
+@inline
+def add_slide_energies(d, loop, knot, sums):
+    """Add the energies of a slide."""
+    f, m = track_direction(d, loop, 0, knot)
+    shift, rotation = loop_newton_increment(d, loop, knot)
+    rate, s = dot(f, shift) + dot(m, rotation), stored_coordinate(d, loop, 0)
+    own = add_dof_energies(d, loop, d.dof(d.body(loop).first_dof), rate, s, zero_energy_sums(d))
+    return add_energies(sums, own)
+
+
 @phase
 def read_joints(d, knot, out, first, column):
     """Read coordinates and rates of all joints; returns the energies of joints and springs."""
@@ -208,8 +231,10 @@ def read_joints(d, knot, out, first, column):
         own = read_joint(d, joint_row(d, joint), knot, out, first, column)
         sums = add_energies(sums, own)
     if d.loop_count > 0:
-        for loop in range(first_point_spring(d), loop_end(d)):
+        for loop in range(first_point_spring(d), point_spring_end(d)):
             sums = add_point_spring_energies(d, loop, knot, sums)
+    for k in range(d.slide_count):
+        sums = add_slide_energies(d, slide_row(d, k), knot, sums)
     return sums
 
 
@@ -309,6 +334,8 @@ def write_group_readings(d, out, first):
     if d.potential_count > 0:
         potential = potential + sum_potential_energies(d, knot)
     gap, slip = largest_constraint_errors(d, knot)
+    if d.track_count > 0:
+        gap = maximum(gap, start_tracks(d, knot))
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)
@@ -327,7 +354,9 @@ def write_group_readings(d, out, first):
     write_column(out, first, column + READ_DEPTH, depth)
     write_column(out, first, column + READ_SLIDING, sliding)
     write_column(out, first, column + READ_LOSS, sums.power + rubbed)
-    read_efforts(d, out, first, contacts + READ_CONTACT * d.contact_count)
+    efforts = contacts + READ_CONTACT * d.contact_count
+    read_efforts(d, out, first, efforts)
+    read_tracks(d, knot, out, first, efforts + d.actuator_count)
 
 
 @entry

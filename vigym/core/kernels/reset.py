@@ -5,13 +5,14 @@ import math
 from vigym.core.body.pose import set_pose, update_derived
 from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column
+from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column, rounded
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
 from vigym.core.loop.motions import start_motions
+from vigym.core.loop.tracks import start_places
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
@@ -191,12 +192,6 @@ def count_turns_of_angles(d, positions, first):
             dof.turns = turns / (3.0 - free)
 
 
-@inline
-def rounded(value):
-    """Round to the nearest whole number, by adding and taking away 1.5 * 2^52."""
-    return (value + 6755399441055744.0) - 6755399441055744.0
-
-
 @phase
 def reset_group(d, positions, velocities, first, lanes):
     """Start the lanes afresh from joint coordinates and velocities."""
@@ -206,6 +201,7 @@ def reset_group(d, positions, velocities, first, lanes):
     set_body_velocities(d, knot, velocities, first)
     update_loop_anchors(d, knot)
     clear_history(d, velocities, first)
+    start_places(d, one)
     store_all_coordinates(d, knot, one)
     store_point_spring_lengths(d, knot, one)
     count_turns_of_angles(d, positions, first)

@@ -18,13 +18,20 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
-from vigym.core.model.context import first_point_spring, loop_end
+from vigym.core.model.context import (
+    first_point_spring,
+    loop_end,
+    point_spring_end,
+    slide_row,
+)
 from vigym.core.model.fields import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
+    COMPLIANT_SLIDE_ROW,
     ORIENTATION_ROW,
     POSITION_ROW,
+    TRACK_ROW,
 )
 
 # times the force scale: a spring whose rounding is more than 1e-8 of that is not solved
@@ -66,9 +73,34 @@ def row_vectors_in_world(d, loop, loop_row, knot):
 
 
 @inline
+def track_direction(d, loop, n, knot):
+    """Read the direction (f, m) of row n of a curve or surface joint at a knot."""
+    track = d.track_pose(knot, loop)
+    row = track.row_0
+    if n == 1:
+        row = track.row_1
+    elif n == 2:
+        row = track.row_2
+    elif n == 3:
+        row = track.row_3
+    return (row[0], row[1], row[2]), (row[3], row[4], row[5])
+
+
+@inline
+def track_gap(d, loop, n, knot):
+    """Read the residual of row n of a curve or surface joint at a knot."""
+    gaps = d.track_pose(knot, loop).gaps
+    return gaps[0] if n == 0 else (gaps[1] if n == 1 else (gaps[2] if n == 2 else gaps[3]))
+
+
+@inline
 def row_direction(d, loop, loop_row, knot):
     """Compute the direction (f, m) of a loop row at a knot [world]."""
     kind = loop_row.kind
+    if d.track_count > 0 and kind == TRACK_ROW:
+        return track_direction(d, loop, loop_row.index - d.body(loop).first_loop_row, knot)
+    if d.slide_count > 0 and kind == COMPLIANT_SLIDE_ROW:
+        return track_direction(d, loop, 0, knot)
     u, w = row_vectors_in_world(d, loop, loop_row, knot)
     o = zero3(d)
     if kind == COMPLIANT_LENGTH_ROW:
@@ -157,6 +189,9 @@ def loop_residuals(d, knot):
                 u, w = row_vectors_in_world(d, loop, loop_row, knot)
                 gap = gap + dot(u, w)
                 worst = maximum(worst, absolute(gap))
+            elif d.track_count > 0 and loop_row.kind == TRACK_ROW:
+                gap = gap + track_gap(d, loop, r - closure.first_loop_row, knot)
+                worst = maximum(worst, absolute(gap) * maximum(per_length, d.full(1.0)))
             else:
                 dof = d.dof(loop_row.dof)
                 gap = gap * dof.compliance + dof.load
@@ -185,15 +220,34 @@ def loop_rate_residuals(d, knot):
                 worst = maximum(worst, absolute(rate) * per_length)
             elif loop_row.kind == ORIENTATION_ROW:
                 worst = maximum(worst, absolute(rate))
+            elif d.track_count > 0 and loop_row.kind == TRACK_ROW:
+                worst = maximum(worst, absolute(rate) * maximum(per_length, d.full(1.0)))
             else:
                 rate = d.dof(loop_row.dof).load
             loop_row.residual = rate
     return worst
 
 
+@inline
+def write_closing_increment(d, loop, knot, closes):
+    """Write the increments along the dofs of a loop-closing joint or slide with bounded forces."""
+    closure = d.body(loop)
+    if joint_has_bounded_forces(closure):
+        shift, rotation = loop_newton_increment(d, loop, knot)
+        by_shift, by_rotation = loop_closure_correction(d, loop, knot)
+        part = d.full(closes)
+        shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
+        for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+            loop_row = d.loop_row(r)
+            if loop_row.kind > ORIENTATION_ROW:
+                f, m = row_slope(d, loop, loop_row, knot)
+                dof = d.dof(loop_row.dof)
+                dof.increment = dot(f, shift) + dot(m, rotation)
+
+
 @phase(needs="loops")
 def write_closing_increments(d, knot, closes):
-    """Write the increments along the dofs of loop-closing joints with bounded forces.
+    """Write the increments along the dofs of loop-closing joints and slides with bounded forces.
 
     Args:
         d: data of the lane group.
@@ -201,18 +255,9 @@ def write_closing_increments(d, knot, closes):
         closes: part of the motion that closes the joints of the tree which belongs to them.
     """
     for loop in range(d.first_loop, first_point_spring(d)):
-        closure = d.body(loop)
-        if joint_has_bounded_forces(closure):
-            shift, rotation = loop_newton_increment(d, loop, knot)
-            by_shift, by_rotation = loop_closure_correction(d, loop, knot)
-            part = d.full(closes)
-            shift, rotation = axpy(part, by_shift, shift), axpy(part, by_rotation, rotation)
-            for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
-                loop_row = d.loop_row(r)
-                if loop_row.kind > ORIENTATION_ROW:
-                    f, m = row_slope(d, loop, loop_row, knot)
-                    dof = d.dof(loop_row.dof)
-                    dof.increment = dot(f, shift) + dot(m, rotation)
+        write_closing_increment(d, loop, knot, closes)
+    for k in range(d.slide_count):
+        write_closing_increment(d, slide_row(d, k), knot, closes)
 
 
 @phase(needs="loops")
@@ -221,7 +266,7 @@ def update_loop_axis_and_motion(d, knot):
 
     It follows from the motion of the bodies in ``delta_position`` and ``delta_rotation``.
     """
-    for loop in range(d.first_loop, loop_end(d)):
+    for loop in range(d.first_loop, point_spring_end(d)):
         closure, pose = d.body(loop), d.pose(knot, loop)
         child = d.body(closure.child)
         pose.axis = mat_vec(d.pose(knot, closure.child).rotation, closure.child_axis)
@@ -276,7 +321,7 @@ def add_wrench(body, factor, force, torque):
 @phase(needs="loops")
 def store_point_spring_lengths(d, knot, mask):
     """Store the lengths of all springs between points, in the lanes of the mask."""
-    for loop in range(first_point_spring(d), loop_end(d)):
+    for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
         dof.sine = where(mask, point_spring_length(d, loop, knot), dof.sine)
 
@@ -304,7 +349,7 @@ def assemble_point_spring_loads(d, knot3, h, rho):
     Half of the force acts at each knot.
     """
     per_h, weight = 1.0 / h, 0.5 + 0.5 * rho
-    for loop in range(first_point_spring(d), loop_end(d)):
+    for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
         damping = weight * per_h * dof.damping
         tension, l3, l2 = point_spring_tension(d, loop, knot3)
@@ -315,7 +360,7 @@ def assemble_point_spring_loads(d, knot3, h, rho):
 @inline
 def write_point_spring_knot_slopes(d, h1):
     """Write the slopes of the dampers of springs between points over half the last step."""
-    for loop in range(first_point_spring(d), loop_end(d)):
+    for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
         dof.compliance = 0.5 * h1 * dof.damping
 
@@ -331,7 +376,7 @@ def largest_point_spring_term(d, largest):
     Returns:
         Largest term.
     """
-    for loop in range(first_point_spring(d), loop_end(d)):
+    for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
         arm = dof.sine
         bound = SPRING_TERMS * d.environment.force_scale * d.environment.length_scale

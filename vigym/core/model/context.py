@@ -9,9 +9,11 @@ from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.model.layout import KNOT_BUFFERS
 
 # features that kernels are compiled for: those of a tree that touches nothing, with loops and
-# contacts, or with terrain and what is imposed from outside as well; the type tells
+# contacts, with terrain and what is imposed from outside as well, or with curve and surface joints,
+# too; the type tells
 PLAIN_TREE, LOOPS_AND_CONTACTS = None, 1
-ALL_FEATURES = 1.0
+WITH_IMPOSED = 1.0
+ALL_FEATURES = 1.0j
 
 
 @inline
@@ -33,6 +35,18 @@ def loop_end(d):
 def first_point_spring(d):
     """Find the row of the first spring between points, behind the loop-closing joints."""
     return d.first_loop + d.joint_count - d.body_count
+
+
+@inline
+def point_spring_end(d):
+    """Find the row behind the last spring between points; slides follow, then their joints."""
+    return loop_end(d) - d.track_count - d.slide_count
+
+
+@inline
+def slide_row(d, k):
+    """Find the row of slide k."""
+    return point_spring_end(d) + k
 
 
 @inline

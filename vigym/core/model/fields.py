@@ -111,6 +111,8 @@ HEADER = Table(
     Field("wrench_count", "bodies with held wrenches, the world included", feature="imposed"),
     Field("motion_count", "prescribed motions and velocity constraints", feature="imposed"),
     Field("potential_count", "number of potentials", feature="imposed"),
+    Field("track_count", "number of curve and surface joints", feature="tracks"),
+    Field("slide_count", "number of slides along curves and patches", feature="tracks"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -121,6 +123,7 @@ HEADER = Table(
     Field("state_contacts", "start of a table in the state"),
     Field("state_wrenches", "start of a table in the state"),
     Field("state_motions", "start of a table in the state"),
+    Field("state_sides", "start of a table in the state"),
     Field("state_knots", "start of the knot buffers in the state"),
     Field("knot_size", "slots of a knot buffer"),
     Field("state_size", "slots of the state of a lane group"),
@@ -130,6 +133,7 @@ HEADER = Table(
     Field("work_schur", "start of a table in the work"),
     Field("work_contacts", "start of a table in the work"),
     Field("work_motions", "start of a table in the work"),
+    Field("work_sides", "start of a table in the work"),
     Field("work_environment", "start of a table in the work"),
     Field("factors_size", "slots of all that a factorisation writes"),
     Field("kept_state", "start in the work of two knot buffers and a state that are kept aside"),
@@ -144,6 +148,14 @@ HEADER = Table(
     Field("plan_motions", "start of a list in the plan"),
     Field("plan_terms", "start of a list in the plan"),
     Field("plan_potentials", "start of a list in the plan"),
+    Field("plan_tracks", "start of a list in the plan"),
+    Field("plan_sides", "start of a list in the plan"),
+    Field("plan_slides", "start of a list in the plan"),
+    Field("model_tracks", "start of a table in the model"),
+    Field("model_sides", "start of a table in the model"),
+    Field("model_points", "start of a table in the model"),
+    Field("model_slides", "start of a table in the model"),
+    Field("point_count", "number of coefficients of curves and surfaces"),
     kind=np.int64,
 )
 BODY_PLAN = Table(
@@ -197,6 +209,32 @@ POTENTIAL_PLAN = Table(
     Field("function", "address of the compiled function"),
     kind=np.int64,
 )
+TRACK_PLAN = Table(
+    Field("loop", "row of the joint in the tables of bodies"),
+    Field(
+        "row_count",
+        "of surfaces 1, with a locked turn 2, an axis 3; of a curve 2, an axis 4",
+    ),
+    Field("on_curve", "whether a point stays on a curve"),
+    kind=np.int64,
+)
+SIDE_PLAN = Table(
+    Field("body", "row of the body"),
+    Field("kind", "POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE or PATCH_SIDE"),
+    Field("dimensions", "number of its parameters: 0 of a point, 1 of a curve, 2 of a surface"),
+    Field("first_point", "first of its coefficients"),
+    Field("pieces", "number of pieces of a curve"),
+    Field("degree", "degree of a curve, or of a patch along its first parameter"),
+    Field("second_degree", "degree of a patch along its second parameter"),
+    Field("closed", "whether a curve is closed"),
+    kind=np.int64,
+)
+SLIDE_PLAN = Table(
+    Field("loop", "row of the slide in the tables of bodies"),
+    Field("track", "curve or surface joint"),
+    Field("parameter", "which of its parameters: two of side a, two of side b"),
+    kind=np.int64,
+)
 LOOP_ROW_PLAN = Table(
     Field("kind", "COUPLED_, POSITION_, ORIENTATION_, COMPLIANT_... or another ..._ROW"),
     Field("owner", "row of the loop; of a coupling the body of its first dof; or the contact"),
@@ -231,19 +269,23 @@ CONTACT_PLAN = Table(
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# a coupling of two dofs; rigid rows of a loop; rows of a loop that yield; one of three rows of
-# a contact; a dof with a prescribed motion; a constraint of velocities of bodies
+# a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop or
+# slide that yield; one of three rows of a contact; a dof with a prescribed motion; a constraint of
+# velocities of bodies
 (
     COUPLED_ROW,
+    TRACK_ROW,
     POSITION_ROW,
     ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_LENGTH_ROW,
+    COMPLIANT_SLIDE_ROW,
     CONTACT_ROW,
     PRESCRIBED_ROW,
     VELOCITY_ROW,
-) = range(9)
+) = range(11)
+POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE, PATCH_SIDE = range(6)
 # a ball (without radius: a point); a rim's lowest point and those a quarter turn on; of two bodies:
 # a ball, the nearest point of a segment and both its ends with a rounded box; nonholonomic
 # constraints. Their order counts: up to RIM_CONTACT a contact with the ground is where the body is
@@ -321,6 +363,26 @@ TERM_MODEL = Table(
     Field("angular", "weight of the angular velocity", "row/rad, frame", 3),
     Field("push", "force of the row's unit multiplier", "1 or 1/m, frame", 3),
     Field("push_torque", "torque of the row's unit multiplier", "m or 1, frame", 3),
+)
+TRACK_MODEL = Table(
+    Field("offset", "distance that both sides keep", "m"),
+    Field("sense", "1 or -1: the side of surface a on which the other one is", "1"),
+    Field("track_axis", "direction in body b along curve or normal", "body b", 3),
+    Field("locked_cosine", "cosine of the angle about the normal, where it is locked", "1"),
+    Field("locked_sine", "its sine", "1"),
+)
+SIDE_MODEL = Table(
+    Field("origin", "origin of the curve or surface, from the centre of mass", "m, body", 3),
+    Field("frame", "its axes in the body, as a rotation matrix", "1", 9),
+    Field("sizes", "radius and rise per rad of a helix; semi-axes of an ellipsoid", "m", 3),
+    Field("start_place", "parameters at the assembly pose", "1, rad or m", 3),
+    Field("longest_change", "largest change of a parameter in an iteration", "1, rad or m"),
+)
+POINT_MODEL = Table(
+    Field("coefficient", "of a polynomial; then lengths of a curve up to its pieces", "m", 3),
+)
+SLIDE_MODEL = Table(
+    Field("per_parameter", "coordinate of a patch per unit of the parameter", "m"),
 )
 CONTACT_MODEL = Table(
     Field("point", "point in the body, from its centre of mass", "m, body", 3),
@@ -400,6 +462,9 @@ MOTION_STATE = Table(
     ),
     Field("value_rate", "its rate", "m/s or rad/s"),
 )
+SIDE_STATE = Table(
+    Field("place", "parameters at the present knot", "1, rad or m", 3),
+)
 POSE_STATE = Table(
     Field("position", "centre of mass", "m, world", 3),
     Field("orientation", "unit quaternion (w, x, y, z), body to world", "1", 4),
@@ -411,6 +476,20 @@ POSE_STATE = Table(
     Field("angular_velocity", "half-step angular velocity that led to this knot", "rad/s, body", 3),
     Field("cosine", "scalar part of the quaternion of the step that led to this knot", "1"),
 )
+
+# a curve or surface joint or a slide has no pose: its row in a knot buffer, as wide, holds other
+# numbers; the anchor is in its place
+TRACK_STATE = Table(
+    Field("row_0", "direction of row 0: force, moment about the anchor", "1 or 1/m, world", 6),
+    Field("row_1", "direction of row 1", "1 or 1/m, world", 6),
+    Field("gaps", "residuals of the rows; coordinate of a slide", "m or 1", 4),
+    Field("track_anchor", "anchor of the joint", "m, world", 3),
+    Field("row_2", "direction of row 2", "1 or 1/m, world", 6),
+    Field("row_3", "direction of row 3", "1 or 1/m, world", 6),
+    Field("determinant", "of the equations of the place; 0 where it is not found", "any"),
+)
+assert TRACK_STATE.width == POSE_STATE.width
+assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
@@ -470,6 +549,9 @@ MOTION_WORK = Table(
     Field("end_rate", "rate there", "m/s or rad/s"),
     Field("goal", "coordinate that the step in hand has to reach", "m or rad"),
     Field("goal_rate", "rate there", "m/s or rad/s"),
+)
+SIDE_WORK = Table(
+    Field("next_place", "parameters at the present guess of knot 3", "1, rad or m", 3),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),
@@ -569,12 +651,17 @@ BLOCK_STARTS = {
     "model_loop_rows": ("model", "model_loop_rows"),
     "model_contacts": ("model", "model_contacts"),
     "model_terms": ("model", "model_terms"),
+    "model_tracks": ("model", "model_tracks"),
+    "model_sides": ("model", "model_sides"),
+    "model_points": ("model", "model_points"),
+    "model_slides": ("model", "model_slides"),
     "state_environment": ("state", None),
     "state_dofs": ("state", "state_dofs"),
     "state_loop_rows": ("state", "state_loop_rows"),
     "state_contacts": ("state", "state_contacts"),
     "state_wrenches": ("state", "state_wrenches"),
     "state_motions": ("state", "state_motions"),
+    "state_sides": ("state", "state_sides"),
     "state_knots": ("state", "state_knots"),
     "work_bodies": ("work", None),
     "work_dofs": ("work", "work_dofs"),
@@ -583,6 +670,7 @@ BLOCK_STARTS = {
     "work_schur": ("work", "work_schur"),
     "work_contacts": ("work", "work_contacts"),
     "work_motions": ("work", "work_motions"),
+    "work_sides": ("work", "work_sides"),
     "work_environment": ("work", "work_environment"),
     "kept_bodies": ("work", "factors_size"),
 }
@@ -667,6 +755,16 @@ ROW_KINDS = {
     ),
     "term": RowKind(plan=Part(TERM_PLAN, "plan_terms"), model=Part(TERM_MODEL, "model_terms")),
     "potential": RowKind(plan=Part(POTENTIAL_PLAN, "plan_potentials")),
+    "track": RowKind(plan=Part(TRACK_PLAN, "plan_tracks"), model=Part(TRACK_MODEL, "model_tracks")),
+    "side": RowKind(
+        plan=Part(SIDE_PLAN, "plan_sides"),
+        model=Part(SIDE_MODEL, "model_sides"),
+        state=Part(SIDE_STATE, "state_sides"),
+        work=Part(SIDE_WORK, "work_sides"),
+    ),
+    "slide": RowKind(plan=Part(SLIDE_PLAN, "plan_slides"), model=Part(SLIDE_MODEL, "model_slides")),
+    "point": RowKind(model=Part(POINT_MODEL, "model_points")),
+    "track_pose": RowKind(buffered=True, state=Part(TRACK_STATE, "state_knots")),
     "actuator": RowKind(plan=Part(ACTUATOR_PLAN, "plan_actuators")),
     "motor": RowKind(plan=Part(ACTUATOR_PLAN, "plan_motors")),
     "active_joint": RowKind(plan=Part(ACTIVE_JOINT_PLAN, "plan_active_joints")),

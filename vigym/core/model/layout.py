@@ -24,9 +24,15 @@ from vigym.core.model.fields import (
     LOOP_ROW_WORK,
     MOTION_STATE,
     MOTION_WORK,
+    POINT_MODEL,
     POSE_STATE,
     SCHUR_WORK,
+    SIDE_MODEL,
+    SIDE_STATE,
+    SIDE_WORK,
+    SLIDE_MODEL,
     TERM_MODEL,
+    TRACK_MODEL,
     WRENCH_STATE,
     Table,
 )
@@ -52,6 +58,10 @@ class Model(NamedTuple):
         contacts: (n_contacts,) of CONTACT_MODEL.
         terms: (n_terms,) of TERM_MODEL.
         body_rows: (n_bodies,) row of each body of the mechanism.
+        tracks: (n_tracks,) of TRACK_MODEL: curve and surface joints.
+        sides: (2 n_tracks,) of SIDE_MODEL.
+        points: (n_points,) of POINT_MODEL.
+        slides: (n_slides,) of SLIDE_MODEL.
     """
 
     plan: np.ndarray
@@ -62,6 +72,10 @@ class Model(NamedTuple):
     contacts: np.ndarray
     terms: np.ndarray
     body_rows: np.ndarray
+    tracks: np.ndarray = TRACK_MODEL.rows(0)
+    sides: np.ndarray = SIDE_MODEL.rows(0)
+    points: np.ndarray = POINT_MODEL.rows(0)
+    slides: np.ndarray = SLIDE_MODEL.rows(0)
 
 
 def header_of(plan: np.ndarray) -> np.void:
@@ -94,8 +108,11 @@ def _count_slots(h: np.void, single: bool) -> dict[str, int]:
     slots = {
         name: padded_row_count(max(int(count), 1), single) * lanes for name, count in counts.items()
     }
-    slots["wrenches"] = padded_row_count(int(h["wrench_count"]), single) * lanes
-    slots["motions"] = padded_row_count(int(h["motion_count"]), single) * lanes
+    more = {"wrenches": h["wrench_count"], "motions": h["motion_count"]}
+    more |= {"tracks": h["track_count"], "sides": 2 * h["track_count"], "points": h["point_count"]}
+    more |= {"slides": h["slide_count"]}
+    for name, count in more.items():
+        slots[name] = padded_row_count(int(count), single) * lanes
     return slots
 
 
@@ -111,13 +128,18 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     h["model_dofs"] = h["model_bodies"] + slots["bodies"] * BODY_MODEL.width
     h["model_loop_rows"] = h["model_dofs"] + slots["dofs"] * DOF_MODEL.width
     h["model_contacts"] = h["model_loop_rows"] + slots["loop_rows"] * LOOP_ROW_MODEL.width
-    h["model_terms"] = h["model_contacts"] + slots["contacts"] * CONTACT_MODEL.width
+    h["model_tracks"] = h["model_contacts"] + slots["contacts"] * CONTACT_MODEL.width
+    h["model_sides"] = h["model_tracks"] + slots["tracks"] * TRACK_MODEL.width
+    h["model_points"] = h["model_sides"] + slots["sides"] * SIDE_MODEL.width
+    h["model_slides"] = h["model_points"] + slots["points"] * POINT_MODEL.width
+    h["model_terms"] = h["model_slides"] + slots["slides"] * SLIDE_MODEL.width
     h["state_dofs"] = ENVIRONMENT_STATE.width * LANES
     h["state_loop_rows"] = h["state_dofs"] + slots["dofs"] * DOF_STATE.width
     h["state_contacts"] = h["state_loop_rows"] + slots["loop_rows"] * LOOP_ROW_STATE.width
     h["state_wrenches"] = h["state_contacts"] + slots["contacts"] * CONTACT_STATE.width
     h["state_motions"] = h["state_wrenches"] + slots["wrenches"] * WRENCH_STATE.width
-    h["state_knots"] = h["state_motions"] + slots["motions"] * MOTION_STATE.width
+    h["state_sides"] = h["state_motions"] + slots["motions"] * MOTION_STATE.width
+    h["state_knots"] = h["state_sides"] + slots["sides"] * SIDE_STATE.width
     h["knot_size"] = slots["bodies"] * POSE_STATE.width
     h["state_size"] = h["state_knots"] + KNOT_BUFFERS * h["knot_size"]
     h["work_dofs"] = slots["bodies"] * BODY_WORK.width
@@ -127,7 +149,8 @@ def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     h["factors_size"] = h["work_schur"] + slots["schur"] * SCHUR_WORK.width
     h["work_contacts"] = 2 * h["factors_size"]  # once more the same, to keep factors aside
     h["work_motions"] = h["work_contacts"] + slots["contacts"] * CONTACT_WORK.width
-    h["work_environment"] = h["work_motions"] + slots["motions"] * MOTION_WORK.width
+    h["work_sides"] = h["work_motions"] + slots["motions"] * MOTION_WORK.width
+    h["work_environment"] = h["work_sides"] + slots["sides"] * SIDE_WORK.width
     h["kept_state"] = h["work_environment"] + ENVIRONMENT_WORK.width * LANES
     h["work_size"] = h["kept_state"] + 2 * h["knot_size"] + h["state_size"]
     return plan
@@ -164,8 +187,16 @@ def model_table(model: Model, single: bool) -> np.ndarray:
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:
         parts.append(spread_over_lanes(table.numbers(rows if len(rows) else table.rows(1)), single))
-    if len(model.terms):
-        parts.append(spread_over_lanes(TERM_MODEL.numbers(model.terms), single))
+    optional = (
+        (TRACK_MODEL, model.tracks),
+        (SIDE_MODEL, model.sides),
+        (POINT_MODEL, model.points),
+        (SLIDE_MODEL, model.slides),
+        (TERM_MODEL, model.terms),
+    )
+    for table, rows in optional:
+        if len(rows):
+            parts.append(spread_over_lanes(table.numbers(rows), single))
     laid_out = aligned_zeros(sum(part.size for part in parts))
     laid_out[:] = np.concatenate(parts)
     return laid_out

@@ -16,6 +16,7 @@ from vigym.core.model.fields import (
     MOTION_PLAN,
     MOTION_STATE,
     POSE_STATE,
+    SIDE_STATE,
     WRENCH_STATE,
     Table,
 )
@@ -46,6 +47,7 @@ class _Tables(NamedTuple):
     contacts: np.ndarray
     wrenches: np.ndarray
     motions: np.ndarray
+    sides: np.ndarray
     knots: np.ndarray
 
 
@@ -66,7 +68,8 @@ def _view_tables(plan: np.ndarray, state: np.ndarray) -> _Tables:
         loop_rows=view(LOOP_ROW_STATE, h["state_loop_rows"], h["state_contacts"]),
         contacts=view(CONTACT_STATE, h["state_contacts"], h["state_wrenches"]),
         wrenches=view(WRENCH_STATE, h["state_wrenches"], h["state_motions"]),
-        motions=view(MOTION_STATE, h["state_motions"], h["state_knots"]),
+        motions=view(MOTION_STATE, h["state_motions"], h["state_sides"]),
+        sides=view(SIDE_STATE, h["state_sides"], h["state_knots"]),
         knots=knots.reshape(groups, KNOT_BUFFERS, -1, POSE_STATE.width, LANES),
     )
 
@@ -82,6 +85,7 @@ def _widths(plan: np.ndarray) -> list[int]:
         int(h["contact_count"]) * CONTACT_STATE.width,
         int(h["wrench_count"]) * WRENCH_STATE.width,
         int(h["motion_count"]) * MOTION_STATE.width,
+        2 * int(h["track_count"]) * SIDE_STATE.width,
         bodies * len(PRESENT),
         *[bodies * len(BEFORE)] * (KNOT_BUFFERS - 1),
     ]
@@ -121,6 +125,7 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
         _read(tables.contacts, single, count)[:, : h["contact_count"]],
         _read(tables.wrenches, single, count)[:, : h["wrench_count"]],
         _read(tables.motions, single, count)[:, : h["motion_count"]],
+        _read(tables.sides, single, count)[:, : 2 * h["track_count"]],
         _read(tables.knots[groups, present], single, count)[:, bodies, PRESENT],
     ]
     for back in range(1, KNOT_BUFFERS):
@@ -133,7 +138,7 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     """Write packed rows to a state; `update_derived` has to follow."""
     tables, count = _view_tables(plan, state), len(values)
     parts = np.split(values, np.cumsum(_widths(plan)), axis=1)[:-1]  # callers may add columns
-    scalars, dofs, loop_rows, contacts, wrenches, motions, present, *before = parts
+    scalars, dofs, loop_rows, contacts, wrenches, motions, sides, present, *before = parts
     tables.environment[:, 0, SCALARS] = 0.0
     _write(tables.environment, False, scalars[:, None], 0, list(range(SCALARS)))
     for blocks, part in (
@@ -142,6 +147,7 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
         (tables.contacts, contacts),
         (tables.wrenches, wrenches),
         (tables.motions, motions),
+        (tables.sides, sides),
     ):
         width = blocks.shape[2]
         rows = part.reshape(count, part.shape[1] // width, width)
@@ -201,7 +207,7 @@ def wrench_columns(plan: np.ndarray) -> slice:
 
 def packed_orientations(plan: np.ndarray, values: np.ndarray) -> np.ndarray:
     """View the orientations (environments, bodies, 4) in packed rows."""
-    start, stop = np.cumsum(_widths(plan))[5:7]
+    start, stop = np.cumsum(_widths(plan))[6:8]
     bodies = int(header_of(plan)["body_count"]) - 1
     poses = values[:, start:stop].reshape(len(values), bodies, len(PRESENT))
     return poses[:, :, ORIENTATION]

@@ -23,8 +23,9 @@ from vigym.core.joint.coordinates import (
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
+from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, select3, select4
-from vigym.core.model.context import first_point_spring, loop_end
+from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.fields import NO_MOTOR
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
@@ -191,7 +192,7 @@ def account(d, knot2, knot3, h, rho, mask):
         absolute_work = absolute_work + size
         saturated = maximum(saturated, full)
     if d.loop_count > 0:
-        for loop in range(first_point_spring(d), loop_end(d)):
+        for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
     if d.contact_count > 0:
         lost = lost + account_contacts(d, knot2, knot3, h, mask)
@@ -206,4 +207,5 @@ def account(d, knot2, knot3, h, rho, mask):
     add_energies(d, dissipated, given, size, mask)
     store_wrenches(d, knot2, rho, mask)
     store_motions(d, mask)
+    store_places(d, knot3, mask)
     return both(mask, saturated)

@@ -40,6 +40,7 @@ from vigym.core.loop.elimination import (
     restore_accepted_multipliers,
 )
 from vigym.core.loop.motions import motion_rate_residuals
+from vigym.core.loop.tracks import start_tracks
 from vigym.core.math.vectors import (
     add,
     cross,
@@ -143,6 +144,7 @@ def start_knot_solve(d, knot, h1):
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
     sum_joint_closures(d, knot)
+    start_tracks(d, knot)
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, half)

@@ -62,6 +62,7 @@ from vigym.core.loop.couplings import coupling_residuals
 from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, clear_multipliers
 from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
+from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.ldu import (
     factorise,
@@ -72,6 +73,7 @@ from vigym.core.solver.ldu import (
 )
 
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
+JUMPED = 1e6  # gap that stands for a place of touch that jumped: the step does not converge
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
 OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
 
@@ -238,6 +240,7 @@ def start_step(d, step, lanes, damped):
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
+        start_tracks(d, step.knot2)
     environment = d.environment
     moment = largest_point_spring_term(d, largest_damping_term(d, step.h))
     largest = maximum(max_over_body_lanes(largest, o), moment / environment.length_scale)
@@ -260,6 +263,9 @@ def assemble_iterate_forces(d, step, iteration):
     """
     per_h = 1.0 / step.h
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
+    if d.track_count > 0:
+        place_tracks(d, step.knot3)
+        gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
     if d.active_joint_count > 0:
         nonsmooth = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:

@@ -15,7 +15,7 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.coordinates import dof_rate_over_step
 from vigym.core.math.vectors import add, dot, mat_vec
-from vigym.core.model.context import joint_row
+from vigym.core.model.context import joint_row, slide_row
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.accounting import contact_power
 
@@ -63,6 +63,19 @@ def kinetic_energy(d, knot):
 
 
 @inline
+def largest_power(d, i, step):
+    """Bound the power of torques and motors of joint i in a step [W]."""
+    power, body = d.full(0.0), d.body(i)
+    for j in range(body.translation_count + body.rotation_count):
+        dof = d.dof(body.first_dof + j)
+        rate, _, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
+        motor, _, _ = dof.converged_forces
+        force = absolute(motor) + absolute(dof.applied_torque)
+        power = power + force * absolute(rate)
+    return power
+
+
+@inline
 def largest_work(d, step):
     """Bound the work of gravity, torques and motors between the middles of two steps [J]."""
     work, g = d.full(0.0), d.environment.gravity
@@ -71,14 +84,9 @@ def largest_work(d, step):
         v = add(d.pose(step.knot2, i).velocity, d.pose(step.knot3, i).velocity)
         work = work + 0.5 * d.body(i).mass * absolute(dot(g, v))
     for joint in range(1, d.joint_count):
-        i = joint_row(d, joint)
-        body = d.body(i)
-        for j in range(body.translation_count + body.rotation_count):
-            dof = d.dof(body.first_dof + j)
-            rate, _, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
-            motor, _, _ = dof.converged_forces
-            force = absolute(motor) + absolute(dof.applied_torque)
-            work = work + force * absolute(rate)
+        work = work + largest_power(d, joint_row(d, joint), step)
+    for k in range(d.slide_count):
+        work = work + largest_power(d, slide_row(d, k), step)
     return h * work
 
 

@@ -25,6 +25,8 @@ from vigym.mechanism.elements.joints import FLOATING_SUFFIX, Joint, floating_joi
 from vigym.mechanism.elements.motors import Motion, Motor
 from vigym.mechanism.elements.shapes import Shape
 from vigym.mechanism.elements.springs import Potential, Spring
+from vigym.mechanism.tracks.joints import Track
+from vigym.mechanism.tracks.slides import Coordinate
 
 Element = TypeVar("Element")
 Self = TypeVar("Self", bound="Elements")
@@ -186,6 +188,7 @@ class Elements(checks.ReadOnly):
         self.motions: Collection[Motion] = Collection()
         self.velocity_constraints: Collection[VelocityConstraint] = Collection()
         self.potentials: Collection[Potential] = Collection()
+        self.tracks: Collection[Track] = Collection()
         self.collisions: Collection[Collision] = Collection()
         self.skates: Collection[Skate] = Collection()
         self.wheels: Collection[Wheel] = Collection()
@@ -237,14 +240,28 @@ class Elements(checks.ReadOnly):
 
     @property
     def motors(self) -> Mapping[str, Motor]:
-        """Motors by the name of their joint, in the order of targets: of `ordered_joints`."""
-        joints = [*self._explicit_tree_joints, *self.closing_joints]
-        return {j.name: self._motors[j.name] for j in joints if j.name in self._motors}
+        """Motors by the name of their joint, in the order of the targets.
+
+        That of `ordered_joints`, then of curve joints.
+        """
+        joints = [joint.name for joint in (*self._explicit_tree_joints, *self.closing_joints)]
+        return {
+            name: self._motors[name] for name in (*joints, *self.tracks) if name in self._motors
+        }
 
     @property
     def motor_names(self) -> list[str]:
         """Names of the joints with a motor, in the order of the targets."""
         return list(self.motors)
+
+    @property
+    def slides(self) -> list[tuple[Track, Coordinate]]:
+        """Coordinates of curve and surface joints along which forces act, with their joints."""
+        return [
+            (track, coordinate)
+            for name, track in self.tracks.items()
+            for coordinate in track.coordinates(name in self._motors)
+        ]
 
     @property
     def pair_contacts(self) -> list[PairContact]:
@@ -284,7 +301,10 @@ class Elements(checks.ReadOnly):
         """Whether anything touches, or sets forces on joints within bounds."""
         touching = self.contact_names or self.skates or self.wheels or self._motors
         joints = self.joints.values()
-        return bool(touching) or any(j.limits is not None or j.friction > 0 for j in joints)
+        bounded = any(slide.has_limits or slide.forces.friction > 0 for _, slide in self.slides)
+        return (
+            bool(touching) or bounded or any(j.limits is not None or j.friction > 0 for j in joints)
+        )
 
     @property
     def _explicit_tree_joints(self) -> list[Joint]:

@@ -70,7 +70,7 @@ class Motor:
     """Controller and drive of a joint of one degree of freedom, solved within the step.
 
     Attributes:
-        joint: name of the joint.
+        joint: name of the joint, or of a curve joint.
         kp: [N m/rad or N/m], without unit with a model; 0: the target is a rate.
         kd: [N m s/rad or N s/m], with a model [s/rad].
         effort: largest force [N or N m]; may be inf.
@@ -85,14 +85,22 @@ class Motor:
     model: DCMotor | None = None
 
 
-def make_motor(
+def make_joint_motor(
     joint: Joint, kp: float, kd: float, effort: float | None, model: DCMotor | None
 ) -> Motor:
     """Return a checked Motor of a joint; arguments as in `Mechanism.add_motor`."""
-    element = f"motor of joint {joint.name!r}"
     if joint.dofs != 1:
         found = f"a {joint.type} joint of {joint.dofs} degrees of freedom"
+        element = f"motor of joint {joint.name!r}"
         raise MechanismError(f"{element}: found {found}, expected one degree of freedom")
+    return make_motor(joint.name, kp, kd, joint.effort if effort is None else effort, model)
+
+
+def make_motor(
+    joint: str, kp: float, kd: float, effort: float | None, model: DCMotor | None
+) -> Motor:
+    """Return a checked Motor of the joint of this name; arguments as in `Mechanism.add_motor`."""
+    element = f"motor of joint {joint!r}"
     kp = checks.require_number(kp, f"{element} kp", 0.0)
     kd = checks.require_number(kd, f"{element} kd", 0.0)
     if kp == 0.0 and kd == 0.0:
@@ -103,18 +111,12 @@ def make_motor(
         raise MechanismError(
             f"{element}: found kp 0 with a model, expected > 0: its target is a position"
         )
-    if effort is None and joint.effort is None:
+    if effort is None:
         raise MechanismError(
             f"{element} effort: found None here and at the joint, expected a number >= 0 or inf"
         )
-    limit = joint.effort if effort is None else effort
-    return Motor(
-        joint.name,
-        kp,
-        kd,
-        checks.require_number(limit, f"{element} effort", 0.0, infinite=True),
-        model,
-    )
+    limit = checks.require_number(effort, f"{element} effort", 0.0, infinite=True)
+    return Motor(joint, kp, kd, limit, model)
 
 
 @dataclass(frozen=True, eq=False)

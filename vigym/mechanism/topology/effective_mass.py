@@ -81,6 +81,11 @@ class Mobility:
             raise self.singular_mass_error(masses, inertias)
         return inverse
 
+    @property
+    def inverse_inertia(self) -> Array:
+        """Rates of all degrees of freedom after a unit impulse along each (dofs, dofs)."""
+        return self._inverse
+
     def mass_matrix(self, masses: Array, inertias: Array) -> Array:
         """Return the mass matrix of the open tree (dofs, dofs); arguments as of `inverse`."""
         v = self._linear

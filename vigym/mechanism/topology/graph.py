@@ -29,7 +29,7 @@ def spanning_tree(mechanism: Elements) -> list[tuple[Joint, str]]:
 
 
 def tree_joints_on_loops(mechanism: Elements) -> set[str]:
-    """Return the names of the tree's joints that lie on a loop."""
+    """Return the names of the tree's joints on a loop, or between curves or surfaces that touch."""
     carriers = {joint.child: joint for joint in mechanism.tree_joints}
 
     def path_to_world(body: str) -> set[str]:
@@ -39,9 +39,9 @@ def tree_joints_on_loops(mechanism: Elements) -> set[str]:
             body = carriers[body].parent
         return names
 
-    closing = mechanism.closing_joints
-    loops = [path_to_world(joint.parent) ^ path_to_world(joint.child) for joint in closing]
-    return set().union(*loops)
+    ends = [(joint.parent, joint.child) for joint in mechanism.closing_joints]
+    ends += [(track.a, track.b) for track in mechanism.tracks.values()]
+    return set().union(*(path_to_world(a) ^ path_to_world(b) for a, b in ends))
 
 
 def check_joint_closes_loop(joint: Joint, index: Index) -> bool:

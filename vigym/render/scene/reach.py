@@ -74,7 +74,12 @@ def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
     for joint, child in reversed(spanning_tree(mech)):
         extents[child] = _extent(joint, outlines[child], extents)
     roots = outlines[WORLD].joints
-    followed = [joint for joint in roots if _travels_far(joint, extents[joint.child])]
+    tied = _tied_by_tracks(mech)
+    followed = [
+        joint
+        for joint in roots
+        if joint.child not in tied and _travels_far(joint, extents[joint.child])
+    ]
     balls = [] if followed else _point_balls(outlines[WORLD], [np.zeros(3)])
     limbs = np.zeros((0, 3))
     if mech.closing_joints:  # loops keep a linkage far closer together than its tree alone
@@ -98,6 +103,17 @@ def find_reach(mech: Mechanism, visuals: list[Visual]) -> Reach:
         limbs,
         _shared_hinge_axis(mech),
     )
+
+
+def _tied_by_tracks(mech: Mechanism) -> set[str]:
+    """Return the bodies that joints, curves and surfaces tie to the world: they stay near it."""
+    pairs = [(joint.parent, joint.child) for joint in mech.joints.values()]
+    pairs = [*pairs, *((track.a, track.b) for track in mech.tracks.values())]
+    tied, size = {WORLD}, 0
+    while mech.tracks and size < len(tied):
+        size = len(tied)
+        tied.update(name for pair in pairs if tied & {*pair} for name in pair)
+    return tied - {WORLD}
 
 
 def _outlines(mech: Mechanism, visuals: list[Visual]) -> Outlines:

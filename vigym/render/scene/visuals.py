@@ -13,6 +13,7 @@ from vigym.mechanism.elements.ground.terrain import Terrain
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.shapes import Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
+from vigym.render.scene.sides import side_surface, sides_of
 from vigym.render.scene.surfaces import Surface, box, capsule, height_field, surface_of
 from vigym.spatial import quaternion_from_z, rotation_matrix
 
@@ -65,7 +66,9 @@ def build_visuals(mech: Mechanism) -> list[Visual]:
     bodies = list(mech.bodies.values())
     anchors = {body.name: _anchors(mech, body) for body in bodies}
     link = _typical_link(bodies, list(anchors.values()))
-    visuals = _from_shapes(len(bodies), mech.world_shapes) or _mounts(mech, link)
+    visuals = _from_shapes(len(bodies), mech.world_shapes) or (
+        _mounts(mech, link) + _from_sides(mech, WORLD, len(bodies), link, MOUNT)
+    )
     for index, body in enumerate(bodies):
         collisions = [one for one in mech.collisions.values() if one.body == body.name]
         shapes = [shape for shape in map(_collision_shape, collisions) if shape is not None]
@@ -73,6 +76,8 @@ def build_visuals(mech: Mechanism) -> list[Visual]:
             visuals += _from_shapes(index, body.shapes)
         elif shapes:
             visuals += _from_shapes(index, shapes, PALETTE[index % len(PALETTE)])
+        elif sides_of(mech, body.name):
+            visuals += _from_sides(mech, body.name, index, link, PALETTE[index % len(PALETTE)])
         elif anchors[body.name].any():
             visuals += _stick_figure(index, anchors[body.name], link)
         else:
@@ -118,6 +123,14 @@ def _from_shapes(index: int, shapes: Iterable[Shape], colour: Array | None = Non
         position, orientation = np.asarray(shape.position), np.asarray(shape.orientation)
         visuals.append(_visual(index, surface_of(shape), position, orientation, rgba))
     return visuals
+
+
+def _from_sides(mech: Mechanism, body: str, index: int, link: float, colour: Array) -> list[Visual]:
+    """Return the sides of curve and surface joints of a body as visuals."""
+    return [
+        _visual(index, side_surface(side, link), np.zeros(3), NO_ROTATION, colour)
+        for side in sides_of(mech, body)
+    ]
 
 
 def _anchors(mech: Mechanism, body: Body) -> Array:

@@ -29,6 +29,7 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
+from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -46,8 +47,9 @@ class Rows:
         order: joints of the tree, depth-first.
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
-        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME".
-        dof: first degree of freedom of each joint and point spring.
+        loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", slides
+            as "slide NAME", curve and surface joints as "track NAME".
+        dof: first degree of freedom of each joint, point spring and slide.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
             loops alone.
@@ -58,8 +60,11 @@ class Rows:
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
         joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
         names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
-        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * len(springs)])
-        self.dof_count = sum(joint.dofs for joint in joints) + len(springs)
+        names += [f"slide {slide.name}" for _, slide in mechanism.slides]
+        ones = len(springs) + len(mechanism.slides)
+        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * ones])
+        self.dof_count = sum(joint.dofs for joint in joints) + ones
+        names += [f"track {name}" for name in mechanism.tracks]
         self.first_loop = -(-len(self.body) // LANES) * LANES
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
@@ -146,6 +151,10 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row = plan[rows.loop[f"spring {spring.name}"]]
         row["parent"], row["child"] = rows.body[spring.a], rows.body[spring.b]
         row["first_dof"] = rows.dof[f"spring {spring.name}"]
+    for track in mechanism.tracks.values():
+        row = plan[rows.loop[f"track {track.name}"]]
+        row["parent"], row["child"] = rows.body[track.a], rows.body[track.b]
+    set_slide_plans(plan, mechanism, rows.body, rows.loop, rows.dof)
     _add_loop_rows(plan, len(rows.body), loops)
     return plan
 
@@ -186,6 +195,21 @@ def _actuator_rows(joints: list[Joint], rows: Rows) -> list[tuple[int, int, int]
     ]
 
 
+def _motor_rows(mechanism: Mechanism, rows: Rows) -> list[tuple[int, int, int]]:
+    """Return the rows of ACTUATOR_PLAN of all motors, those along curves last."""
+    driven = [joint for joint in mechanism.ordered_joints if joint.name in mechanism.motors]
+    found = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
+    slides = [f"slide {name}" for name in mechanism.motors if name in mechanism.tracks]
+    return [*found, *((rows.loop[name], 0, rows.dof[name]) for name in slides)]
+
+
+def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
+    """Fill in the numbers of the terrain's grid points in the header."""
+    if mechanism.ground is not None and mechanism.ground.terrain is not None:
+        _, columns, rows = mechanism.ground.terrain.heights.shape
+        header["terrain_columns"], header["terrain_rows"] = columns, rows
+
+
 def build_plan(
     mechanism: Mechanism, rows: Rows, loops: Loops, lists: dict[str, np.ndarray]
 ) -> np.ndarray:
@@ -200,8 +224,8 @@ def build_plan(
     joints = _joint_rows(mechanism, rows, loops)
     ordered = mechanism.ordered_joints
     active = [rows.of(joint) for joint in ordered if is_active(mechanism, joint)]
-    driven = [joint for joint in ordered if joint.name in mechanism.motors]
-    motors = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
+    active += [rows.loop[f"slide {slide.name}"] for _, slide in mechanism.slides]
+    motors = _motor_rows(mechanism, rows)
     actuators = _actuator_rows(ordered, rows)
     plan = _join_lists(
         joints,
@@ -212,6 +236,7 @@ def build_plan(
             "plan_fill_ins": loops.fill_in_plan,
             "plan_motors": np.array(motors, ACTUATOR_PLAN.dtype),
             "plan_terrain": terrain_numbers(mechanism),
+            **track_plans(mechanism, rows.body, rows.loop),
             **lists,
         },
     )
@@ -221,9 +246,8 @@ def build_plan(
     header["velocity_count"] = len(mechanism.velocity_names)
     header["actuator_count"], header["motor_count"] = len(actuators), len(motors)
     header["active_joint_count"] = len(active)
-    if mechanism.ground is not None and mechanism.ground.terrain is not None:
-        _, columns, rows_of_terrain = mechanism.ground.terrain.heights.shape
-        header["terrain_columns"], header["terrain_rows"] = columns, rows_of_terrain
+    _set_terrain_size(header, mechanism)
+    set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)

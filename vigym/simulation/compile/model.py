@@ -11,15 +11,16 @@ from vigym.core.model.fields import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
+    COMPLIANT_SLIDE_ROW,
     COUPLED_ROW,
     ENVIRONMENT_MODEL,
     LOOP_ROW_MODEL,
     ORIENTATION_ROW,
     POSITION_ROW,
     PRESCRIBED_ROW,
+    TRACK_ROW,
 )
 from vigym.core.model.layout import Model
-from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility
@@ -33,6 +34,7 @@ from vigym.simulation.compile.imposed import (
     velocity_rows,
 )
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
+from vigym.simulation.compile.tracks import assembly_poses, slide_dofs, track_tables
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:
@@ -42,15 +44,6 @@ Poses = dict[str, tuple[np.ndarray, np.ndarray]]  # body -> position, quaternion
 # loops up to which one dense node at the end is as quick; local elimination was never slower (1 to
 # 20 windows)
 MOST_LOOPS_IN_TAIL = 2
-
-
-def _poses(mechanism: Mechanism) -> Poses:
-    """Return the poses of all bodies at the assembly."""
-    poses = {
-        name: (np.asarray(body.position), np.asarray(body.orientation))
-        for name, body in mechanism.bodies.items()
-    }
-    return {WORLD: (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))} | poses
 
 
 def _joint_frames(joint: Joint, R_a: np.ndarray, R_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +81,7 @@ def _set_joint(row: np.void, joint: Joint, poses: Poses) -> None:
 
 def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
     """Return the constants of all bodies with their joints, and of all loops."""
-    poses = _poses(mechanism)
+    poses = assembly_poses(mechanism)
     table = BODY_MODEL.rows(len(rows.body))
     table[0]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
     for joint in rows.order:
@@ -106,6 +99,9 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
         row = table[rows.loop[f"spring {spring.name}"]]
         row["parent_anchor"], row["child_anchor"] = spring.point_a, spring.point_b
         row["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
+    names = [f"slide {slide.name}" for _, slide in mechanism.slides]
+    for name in (*names, *(f"track {name}" for name in mechanism.tracks)):
+        table[rows.loop[name]]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
     _set_parent_levers(table, mechanism, rows)
     return table
 
@@ -170,6 +166,12 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
     for spring in mechanism.springs.values():
         name = f"spring {spring.name}"
         add(COMPLIANT_LENGTH_ROW, name, (spring.a, spring.b), (0.0, 0.0), rows.dof[name])
+    for track, slide in mechanism.slides:
+        name = f"slide {slide.name}"
+        add(COMPLIANT_SLIDE_ROW, name, (track.a, track.b), (0.0, 0.0), rows.dof[name])
+    for track in mechanism.tracks.values():
+        for _ in range(track.rows):
+            add(TRACK_ROW, f"track {track.name}", (track.a, track.b), (0.0, 0.0))
     return found + _coupling_rows(mechanism, rows)
 
 
@@ -240,9 +242,10 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
         plan=build_plan(mechanism, rows, eliminated, lists),
         environment=environment,
         bodies=bodies,
-        dofs=dof_rows(mechanism, rows, mobility),
+        dofs=np.concatenate([dof_rows(mechanism, rows, mobility), slide_dofs(mechanism, mobility)]),
         loop_rows=np.array([row.constants for row in eliminated.rows], LOOP_ROW_MODEL.dtype),
         contacts=contacts,
         terms=terms,
         body_rows=np.array([rows.body[name] for name in mechanism.bodies], np.int64),
+        **track_tables(mechanism),
     )

@@ -61,6 +61,7 @@ class Dynamics:
         mechanism = self.plant.mechanism
         others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
         others += [f"potential {one!r}" for one in mechanism.potentials]
+        others += [f"the curve or surface joint {one!r}" for one in mechanism.tracks]
         loops = driven_loops(mechanism)
         others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
         for found in others:

@@ -156,6 +156,7 @@ def _check_smooth(mechanism: Mechanism) -> None:
     found = [f"the electric model of the motor of joint {name!r}" for name in electric]
     found += [f"joint {name!r} with friction" for name in rubbing]
     found += [f"the actuator of {name!r}, which closes a loop" for name in driven_loops(mechanism)]
+    found += [f"curve or surface joint {name!r}" for name in mechanism.tracks]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
     found += [f"potential {name!r}" for name in mechanism.potentials]

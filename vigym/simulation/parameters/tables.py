@@ -157,11 +157,11 @@ class ScaledTables:
         }
         springs = {name: [self._rows.dof[f"spring {name}"]] for name in self._mechanism.springs}
         both = {name: springs.get(name, []) + joints.get(name, []) for name in springs | joints}
-        driven = {name: joints[name][:1] for name in self._mechanism.motors}
+        driven = {name: joints[name][:1] for name in self._mechanism.motors if name in joints}
         dc = {
             name: driven[name]
             for name, motor in self._mechanism.motors.items()
-            if motor.model is not None
+            if name in driven and motor.model is not None
         }
         pd = {name: driven[name] for name in driven if name not in dc}
         return [

@@ -21,7 +21,12 @@ from numpy.typing import NDArray
 from vigym.core.compiler.processes import compile_beside
 from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset, step
-from vigym.core.model.context import ALL_FEATURES, LOOPS_AND_CONTACTS, PLAIN_TREE
+from vigym.core.model.context import (
+    ALL_FEATURES,
+    LOOPS_AND_CONTACTS,
+    PLAIN_TREE,
+    WITH_IMPOSED,
+)
 from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
@@ -180,8 +185,10 @@ class LaneGroups:
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
-        self.features: float | None = LOOPS_AND_CONTACTS if features else PLAIN_TREE
+        self.features: complex | None = LOOPS_AND_CONTACTS if features else PLAIN_TREE
         if features & {"terrain", "imposed"}:
+            self.features = WITH_IMPOSED
+        if "tracks" in features:
             self.features = ALL_FEATURES
         self.table: Array = model_table(model, self.single)
         self._state: Array = initial_state(self.plan, self.groups)

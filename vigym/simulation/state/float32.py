@@ -175,6 +175,7 @@ def _hard(mechanism: Mechanism) -> list[str]:
     """List the elements that need more digits than single precision has."""
     found = [f"joint {joint.name!r}, which closes a loop" for joint in mechanism.closing_joints]
     found += [f"coupling {name!r}" for name in mechanism.couplings]
+    found += [f"curve or surface joint {name!r}" for name in mechanism.tracks]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
     found += [f"potential {name!r}" for name in mechanism.potentials]

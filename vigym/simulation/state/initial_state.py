@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.core.kernels.read import READ_GAP
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
-from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.parameters.parameters import Parameters
 from vigym.simulation.plant import Plant
@@ -23,6 +24,7 @@ from vigym.simulation.state.readings import Readings
 
 # part of a start by which one that is given may miss that of a prescribed motion
 STARTED = 1e-6
+OPEN = 1e-8  # [m or rad] gap of curve and surface joints that a start may not have
 
 
 class InitialState:
@@ -55,6 +57,7 @@ class InitialState:
     ) -> None:
         """Start the environments of a mask (count,), as `Simulator.reset` says."""
         q, qd = self._complete(positions, velocities, base, mask)
+        before = self._plant.pack_state() if self._plant.mechanism.tracks else None
         if terrain_map is not None:
             self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
@@ -65,7 +68,24 @@ class InitialState:
                 if np.abs(moved - q)[mask].max() < PLACED:
                     break
                 q = moved
+        if before is not None:
+            self._check_places(before, mask)
         self._readings.restart(mask)
+
+    def _check_places(self, before: Array, mask: NDArray[np.bool_]) -> None:
+        """Raise AssemblyError where curve or surface joints are open; the state is then as before.
+
+        From the places at the assembly others were found then than those that were closed.
+        """
+        gaps = self._readings.scalar(READ_GAP)
+        if (gaps[mask] > OPEN).any():
+            worst = float(gaps[mask].max())
+            self._plant.unpack_state(before)
+            self._readings.clear()
+            raise AssemblyError(
+                f"positions: found curve or surface joints open by {worst:.3g} m or rad, expected "
+                "poses whose places of touch are nearer to those of the assembly"
+            )
 
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)

@@ -38,10 +38,10 @@ class LoopAssembly:
 
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
-        self._couplings = list(plant.mechanism.couplings)
+        self._couplings = [*plant.mechanism.couplings, *plant.mechanism.tracks]
         joints = plant.mechanism.closing_joints
         self.closing = {joint.name: {joint.name, *joint.coordinate_names} for joint in joints}
-        self.needed = bool(self.closing or self._couplings)
+        self.needed = bool(self.closing or self._couplings or plant.mechanism.tracks)
         self._redundant = _redundant_rows(plant) if self.needed else 0
 
     def close(
@@ -112,7 +112,8 @@ class LoopAssembly:
             )
         if not self.closing:
             return (
-                f"positions{where}: found values that leave a coupling ({listed}) open by "
+                f"positions{where}: found values that leave a coupling, curve or surface joint "
+                f"({listed}) open by "
                 f"{result[column]:.3g} m or rad, expected values at which all hold; name fewer "
                 "joints"
             )

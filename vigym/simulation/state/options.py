@@ -119,6 +119,16 @@ def _irreversible_elements(mechanism: Mechanism) -> list[str]:
     found += [f"joint {joint.name!r} with friction" for joint in joints if joint.friction > 0]
     found += [f"spring {spring.name!r}, damped" for spring in springs if spring.damping > 0]
     found += [f"the motor of joint {name!r}" for name in mechanism.motors]
+    found += [f"limits, damping or friction of joint {name!r}" for name in _dissipative(mechanism)]
     found += [f"the prescribed motion of {name!r}" for name in mechanism.motions]
     found += [f"velocity constraint {name!r}" for name in mechanism.velocity_constraints]
     return found + [f"contact {name!r}" for name in mechanism.contact_names]
+
+
+def _dissipative(mechanism: Mechanism) -> list[str]:
+    """Return the names of curve and surface joints along which forces are not reversible."""
+    return [
+        track.name
+        for track, slide in mechanism.slides
+        if slide.has_limits or slide.forces.damping > 0 or slide.forces.friction > 0
+    ]

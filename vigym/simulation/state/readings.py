@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core.kernels import read
+from vigym.core.kernels import read, read_tracks
 from vigym.core.kernels.step import STATUS_COLUMNS
 from vigym.mechanism.elements.bodies import WORLD, Frame
 from vigym.mechanism.elements.checks import Array
@@ -97,6 +97,7 @@ class Columns(NamedTuple):
         scalars: time, energies, work and residuals.
         contacts: contacts with the ground and of pairs.
         actuators: actuator forces.
+        tracks: places of curve and surface joints.
         width: number of columns.
     """
 
@@ -105,6 +106,7 @@ class Columns(NamedTuple):
     scalars: slice
     contacts: slice
     actuators: slice
+    tracks: slice
     width: int
 
 
@@ -119,10 +121,12 @@ def table_columns(mechanism: Mechanism) -> Columns:
         contact * len(mechanism.contact_names),
         contact * (len(mechanism.skates) + len(mechanism.wheels)),
         len(mechanism.actuator_names),
+        read_tracks.READ_TRACK * len(mechanism.tracks),
     )
     ends = np.cumsum(widths).tolist()
-    _, positions, velocities, scalars, contacts, _, actuators = map(slice, [0, *ends[:-1]], ends)
-    return Columns(positions, velocities, scalars, contacts, actuators, ends[-1])
+    _, positions, velocities, scalars, contacts, *rest = map(slice, [0, *ends[:-1]], ends)
+    _, actuators, tracks = rest
+    return Columns(positions, velocities, scalars, contacts, actuators, tracks, ends[-1])
 
 
 class Readings:
@@ -204,6 +208,12 @@ class Readings:
         """Readings of all contacts (count, n_contacts, READ_CONTACT)."""
         rows = self.table[:, self._columns.contacts]
         return rows.reshape(self._plant.count, -1, read.READ_CONTACT)
+
+    @property
+    def track_rows(self) -> Array:
+        """Readings of all curve and surface joints (count, n, READ_TRACK)."""
+        rows = self.table[:, self._columns.tracks]
+        return rows.reshape(self._plant.count, -1, read_tracks.READ_TRACK)
 
     @property
     def gaps(self) -> Array:

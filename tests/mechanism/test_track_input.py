@@ -1,0 +1,148 @@
+"""Curve and surface joints: lengths of curves, what is refused, and what others say of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes.tracks import CURVES
+from vigym import Mechanism, Simulator
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Curve, Fitted, Helix, Line
+from vigym.mechanism.tracks.sides import Point
+from vigym.mechanism.tracks.slides import Slide
+from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_lengths_are_those_of_a_fine_polyline(name):
+    curve, _ = CURVES[name]
+    places = np.linspace(*curve.span, 20001)[:, None] * [1.0, 0.0, 0.0]
+    steps = np.linalg.norm(np.diff(curve.in_body(places), axis=0), axis=1)
+    lengths = curve.lengths(places)
+    # chords of 1/20000 of the curve: their squares
+    np.testing.assert_allclose(lengths - lengths[0], np.append(0.0, steps.cumsum()), atol=1e-6)
+
+
+def test_a_fitted_curve_passes_its_points():
+    points = np.array([(0, 0, 0), (1, 0.5, 0.2), (2, 0, 0), (3, 1, 0.5)], dtype=float)
+    curve = Fitted(points)
+    places = np.arange(4)[:, None] * [1.0, 0.0, 0.0]
+    np.testing.assert_allclose(curve.in_body(places), points, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Bezier([(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 1, 0)]),
+            "found no tangent at 0, exp",
+        ),
+        (lambda: Bezier([(1, 0, 0), (1, 0, 0)]), "found no tangent"),
+        (lambda: Bezier([(0, 0, np.nan), (1, 0, 0)]), "Bezier points: found"),
+        (lambda: Curve(np.zeros((1, 9, 3))), "found shape .1, 9, 3., expected"),
+        (
+            lambda: Curve([[(0, 0, 0), (1, 0, 0)], [(1, 0, 0), (1, 1, 0)]]),
+            "Curve pieces 0 and 1: found ends 0 m apart whose velocities differ",
+        ),
+        (lambda: BSpline([(0, 0, 0), (1, 0, 0)]), "BSpline points: found"),
+        (lambda: Fitted([(0, 0, 0), (1, 0, 0)]), "Fitted points: found"),
+        (lambda: Patch(np.zeros((3, 3, 3))), "found a place without a normal"),
+        (lambda: Patch(np.zeros((3, 3))), "Patch points: found"),
+        (lambda: Torus(0.1, 0.2), "Torus tube: found 0.2, expected less than 0.1"),
+        (lambda: Helix(0.0), "found radius 0 and rise 0"),
+        (lambda: Circle(0.0), "Circle radius: found 0"),
+        (lambda: Cylinder(0.0), "Cylinder radius: found 0"),
+        (lambda: Sphere(-1.0), "Sphere radius: found -1"),
+        (lambda: Ellipsoid((1.0, 0.0, 1.0)), "Ellipsoid semi_axes"),
+        (lambda: Slide(damping=-1.0), "Slide damping: found -1"),
+        (lambda: Slide(limits=(1.0, 0.0)), "Slide limits: found"),
+    ],
+)
+def test_wrong_sides_are_refused(make, message):
+    with pytest.raises(MechanismError, match=message):
+        make()
+
+
+def with_body():
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1), (0.0, 0.0, -0.3))
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (
+            lambda m: m.add_curve_joint("on", "world", "body", Plane()),
+            "curve joint 'on' curve: found Plane, expected a curve",
+        ),
+        (
+            lambda m: m.add_curve_joint("on", "world", "nobody", Circle(1.0)),
+            "body: found 'nobody'",
+        ),
+        (
+            lambda m: m.add_curve_joint("on", "world", "body", Circle(1.0), slide=3.0),
+            "slide: found 3.0, expected a Slide",
+        ),
+        (
+            lambda m: m.add_surface_joint("on", "world", "body", 3, Plane()),
+            "expected a surface",
+        ),
+        (
+            lambda m: m.add_surface_joint("on", "world", "body", Line(), Point()),
+            "without a surface, expected one",
+        ),
+        (
+            lambda m: m.add_surface_joint("on", "body", "body", Plane(), Sphere(0.1)),
+            "found 'body' twice",
+        ),
+        (
+            lambda m: m.add_surface_joint("on", "world", "body", Plane(), Sphere(0.1), 0.5),
+            "spin: found 0.5, expected True or False",
+        ),
+        (
+            lambda m: m.add_surface_joint(
+                "on", "world", "body", Sphere(0.1), Point(normal=(0, 0, 1))
+            ),
+            "found a point with a normal on Sphere",
+        ),
+    ],
+)
+def test_wrong_joints_are_refused(add, message):
+    mech = with_body()
+    with pytest.raises(MechanismError, match=message):
+        add(mech)
+    assert not mech.tracks
+
+
+def test_names_are_shared_with_joints():
+    mech = with_body()
+    mech.add_curve_joint("on", "world", "body", Circle(1.0))
+    with pytest.raises(MechanismError, match="joint 'on': found a second element"):
+        mech.add_joint("on", "revolute", "world", "body", (0.0, 0.0, 0.0))
+    mech.add_motor("on", kp=1.0, effort=1.0)
+    with pytest.raises(MechanismError, match="motor of joint 'on': found a second motor"):
+        mech.add_motor("on", kp=1.0, effort=1.0)
+    mech.add_surface_joint("under", "world", "body", Plane(), Sphere(0.1))
+    with pytest.raises(MechanismError, match="found a surface joint, expected a curve joint"):
+        mech.add_motor("under", kp=1.0, effort=1.0)
+
+
+def test_other_parts_say_what_they_cannot_do():
+    mech = with_body()
+    mech.add_surface_joint("on", "world", "body", Plane(), Sphere(0.1))
+    assert "Sphere of body on Plane of world" in mech.summary()
+    with pytest.raises(MechanismError, match="curve or surface joint 'on': found one, which URDF"):
+        mech.to_urdf()
+    sim = Simulator(mech)
+    with pytest.raises(ValueError, match="linearize: found curve or surface joint 'on'"):
+        sim.linearize()
+    with pytest.raises(ValueError, match="found the curve or surface joint 'on'"):
+        sim.forward_dynamics()
+    with pytest.raises(ValueError, match="curve or surface joint 'on'"):
+        Simulator(mech, batch=2, precision="float32")
+    with pytest.raises(MechanismError, match="curve or surface joint: found 'off'"):
+        sim.place("off")
+    with pytest.raises(MechanismError, match="curve joint: found 'on'"):
+        sim.curve_position("on")

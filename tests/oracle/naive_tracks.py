@@ -1,0 +1,156 @@
+"""The slow twin with curve and surface joints: places by Newton on differences, rows by differences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracle.naive import Twin
+from oracle.naive_joints import cross, dot, mul, rotate
+from vigym.mechanism.tracks.nearest import find_nearest_places
+from vigym.mechanism.tracks.surfaces import Ellipsoid
+
+PROBE = 1e-3  # [m, rad] of differences of residuals, to the fourth order
+
+
+def derivative(function, at, step):
+    """Central difference along each parameter (n, 3), to the fourth order."""
+    ways = step * np.eye(len(at))
+    near, far = ([(function(at + k * way), function(at - k * way)) for way in ways] for k in (1, 2))
+    return np.array(
+        [(8 * (a - b) - (c - d)) / (12 * step) for (a, b), (c, d) in zip(near, far, strict=True)]
+    )
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+class TwinTrack:
+    """One joint: places (parameters of both sides) at the pose it was asked for last."""
+
+    def __init__(self, track, index, poses):
+        self.track = track
+        self.a, self.b = index[track.a], index[track.b]
+        nearest = find_nearest_places(track, poses[track.a], poses[track.b])
+        self.sense, self.locked = nearest.sense, nearest.angle
+        self.sizes = track.side_a.dimensions, track.side_b.dimensions
+        pairs = (track.side_a, nearest.place_a), (track.side_b, nearest.place_b)
+        self.place = np.concatenate([self.parameters(*pair) for pair in pairs])
+        self.slopes = None
+        self.helper = None  # of directions across another one: the same in all differences
+
+    @staticmethod
+    def parameters(side, place):
+        """Parameters of a place; of an ellipsoid two angles, with poles on its x axis."""
+        if isinstance(side, Ellipsoid):
+            return np.array([np.arctan2(place[2], place[1]), np.arcsin(place[0])])
+        return place[: side.dimensions]
+
+    def point(self, side, x, q, parameters):
+        place = np.append(parameters, np.zeros(3 - len(parameters)))
+        if isinstance(side, Ellipsoid):
+            turn, tilt = parameters
+            across = np.cos(tilt) * np.array([np.cos(turn), np.sin(turn)])
+            place = np.append(np.sin(tilt), across)
+        return x + rotate(q, side.in_body(place[None])[0])
+
+    def residuals(self, x, q):
+        """Gaps of all rows at poses (n + 1, 3), (n + 1, 4)."""
+        track, n = self.track, self.sizes[0]
+
+        def side_a(u):
+            return self.point(track.side_a, x[self.a], q[self.a], u)
+
+        def side_b(v):
+            return self.point(track.side_b, x[self.b], q[self.b], v)
+
+        def tangents(place):
+            along_a = derivative(side_a, place[:n], 1e-3)
+            return along_a, derivative(side_b, place[n:], 1e-3)
+
+        def equations(place):
+            r = side_b(place[n:]) - side_a(place[:n])
+            along_a, along_b = tangents(place)
+            normal = cross(*along_a) if n == 2 else r
+            return np.append(along_a @ r, along_b @ normal if len(along_b) else [])
+
+        for k in range(200 if len(self.place) else 0):
+            if self.slopes is None or k % 10 == 9:  # a chord between
+                self.slopes = derivative(equations, self.place, 1e-3).T
+            step = np.linalg.solve(self.slopes, -equations(self.place))
+            self.place = self.place + step * min(1.0, 0.05 / max(np.abs(step).max(), 1e-300))
+            if np.abs(step).max() < 1e-11:
+                break
+        r = side_b(self.place[n:]) - side_a(self.place[:n])
+        along_a, along_b = tangents(self.place)
+        if track.on_curve:
+            return self.on_curve(r, unit(along_a[0]), q)
+        normal = unit(self.sense * cross(*along_a) if n == 2 else r)
+        gaps = [dot(normal, r) - track.side_a.offset - track.side_b.offset]
+        if not track.spin:
+            ways = zip(
+                (self.a, self.b), (track.side_a, track.side_b), (along_a, along_b), strict=True
+            )
+            ways = [self.direction(side, along, q[body]) for body, side, along in ways]
+            gaps.append(self.turned(normal, *ways))
+        if track.axis is not None:
+            gaps += list(self.across(normal) @ rotate(q[self.b], track.axis))
+        return np.array(gaps)
+
+    @staticmethod
+    def direction(side, along, q):
+        """Direction that tells how a side is turned: a tangent, or the z axis."""
+        has_poles = isinstance(side, Ellipsoid) or not len(along)
+        return rotate(q, side.rotation[:, 2]) if has_poles else along[0]
+
+    def turned(self, normal, way_a, way_b):
+        """Sine of the angle about the normal, from the locked one."""
+        m_a, m_b = (unit(way - dot(way, normal) * normal) for way in (way_a, way_b))
+        angle = np.arctan2(dot(normal, cross(m_a, m_b)), dot(m_a, m_b))
+        return np.sin(angle - self.locked)
+
+    def across(self, direction):
+        """Two unit vectors across a direction."""
+        if self.helper is None:
+            self.helper = np.eye(3)[np.abs(direction).argmin()]
+        first = unit(cross(self.helper, direction))
+        return np.array([first, cross(direction, first)])
+
+    def on_curve(self, r, tangent, q):
+        across = self.across(tangent)
+        track = self.track
+        axis = [] if track.axis is None else across @ rotate(q[self.b], track.axis)
+        return np.append(across @ r, axis)
+
+
+class TrackTwin(Twin):
+    """One mechanism without other loops; starts at the assembly pose."""
+
+    def __init__(self, mech, timestep=0.01):
+        index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
+        still = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        poses = {"world": still} | {
+            b.name: (b.position, b.orientation) for b in mech.bodies.values()
+        }
+        self.tracks = [TwinTrack(track, index, poses) for track in mech.tracks.values()]
+        super().__init__(mech, timestep)
+
+    def constraint(self, x, q):
+        own = [track.residuals(x, q) for track in self.tracks]
+        return np.concatenate([super().constraint(x, q), *own])
+
+    def rows(self, x=None, q=None, joints=None):
+        x, q = (self.x, self.q) if x is None else (x, q)
+        G, J = super().rows(x, q, joints)
+        if joints is not None:
+            return G, J
+
+        def moved(step):
+            parts = step.reshape(self.n, 6)
+            x3, q3 = x.copy(), q.copy()
+            x3[1:] += parts[:, :3]
+            half = np.concatenate([np.ones((self.n, 1)), 0.5 * parts[:, 3:]], axis=1)
+            q3[1:] = mul(q[1:], half / np.linalg.norm(half, axis=1, keepdims=True))
+            return np.concatenate([track.residuals(x3, q3) for track in self.tracks])
+
+        return np.vstack([G, derivative(moved, np.zeros(6 * self.n), PROBE).T]), J

@@ -1,0 +1,44 @@
+"""Curve and surface joints against the slow twin, whose rows are differences of their residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracle.naive_tracks import TrackTwin
+from scenes.tracks import CURVES, SURFACE_CASES, hanging, sliding, torus_chain
+from vigym import Simulator
+
+
+def assert_steps_are_the_twins(mech, steps=3):
+    """From where the simulator starts, at rest."""
+    sim, twin = Simulator(mech, tolerance=1e-13), TrackTwin(mech)
+    names = list(mech.bodies)
+    twin.x[1:] = [sim.body_position(name) for name in names]
+    twin.q[1:] = [sim.body_orientation(name) for name in names]
+    # the twin's places and tangents are differences of fourth order over 1e-3
+    assert np.abs(twin.constraint(twin.x, twin.q)).max() < 1e-9
+    for _ in range(steps):
+        assert sim.step().converged
+        twin.step()
+    places = [sim.body_position(name) for name in names]
+    np.testing.assert_allclose(places, twin.x[1:], atol=1e-8)
+    turns = [sim.body_orientation(name) for name in names]
+    np.testing.assert_allclose(np.abs(turns), np.abs(twin.q[1:]), atol=1e-8)
+    speeds = [sim.body_velocity(name) for name in names]
+    np.testing.assert_allclose(speeds, twin.knot_velocities()[0][:, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "spin"), SURFACE_CASES)
+def test_surfaces(name, spin):
+    assert_steps_are_the_twins(hanging(name, spin))
+
+
+@pytest.mark.parametrize("axis", [None, (0.8, 0.3, 0.5)], ids=["free", "axis"])
+@pytest.mark.parametrize("name", CURVES)
+def test_curves(name, axis):
+    assert_steps_are_the_twins(sliding(name, axis))
+
+
+def test_torus_chain():
+    assert_steps_are_the_twins(torus_chain(2), steps=2)

@@ -1,0 +1,1 @@
+"""Curves and surfaces that bodies slide on, and joints of them."""

@@ -1,0 +1,194 @@
+"""Surfaces of surface joints: checked records, and their points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.tracks.curves import Helix, Line
+from vigym.mechanism.tracks.sides import (
+    ANGLE_CHANGE,
+    MOST_POINTS,
+    PIECE_CHANGE,
+    SURFACE_SAMPLES,
+    Side,
+    monomials,
+)
+
+
+class Sphere(Side):
+    """Sphere.
+
+    Args:
+        radius: [m], > 0.
+        position: its centre in the body frame (3,) [m].
+        orientation: quaternion, its axes to the body's (4,): z is the axis through its poles, which
+            matters where turns about the normal are locked.
+    """
+
+    def __init__(
+        self,
+        radius: float,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    ) -> None:
+        super().__init__(position, orientation)
+        self.offset = checks.require_positive(radius, "Sphere radius")
+
+
+class Torus(Helix):
+    """Torus about z.
+
+    Args:
+        radius: of the circle in the middle of its tube [m], > 0.
+        tube: radius of the tube [m], > 0 and below the other.
+        position: middle in the body frame (3,) [m].
+        orientation: quaternion, its axes to the body's (4,).
+    """
+
+    def __init__(
+        self,
+        radius: float,
+        tube: float,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    ) -> None:
+        checks.require_positive(radius, "Torus radius")
+        if checks.require_positive(tube, "Torus tube") >= radius:
+            raise MechanismError(f"Torus tube: found {tube!r}, expected less than {radius!r}")
+        super().__init__(radius, 0.0, tube, position, orientation)
+
+
+class Cylinder(Line):
+    """Endless cylinder about z.
+
+    Args:
+        radius: [m], > 0.
+        position: point of its axis in the body frame (3,) [m].
+        orientation: quaternion, its axes to the body's (4,).
+        length: of the part that is looked through for a start [m].
+    """
+
+    def __init__(
+        self,
+        radius: float,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        length: float = 2.0,
+    ) -> None:
+        checks.require_positive(radius, "Cylinder radius")
+        super().__init__(position, orientation, length, radius)
+
+
+class Plane(Side):
+    """Plane through a point, z its normal.
+
+    Args:
+        position: in the body frame (3,) [m].
+        orientation: quaternion, its axes to the body's (4,).
+        size: half of the square that is looked through for where it touches [m].
+    """
+
+    kind, dimensions = "plane", 2
+
+    def __init__(
+        self,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        size: float = 1.0,
+    ) -> None:
+        super().__init__(position, orientation)
+        half = checks.require_positive(size, "Plane size")
+        self.span = (-half, half)
+
+    def _own(self, places: Array) -> Array:
+        return places * [1.0, 1.0, 0.0]
+
+
+class Ellipsoid(Side):
+    """Ellipsoid.
+
+    Args:
+        semi_axes: (3,) [m], > 0.
+        position: middle in the body frame (3,) [m].
+        orientation: quaternion, its axes to the body's (4,).
+    """
+
+    kind, dimensions = "ellipsoid", 2
+    longest_change = ANGLE_CHANGE
+
+    def __init__(
+        self,
+        semi_axes: ArrayLike,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    ) -> None:
+        super().__init__(position, orientation)
+        self.sizes = checks.require_vector(semi_axes, "Ellipsoid semi_axes")
+        if self.sizes.min() <= 0.0:
+            raise MechanismError(f"Ellipsoid semi_axes: found {semi_axes!r}, expected numbers > 0")
+
+    def _places(self, parameters: Array) -> Array:
+        angle, height = 2.0 * np.pi * parameters[:, 0], 2.0 * parameters[:, 1] - 1.0
+        across = np.sqrt(1.0 - height * height)
+        return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
+
+    def moved(self, place: Array, change: Array) -> Array:
+        """Return the unit vector (3,) a little away from another one."""
+        helper = np.array([0.0, 0.0, 1.0] if place[2] ** 2 < 0.5 else [1.0, 0.0, 0.0])
+        first = np.cross(helper, place)
+        first /= np.linalg.norm(first)
+        away = place + change[0] * first + change[1] * np.cross(place, first)
+        return np.asarray(away / np.linalg.norm(away))
+
+    def direction(self, place: Array) -> Array:
+        """Return the z axis (3,) in the body, that marks turns about the normal."""
+        return np.asarray(self.rotation[:, 2])
+
+    def _own(self, places: Array) -> Array:
+        return places * self.sizes
+
+
+class Patch(Side):
+    """Bezier patch.
+
+    Args:
+        points: (m, n, 3) control points in the body frame [m], 2 <= m, n <= 8.
+
+    Raises:
+        MechanismError: a patch whose normal vanishes somewhere.
+    """
+
+    kind, dimensions = "patch", 2
+    longest_change = PIECE_CHANGE
+    edges = (0.0, 1.0)
+
+    def __init__(self, points: ArrayLike) -> None:
+        super().__init__((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+        expected = f"(m, n, 3) finite numbers, 2 <= m, n <= {MOST_POINTS}"
+        control = checks.require_numbers(points, "Patch points", expected)
+        sizes = control.shape[:2]
+        if control.ndim != 3 or control.shape[2] != 3 or not np.isfinite(control).all():
+            raise MechanismError(f"Patch points: found {points!r}, expected {expected}")
+        if min(sizes) < 2 or max(sizes) > MOST_POINTS:
+            raise MechanismError(f"Patch points: found shape {control.shape}, expected {expected}")
+        self.degree, self.second_degree = sizes[0] - 1, sizes[1] - 1
+        rows = np.stack([monomials(row) for row in control])
+        self.points = np.stack(
+            [monomials(column) for column in rows.swapaxes(0, 1)], axis=1
+        ).reshape(-1, 3)
+        own = self._own(self.samples()[0]).reshape(SURFACE_SAMPLES, SURFACE_SAMPLES, 3)
+        normals = np.cross(np.gradient(own, axis=0), np.gradient(own, axis=1))
+        length = np.linalg.norm(normals, axis=2)
+        if length.min() <= 1e-6 * length.max() or length.max() == 0.0:
+            raise MechanismError("Patch: found a place without a normal, expected a smooth surface")
+
+    def _own(self, places: Array) -> Array:
+        table = self.points.reshape(self.degree + 1, self.second_degree + 1, 3)
+        u = places[:, :1] ** np.arange(self.degree + 1)
+        v = places[:, 1:2] ** np.arange(self.second_degree + 1)
+        result: Array = np.einsum("ni,nj,ijk->nk", u, v, table)
+        return result

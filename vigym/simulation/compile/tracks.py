@@ -1,0 +1,197 @@
+"""Rows of the core's tables for curve and surface joints, and for slides along them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vigym.core.model.fields import (
+    CURVE_SIDE,
+    DOF_MODEL,
+    ELLIPSOID_SIDE,
+    HELIX_SIDE,
+    NO_MOTOR,
+    PATCH_SIDE,
+    PD_MOTOR,
+    PLANE_SIDE,
+    POINT_MODEL,
+    POINT_SIDE,
+    SIDE_MODEL,
+    SIDE_PLAN,
+    SLIDE_MODEL,
+    SLIDE_PLAN,
+    TRACK_MODEL,
+    TRACK_PLAN,
+)
+from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
+from vigym.mechanism.tracks.joints import Track
+from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
+from vigym.mechanism.tracks.slides import Coordinate
+from vigym.spatial import rotation_matrix
+
+if TYPE_CHECKING:
+    from vigym.mechanism.mechanism import Mechanism
+
+KINDS = {
+    "point": POINT_SIDE,
+    "helix": HELIX_SIDE,
+    "curve": CURVE_SIDE,
+    "plane": PLANE_SIDE,
+    "ellipsoid": ELLIPSOID_SIDE,
+    "patch": PATCH_SIDE,
+}
+
+
+def track_plans(
+    mechanism: Mechanism, bodies: dict[str, int], loops: dict[str, int]
+) -> dict[str, np.ndarray]:
+    """Make the rows of TRACK_PLAN, SIDE_PLAN and SLIDE_PLAN.
+
+    Args:
+        mechanism: its curve and surface joints.
+        bodies: row of each body.
+        loops: row of each loop.
+    """
+    tracks = [
+        (loops[f"track {track.name}"], track.rows, track.on_curve)
+        for track in mechanism.tracks.values()
+    ]
+    sides, start = [], 0
+    for track in mechanism.tracks.values():
+        for body, side in ((track.a, track.side_a), (track.b, track.side_b)):
+            numbers = side.pieces, side.degree, side.second_degree, side.closed
+            sides.append((bodies[body], KINDS[side.kind], side.dimensions, start, *numbers))
+            start += len(side.points)
+    order = list(mechanism.tracks)
+    slides = [
+        (loops[f"slide {slide.name}"], order.index(track.name), slide.parameter)
+        for track, slide in mechanism.slides
+    ]
+    return {
+        "plan_tracks": np.array(tracks, TRACK_PLAN.dtype),
+        "plan_sides": np.array(sides, SIDE_PLAN.dtype),
+        "plan_slides": np.array(slides, SLIDE_PLAN.dtype),
+    }
+
+
+def set_track_counts(header: np.void, mechanism: Mechanism) -> None:
+    """Fill in the numbers of curve and surface joints, slides and coefficients in the header."""
+    tracks = mechanism.tracks.values()
+    header["track_count"], header["slide_count"] = len(tracks), len(mechanism.slides)
+    sides = [side for track in tracks for side in (track.side_a, track.side_b)]
+    header["point_count"] = sum(len(side.points) for side in sides)
+
+
+def set_slide_plans(
+    plan: np.ndarray,
+    mechanism: Mechanism,
+    bodies: dict[str, int],
+    loops: dict[str, int],
+    dofs: dict[str, int],
+) -> None:
+    """Fill in the plan rows of slides: joints of one translation between two bodies.
+
+    Args:
+        plan: rows of BODY_PLAN.
+        mechanism: its curve and surface joints.
+        bodies: row of each body.
+        loops: row of each loop.
+        dofs: first degree of freedom of each slide.
+    """
+    for track, slide in mechanism.slides:
+        row = plan[loops[f"slide {slide.name}"]]
+        row["parent"], row["child"] = bodies[track.a], bodies[track.b]
+        row["first_dof"], row["translation_count"] = dofs[f"slide {slide.name}"], 1
+        row["has_rate_force"] = slide.forces.damping > 0.0
+        row["has_spring"] = slide.forces.stiffness > 0.0
+        row["motor_kind"] = PD_MOTOR if slide.name in mechanism.motors else NO_MOTOR
+        row["has_limit"], row["has_friction"] = slide.has_limits, slide.forces.friction > 0.0
+        row["has_forces"] = row["has_coordinate_force"] = True
+
+
+def slide_dofs(mechanism: Mechanism, mobility: Mobility | None) -> np.ndarray:
+    """Make the rows of DOF_MODEL of all slides.
+
+    Args:
+        mechanism: its curve and surface joints.
+        mobility: of its bodies; None where nothing has limits, friction, motors or contacts.
+    """
+    rows = DOF_MODEL.rows(len(mechanism.slides))
+    for row, (track, slide) in zip(rows, mechanism.slides, strict=True):
+        forces = slide.forces
+        row["damping"], row["stiffness"] = forces.damping, forces.stiffness
+        row["rest"], row["friction"] = forces.rest, forces.friction
+        row["lower"], row["upper"] = slide.limits
+        row["velocity_limit"] = np.inf
+        if mobility is not None:
+            row["effective_mass"] = _effective_mass(mechanism, mobility, track, slide)
+        if slide.name in mechanism.motors:
+            motor = mechanism.motors[slide.name]
+            row["kp"], row["kd"] = motor.kp, motor.kd
+            row["force_limit"] = motor.effort
+    return rows
+
+
+def _effective_mass(
+    mechanism: Mechanism, mobility: Mobility, track: Track, slide: Coordinate
+) -> float:
+    """Return the mass [kg] that a force along a slide meets at the assembly, for scale."""
+    poses = assembly_poses(mechanism)
+    nearest = find_nearest_places(track, poses[track.a], poses[track.b])
+    on_a = slide.parameter < 2
+    body, side = (track.a, track.side_a) if on_a else (track.b, track.side_b)
+    place = nearest.place_a if on_a else nearest.place_b
+    x, q = poses[body]
+    R = rotation_matrix(q)
+    along = R @ side.tangents(place)[slide.parameter % 2]
+    along /= np.linalg.norm(along)
+    point = x + R @ side.in_body(place[None])[0]
+    rates = 0.0
+    for end, sign in ((track.a, -1.0), (track.b, 1.0)):
+        if end != WORLD:
+            at = rotation_matrix(poses[end][1]).T @ (point - poses[end][0])
+            rates = rates + sign * along @ mobility.velocities([end], at[None, None])[0, 0]
+    return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
+
+
+def assembly_poses(mechanism: Mechanism) -> dict[str, Pose]:
+    """Return position and quaternion of all bodies, the world too, at the assembly."""
+    poses = {
+        name: (np.asarray(body.position), np.asarray(body.orientation))
+        for name, body in mechanism.bodies.items()
+    }
+    return {WORLD: (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))} | poses
+
+
+def track_tables(mechanism: Mechanism) -> dict[str, np.ndarray]:
+    """Make the constants of curve and surface joints and slides, by name of the table in `Model`.
+
+    Raises:
+        AssemblyError: a place of touch at the assembly that is singular, or where a locked turn
+            about the normal is not defined.
+    """
+    count, poses = len(mechanism.tracks), assembly_poses(mechanism)
+    tracks, sides = TRACK_MODEL.rows(count), SIDE_MODEL.rows(2 * count)
+    points: list[Array] = [np.zeros((0, 3))]
+    for t, track in enumerate(mechanism.tracks.values()):
+        nearest = find_nearest_places(track, poses[track.a], poses[track.b])
+        tracks[t]["offset"] = track.side_a.offset + track.side_b.offset
+        tracks[t]["sense"] = nearest.sense
+        tracks[t]["track_axis"] = 0.0 if track.axis is None else track.axis
+        tracks[t]["locked_cosine"] = np.cos(nearest.angle)
+        tracks[t]["locked_sine"] = np.sin(nearest.angle)
+        for k, side in enumerate((track.side_a, track.side_b)):
+            row = sides[2 * t + k]
+            row["origin"], row["frame"] = side.position, side.rotation.ravel()
+            row["sizes"] = side.sizes
+            row["start_place"] = nearest.place_b if k else nearest.place_a
+            row["longest_change"] = side.longest_change
+            points.append(side.points)
+    table = POINT_MODEL.rows(sum(map(len, points)))
+    table["coefficient"] = np.concatenate(points)
+    slides = SLIDE_MODEL.rows(len(mechanism.slides))
+    slides["per_parameter"] = [slide.per_parameter for _, slide in mechanism.slides]
+    return {"tracks": tracks, "sides": sides, "points": table, "slides": slides}

@@ -1,0 +1,139 @@
+"""Methods of `Simulator` that read where curve and surface joints touch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vigym.core.kernels import read_tracks
+from vigym.mechanism.elements import checks
+from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.tracks.joints import Track
+from vigym.simulation.plant import Plant
+from vigym.simulation.state.readings import Readings
+from vigym.spatial import batch_rotation_matrix
+
+NEARLY_SINGULAR = 0.1  # regularity of a place below which it explains a step that failed
+
+
+class Place(NamedTuple):
+    """Place where a curve or surface joint touches; (batch, ...) in a batch.
+
+    Parameters of a side: none of a point or sphere; an angle of a circle, helix or torus [rad]; a
+    length of a line or cylinder, two of a plane [m]; the number of pieces of a curve; two in [0, 1]
+    of a patch; of an ellipsoid the unit vector (3,) whose components its semi-axes multiply.
+
+    Attributes:
+        point: (..., 3) on the curve or surface of the first side, without its tube [m, world].
+        first: (..., n) parameters of the side of body `track.a`.
+        second: (..., m) parameters of the side of body `track.b`.
+        first_rates: (..., n) their rates [1/s].
+        second_rates: (..., m) their rates [1/s].
+        regularity: (...) 0 at a singular place, where both sides fit along a curve; at most 1.
+    """
+
+    point: Any
+    first: Any
+    second: Any
+    first_rates: Any
+    second_rates: Any
+    regularity: Any
+
+
+class Places:
+    """Methods of `Simulator`: coordinates of curve and surface joints."""
+
+    _plant: Plant
+    _readings: Readings
+
+    def place(self, joint: str) -> Place:
+        """Return where a curve or surface joint touches.
+
+        Args:
+            joint: its name.
+
+        Raises:
+            MechanismError: no curve or surface joint has this name.
+        """
+        track, rows = self._track(joint)
+        widths = [_width(side.dimensions, side.kind) for side in (track.side_a, track.side_b)]
+        parts = [
+            rows[:, start + 3 * k : start + 3 * k + widths[k]]
+            for start in (read_tracks.TRACK_PLACES, read_tracks.TRACK_RATES)
+            for k in range(2)
+        ]
+        squeeze, number = self._plant.squeeze, self._plant.number
+        regularity = number(rows[:, read_tracks.TRACK_REGULARITY])
+        point = self._points(track, rows[:, :3])
+        first, second, first_rates, second_rates = (squeeze(part.copy()) for part in parts)
+        return Place(squeeze(point), first, second, first_rates, second_rates, regularity)
+
+    def curve_position(self, joint: str) -> Any:
+        """Return the arc length of a curve joint from the parameter 0 of its curve on [m].
+
+        On a closed curve it goes on beyond its length.
+
+        Raises:
+            MechanismError: no curve joint has this name.
+        """
+        track, rows = self._curve(joint)
+        return self._plant.number(track.side_a.lengths(rows[:, :3]))
+
+    def curve_velocity(self, joint: str) -> Any:
+        """Return the rate of the arc length of a curve joint [m/s].
+
+        Raises:
+            MechanismError: no curve joint has this name.
+        """
+        track, rows = self._curve(joint)
+        speeds = [np.linalg.norm(track.side_a.tangents(place)[0]) for place in rows[:, :3]]
+        return self._plant.number(np.array(speeds) * rows[:, read_tracks.TRACK_RATES])
+
+    def _track(self, joint: str) -> tuple[Track, Array]:
+        """Return a joint and its readings (count, READ_TRACK)."""
+        tracks = self._plant.mechanism.tracks
+        checks.require_one_of(joint, tracks, "curve or surface joint")
+        return tracks[joint], self._readings.track_rows[:, list(tracks).index(joint)]
+
+    def _curve(self, joint: str) -> tuple[Track, Array]:
+        tracks = self._plant.mechanism.tracks
+        curves = [name for name, track in tracks.items() if track.on_curve]
+        checks.require_one_of(joint, curves, "curve joint")
+        return self._track(joint)
+
+    def _points(self, track: Track, places: Array) -> Array:
+        """Return points (count, 3) of side a in the world."""
+        points = track.side_a.in_body(places)
+        if track.a == WORLD:
+            return points
+        states = self._readings.body_states.reshape(self._plant.count, -1, 13)
+        own = states[:, list(self._plant.mechanism.bodies).index(track.a)]
+        turned = np.einsum("nij,nj->ni", batch_rotation_matrix(own[:, 3:7]), points)
+        found: Array = own[:, :3] + turned
+        return found
+
+    def _warn_of_singular_places(self, converged: Any) -> None:
+        """Warn of the joint that explains why a step failed, if one does."""
+        tracks = list(self._plant.mechanism.tracks)
+        failed = np.flatnonzero(~np.atleast_1d(converged))
+        if not (tracks and len(failed)):
+            return
+        regular = self._readings.track_rows[failed, :, read_tracks.TRACK_REGULARITY]
+        row, worst = np.unravel_index(int(regular.argmin()), regular.shape)
+        if regular[row, worst] < NEARLY_SINGULAR:
+            where = "" if self._plant.single else f" of environment {failed[row]}"
+            warnings.warn(
+                f"step{where}: found joint {tracks[worst]!r} next to a singular place of touch, "
+                f"where both sides fit along a curve (regularity {regular[row, worst]:.3g}), and "
+                "made no step beyond; spin=False keeps linked tori from turning there",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def _width(dimensions: int, kind: str) -> int:
+    """Return the number of parameters that a side shows."""
+    return 3 if kind == "ellipsoid" else dimensions
