@@ -214,3 +214,10 @@ def test_numbers_that_are_not_finite_are_an_error():
     method.reset(positions=np.array([1.0, -2.0, 1.5]))
     with pytest.raises(StepError, match="found velocities that are not finite"):
         walk(method, 200)
+
+
+def test_a_method_that_derives_from_another_leaves_its_name_alone():
+    class Variant(METHODS["rk4"]):
+        tableau = METHODS["heun"].tableau
+
+    assert METHODS["rk4"] is not Variant

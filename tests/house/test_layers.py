@@ -177,6 +177,7 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
     if source.folder.startswith("tests"):
         return  # tests look into everything
     allowed = {
+        "baselines",
         "envs",
         "mechanism",
         "simulation",

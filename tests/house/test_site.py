@@ -20,7 +20,7 @@ QUICK = {
     "train_and_film": ({"TIMESTEPS": 4096, "EPISODES": 2, "SECONDS": 0.5}, ["torch"]),
 }
 # modules that examples import and that are no interface
-INNER = {"vigym.cli", "vigym.envs.tasks"}
+INNER = {"vigym.baselines.", "vigym.cli", "vigym.envs.tasks", "vigym.evaluation.speed"}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ Bodies move at their velocities and along the constraints, so that gaps and thei
 
 The step is that of leapfrog: half of the impulses h F and J' h lambda act at the start, with the J
 there, and half at the end, with the J there. Those of the start, which also hold mu, follow from g
-by simplified Newton iterations; those of the end from J V = 0 by one solution.
+by Newton's method: J(x') M^-1 J(x)' is dense, and regular also between singular poses. Those of the
+end follow from J V = 0 by one solution.
 """
 
 import numpy as np
@@ -48,12 +49,16 @@ class GearGuptaLeimkuhler(Maximal):
         """Move bodies by U, and along the rows at the start until gaps vanish; return the sum."""
         h, rows = self.timestep, self.system.rows
         x, q = self._x, self._q
+        answers = self.system.answers(rows.matrix())
         while True:
             self._x, self._q = x + h * U[:, :3], turned(q, h * U[:, 3:])
             rows.place(self._x, batch_rotation_matrix(self._q))
             if self._solved(rows.gaps):
                 return U
-            U = U - self._along_rows(rows.gaps / h)
+            self.factorisations += 1
+            slopes = np.einsum("inc,jnc->ij", rows.matrix(), answers)
+            impulses = np.linalg.lstsq(slopes, rows.gaps / h, rcond=1e-12)[0]
+            U = U - np.einsum("i,inc->nc", impulses, answers)
 
     def _along_rows(self, rates: Array) -> Array:
         """Return velocities M^-1 J' nu (n + 1, 6) whose rates J M^-1 J' nu are as given (rows,)."""

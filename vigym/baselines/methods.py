@@ -59,7 +59,7 @@ class Method(ABC):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        if cls.name:
+        if vars(cls).get("name"):  # its own, not that of a method it derives from
             METHODS[cls.name] = cls
 
     def __init__(

@@ -59,6 +59,7 @@ class Rows:
             vectors = [(True, t, t) for t in held.translations]
             vectors += [(False, u, w) for u, w in held.rotations]
             table += [(*ends, slot, *each) for slot, each in enumerate(vectors)]
+        self._bodies = len(mechanism.bodies) + 1
         columns: list[Any] = list(zip(*table, strict=True)) or [[]] * 9
         self.joint, self.a, self.b, self.slot = (np.array(columns[k], int) for k in (0, 1, 2, 5))
         self._at_a, self._at_b = (np.array(columns[k]).reshape(-1, 3) for k in (3, 4))
@@ -82,6 +83,16 @@ class Rows:
     def rates(self, V: Array) -> Array:
         """Return J V (rows,) of velocities V (n + 1, 6), linear and angular, world axes."""
         result: Array = np.sum(self.on_a * V[self.a] + self.on_b * V[self.b], axis=1)
+        return result
+
+    def matrix(self, which: Any = slice(None)) -> Array:
+        """Return J of some rows, dense (k, n + 1, 6); the world's part is zero."""
+        a, b = self.a[which], self.b[which]
+        result = np.zeros((len(a), self._bodies, 6))
+        each = np.arange(len(a))
+        result[each, a] += self.on_a[which]
+        result[each, b] += self.on_b[which]
+        result[:, 0] = 0.0
         return result
 
     def drift(self, V: Array) -> Array:
@@ -157,7 +168,7 @@ class MaximalSystem:
         beside[self._node[inner], rows.slot[p][inner]] = -rows.on_a[p][inner]
         self.H = Blocks(self._parent, self._size, diagonal, beside)
         self.factors = sparse_factor(self.H)
-        self._loops = Auxiliary(self, self._loop_rows())
+        self._loops = Auxiliary(self, rows.matrix(~self.primary))
 
     def solve(self, F: Array, c: Array) -> tuple[Array, Array]:
         """Return V' (n + 1, 6) and lambda, of forces F (n + 1, 6) and J V' + c = 0 of the tree."""
@@ -170,13 +181,12 @@ class MaximalSystem:
         V[1:] = x[self.body_node[1:]]
         return V, x[self._node, self.rows.slot[self.primary]]
 
-    def _loop_rows(self) -> Array:
-        """Return the rows of joints that close loops (k, n + 1, 6)."""
-        rows, loops = self.rows, np.flatnonzero(~self.primary)
-        result = np.zeros((len(loops), len(self.mass), 6))
-        for row, i in zip(result, loops, strict=True):
-            row[rows.a[i]] += rows.on_a[i]
-            row[rows.b[i]] += rows.on_b[i]
+    def answers(self, pushes: Array) -> Array:
+        """Return velocities M^-1 p (k, n + 1, 6) of free bodies by impulses p (k, n + 1, 6)."""
+        result = np.zeros_like(pushes)
+        result[:, 1:, :3] = pushes[:, 1:, :3] / self.mass[1:, None]
+        turning = pushes[:, 1:, 3:, None]
+        result[:, 1:, 3:] = np.linalg.solve(self.world_inertia[1:], turning)[..., 0]
         return result
 
     def accelerate(self, F: Array, c: Array) -> Array:
