@@ -1,7 +1,7 @@
 """SI Table 1: forward dynamics of chains of 20, 50 and 100 hinges.
 
 By the recursion for general joints, beside Pinocchio's `aba` on the same chains where installed,
-and vigym's whole step. Chains of tori and the windmill are not here.
+and vigym's whole step. `si_surfaces.py` has the chains of tori and the windmill.
 """
 
 from __future__ import annotations

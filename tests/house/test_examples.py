@@ -56,14 +56,6 @@ def check_quadruped_learns(module):
     assert way > 7.0
 
 
-def check_surface_joints(module):
-    rows = module.main(counts=(2, 10), seconds=2.0)
-    assert [freedoms for freedoms, *_ in rows] == [6, 38]
-    for _, error, gap, _ in rows:
-        assert error < 2e-4
-        assert gap <= 1e-10
-
-
 def check_import_urdf(module):
     info = module.main()
     assert info["reward_task"] == pytest.approx(

@@ -164,6 +164,15 @@ def check_si_table(module, found):
     assert set(module.NAMES[:3]) <= set(found)
 
 
+def check_si_surfaces(module, found):
+    freedoms = {row[0]: row[1] for row in found}
+    assert freedoms["TC3"] == 10
+    assert freedoms["windmill"] == 25
+    for row in found:
+        assert row[2] < 1e-3  # energy error [J]
+        assert row[3] <= 1e-10  # gap
+
+
 @pytest.fixture
 def paper_scripts(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(FOLDER))  # as where a script lies

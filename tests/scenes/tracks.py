@@ -2,140 +2,35 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import numpy as np
 
 from vigym import Mechanism
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
 from vigym.mechanism.tracks.sides import Point
 from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
-from vigym.spatial import quaternion_product, rotation_matrix
-
-R, TUBE = 0.3, 0.06  # [m] of the tori of a chain
-HALF = np.sqrt(0.5)
-TURNS = (HALF, HALF, 0.0, 0.0), (HALF, 0.0, HALF, 0.0)  # axis z to -y and to x
 
 
-def torus_inertia(mass, radius, tube):
-    """Moments of a solid torus about x, y and its axis z."""
-    across = mass * (0.5 * radius**2 + 0.625 * tube**2)
-    return across, across, mass * (radius**2 + 0.75 * tube**2)
+def _mechanisms_of_si():
+    """The module of an example with the mechanisms of the paper."""
+    path = Path(__file__).parents[2] / "examples" / "papers" / "_surfaces.py"
+    spec = spec_from_file_location("mechanisms_of_si", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def add_tori(mech, count, first=0, spin=False):
-    """Interlinked tori below each other, across in turns."""
-    for i in range(count):
-        place = 0.0, 0.0, -2.0 * i * (R - TUBE)
-        mech.add_body(f"t{i}", 1.0, torus_inertia(1.0, R, TUBE), place, TURNS[(i + first) % 2])
-    for i in range(count - 1):
-        tori = Torus(R, TUBE), Torus(R, TUBE)
-        mech.add_surface_joint(f"c{i}", f"t{i}", f"t{i + 1}", *tori, spin=spin)
-
-
-def torus_chain(count, spin=False):
-    """SI's TC: the first torus on a joint of two degrees of freedom, 4 (count - 1) + 2 in all."""
-    mech = Mechanism(name=f"torus chain of {count}")
-    add_tori(mech, count, spin=spin)
-    mech.add_joint(
-        "pin",
-        "universal",
-        "world",
-        "t0",
-        (0.0, 0.0, R),
-        axis=(1.0, 0.0, 0.0),
-        axis2=(0.0, 1.0, 0.0),
-    )
-    return mech
-
-
-RAIL = [
-    (0, 0, 0),
-    (0.3, 0.2, -0.5),
-    (0.8, 0, -0.8),
-    (1.2, -0.3, -0.9),
-    (1.7, 0, -0.8),
-    (2.2, 0.2, -0.4),
-    (2.5, 0, 0),
-]  # SI's figure 3: seven control points
-
-
-def spline_chain(count):
-    """SI's figure 3: a torus chain on a Bezier curve, the axis of the first torus along it."""
-    mech = Mechanism(name=f"torus chain of {count} on a spline")
-    add_tori(mech, count, first=1)
-    rail = Bezier(np.array(RAIL, dtype=float) * (1.0, 0.5, 0.3) - (1.25, 0.0, -0.18))
-    mech.add_curve_joint("rail", "world", "t0", rail, axis=(0.0, 0.0, 1.0))
-    return mech
-
-
-BALL, AXES = 0.1, (0.12, 0.07, 0.09)  # [m] of an arm of the windmill, the longest axis outwards
-RING, WIRE = 0.12, 0.04
-TILT = np.array(TURNS[0])
-# kind, distance from the hub's centre [m], whether its axis lies across the arm and the axle
-ARM = (
-    ("sphere", 0.25, False),
-    ("ellipsoid", 0.47, False),
-    ("sphere", 0.69, False),
-    ("torus", 0.95, False),
-    ("torus", 1.11, True),
-    ("ellipsoid", 1.39, False),
+SI = _mechanisms_of_si()
+RAIL, TURNS, ARM = SI.RAIL, SI.TURNS, SI.ARM
+torus_chain, spline_chain, windmill, turning = (
+    SI.torus_chain,
+    SI.spline_chain,
+    SI.windmill,
+    SI.turning,
 )
-SHAPES = {"sphere": Sphere(BALL), "ellipsoid": Ellipsoid(AXES), "torus": Torus(RING, WIRE)}
-MOMENTS = {
-    "sphere": (0.004, 0.004, 0.004),
-    "ellipsoid": (0.0026, 0.0045, 0.0039),
-    "torus": torus_inertia(1.0, RING, WIRE),
-}
-
-
-def windmill(arms=3, spin=False):
-    """SI's figure 2: a hub on a hinge and arms of six bodies; 24 arms + 1 degrees of freedom.
-
-    Sphere on sphere, on ellipsoid and on torus, torus on torus and on ellipsoid. The poles of all
-    bodies are along the axle, across the arms.
-    """
-    mech = Mechanism(gravity=(0.0, 0.0, -1.0), name="windmill")
-    mech.add_body("hub", 4.0, (0.1, 0.1, 0.1))
-    mech.add_joint("axle", "revolute", "world", "hub", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    for arm in range(arms):
-        half = np.pi * arm / arms - 0.25 * np.pi  # x outwards, z along the axle
-        turn = quaternion_product(np.array([np.cos(half), 0.0, np.sin(half), 0.0]), TILT)
-        before = "hub", Sphere(0.15, orientation=TURNS[0])
-        for k, (kind, distance, crossed) in enumerate(ARM):
-            name = f"{arm}{kind}{k}"
-            q = quaternion_product(turn, TILT) if crossed else turn
-            out = rotation_matrix(q)[:, 0]
-            mech.add_body(name, 1.0, MOMENTS[kind], distance * out, q)
-            mech.add_surface_joint(
-                f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin
-            )
-            before = name, SHAPES[kind]
-    return mech
-
-
-def board():
-    """SI's figure 4: a board along the tangent plane of a Bezier surface, a rod hung from it."""
-    mech = Mechanism(name="board on a Bezier surface")
-    mech.add_body("board", 2.0, (0.02, 0.05, 0.06), (0.3, 0.2, 0.02))
-    mech.add_body("rod", 0.5, (0.01, 0.01, 0.001), (0.3, 0.2, 0.22))
-    mech.add_joint(
-        "mast",
-        "universal",
-        "board",
-        "rod",
-        (0.3, 0.2, 0.02),
-        (1.0, 0.0, 0.0),
-        axis2=(0.0, 1.0, 0.0),
-    )
-    point = Point((0.0, 0.0, -0.02), normal=(0.0, 0.0, 1.0))
-    mech.add_surface_joint("slides", "world", "board", bump(-0.4), point)
-    return mech
-
-
-def bump(height=0.2):
-    """A Bezier patch of 25 control points over a square of 2 m."""
-    places = np.linspace(-1.0, 1.0, 5)
-    x, y = np.meshgrid(places, places, indexing="ij")
-    return Patch(np.stack([x, y, height * np.cos(2.0 * x) * np.cos(1.5 * y)], axis=2))
+board, bump = SI.board, SI.bump
 
 
 def bowl():
@@ -198,16 +93,3 @@ def sliding(name, axis=None, slide=None):
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
     mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech
-
-
-def turning(mech, rate):
-    """Velocities with which the windmill turns about its axle as one body."""
-    omega = np.array([0.0, rate, 0.0])
-    return {"axle": rate} | {
-        joint.name: np.append(
-            np.cross(omega, mech.bodies[joint.child].position),
-            rotation_matrix(mech.bodies[joint.child].orientation).T @ omega,
-        )
-        for joint in mech.tree_joints
-        if joint.name != "axle"
-    }
