@@ -60,7 +60,7 @@ RAIL = [
 
 
 def spline_chain(count: int) -> Mechanism:
-    """Return the system of SI's figure 3: a torus chain on a Bezier curve, the axis of the first torus along it."""
+    """Return the system of SI's figure 3: tori on a Bezier curve, the first one's axis along it."""
     mech = Mechanism(name=f"torus chain of {count} on a spline")
     add_tori(mech, count, first=1)
     rail = Bezier(np.array(RAIL, dtype=float) * (1.0, 0.5, 0.3) - (1.25, 0.0, -0.18))
@@ -104,8 +104,7 @@ def windmill(arms: int = 3, spin: bool = False) -> Mechanism:
         for k, (kind, distance, crossed) in enumerate(ARM):
             name = f"{arm}{kind}{k}"
             q = quaternion_product(turn, TILT) if crossed else turn
-            out = rotation_matrix(q)[:, 0]
-            mech.add_body(name, 1.0, MOMENTS[kind], distance * out, q)
+            mech.add_body(name, 1.0, MOMENTS[kind], distance * rotation_matrix(q)[:, 0], q)
             mech.add_surface_joint(
                 f"{arm}:{k}", before[0], name, before[1], SHAPES[kind], spin=spin
             )

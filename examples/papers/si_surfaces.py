@@ -51,7 +51,8 @@ def play(system: System, seconds: float) -> tuple[list[float], float, vigym.Simu
     """Return energies minus the first one [J], ten a second, the largest gap and the simulator."""
     sim = vigym.Simulator(system.mechanism, system.timestep)
     sim.reset(velocities=system.velocities)
-    start, errors, gap = sim.energy().total, [0.0], 0.0
+    start = sim.energy().total
+    errors, gap = [0.0], 0.0
     for _ in range(round(10 * seconds)):
         assert sim.step(substeps=round(0.1 / system.timestep)).converged
         errors.append(sim.energy().total - start)

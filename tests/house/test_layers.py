@@ -184,6 +184,8 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
         "metrics",
         "control",
         "wrappers",
+        "render",
+        "spatial",
         "assets",
         "urdf",
         "evaluation",

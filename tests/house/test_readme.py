@@ -44,6 +44,7 @@ def check_environments(space: Space) -> None:
 
 def check_pictures(space: Space) -> None:
     assert space["colours"].shape[:2] == space["depths"].shape
+    assert space["drawn"].shape == (240, 320, 3)
     assert space["seeing"].observation_space.contains(space["seeing"].reset()[0])
     assert space["watched"].reset()[0].shape == (4, 84, 84, 3)
 
@@ -98,7 +99,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/environments.md": (6, check_environments),
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (3, check_mechanisms),
-    "docs/pictures.md": (2, check_pictures),
+    "docs/pictures.md": (3, check_pictures),
     "docs/training.md": (1, check_training),
 }
 

@@ -23,13 +23,9 @@ def _mechanisms_of_si():
 
 
 SI = _mechanisms_of_si()
-RAIL, TURNS, ARM = SI.RAIL, SI.TURNS, SI.ARM
-torus_chain, spline_chain, windmill, turning = (
-    SI.torus_chain,
-    SI.spline_chain,
-    SI.windmill,
-    SI.turning,
-)
+RAIL, TURNS = SI.RAIL, SI.TURNS
+torus_chain, spline_chain = SI.torus_chain, SI.spline_chain
+windmill, turning = SI.windmill, SI.turning
 board, bump = SI.board, SI.bump
 
 
