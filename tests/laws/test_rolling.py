@@ -64,3 +64,37 @@ def test_a_tilted_cylinder_that_spins_stays_on_its_rim():
         touched += pressed.any()
         assert (sim.contacts.gap[pressed] <= 1e-6).all()
     assert touched > 5
+
+
+def sphere_chain(count):
+    """Balls of 25 cm on ball joints, in a row on the ground."""
+    mech, radius = Mechanism(ground=True), 0.25
+    for i in range(count):
+        x = 2.0 * radius * i
+        mech.add_body(f"ball{i}", 1.0, (0.4 * radius**2,) * 3, (x, 0.0, radius))
+        mech.add_contact(f"skin{i}", f"ball{i}", (0.0, 0.0, 0.0), radius=radius, friction=0.3)
+        if i > 0:
+            mech.add_joint(
+                f"pin{i}", "spherical", f"ball{i - 1}", f"ball{i}", (x - radius, 0.0, radius)
+            )
+    return mech
+
+
+@pytest.mark.parametrize("count", [10, 20, 60])
+def test_balls_in_a_row_take_as_many_iterations_however_many_they_are(count):
+    """All contacts stick or slip together: the steps remember which method solves them."""
+    sim = Simulator(sphere_chain(count), timestep=0.01)
+    sim.reset(velocities=np.random.default_rng(1).normal(size=3 * count + 3) * 0.3 / count)
+    taken = []
+    for k in range(100):
+        status = sim.step()
+        assert status.converged
+        taken.append(status.iterations)
+        if k == 60:
+            kept = sim.state
+    assert np.mean(taken) < 20.0
+    end = sim.body_states
+    sim.set_state(kept)  # with what it remembers
+    again = [sim.step().iterations for _ in range(39)]
+    assert again == taken[61:]
+    np.testing.assert_array_equal(sim.body_states, end)

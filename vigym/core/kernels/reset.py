@@ -116,6 +116,8 @@ def clear_environment(d):
     environment.step_size = o
     environment.previous_step_size = o
     environment.history = o
+    environment.missed_starts = o
+    environment.interior_steps = o
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o

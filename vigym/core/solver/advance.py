@@ -29,6 +29,7 @@ from vigym.core.solver.step_checks import SMALLEST, reject_inexact_work, reject_
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
+MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 PROJECTIONS = Method(
@@ -38,12 +39,14 @@ PROJECTIONS = Method(
     breaks_cycles=False,
     half_steps=False,
     warm=False,
+    brief=False,
 )
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
 SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
+REFINING_BRIEFLY = REFINING._replace(brief=True)
 
 
 class Solution(NamedTuple):
@@ -52,7 +55,7 @@ class Solution(NamedTuple):
     Attributes:
         done: lanes that converged.
         failed: lanes that did not.
-        iterations: number of factorisations so far.
+        iterations: number of factorisations.
         residual: scaled residual.
         nonsmooth: lanes in which contacts, motors, limits or dry friction have a force.
     """
@@ -74,14 +77,14 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 
 
 @phase
-def polish(d, step, lanes, residual, tolerance):
+def polish(d, step, lanes, method, residual, tolerance):
     """Continue from solutions of the interior point or the splitting with the exact laws.
 
     A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
     """
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
-    done, iterations, exact, _ = attempt(d, step, lanes, REFINING, tolerance)
+    done, iterations, exact, _ = attempt(d, step, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
@@ -176,35 +179,86 @@ def accept_step(d, knot3, h, done, failed, rate):
 
 
 @inline
-def retry_failed_lanes(d, step, solved, method, tolerance):
-    """Attempt a step by another method in the lanes that failed; return the solution of all."""
-    again, count, residual, nonsmooth = attempt_in_lanes(d, step, solved.failed, method, tolerance)
+def retry_lanes(d, step, solved, lanes, method, tolerance):
+    """Attempt a step by another method in lanes that failed; return the solution of all."""
+    again, count, residual, nonsmooth = attempt_in_lanes(d, step, lanes, method, tolerance)
     iterations = solved.iterations + count
-    nonsmooth = where(solved.failed, nonsmooth, solved.nonsmooth)
-    residual = where(solved.failed, residual, solved.residual)
-    if (method.interior_point or method.splitting) and any_lane(again):
-        count, residual = polish(d, step, again, residual, tolerance)
-        iterations = iterations + count
+    nonsmooth = where(lanes, nonsmooth, solved.nonsmooth)
+    residual = where(lanes, residual, solved.residual)
     done, failed = maximum(solved.done, again), but_not(solved.failed, again)
     return Solution(done, failed, iterations, residual, nonsmooth)
 
 
 @inline
-def solve_step(d, step, moving, iterations, tolerance):
+def retry_and_polish(d, step, solved, lanes, methods, tolerance):
+    """Attempt a step by the first of two methods, and polish what it finds by the second one."""
+    before = solved.done
+    solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
+    found = but_not(solved.done, before)
+    if any_lane(found):
+        count, residual = polish(d, step, found, methods[1], solved.residual, tolerance)
+        iterations = solved.iterations + count
+        return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+    return solved
+
+
+@inline
+def remember_missed_starts(d, tried, missed):
+    """Count the steps in a row that the first method missed.
+
+    After the second one the next 2, 6, 14, 30 steps begin with the interior point.
+    """
+    environment, o = d.environment, d.full(0.0)
+    more = 2.0 * environment.missed_starts + 1.0
+    more = where(above(more, d.full(MOST_MISSED_STARTS)), d.full(MOST_MISSED_STARTS), more)
+    left = maximum(environment.interior_steps - 1.0, o)
+    environment.interior_steps = where(missed, more - 1.0, where(tried, o, left))
+    environment.missed_starts = where(missed, more, where(tried, o, environment.missed_starts))
+
+
+@inline
+def solve_with_contacts(d, step, lanes, tolerance):
+    """Solve a step with contacts by projections, or by the interior point where those fail.
+
+    Where projections missed the last steps, the interior point begins. Contacts that hold each
+    other, as in a chain of balls on the ground, do so for many steps.
+    """
+    o = d.full(0.0)
+    known = both(lanes, above(d.environment.interior_steps, o))
+    tried = but_not(lanes, known)
+    solved = Solution(o, lanes, o, d.full(1e300), o)
+    if any_lane(tried):
+        done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
+        solved = Solution(done, but_not(lanes, done), count, residual, nonsmooth)
+    missed = both(tried, solved.failed)
+    if any_lane(missed):
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, missed, methods, tolerance)
+    if any_lane(known):
+        methods = INTERIOR_POINT, REFINING_BRIEFLY
+        solved = retry_and_polish(d, step, solved, known, methods, tolerance)
+    lost = both(known, solved.failed)
+    if any_lane(lost):
+        solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
+    remember_missed_starts(d, tried, missed)
+    return solved
+
+
+@inline
+def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
-    interior_point = d.interior_point > 0
-    first = INTERIOR_POINT if interior_point else PROJECTIONS
-    done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
-    solved = Solution(done, but_not(moving, done), iterations + count, residual, nonsmooth)
-    if d.contact_count > 0:
-        if not interior_point and any_lane(solved.failed):
-            solved = retry_failed_lanes(d, step, solved, INTERIOR_POINT, tolerance)
-        if any_lane(solved.failed):
-            solved = retry_failed_lanes(d, step, solved, BREAKING_CYCLES, tolerance)
-    if any_lane(solved.failed):
-        solved = retry_failed_lanes(d, step, solved, HALF_STEPS, tolerance)
+    if d.contact_count > 0 and d.interior_point == 0:
+        solved = solve_with_contacts(d, step, moving, tolerance)
+    else:
+        first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
+        done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
+        solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
     if d.contact_count > 0 and any_lane(solved.failed):
-        solved = retry_failed_lanes(d, step, solved, SPLITTING, tolerance)
+        solved = retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
+    if any_lane(solved.failed):
+        solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
+    if d.contact_count > 0 and any_lane(solved.failed):
+        solved = retry_and_polish(d, step, solved, solved.failed, (SPLITTING, REFINING), tolerance)
     return solved
 
 
@@ -228,8 +282,8 @@ def advance(d, dt, lanes, tolerance):
         copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         set_goals(d, 1.0 - left + part, dt)
-        solved = solve_step(d, step, moving, iterations, tolerance)
-        iterations = solved.iterations
+        solved = solve_step(d, step, moving, tolerance)
+        iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         done, failed = reject_other_roots(d, step, part, rate, solved)
         done, failed = reject_inexact_work(d, step, part, done, failed)

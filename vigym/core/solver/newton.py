@@ -36,6 +36,7 @@ from vigym.core.solver.residual import (
 )
 
 ITERATIONS = 20  # of the first attempt
+BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
 DAMPED_ITERATIONS = 60  # of damped full Newton
 SPLITTING_ITERATIONS = 500  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
@@ -198,6 +199,8 @@ def max_iterations(method):
     """Find the number of iterations after which an attempt has failed."""
     if method.splitting:
         return SPLITTING_ITERATIONS
+    if method.brief:
+        return BRIEF_ITERATIONS
     return DAMPED_ITERATIONS if method.damped else ITERATIONS
 
 

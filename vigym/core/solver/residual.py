@@ -104,6 +104,7 @@ class Method(NamedTuple):
         breaks_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
+        brief: whether it is given up after a few iterations.
     """
 
     damped: bool
@@ -112,6 +113,7 @@ class Method(NamedTuple):
     breaks_cycles: bool
     half_steps: bool
     warm: bool
+    brief: bool
 
 
 class Iteration(NamedTuple):
