@@ -55,6 +55,7 @@ def check_mechanisms(space: Space) -> None:
     assert isinstance(space["robot"], vigym.Mechanism)
     assert space["robot"].degrees_of_freedom == 1
     assert np.ptp(space["many"].joint_positions) > 0.1
+    assert space["sliding"].constraint_residual() <= 1e-10
     assert space["moving"].body_velocity("second")[0] == pytest.approx(2.0)
     assert space["moving"].velocity_constraint_forces == pytest.approx([-2.0])
     assert space["rolling"].energy().total == pytest.approx(space["before"], abs=0.01)
@@ -98,7 +99,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/dynamics.md": (1, check_dynamics),
     "docs/environments.md": (6, check_environments),
     "docs/loops.md": (1, check_loops),
-    "docs/mechanisms.md": (3, check_mechanisms),
+    "docs/mechanisms.md": (4, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
     "docs/training.md": (1, check_training),
 }
