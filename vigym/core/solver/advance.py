@@ -203,15 +203,16 @@ def retry_and_polish(d, step, solved, lanes, methods, tolerance):
 
 
 @inline
-def remember_missed_starts(d, tried, missed):
-    """Count the steps in a row that the first method missed.
+def remember_missed_starts(d, tried, missed, known):
+    """Count the steps in a row that the first method missed; idle lanes keep their count.
 
     After the second one the next 2, 6, 14, 30 steps begin with the interior point.
     """
     environment, o = d.environment, d.full(0.0)
     more = 2.0 * environment.missed_starts + 1.0
     more = where(above(more, d.full(MOST_MISSED_STARTS)), d.full(MOST_MISSED_STARTS), more)
-    left = maximum(environment.interior_steps - 1.0, o)
+    left = environment.interior_steps
+    left = where(known, maximum(left - 1.0, o), left)
     environment.interior_steps = where(missed, more - 1.0, where(tried, o, left))
     environment.missed_starts = where(missed, more, where(tried, o, environment.missed_starts))
 
@@ -240,7 +241,7 @@ def solve_with_contacts(d, step, lanes, tolerance):
     lost = both(known, solved.failed)
     if any_lane(lost):
         solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
-    remember_missed_starts(d, tried, missed)
+    remember_missed_starts(d, tried, missed, known)
     return solved
 
 
