@@ -49,6 +49,17 @@ def test_a_kernel_comes_from_its_process(double, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_files_of_the_working_folder_are_not_taken_for_the_library(
+    double, tmp_path, monkeypatch, capfd
+):
+    (tmp_path / "_compat_pickle.py").write_text("raise ValueError")
+    monkeypatch.chdir(tmp_path)
+    processes.compile_beside(double, (1.5,))
+    assert double(1.5) == 3.0
+    assert sum(double.stats.cache_hits.values()) == 1
+    assert capfd.readouterr().err == ""
+
+
 def test_a_kernel_on_disk_needs_no_process(double):
     double.compile((double.typeof_pyval(1.5),))
     double.overloads.clear()  # as in a new process

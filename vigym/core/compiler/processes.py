@@ -55,7 +55,7 @@ def compile_beside(dispatcher, arguments) -> None:
     function = dispatcher.py_func
     try:
         process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND],
+            [sys.executable, "-I", "-c", _COMMAND],  # imports nothing of the working folder
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
