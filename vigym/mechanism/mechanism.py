@@ -35,9 +35,11 @@ class Mechanism(Constraints):
         name: shown in summaries.
 
     Attributes:
-        bodies, joints, frames, springs, potentials, couplings, motions, velocity_constraints,
-            collisions, skates, wheels: elements by name, motions by coordinate, in the order they
-            were added; joints without the implicit ones, contacts among collisions.
+        bodies, joints, frames: elements by name, in the order they were added, as below; joints
+            without the implicit ones.
+        springs, potentials, couplings, velocity_constraints: elements by name.
+        motions: prescribed motions by coordinate.
+        collisions, skates, wheels: elements by name, contacts among the collisions.
         pairs: pairs of bodies whose collision shapes touch each other.
         world_shapes: shapes drawn at rest, poses in the world.
         notes: `Note`s on elements that are not simulated exactly as they were written.
