@@ -208,6 +208,27 @@ def test_docstrings_of_classes_and_modules_begin_with_a_noun():
     assert [place for place in found if place[1] != "Whether"] == []
 
 
+def unnamed_items(text: str) -> list[str]:
+    """Return lines of a docstring's sections that open an item without "name: ".
+
+    The site lists the items of a section; a line that is indented further goes on with the last.
+    """
+    listed = r"^(?:Args|Attributes|Raises):\n((?:[ ]{4}.*\n?|\n)+)"
+    sections = re.findall(listed, text, re.MULTILINE)
+    lines = [line for section in sections for line in section.splitlines()]
+    return [line for line in lines if re.match(r" {4}\S", line) and not re.match(r" {4}.+: ", line)]
+
+
+def test_items_without_a_name_are_found():
+    text = "Sum.\n\nArgs:\n    a: one\n        more\n    b, c,\n        d: two\n\nNotes."
+    assert unnamed_items(text) == ["    b, c,"]
+
+
+def test_items_of_docstrings_are_named_on_their_first_line():
+    found = [(s.at(node), line) for s, node, text in DOCSTRINGS for line in unnamed_items(text)]
+    assert found == []
+
+
 def test_verbs_are_listed_in_order_and_used():
     for listed in (MERE_VERBS, [verb for verb in ALL_VERBS if verb not in MERE_VERBS]):
         assert sorted(set(listed)) == listed
