@@ -48,7 +48,8 @@ def energy_given_back(dof, stretch):
 @inline
 def work_in_joint(d, i, step):
     """Find what the springs of joint i gave back [J], and the power of its motors at most [W]."""
-    given, power, body = d.full(0.0), d.full(0.0), d.body(i)
+    given, power = d.full(0.0), d.full(0.0)
+    body = d.body(i)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
