@@ -224,6 +224,11 @@ def test_warmup_says_what_it_did(capsys):
             "found '-' twice",
         ),
         (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "/"],
+            2,
+            "--csv: '/' cannot be written",
+        ),
+        (
             ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"],
             2,
             "--csv: folder 'nowhere' does not exist",
