@@ -91,6 +91,8 @@ def write_slides(d, knot):
     for k in range(d.slide_count):
         slide = d.slide(k)
         t, n = slide.track, slide.parameter
+        if d.track(t).function != 0:
+            continue  # written with its joint
         a, b = d.side(2 * t), d.side(2 * t + 1)
         A, B = evaluate_side(d, a, a.next_place, knot), evaluate_side(d, b, b.next_place, knot)
         pose = d.track_pose(knot, slide.loop)

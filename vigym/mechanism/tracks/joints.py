@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,15 +56,20 @@ class Track(ReadOnly):
         """Phrase for summaries."""
         return f"{self.side_b!r} of {self.b} on {self.side_a!r} of {self.a}"
 
-    def coordinates(self, driven: bool = False) -> list[Coordinate]:
+    @property
+    def coordinate_names(self) -> list[str]:
+        """Names of the coordinates that motors take."""
+        return [self.name] if self.on_curve else []
+
+    def coordinates(self, driven: Container[str] = ()) -> list[Coordinate]:
         """Return the coordinates along which forces act.
 
         Args:
-            driven: whether the joint has a motor.
+            driven: names of coordinates with a motor.
         """
         if self.on_curve:
-            limits = self._curve_limits()
-            if self.slide is None and limits == ENDLESS and not driven:
+            limits = (self.slide or Slide()).range(self._ends())
+            if self.slide is None and limits == ENDLESS and self.name not in driven:
                 return []
             return [Coordinate(self.name, 0, 1.0, limits, self.slide or Slide())]
         found = []
@@ -76,11 +82,8 @@ class Track(ReadOnly):
                     found.append(Coordinate(name, 2 * k + j, scale, limits, Slide()))
         return found
 
-    def _curve_limits(self) -> tuple[float, float]:
-        """Return the limits of the arc length [m]."""
-        if self.slide is not None and self.slide.limits is not None:
-            lower, upper = np.asarray(self.slide.limits, dtype=np.float64).tolist()
-            return lower, upper
+    def _ends(self) -> tuple[float, float]:
+        """Return the arc lengths at the ends of the curve [m]."""
         if self.side_a.edges is None:
             return ENDLESS
         ends = np.array(self.side_a.edges)[:, None] * [1.0, 0.0, 0.0]
