@@ -35,8 +35,14 @@ def compile_function(function: Callable[..., Any], inputs: int, outputs: int) ->
     try:
         return cfunc(types.void(_NUMBERS, _NUMBERS))(call)
     except Exception as error:  # numba raises errors of many kinds
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else ""
-        raise TypeError(f"{type(error).__name__}: {reason}") from error
+        raise TypeError(f"{type(error).__name__}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of numba's message that tells what it does not compile."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("Failed in nopython mode")]
+    return (telling or lines or [""])[0]
 
 
 @functools.cache  # compiled once, and kept as long as kernels may call it

@@ -228,10 +228,12 @@ SIDE_PLAN = Table(
     Field("kind", "POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE or PATCH_SIDE"),
     Field("dimensions", "number of its parameters: 0 of a point, 1 of a curve, 2 of a surface"),
     Field("first_point", "first of its coefficients"),
-    Field("pieces", "number of pieces of a curve"),
+    Field("pieces", "number of pieces of a curve, or of a patch along its first parameter"),
+    Field("second_pieces", "number of pieces of a patch along its second parameter"),
     Field("degree", "degree of a curve, or of a patch along its first parameter"),
     Field("second_degree", "degree of a patch along its second parameter"),
-    Field("closed", "whether a curve is closed"),
+    Field("closed", "whether a curve, or a patch along its first parameter, is closed"),
+    Field("second_closed", "whether a patch is closed along its second parameter"),
     kind=np.int64,
 )
 SLIDE_PLAN = Table(

@@ -74,8 +74,8 @@ class Track(ReadOnly):
             return [Coordinate(self.name, 0, 1.0, limits, self.slide or Slide())]
         found = []
         for k, side in enumerate((self.side_a, self.side_b)):
-            if side.edges is not None:
-                for j in range(side.dimensions):
+            for j, closed in enumerate((side.closed, side.second_closed)[: side.dimensions]):
+                if side.edges is not None and not closed:
                     scale = side.parameter_scale(j)
                     limits = side.edges[0] * scale, side.edges[1] * scale
                     name = f"{self.name}:{k}{'uv'[j]}"

@@ -78,8 +78,10 @@ def track_plans(
     sides, start = [], 0
     for track in mechanism.tracks.values():
         for body, side in ((track.a, track.side_a), (track.b, track.side_b)):
-            numbers = side.pieces, side.degree, side.second_degree, side.closed
-            sides.append((bodies[body], KINDS[side.kind], side.dimensions, start, *numbers))
+            numbers = side.pieces, side.second_pieces, side.degree, side.second_degree
+            ends = side.closed, side.second_closed
+            first = bodies[body], KINDS[side.kind], side.dimensions, start
+            sides.append((*first, *numbers, *ends))
             start += len(side.points)
     order = list(mechanism.tracks)
     slides = [
