@@ -63,7 +63,12 @@ def five(q):
 def waves(q):
     """Shift along x on a rail of waves, that tilts with it."""
     tilt = np.arctan(0.3 * np.cos(3.0 * q[0]))
-    return (q[0], 0.0, 0.1 * np.sin(3.0 * q[0])), (np.cos(0.5 * tilt), 0.0, -np.sin(0.5 * tilt), 0.0)
+    return (q[0], 0.0, 0.1 * np.sin(3.0 * q[0])), (
+        np.cos(0.5 * tilt),
+        0.0,
+        -np.sin(0.5 * tilt),
+        0.0,
+    )
 
 
 # transform, coordinates at the assembly, place of the frame

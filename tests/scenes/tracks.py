@@ -10,7 +10,15 @@ import numpy as np
 from vigym import Mechanism
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
 from vigym.mechanism.tracks.sides import Point
-from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
+from vigym.mechanism.tracks.surfaces import (
+    BSplinePatch,
+    Cylinder,
+    Ellipsoid,
+    Patch,
+    Plane,
+    Sphere,
+    Torus,
+)
 
 
 def _mechanisms_of_si():
@@ -45,6 +53,21 @@ def hanging(name, spin=True):
     return mech
 
 
+def spline_bowl():
+    """A B-spline surface of 3 x 2 pieces, not flat anywhere."""
+    x, y = np.meshgrid(np.linspace(-1.2, 1.2, 6), np.linspace(-1.2, 1.2, 5), indexing="ij")
+    return BSplinePatch(np.stack([x, y, 0.3 * x**2 + 0.25 * y**2 + 0.05 * x**3], axis=2))
+
+
+def spline_barrel():
+    """A B-spline surface that goes round an axis along x, bulging in its middle."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+    angle, x = np.meshgrid(angle, np.linspace(-1.0, 1.0, 6), indexing="ij")
+    radius = 0.6 - 0.1 * x**2
+    points = np.stack([x, radius * np.cos(angle), radius * np.sin(angle)], axis=2)
+    return BSplinePatch(points, closed=(True, False))
+
+
 LYING = Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0])
 UPRIGHT = Torus(0.3, 0.05, orientation=TURNS[0])
 SURFACES = {
@@ -66,6 +89,9 @@ SURFACES = {
     "board on patch": (bowl(), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, 0.15)),
     "axis on patch": (bump(-0.2), Point((0.0, 0.0, -0.1), (0.0, 0.1, 1.0)), (0.1, 0.2, 0.0)),
     "axis on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point((0.0, 0.0, 0.1), (0.1, 0.0, 1.0)), (0.1, 0.0, -0.3)),
+    "ball on spline bowl": (spline_bowl(), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.2, 0.2)),
+    "ball on barrel": (spline_barrel(), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.05, -0.7)),
+    "board on spline bowl": (spline_bowl(), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, 0.15)),
     "point on cylinder": (Cylinder(0.3, orientation=TURNS[1]), Point(), (0.0, 0.05, -0.3)),
 }  # fmt: skip
 # name, whether turns about the normal are free: a point has no direction to lock

@@ -224,14 +224,16 @@ class Constraints(Elements):
             (end, still if end == WORLD else _pose(self.bodies[end])) for end in (parent, child)
         )
         new = make_custom_joint(name, (first, second), transform, start, position, slides)
-        return self.tracks.add(name, new)
+        self.tracks.add(name, new)
+        return new
 
     def _check_curve_motor(self, joint: str, model: DCMotor | None) -> None:
         element = f"motor of joint {joint!r}"
         if joint not in self.slide_names:
             names = self.tracks[joint].coordinate_names
+            found = "no coordinate of it" if names else "a surface joint"
             expected = f"one of {names}" if names else "a curve joint"
-            raise MechanismError(f"{element}: found no coordinate of one, expected {expected}")
+            raise MechanismError(f"{element}: found {found}, expected {expected}")
         if model is not None:
             raise MechanismError(f"{element} model: found {model!r}, expected None: a force [N]")
         if joint in self._motors:

@@ -10,7 +10,6 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
 
-
 call_potential = make_caller(7, 1, 3, 3)  # pose; energy, force, torque
 
 

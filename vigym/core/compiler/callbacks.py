@@ -16,9 +16,7 @@ from numba.extending import intrinsic, is_jitted
 from vigym.core.compiler.simd import LanesType
 
 _NUMBERS = types.CPointer(types.float64)
-_FUNCTION_OF_C = ir.FunctionType(
-    ir.VoidType(), [ir.DoubleType().as_pointer()] * 2
-).as_pointer()
+_FUNCTION_OF_C = ir.FunctionType(ir.VoidType(), [ir.DoubleType().as_pointer()] * 2).as_pointer()
 
 
 def compile_function(function: Callable[..., Any], inputs: int, outputs: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,15 +151,16 @@ def make_custom_joint(
     origin = checks.require_vector(position, f"{element} position")
     frames = (origin, np.eye(3)), (origin + place, rotation)
     counts = min(len(q), 3), max(len(q) - 3, 0)
-    sides = []
-    for (_, pose), frame, count in zip(ends, frames, counts, strict=True):
-        R = rotation_matrix(pose[1])
-        sides.append(Coordinates(R.T @ (frame[0] - pose[0]), R.T @ frame[1], count))
+    first, second = (
+        _coordinates(pose, frame, count)
+        for (_, pose), frame, count in zip(ends, frames, counts, strict=True)
+    )
     return CustomJoint(
         name,
         ends[0][0],
         ends[1][0],
-        *sides,
+        first,
+        second,
         transform=transform,
         start=q,
         of_matrix=of_matrix,
@@ -167,17 +168,24 @@ def make_custom_joint(
     )
 
 
+def _coordinates(pose: Pose, frame: Pose, count: int) -> Coordinates:
+    """Return coordinates with a frame, given by place and axes in the world, fixed in a body."""
+    R = rotation_matrix(pose[1])
+    return Coordinates(R.T @ (frame[0] - pose[0]), R.T @ frame[1], count)
+
+
 def _checked_slides(element: str, slides: Any, n: int) -> tuple[Slide | None, ...]:
     """Return a slide or None for each coordinate."""
-    given = (slides,) * n if slides is None or isinstance(slides, Slide) else tuple(slides)
-    if len(given) != n or not all(each is None or isinstance(each, Slide) for each in given):
+    given = (None,) * n if slides is None else slides
+    if isinstance(given, Slide) and n == 1:
+        given = (given,)
+    is_list = isinstance(given, Sequence) and len(given) == n
+    if not is_list or not all(each is None or isinstance(each, Slide) for each in given):
         raise MechanismError(
-            f"{element} slides: found {slides!r}, expected a Slide or None for each of {n} "
-            "coordinates"
+            f"{element} slides: found {slides!r}, expected {n}, one for each coordinate: each a "
+            "Slide or None"
         )
-    if isinstance(slides, Slide) and n > 1:
-        raise MechanismError(f"{element} slides: found one, expected {n}, as coordinates")
-    return given
+    return tuple(given)
 
 
 def _check_transform(element: str, transform: Transform, start: Array) -> bool:
@@ -192,7 +200,10 @@ def _check_transform(element: str, transform: Transform, start: Array) -> bool:
         place, rotation, twists = evaluate_transform(transform, q)
         if not all(np.isfinite(part).all() for part in (place, rotation, twists)):
             raise MechanismError(f"{element} transform: found a value that is not finite at {q}")
-        error = np.abs(rotation @ rotation.T - np.eye(3)).max()
+        error = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
+        if not of_matrix:
+            turn = np.asarray(transform(q.astype(np.complex128))[1]).real
+            error = max(error, abs(float(np.linalg.norm(turn)) - 1.0))
         if error > RIGID or np.linalg.det(rotation) < 0.0:
             raise MechanismError(
                 f"{element} transform: found no rotation at {q}, off by {error:.3g}, expected a "
@@ -236,7 +247,8 @@ def _check_derivatives(element: str, transform: Transform, q: Array, twists: Arr
         spin = (after[1].real - before[1].real) @ here.T / (2.0 * DIFFERENCE)
         moved = np.append(
             (after[0].real - before[0].real) / (2.0 * DIFFERENCE),
-            0.5 * np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]),
+            0.5
+            * np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]),
         )
         size = max(np.abs(moved).max(), np.abs(twists[:, k]).max(), 1.0)
         if np.abs(moved - twists[:, k]).max() > DERIVATIVE_TOLERANCE * size:
@@ -256,7 +268,10 @@ def _volume(twists: Array) -> float:
     return float(np.sqrt(max(np.linalg.det(scaled.T @ scaled), 0.0)))
 
 
-def _pose(transform: Transform, q: Array) -> tuple[Array, Array]:
+def _pose(transform: Transform, q: Any) -> tuple[Any, Any]:
     """Return position (3,) and rotation matrix (3, 3) of a transform, complex."""
     position, turn = (np.asarray(part, dtype=np.complex128) for part in transform(q))
-    return position, turn if turn.shape == (3, 3) else rotation_matrix(turn)
+    rotation: Any = turn
+    if turn.shape == (4,):
+        rotation = rotation_matrix(rotation)
+    return position, rotation

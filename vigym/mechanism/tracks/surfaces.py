@@ -235,7 +235,11 @@ class BSplinePatch(Patches):
         if min(control.shape[:2]) < 4:
             found = control.shape
             raise MechanismError(f"BSplinePatch points: found shape {found}, expected {expected}")
-        if len(closed) != 2 or not all(isinstance(each, bool) for each in closed):
+        if (
+            not isinstance(closed, tuple)
+            or len(closed) != 2
+            or not all(isinstance(each, bool) for each in closed)
+        ):
             raise MechanismError(f"BSplinePatch closed: found {closed!r}, expected two of bool")
         along = spline_pieces(control, closed[0])  # (m pieces, 4, n, 3)
         pieces = spline_pieces(along.transpose(2, 0, 1, 3), closed[1])  # (n pieces, 4, m, 4, 3)

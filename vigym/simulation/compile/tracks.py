@@ -199,7 +199,7 @@ def _custom_mass(
     x, q = poses[track.b]
     arm = rotation_matrix(q) @ track.side_b.position
     along = np.linalg.pinv(track.twists())[slide.parameter]
-    rates = 0.0
+    rates = np.zeros(mobility.dofs)
     for end, sign in ((track.a, -1.0), (track.b, 1.0)):
         if end != WORLD:
             lever = arm + x - poses[end][0]
