@@ -28,14 +28,16 @@ def cylindrical(q):
 
 def universal(q):
     """Turn about x, then about the y that turned with it: a matrix."""
-    a, b, c, s = np.cos(q[0]), np.sin(q[0]), np.cos(q[1]), np.sin(q[1])
+    a, b = np.cos(q[0]), np.sin(q[0])
+    c, s = np.cos(q[1]), np.sin(q[1])
     o = 0.0 * a
     return (0.0, 0.0, 0.0), np.array([[c, o, s], [b * s, a, -b * c], [-a * s, b, a * c]])
 
 
 def circle(q):
     """Go round a circle of .5 m about z by an angle, and turn about its tangent."""
-    a, b, c, s = np.cos(q[0]), np.sin(q[0]), np.cos(q[1]), np.sin(q[1])
+    a, b = np.cos(q[0]), np.sin(q[0])
+    c, s = np.cos(q[1]), np.sin(q[1])
     o = 0.0 * a
     turned = np.array([[a * c, -b, a * s], [b * c, a, b * s], [-s, o, c]])
     return (0.5 * a, 0.5 * b, o), turned
@@ -51,7 +53,8 @@ def skewed(q):
 def five(q):
     """Five coordinates: shifts along x and y, turns about z, then x, then y."""
     o = 0.0 * q[2]
-    one, c, s = o + 1.0, np.cos(q[2]), np.sin(q[2])
+    one = o + 1.0
+    c, s = np.cos(q[2]), np.sin(q[2])
     about_z = np.array([[c, -s, o], [s, c, o], [o, o, one]])
     c, s = np.cos(q[3]), np.sin(q[3])
     about_x = np.array([[one, o, o], [o, c, -s], [o, s, c]])

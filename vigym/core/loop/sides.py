@@ -43,8 +43,8 @@ def whole_turns(d, closed, pieces, u):
 
 
 @inline
-def split_parameter(d, closed, pieces, u):
-    """Split a parameter that counts pieces: the piece that holds it, and what is left there.
+def piece_of_parameter(d, closed, pieces, u):
+    """Find the piece that holds a parameter, which counts pieces, and the parameter in it.
 
     The ends of an open curve or patch go on.
     """
@@ -87,16 +87,16 @@ def polynomial(d, side, piece, local):
 @inline
 def curve(d, side, place):
     """Evaluate a curve of polynomial pieces, each over [0, 1]; the parameter counts them."""
-    piece, local = split_parameter(d, side.closed, side.pieces, place[0])
+    piece, local = piece_of_parameter(d, side.closed, side.pieces, place[0])
     return polynomial(d, side, piece, local)
 
 
 @inline
 def patch(d, side, place):
-    """Evaluate a patch of polynomial pieces over [0, 1] x [0, 1], beyond its edges as it goes on."""
+    """Evaluate a patch of polynomial pieces over [0, 1] x [0, 1]; beyond its edges it goes on."""
     m, n = 1.0 * side.pieces, 1.0 * side.second_pieces
-    piece, u = split_parameter(d, side.closed, side.pieces, m * place[0])
-    other, v = split_parameter(d, side.second_closed, side.second_pieces, n * place[1])
+    piece, u = piece_of_parameter(d, side.closed, side.pieces, m * place[0])
+    other, v = piece_of_parameter(d, side.second_closed, side.second_pieces, n * place[1])
     o = zero3(d)
     size = side.second_degree + 1
     first_point = (piece * n + other) * (1.0 * size * (side.degree + 1)) + 1.0 * side.first_point

@@ -13,8 +13,8 @@ from vigym.core.loop.places import follow_places, place_derivatives, place_equat
 from vigym.core.loop.sides import (
     coefficient_at,
     evaluate_side,
+    piece_of_parameter,
     polynomial,
-    split_parameter,
     whole_turns,
 )
 from vigym.core.math.vectors import dot, sub
@@ -51,7 +51,7 @@ WEIGHTS = (
 def curve_length_to(d, side, u):
     """Compute the arc length of a curve of polynomials up to a parameter [m]."""
     turns = whole_turns(d, side.closed, side.pieces, u)
-    piece, local = split_parameter(d, side.closed, side.pieces, u)
+    piece, local = piece_of_parameter(d, side.closed, side.pieces, u)
     first = side.first_point + side.pieces * (side.degree + 1)  # lengths up to the pieces
     start = coefficient_at(d, piece + 1.0 * first)[0]
     length = d.full(0.0)

@@ -48,8 +48,8 @@ class Rows:
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
         loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", slides
-            as "slide NAME", curve and surface joints as "track NAME", the fifth constraint of a joint
-            of the user's as "more NAME".
+            as "slide NAME", curve and surface joints as "track NAME", the fifth constraint of a
+            joint of the user's as "more NAME".
         dof: first degree of freedom of each joint, point spring and slide.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave

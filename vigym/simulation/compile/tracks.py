@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.core.loop.transforms import compile_transform
+from vigym.core.compiler.transforms import compile_transform
 from vigym.core.model.fields import (
     CURVE_SIDE,
     DOF_MODEL,

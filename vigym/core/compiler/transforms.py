@@ -22,7 +22,6 @@ import numpy as np
 
 from vigym.core.compiler.callbacks import compilable, compile_function, make_caller
 
-MOST_COORDINATES = 5
 STEP = 1e-100  # of complex derivatives: nothing is subtracted, so that it may be tiny
 ITERATIONS = 30
 STILL = 1e-7  # [unit of a coordinate] largest change behind which q is exact to rounding
@@ -30,16 +29,17 @@ TINY = 1e-300
 PREFERRED = 1.5  # part by which a later row has to be larger to become a pivot: ties stay
 # given: coordinates (6), those that choose the pivots (6), place (3) and columns of the rotation
 # (9) of the child's frame in the parent's, whether the coordinates found choose the pivots
-GIVEN = 25
+INPUTS = 25
 # found: coordinates (6), gaps of the rows (5), regularity, then six rows (force, moment): those of
 # the joint from the first on, those along the coordinates from the last on
-FOUND = 48
-call_transform = make_caller(GIVEN, *[3] * (FOUND // 3))
+OUTPUTS = 48
+call_transform = make_caller(INPUTS, *[3] * (OUTPUTS // 3))
 
 
 def read_quaternion_pose(position, turn, p, M):
     """Write a position (3,) and the matrix (3, 3) of a quaternion (w, x, y, z), complex."""
-    w, x, y, z = turn[0] + 0j, turn[1] + 0j, turn[2] + 0j, turn[3] + 0j
+    w, x = turn[0] + 0j, turn[1] + 0j
+    y, z = turn[2] + 0j, turn[3] + 0j
     M[0, 0], M[1, 1] = 1.0 - 2.0 * (y * y + z * z), 1.0 - 2.0 * (x * x + z * z)
     M[2, 2] = 1.0 - 2.0 * (x * x + y * y)
     M[0, 1], M[1, 0] = 2.0 * (x * y - w * z), 2.0 * (x * y + w * z)
@@ -51,7 +51,8 @@ def read_quaternion_pose(position, turn, p, M):
 
 def read_matrix_pose(position, turn, p, M):
     """Write a position (3,) and a rotation matrix (3, 3), complex."""
-    first, second, third = turn[0], turn[1], turn[2]
+    first, second = turn[0], turn[1]
+    third = turn[2]
     M[0, 0], M[0, 1] = first[0], first[1]
     M[0, 2], M[1, 0] = first[2], second[0]
     M[1, 1], M[1, 2] = second[1], second[2]
@@ -191,7 +192,7 @@ def take_derivative(S, k, x, M, R):
 
 @functools.cache  # compiled once, and kept as long as kernels may call it
 def compile_transform(transform: Callable[..., Any], dofs: int, of_matrix: bool) -> Any:
-    """Compile the closure of a joint to a function of C from GIVEN to FOUND numbers.
+    """Compile the closure of a joint to a function of C from INPUTS to OUTPUTS numbers.
 
     Args:
         transform: of complex coordinates (dofs,) to (position (3,), orientation).
@@ -235,11 +236,11 @@ def compile_transform(transform: Callable[..., Any], dofs: int, of_matrix: bool)
             if still:
                 break
             still = move_coordinates(q, T, gaps, pivots) < STILL
-        for k in range(FOUND):
+        for k in range(OUTPUTS):
             found[k] = 0.0
         for k in range(dofs):
             found[k] = q[k]
         found[11] = volume(S) if still else 0.0
         write_rows(found, pivots, Y, T, gaps)
 
-    return compile_function(close, GIVEN, FOUND)
+    return compile_function(close, INPUTS, OUTPUTS)
