@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenes.tracks import CURVES
+from oracle.naive_joints import conj, rotate
+from oracle.naive_tracks import TrackTwin
+from scenes.custom_joints import hinge
+from scenes.tracks import CURVES, sliding
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Curve, Fitted, Helix, Line
+from vigym.mechanism.tracks.rows import held_directions
 from vigym.mechanism.tracks.sides import Point
 from vigym.mechanism.tracks.slides import Slide
 from vigym.mechanism.tracks.surfaces import (
@@ -177,3 +181,65 @@ def test_other_parts_say_what_they_cannot_do():
         sim.place("off")
     with pytest.raises(MechanismError, match="curve joint: found 'on'"):
         sim.curve_position("on")
+
+
+def across_a_line(add):
+    """A body on a line along z, with something added that may not agree with it."""
+    mech = with_body()
+    mech.add_curve_joint("line", "world", "body", Line(position=(0.0, 0.0, -0.3)))
+    add(mech)
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (
+            lambda m: m.add_velocity_constraint("v", {"body": ((1, 0, 0), (0, 0, 0))}, 0.3),
+            "velocity constraint 'v': found velocities that joints and loops hold at zero",
+        ),
+        (
+            lambda m: [
+                m.add_velocity_constraint("v", {"body": ((1, 0, 1), (0, 0, 0))}),
+                m.add_velocity_constraint("w", {"body": ((0, 0, 1), (0, 0, 0))}, 0.1),
+            ],
+            "velocity constraint 'w': found a velocity that prescribed motions, curve or surface",
+        ),
+        (
+            lambda m: [
+                m.add_joint("turn", "revolute", "world", "body", (0.5, 0, -0.3), (0, 0, 1)),
+                m.add_motion("turn", np.sin),
+            ],
+            "motion of 'turn': found a coordinate that loops, couplings, curve or surface joints",
+        ),
+        (
+            lambda m: [
+                m.add_custom_joint("own", "world", "body", hinge),
+                m.add_velocity_constraint("v", {"body": ((0, 0, 0), (0, 0, 1))}, 0.1),
+            ],
+            "velocity constraint 'v': found velocities that joints and loops hold at zero",
+        ),
+    ],
+)
+def test_what_joints_hold_is_not_set_again(add, message):
+    with pytest.raises(MechanismError, match=message):
+        Simulator(across_a_line(add))
+
+
+@pytest.mark.parametrize("axis", [None, (0.3, -0.2, 0.9)])
+def test_directions_that_a_curve_holds_are_those_of_its_gaps(axis):
+    """Small motions across them open gaps of second order only: those of the slow twin."""
+    mech = sliding("helix", axis)
+    twin = TrackTwin(mech)
+    sim = Simulator(mech)
+    twin.x[1:], twin.q[1:] = sim.body_position("body"), sim.body_orientation("body")
+    poses = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])), (twin.x[1], twin.q[1])
+    held, place = held_directions(mech.tracks["rail"], *poses)
+    turned = held.copy()  # about the centre of mass, in the body's axes
+    turned[:, 3:] += np.cross(place - twin.x[1], held[:, :3])
+    turned[:, 3:] = [rotate(conj(twin.q[1]), row) for row in turned[:, 3:]]
+    rows = twin.rows()[0]
+    # both span the same directions; those of the twin are differences
+    _, values, _ = np.linalg.svd(np.vstack([turned, rows]))
+    assert len(held) == (2 if axis is None else 4)
+    assert (values > 1e-6).sum() == len(held)

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.naive_joints import conj, rotate
+from scenes.custom_joints import JOINTS
+from scenes.trees import random_tree
 from vigym import Mechanism
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
 from vigym.mechanism.tracks.sides import Point
+from vigym.mechanism.tracks.slides import Slide
 from vigym.mechanism.tracks.surfaces import (
     BSplinePatch,
     Cylinder,
@@ -115,3 +119,52 @@ def sliding(name, axis=None, slide=None):
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
     mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech
+
+
+def random_tracks(seed):
+    """A random tree of five bodies with springs, tied by a curve joint and a joint of one's own.
+
+    Both are closed at the assembly; both have a spring and a damper along a coordinate.
+    """
+    rng = np.random.default_rng(seed)
+    kinds = rng.permutation(["revolute", "spherical", "universal", "floating", "prismatic"])
+    mech = random_tree(seed, kinds, damping=0.2)
+    names = [str(name) for name in rng.permutation(list(mech.bodies))]
+    first, second = mech.bodies[names[0]], mech.bodies[names[1]]
+    curve = Helix(0.4, 0.1, position=0.3 * rng.normal(size=3), orientation=rng.normal(size=4))
+    place = curve.in_body(np.array([[0.4, 0.0, 0.0]]))[0]
+    world = first.position + rotate(first.orientation, place)
+    point = rotate(conj(second.orientation), world - second.position)
+    slide = Slide(damping=0.5, stiffness=3.0)
+    mech.add_curve_joint("curve", names[0], names[1], curve, point, slide=slide)
+    transform, start, _ = JOINTS["skewed"]
+    along = (slide, None, Slide(stiffness=2.0, rest=0.1))
+    mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3), along)
+    return mech
+
+
+def ball_on_rail(rail, end=None):
+    """A ball without friction, whose middle is on a rail that goes below the ground.
+
+    Args:
+        rail: curve, or the transform of a joint of one's own from which it starts at 0.
+        end: largest coordinate.
+    """
+    mech = Mechanism()
+    limits = None if end is None else (-10.0, end)
+    slide = Slide(limits=limits)
+    mech.add_body("ball", 1.0, (0.004, 0.004, 0.004), (0.0, 0.0, 0.5))
+    if callable(rail):
+        mech.add_custom_joint("rail", "world", "ball", rail, 0.0, (0.0, 0.0, 0.5), slide)
+    else:
+        mech.add_curve_joint("rail", "world", "ball", rail, slide=slide)
+    mech.add_contact("touch", "ball", (0.0, 0.0, 0.0), 0.1, friction=0.0)
+    return mech
+
+
+def falling_rail(q):
+    """Move down along x and z, without turning."""
+    return (q[0], 0.1 * q[0] ** 2, -0.5 * q[0] - 0.2 * q[0] ** 2), (1.0, 0.0, 0.0, 0.0)
+
+
+FALLING_CURVE = Bezier([(-0.1, 0.0, 0.55), (0.3, 0.1, 0.3), (0.7, 0.0, 0.1), (1.0, -0.1, -0.2)])

@@ -7,7 +7,7 @@ import pytest
 
 from oracle.naive_tracks import TrackTwin
 from scenes.custom_joints import JOINTS, hanging_chain, held
-from scenes.tracks import CURVES, SURFACE_CASES, hanging, sliding, torus_chain
+from scenes.tracks import CURVES, SURFACE_CASES, hanging, random_tracks, sliding, torus_chain
 from vigym import Simulator
 
 
@@ -44,6 +44,11 @@ def test_curves(name, axis):
 @pytest.mark.parametrize("name", JOINTS)
 def test_joints_of_ones_own(name):
     assert_steps_are_the_twins(held(name))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_with_such_joints(seed):
+    assert_steps_are_the_twins(random_tracks(seed))
 
 
 def test_a_chain_of_joints_of_ones_own():

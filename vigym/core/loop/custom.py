@@ -1,7 +1,7 @@
 """Joints of the user's own in the step: their coordinates, rows, and directions along coordinates.
 
-Both sides of such a joint share its coordinates q, three each. `vigym.core.compiler.transforms` has the
-equations; here poses of bodies become the gap that it is given, and its rows those of the world.
+Both sides of such a joint share its coordinates q, three each. `vigym.core.compiler.transforms` has
+the equations; here poses of bodies become the gap that it is given, and its rows turn to the world.
 """
 
 from vigym.core.compiler.kernel import inline, phase
@@ -29,8 +29,8 @@ def solve_transform(d, t, knot, chooses):
         chooses: 1 where the coordinates found choose the rows, else those of the present knot.
 
     Returns:
-        What `vigym.core.compiler.transforms` finds, axes of the parent's frame in the world, place of
-        the child's frame from the joint's anchor [world].
+        What the compiled function finds, axes of the parent's frame in the world, place of the
+        child's frame from the joint's anchor [world].
     """
     a, b = d.side(2 * t), d.side(2 * t + 1)
     pose_a, pose_b = d.pose(knot, a.body), d.pose(knot, b.body)
