@@ -203,7 +203,7 @@ def across_a_line(add):
                 m.add_velocity_constraint("v", {"body": ((1, 0, 1), (0, 0, 0))}),
                 m.add_velocity_constraint("w", {"body": ((0, 0, 1), (0, 0, 0))}, 0.1),
             ],
-            "velocity constraint 'w': found a velocity that prescribed motions, curve or surface",
+            "velocity constraint 'w': found a velocity that prescribed motions, curve or",
         ),
         (
             lambda m: [

@@ -125,7 +125,8 @@ def potential_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
 def check_imposed(mechanism: Mechanism) -> None:
     """Raise MechanismError for motions and velocity constraints that something else sets already.
 
-    Loops, couplings, curve and surface joints and other ones may; also forces that cannot make the velocities they have to.
+    Loops, couplings, curve and surface joints and other ones may; also forces that cannot make the
+    velocities they have to.
     """
     if not (mechanism.motions or mechanism.velocity_constraints):
         return
@@ -137,8 +138,8 @@ def check_imposed(mechanism: Mechanism) -> None:
     for count, name in enumerate(mechanism.motions, start=1):
         if mobility.rank_along(dofs[:count]) < count:
             raise MechanismError(
-                f"motion of {name!r}: found a coordinate that loops, couplings, curve or surface joints "
-                "or other prescribed motions set already, expected one that is free"
+                f"motion of {name!r}: found a coordinate that loops, couplings, curve or surface "
+                "joints or other prescribed motions set already, expected one that is free"
             )
     _check_velocity_constraints(mechanism, mobility, dofs)
 
@@ -165,7 +166,7 @@ def _check_velocity_constraints(mechanism: Mechanism, mobility: Mobility, dofs: 
         forces.append(own[1])
         if mobility.least_response(measured, forces) < DEPENDENT:
             raise MechanismError(
-                f"velocity constraint {name!r}: found a velocity that prescribed motions, curve or surface "
-                "joints or other velocity constraints set already, or that its pushes cannot change, "
-                "expected one that is free"
+                f"velocity constraint {name!r}: found a velocity that prescribed motions, curve or "
+                "surface joints or other velocity constraints set already, or that its pushes "
+                "cannot change, expected one that is free"
             )
