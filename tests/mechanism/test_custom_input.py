@@ -99,6 +99,7 @@ def test_other_parts_say_what_they_cannot_do():
     mech = held("five", gravity=(0.0, 0.0, -9.81))
     assert "body in world by five of 5" in mech.summary()
     assert mech.degrees_of_freedom == 5
+    assert "degrees of freedom: 5" in mech.summary()
     with pytest.raises(MechanismError, match="curve, surface or custom joint 'own': found one"):
         mech.to_urdf()
     with pytest.raises(MechanismError, match="found no coordinate of it, expected one of .'own:0'"):
