@@ -194,25 +194,20 @@ def test_saved_states_go_on_bit_for_bit():
 
 
 def test_a_singular_place_ends_in_a_failed_step_that_says_so():
-    """Two hinges in a row whose axes become parallel: a universal joint at a quarter turn."""
+    """A crank whose pin moves down: at the dead point its rail moves it alike, and ends."""
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025))
-    mech.add_custom_joint("own", "world", "body", gimbal, (0.0, 0.0, 0.0))
+    mech.add_custom_joint("own", "world", "body", crank, (0.0, 1.0))
     sim = Simulator(mech)
-    sim.reset(velocities=np.array([0.0, 0.0, 0.0, 0.2, 1.0, 0.1]))
+    sim.reset(velocities=np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0]))
     with pytest.warns(RuntimeWarning, match="joint 'own' next to coordinates that move the child"):
-        assert any(not sim.step().converged for _ in range(400))
+        assert any(not sim.step().converged for _ in range(200))
     assert sim.constraint_residual() <= GAP
 
 
-def gimbal(q):
-    """Turns about z, y and x: at a quarter turn about y the first and last are alike."""
-    a, b = np.cos(0.5 * q[0]), np.sin(0.5 * q[0])
-    c, s = np.cos(0.5 * q[1]), np.sin(0.5 * q[1])
-    f, g = np.cos(0.5 * q[2]), np.sin(0.5 * q[2])
-    w, x = a * c, -b * s
-    y, z = a * s, b * c
-    return (0.0, 0.0, 0.0), (w * f - x * g, w * g + x * f, y * f + z * g, z * f - y * g)
+def crank(q):
+    """Shift along x, and go round a circle of 1 m in the plane of x and y."""
+    return (q[0] + np.sin(q[1]), 1.0 - np.cos(q[1]), 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
 def test_a_hinge_passes_many_turns():

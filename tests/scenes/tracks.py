@@ -59,7 +59,7 @@ def hanging(name, spin=True):
 
 def spline_bowl():
     """A B-spline surface of 3 x 2 pieces, not flat anywhere."""
-    x, y = np.meshgrid(np.linspace(-1.2, 1.2, 6), np.linspace(-1.2, 1.2, 5), indexing="ij")
+    x, y = np.meshgrid(np.linspace(-2.0, 2.0, 6), np.linspace(-2.4, 2.4, 5), indexing="ij")
     return BSplinePatch(np.stack([x, y, 0.3 * x**2 + 0.25 * y**2 + 0.05 * x**3], axis=2))
 
 
