@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenes.tracks import CURVES
+from oracle.naive_joints import conj, rotate
+from oracle.naive_tracks import TrackTwin
+from scenes.custom_joints import hinge
+from scenes.tracks import CURVES, sliding
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Curve, Fitted, Helix, Line
+from vigym.mechanism.tracks.rows import held_directions
 from vigym.mechanism.tracks.sides import Point
 from vigym.mechanism.tracks.slides import Slide
-from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
+from vigym.mechanism.tracks.surfaces import (
+    BSplinePatch,
+    Cylinder,
+    Ellipsoid,
+    Patch,
+    Plane,
+    Sphere,
+    Torus,
+)
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -49,6 +61,9 @@ def test_a_fitted_curve_passes_its_points():
         (lambda: Fitted([(0, 0, 0), (1, 0, 0)]), "Fitted points: found"),
         (lambda: Patch(np.zeros((3, 3, 3))), "found a place without a normal"),
         (lambda: Patch(np.zeros((3, 3))), "Patch points: found"),
+        (lambda: BSplinePatch(np.zeros((4, 4, 3))), "found a place without a normal near"),
+        (lambda: BSplinePatch(np.zeros((3, 4, 3))), "found shape .3, 4, 3., expected"),
+        (lambda: BSplinePatch(np.zeros((4, 4, 3)), True), "BSplinePatch closed: found True"),
         (lambda: Torus(0.1, 0.2), "Torus tube: found 0.2, expected less than 0.1"),
         (lambda: Helix(0.0), "found radius 0 and rise 0"),
         (lambda: Circle(0.0), "Circle radius: found 0"),
@@ -62,6 +77,26 @@ def test_a_fitted_curve_passes_its_points():
 def test_wrong_sides_are_refused(make, message):
     with pytest.raises(MechanismError, match=message):
         make()
+
+
+@pytest.mark.parametrize("closed", [(False, False), (True, False), (True, True)])
+def test_pieces_of_a_spline_surface_fit(closed):
+    """Points and tangents on both sides of every line between pieces, and where it goes round."""
+    points = np.random.default_rng(3).normal(size=(5, 6, 3)) * 0.05
+    angles = (2.0 * np.pi * np.arange(n) / n for n in (5, 6))
+    around, along = np.meshgrid(*angles, indexing="ij")
+    wide = 1.0 + 0.3 * np.cos(along)
+    points += np.stack([wide * np.cos(around), wide * np.sin(around), 0.3 * np.sin(along)], axis=2)
+    patch = BSplinePatch(points, closed)
+    for k, pieces in enumerate((patch.pieces, patch.second_pieces)):
+        lines = np.arange(0 if closed[k] else 1, pieces) / pieces
+        for line in lines:
+            place = np.full((2, 3), 0.37)
+            place[:, k] = line - 1e-12, line + 1e-12
+            before, after = patch.in_body(place)
+            np.testing.assert_allclose(before, after, atol=1e-10)
+            before, after = (patch.tangents(at) for at in place)
+            np.testing.assert_allclose(before, after, atol=1e-9)
 
 
 def with_body():
@@ -133,7 +168,7 @@ def test_other_parts_say_what_they_cannot_do():
     mech = with_body()
     mech.add_surface_joint("on", "world", "body", Plane(), Sphere(0.1))
     assert "Sphere of body on Plane of world" in mech.summary()
-    with pytest.raises(MechanismError, match="curve or surface joint 'on': found one, which URDF"):
+    with pytest.raises(MechanismError, match="curve, surface or custom joint 'on': found one"):
         mech.to_urdf()
     sim = Simulator(mech)
     with pytest.raises(ValueError, match="linearize: found curve or surface joint 'on'"):
@@ -146,3 +181,65 @@ def test_other_parts_say_what_they_cannot_do():
         sim.place("off")
     with pytest.raises(MechanismError, match="curve joint: found 'on'"):
         sim.curve_position("on")
+
+
+def across_a_line(add):
+    """A body on a line along z, with something added that may not agree with it."""
+    mech = with_body()
+    mech.add_curve_joint("line", "world", "body", Line(position=(0.0, 0.0, -0.3)))
+    add(mech)
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (
+            lambda m: m.add_velocity_constraint("v", {"body": ((1, 0, 0), (0, 0, 0))}, 0.3),
+            "velocity constraint 'v': found velocities that joints and loops hold at zero",
+        ),
+        (
+            lambda m: [
+                m.add_velocity_constraint("v", {"body": ((1, 0, 1), (0, 0, 0))}),
+                m.add_velocity_constraint("w", {"body": ((0, 0, 1), (0, 0, 0))}, 0.1),
+            ],
+            "velocity constraint 'w': found a velocity that prescribed motions, curve or",
+        ),
+        (
+            lambda m: [
+                m.add_joint("turn", "revolute", "world", "body", (0.5, 0, -0.3), (0, 0, 1)),
+                m.add_motion("turn", np.sin),
+            ],
+            "motion of 'turn': found a coordinate that loops, couplings, curve or surface joints",
+        ),
+        (
+            lambda m: [
+                m.add_custom_joint("own", "world", "body", hinge),
+                m.add_velocity_constraint("v", {"body": ((0, 0, 0), (0, 0, 1))}, 0.1),
+            ],
+            "velocity constraint 'v': found velocities that joints and loops hold at zero",
+        ),
+    ],
+)
+def test_what_joints_hold_is_not_set_again(add, message):
+    with pytest.raises(MechanismError, match=message):
+        Simulator(across_a_line(add))
+
+
+@pytest.mark.parametrize("axis", [None, (0.3, -0.2, 0.9)])
+def test_directions_that_a_curve_holds_are_those_of_its_gaps(axis):
+    """Small motions across them open gaps of second order only: those of the slow twin."""
+    mech = sliding("helix", axis)
+    twin = TrackTwin(mech)
+    sim = Simulator(mech)
+    twin.x[1:], twin.q[1:] = sim.body_position("body"), sim.body_orientation("body")
+    poses = (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])), (twin.x[1], twin.q[1])
+    held, place = held_directions(mech.tracks["rail"], *poses)
+    turned = held.copy()  # about the centre of mass, in the body's axes
+    turned[:, 3:] += np.cross(place - twin.x[1], held[:, :3])
+    turned[:, 3:] = [rotate(conj(twin.q[1]), row) for row in turned[:, 3:]]
+    rows = twin.rows()[0]
+    # both span the same directions; those of the twin are differences
+    _, values, _ = np.linalg.svd(np.vstack([turned, rows]))
+    assert len(held) == (2 if axis is None else 4)
+    assert (values > 1e-6).sum() == len(held)

@@ -1,4 +1,4 @@
-"""The slow twin with curve and surface joints: places by Newton on differences, rows by differences."""
+"""The slow twin with curve, surface and custom joints: places and rows by differences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from oracle.naive import Twin
 from oracle.naive_joints import cross, dot, mul, rotate
+from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.nearest import find_nearest_places
 from vigym.mechanism.tracks.surfaces import Ellipsoid
 
@@ -123,6 +124,58 @@ class TwinTrack:
         return np.append(across @ r, axis)
 
 
+class TwinTransform:
+    """One joint of the user's own: coordinates by least squares at the pose it was asked for last."""
+
+    def __init__(self, track, index, poses):
+        self.a, self.b = index[track.a], index[track.b]
+        self.sides, self.transform = (track.side_a, track.side_b), track.transform
+        self.coordinates = track.start
+        still = self.gap(self.frames(*poses[track.a], *poses[track.b]), track.start)
+        assert np.abs(still).max() < 1e-12
+        _, _, ways = np.linalg.svd(self.twists(self.coordinates).T)
+        self.rows = ways[len(track.start) :]  # no coordinate moves along these at the start
+
+    def frames(self, x_a, q_a, x_b, q_b):
+        """Position and axes of both frames in the world."""
+        return [
+            (
+                x + rotate(q, side.position),
+                np.array([rotate(q, axis) for axis in side.rotation.T]).T,
+            )
+            for x, q, side in zip((x_a, x_b), (q_a, q_b), self.sides, strict=True)
+        ]
+
+    def pose(self, u):
+        position, turn = (np.asarray(part).real for part in self.transform(u.astype(complex)))
+        if turn.shape == (4,):
+            turn = np.array([rotate(turn, axis) for axis in np.eye(3)]).T
+        return position, turn
+
+    def gap(self, frames, u):
+        """Place and half the rotation from the transform to the child, in the parent's frame."""
+        (x_a, R_a), (x_b, R_b) = frames
+        position, turn = self.pose(u)
+        off = (R_a.T @ R_b) @ turn.T
+        spin = np.array([off[2, 1] - off[1, 2], off[0, 2] - off[2, 0], off[1, 0] - off[0, 1]])
+        return np.append(R_a.T @ (x_b - x_a) - position, 0.5 * spin)
+
+    def twists(self, u):
+        """Derivatives (6, n) of place and rotation of the transform, by differences."""
+        here = np.zeros(3), np.eye(3)
+        return -derivative(lambda v: self.gap([here, self.pose(u)], v), u, 1e-3).T
+
+    def residuals(self, x, q):
+        frames = self.frames(x[self.a], q[self.a], x[self.b], q[self.b])
+        for _ in range(30):
+            S = self.twists(self.coordinates)
+            step = np.linalg.lstsq(S, self.gap(frames, self.coordinates), rcond=None)[0]
+            self.coordinates = self.coordinates + step
+            if np.abs(step).max() < 1e-12:
+                break
+        return self.rows @ self.gap(frames, self.coordinates)
+
+
 class TrackTwin(Twin):
     """One mechanism without other loops; starts at the assembly pose."""
 
@@ -132,7 +185,10 @@ class TrackTwin(Twin):
         poses = {"world": still} | {
             b.name: (b.position, b.orientation) for b in mech.bodies.values()
         }
-        self.tracks = [TwinTrack(track, index, poses) for track in mech.tracks.values()]
+        self.tracks = [
+            (TwinTransform if isinstance(track, CustomJoint) else TwinTrack)(track, index, poses)
+            for track in mech.tracks.values()
+        ]
         super().__init__(mech, timestep)
 
     def constraint(self, x, q):

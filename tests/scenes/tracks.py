@@ -7,10 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.naive_joints import conj, rotate
+from scenes.custom_joints import JOINTS
+from scenes.trees import random_tree
 from vigym import Mechanism
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
 from vigym.mechanism.tracks.sides import Point
-from vigym.mechanism.tracks.surfaces import Cylinder, Ellipsoid, Patch, Plane, Sphere, Torus
+from vigym.mechanism.tracks.slides import Slide
+from vigym.mechanism.tracks.surfaces import (
+    BSplinePatch,
+    Cylinder,
+    Ellipsoid,
+    Patch,
+    Plane,
+    Sphere,
+    Torus,
+)
 
 
 def _mechanisms_of_si():
@@ -45,6 +57,21 @@ def hanging(name, spin=True):
     return mech
 
 
+def spline_bowl():
+    """A B-spline surface of 3 x 2 pieces, not flat anywhere."""
+    x, y = np.meshgrid(np.linspace(-2.0, 2.0, 6), np.linspace(-2.4, 2.4, 5), indexing="ij")
+    return BSplinePatch(np.stack([x, y, 0.3 * x**2 + 0.25 * y**2 + 0.05 * x**3], axis=2))
+
+
+def spline_barrel():
+    """A B-spline surface that goes round an axis along x, bulging in its middle."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+    angle, x = np.meshgrid(angle, np.linspace(-1.0, 1.0, 6), indexing="ij")
+    radius = 0.6 - 0.1 * x**2
+    points = np.stack([x, radius * np.cos(angle), radius * np.sin(angle)], axis=2)
+    return BSplinePatch(points, closed=(True, False))
+
+
 LYING = Ellipsoid((0.5, 0.2, 0.3), orientation=TURNS[0])
 UPRIGHT = Torus(0.3, 0.05, orientation=TURNS[0])
 SURFACES = {
@@ -66,6 +93,9 @@ SURFACES = {
     "board on patch": (bowl(), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, 0.15)),
     "axis on patch": (bump(-0.2), Point((0.0, 0.0, -0.1), (0.0, 0.1, 1.0)), (0.1, 0.2, 0.0)),
     "axis on ellipsoid": (Ellipsoid((0.5, 0.3, 0.2)), Point((0.0, 0.0, 0.1), (0.1, 0.0, 1.0)), (0.1, 0.0, -0.3)),
+    "ball on spline bowl": (spline_bowl(), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.2, 0.2)),
+    "ball on barrel": (spline_barrel(), Sphere(0.1, orientation=TURNS[1]), (0.1, 0.05, -0.7)),
+    "board on spline bowl": (spline_bowl(), Plane((0.0, 0.0, -0.05)), (0.02, 0.01, 0.15)),
     "point on cylinder": (Cylinder(0.3, orientation=TURNS[1]), Point(), (0.0, 0.05, -0.3)),
 }  # fmt: skip
 # name, whether turns about the normal are free: a point has no direction to lock
@@ -89,3 +119,52 @@ def sliding(name, axis=None, slide=None):
     mech.add_body("body", 1.0, (0.02, 0.03, 0.025), position)
     mech.add_curve_joint("rail", "world", "body", curve, (0.05, 0.0, 0.1), axis, slide)
     return mech
+
+
+def random_tracks(seed):
+    """A random tree of five bodies with springs, tied by a curve joint and a joint of one's own.
+
+    Both are closed at the assembly; both have a spring and a damper along a coordinate.
+    """
+    rng = np.random.default_rng(seed)
+    kinds = rng.permutation(["revolute", "spherical", "universal", "floating", "prismatic"])
+    mech = random_tree(seed, kinds, damping=0.2)
+    names = [str(name) for name in rng.permutation(list(mech.bodies))]
+    first, second = mech.bodies[names[0]], mech.bodies[names[1]]
+    curve = Helix(0.4, 0.1, position=0.3 * rng.normal(size=3), orientation=rng.normal(size=4))
+    place = curve.in_body(np.array([[0.4, 0.0, 0.0]]))[0]
+    world = first.position + rotate(first.orientation, place)
+    point = rotate(conj(second.orientation), world - second.position)
+    slide = Slide(damping=0.5, stiffness=3.0)
+    mech.add_curve_joint("curve", names[0], names[1], curve, point, slide=slide)
+    transform, start, _ = JOINTS["skewed"]
+    along = (slide, None, Slide(stiffness=2.0, rest=0.1))
+    mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3), along)
+    return mech
+
+
+def ball_on_rail(rail, end=None):
+    """A ball without friction, whose middle is on a rail that goes below the ground.
+
+    Args:
+        rail: curve, or the transform of a joint of one's own from which it starts at 0.
+        end: largest coordinate.
+    """
+    mech = Mechanism()
+    limits = None if end is None else (-10.0, end)
+    slide = Slide(limits=limits)
+    mech.add_body("ball", 1.0, (0.004, 0.004, 0.004), (0.0, 0.0, 0.5))
+    if callable(rail):
+        mech.add_custom_joint("rail", "world", "ball", rail, 0.0, (0.0, 0.0, 0.5), slide)
+    else:
+        mech.add_curve_joint("rail", "world", "ball", rail, slide=slide)
+    mech.add_contact("touch", "ball", (0.0, 0.0, 0.0), 0.1, friction=0.0)
+    return mech
+
+
+def falling_rail(q):
+    """Move down along x and z, without turning."""
+    return (q[0], 0.1 * q[0] ** 2, -0.5 * q[0] - 0.2 * q[0] ** 2), (1.0, 0.0, 0.0, 0.0)
+
+
+FALLING_CURVE = Bezier([(-0.1, 0.0, 0.55), (0.3, 0.1, 0.3), (0.7, 0.0, 0.1), (1.0, -0.1, -0.2)])

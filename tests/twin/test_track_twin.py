@@ -1,4 +1,4 @@
-"""Curve and surface joints against the slow twin, whose rows are differences of their residuals."""
+"""Curve, surface and custom joints against the slow twin, whose rows are differences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from oracle.naive_tracks import TrackTwin
-from scenes.tracks import CURVES, SURFACE_CASES, hanging, sliding, torus_chain
+from scenes.custom_joints import JOINTS, hanging_chain, held
+from scenes.tracks import CURVES, SURFACE_CASES, hanging, random_tracks, sliding, torus_chain
 from vigym import Simulator
 
 
@@ -38,6 +39,20 @@ def test_surfaces(name, spin):
 @pytest.mark.parametrize("name", CURVES)
 def test_curves(name, axis):
     assert_steps_are_the_twins(sliding(name, axis))
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_joints_of_ones_own(name):
+    assert_steps_are_the_twins(held(name))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_with_such_joints(seed):
+    assert_steps_are_the_twins(random_tracks(seed))
+
+
+def test_a_chain_of_joints_of_ones_own():
+    assert_steps_are_the_twins(hanging_chain())
 
 
 def test_torus_chain():

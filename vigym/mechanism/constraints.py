@@ -1,18 +1,20 @@
 """Constraints of a mechanism beside its joints of the tree, and potentials of the user's own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.mechanism.elements import bodies, checks, couplings, motors, springs
-from vigym.mechanism.elements.bodies import WORLD
+from vigym.mechanism.elements.bodies import WORLD, Body
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.motors import DCMotor, Motion
 from vigym.mechanism.elements.springs import Potential
+from vigym.mechanism.tracks.custom import CustomJoint, make_custom_joint
 from vigym.mechanism.tracks.joints import Track, make_curve_joint, make_surface_joint
 from vigym.mechanism.tracks.sides import Side
 from vigym.mechanism.tracks.slides import Slide
@@ -180,10 +182,58 @@ class Constraints(Elements):
         new = make_surface_joint(name, (parent, child), (first, second), spin)
         return self.tracks.add(name, new)
 
+    def add_custom_joint(
+        self,
+        name: str,
+        parent: str,
+        child: str,
+        transform: Callable[[Any], Any],
+        start: ArrayLike = 0.0,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        slides: Slide | Sequence[Slide | None] | None = None,
+    ) -> CustomJoint:
+        """Hold a body to another one by a joint of your own: its pose by coordinates.
+
+        The pose of the child's frame in the parent's is `transform(q)`. numba compiles it when a
+        simulator is made; kernels stay as they are. Derivatives come from complex numbers, exact to
+        rounding: q is an array of them. To pickle a simulator, define the function in a module.
+        `sim.custom_position(name)` and `sim.custom_velocity(name)` are q and its rates.
+
+        Args:
+            name: unique among joints. `add_motor` takes it if there is one coordinate, of several
+                "name:0", "name:1", ...
+            parent: body name or "world".
+            child: another one.
+            transform: of q (n,) to (position (3,), orientation), in the parent's frame [m]; the
+                orientation is a unit quaternion (w, x, y, z) or a rotation matrix (3, 3). It is
+                made of arithmetic and numpy's functions that take complex numbers, without abs.
+            start: coordinates (n,) at the assembly, 1 <= n <= 5, or one number.
+            position: of the parent's frame at the assembly (3,) [m, world]; its axes are the
+                world's there. The child's frame is where `transform(start)` puts it.
+            slides: damper, spring, friction and limits along each coordinate; None: none.
+
+        Raises:
+            MechanismError: a transform of other shapes, that is not rigid or finite, whose
+                derivatives are not those of its differences, or whose coordinates move the child
+                alike.
+        """
+        checks.require_new_name(name, "custom joint", self.tracks, self.joints)
+        self._require_ends(f"custom joint {name!r}", parent, child)
+        still = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        first, second = (
+            (end, still if end == WORLD else _pose(self.bodies[end])) for end in (parent, child)
+        )
+        new = make_custom_joint(name, (first, second), transform, start, position, slides)
+        self.tracks.add(name, new)
+        return new
+
     def _check_curve_motor(self, joint: str, model: DCMotor | None) -> None:
         element = f"motor of joint {joint!r}"
-        if not self.tracks[joint].on_curve:
-            raise MechanismError(f"{element}: found a surface joint, expected a curve joint")
+        if joint not in self.slide_names:
+            names = self.tracks[joint].coordinate_names
+            found = "no coordinate of it" if names else "a surface joint"
+            expected = f"one of {names}" if names else "a curve joint"
+            raise MechanismError(f"{element}: found {found}, expected {expected}")
         if model is not None:
             raise MechanismError(f"{element} model: found {model!r}, expected None: a force [N]")
         if joint in self._motors:
@@ -227,3 +277,8 @@ class Constraints(Elements):
         self._add_default_ground()
         bodies.require_ground(self.ground, f"wheel {name!r}")
         return self.wheels.add(name, wheel)
+
+
+def _pose(body: Body) -> tuple[Array, Array]:
+    """Return position and quaternion of a body at the assembly."""
+    return np.asarray(body.position), np.asarray(body.orientation)

@@ -206,14 +206,14 @@ class Mechanism(Constraints):
 
         Args:
             joint: name of a joint of one degree of freedom, without a motor, or of a curve joint,
-                whose coordinate is its arc length.
+                whose coordinate is its arc length, or of a coordinate of a joint of your own.
             kp: [N m/rad or N/m], >= 0. Above 0 the target is a position, at 0 it is a rate.
             kd: [N m s/rad or N s/m], >= 0; not both are 0.
             effort: largest force [N or N m], >= 0, may be inf; None: the joint's.
             model: electric motor; the controller's output is its pulse width in [-1, 1], and kp >
                 0.
         """
-        if joint in self.tracks:
+        if joint in self.slide_names or joint in self.tracks:
             self._check_curve_motor(joint, model)
             return self._motors.add(joint, motors.make_motor(joint, kp, kd, effort, model))
         motors.check_motor_joint(joint, self.joints, self._motors, self.motions)

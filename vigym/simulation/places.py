@@ -11,11 +11,17 @@ from vigym.core.kernels import read_tracks
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.simulation.plant import Plant
 from vigym.simulation.state.readings import Readings
 from vigym.spatial import batch_rotation_matrix
 
+SINGULAR_PLACE = (
+    "a singular place of touch, where both sides fit along a curve (spin=False keeps linked tori "
+    "from turning there)"
+)
+SINGULAR_COORDINATES = "coordinates that move the child alike"
 NEARLY_SINGULAR = 0.1  # regularity of a place below which it explains a step that failed
 
 
@@ -58,6 +64,9 @@ class Places:
         Raises:
             MechanismError: no curve or surface joint has this name.
         """
+        tracks = self._plant.mechanism.tracks
+        sides = [name for name, each in tracks.items() if not isinstance(each, CustomJoint)]
+        checks.require_one_of(joint, sides, "curve or surface joint")
         track, rows = self._track(joint)
         widths = [_width(side.dimensions, side.kind) for side in (track.side_a, track.side_b)]
         parts = [
@@ -92,10 +101,33 @@ class Places:
         speeds = [np.linalg.norm(track.side_a.tangents(place)[0]) for place in rows[:, :3]]
         return self._plant.number(np.array(speeds) * rows[:, read_tracks.TRACK_RATES])
 
+    def custom_position(self, joint: str) -> Any:
+        """Return the coordinates (n,) or (batch, n) of a joint of your own.
+
+        Raises:
+            MechanismError: no joint of your own has this name.
+        """
+        return self._coordinates(joint, read_tracks.TRACK_PLACES)
+
+    def custom_velocity(self, joint: str) -> Any:
+        """Return the rates (n,) or (batch, n) of the coordinates of a joint of your own.
+
+        Raises:
+            MechanismError: no joint of your own has this name.
+        """
+        return self._coordinates(joint, read_tracks.TRACK_RATES)
+
+    def _coordinates(self, joint: str, column: int) -> Any:
+        """Return columns of the coordinates of a joint of the user's."""
+        tracks = self._plant.mechanism.tracks
+        own = {name: track for name, track in tracks.items() if isinstance(track, CustomJoint)}
+        checks.require_one_of(joint, own, "custom joint")
+        _, rows = self._track(joint)
+        return self._plant.squeeze(rows[:, column : column + len(own[joint].start)].copy())
+
     def _track(self, joint: str) -> tuple[Track, Array]:
         """Return a joint and its readings (count, READ_TRACK)."""
         tracks = self._plant.mechanism.tracks
-        checks.require_one_of(joint, tracks, "curve or surface joint")
         return tracks[joint], self._readings.track_rows[:, list(tracks).index(joint)]
 
     def _curve(self, joint: str) -> tuple[Track, Array]:
@@ -124,11 +156,12 @@ class Places:
         regular = self._readings.track_rows[failed, :, read_tracks.TRACK_REGULARITY]
         row, worst = np.unravel_index(int(regular.argmin()), regular.shape)
         if regular[row, worst] < NEARLY_SINGULAR:
+            custom = isinstance(self._plant.mechanism.tracks[tracks[worst]], CustomJoint)
+            place = SINGULAR_COORDINATES if custom else SINGULAR_PLACE
             where = "" if self._plant.single else f" of environment {failed[row]}"
             warnings.warn(
-                f"step{where}: found joint {tracks[worst]!r} next to a singular place of touch, "
-                f"where both sides fit along a curve (regularity {regular[row, worst]:.3g}), and "
-                "made no step beyond; spin=False keeps linked tori from turning there",
+                f"step{where}: found joint {tracks[worst]!r} next to {place} (regularity "
+                f"{regular[row, worst]:.3g}), and made no step beyond",
                 RuntimeWarning,
                 stacklevel=3,
             )

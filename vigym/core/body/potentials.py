@@ -5,53 +5,19 @@ and conservative in the discrete principle (Stoermer and Verlet's method). A pot
 body vibrate is stable up to an angular frequency of 2/h.
 """
 
-from vigym.core.compiler.callbacks import call_function
+from vigym.core.compiler.callbacks import make_caller
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import maximum
 from vigym.core.math.vectors import axpy, cross, mat_t_vec, max_abs3, scale, sub
 
-
-@inline
-def numbers_of_lane(a, k):
-    """Return lane k of seven values."""
-    return (
-        lane(a[0], k),
-        lane(a[1], k),
-        lane(a[2], k),
-        lane(a[3], k),
-        lane(a[4], k),
-        lane(a[5], k),
-        lane(a[6], k),
-    )
-
-
-@inline
-def with_numbers_in_lane(a, k, numbers):
-    """Replace lane k of seven values."""
-    return (
-        with_lane(a[0], k, numbers[0]),
-        with_lane(a[1], k, numbers[1]),
-        with_lane(a[2], k, numbers[2]),
-        with_lane(a[3], k, numbers[3]),
-        with_lane(a[4], k, numbers[4]),
-        with_lane(a[5], k, numbers[5]),
-        with_lane(a[6], k, numbers[6]),
-    )
+call_potential = make_caller(7, 1, 3, 3)  # pose; energy, force, torque
 
 
 @inline
 def evaluate_potential(d, potential, knot):
     """Compute energy [J], force [N, world] and torque [N m, world] of a potential at a knot."""
     pose = d.pose(knot, potential.body)
-    x = pose.position
-    q = pose.orientation
-    o = d.full(0.0)
-    found = (o, o, o, o, o, o, o)
-    for k in range(d.lane_count):
-        given = numbers_of_lane((x[0], x[1], x[2], q[0], q[1], q[2], q[3]), k)
-        found = with_numbers_in_lane(found, k, call_function(potential.function, given))
-    return found[0], (found[1], found[2], found[3]), (found[4], found[5], found[6])
+    return call_potential(potential.function, (pose.position, pose.orientation))
 
 
 @phase(needs="imposed", otherwise=zero)

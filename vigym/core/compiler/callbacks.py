@@ -13,8 +13,34 @@ from numba import carray, cfunc, njit, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.extending import intrinsic, is_jitted
 
-INPUTS, OUTPUTS = 7, 7  # numbers of a pose; of an energy, a force and a torque
+from vigym.core.compiler.simd import LanesType
+
 _NUMBERS = types.CPointer(types.float64)
+_FUNCTION_OF_C = ir.FunctionType(ir.VoidType(), [ir.DoubleType().as_pointer()] * 2).as_pointer()
+
+
+def compile_function(function: Callable[..., Any], inputs: int, outputs: int) -> Any:
+    """Compile a function of (given, found), two arrays of numbers, to one of C.
+
+    Raises:
+        TypeError: numba does not compile it, or what it calls.
+    """
+    inner = compilable(function)
+
+    def call(given, found):
+        inner(carray(given, (inputs,)), carray(found, (outputs,)))
+
+    try:
+        return cfunc(types.void(_NUMBERS, _NUMBERS))(call)
+    except Exception as error:  # numba raises errors of many kinds
+        raise TypeError(f"{type(error).__name__}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of numba's message that tells what it does not compile."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("Failed in nopython mode")]
+    return (telling or lines or [""])[0]
 
 
 @functools.cache  # compiled once, and kept as long as kernels may call it
@@ -28,26 +54,26 @@ def compile_potential(energy: Callable[..., Any], forces: Callable[..., Any]) ->
     Raises:
         TypeError: functions that are no Python functions, or that numba does not compile.
     """
-    of_energy, of_forces = _compiled(energy), _compiled(forces)
+    of_energy, of_forces = compilable(energy), compilable(forces)
 
-    def potential(given, found):
-        pose, result = carray(given, (7,)), carray(found, (7,))
+    def potential(pose, found):
         position, orientation = pose[:3].copy(), pose[3:].copy()
-        result[0] = of_energy(position, orientation)
+        found[0] = of_energy(position, orientation)
         force, torque = of_forces(position, orientation)
         for k in range(3):
-            result[1 + k] = force[k]
-            result[4 + k] = torque[k]
+            found[1 + k] = force[k]
+            found[4 + k] = torque[k]
 
-    try:
-        return cfunc(types.void(_NUMBERS, _NUMBERS))(potential)
-    except Exception as error:  # numba raises errors of many kinds
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else ""
-        raise TypeError(f"{type(error).__name__}: {reason}") from error
+    return compile_function(potential, 7, 7)
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Return a function that numba compiles."""
+@functools.cache
+def compilable(function: Callable[..., Any]) -> Any:
+    """Return a function that numba compiles.
+
+    Raises:
+        TypeError: it is no function of Python.
+    """
     if is_jitted(function):
         return function
     if not inspect.isfunction(function):
@@ -55,22 +81,75 @@ def _compiled(function: Callable[..., Any]) -> Any:
     return njit(error_model="numpy", nogil=True)(function)
 
 
-@intrinsic
-def call_function(context, address, numbers):
-    """Call a function of C by its address, with 7 numbers; return the 7 numbers that it writes."""
+def _parts(builder, kind, value):
+    """List the numbers of a value: its own, or those of a tuple one after the other."""
+    if not isinstance(kind, types.BaseTuple):
+        return [value]
+    parts = zip(kind.types, cgutils.unpack_tuple(builder, value, len(kind.types)), strict=True)
+    return [number for part in parts for number in _parts(builder, *part)]
 
-    def generate(context, builder, sig, args):
-        number = ir.DoubleType()
-        arrays = [
-            cgutils.alloca_once(builder, ir.ArrayType(number, count)) for count in (INPUTS, OUTPUTS)
-        ]
-        first = [builder.bitcast(array, number.as_pointer()) for array in arrays]
-        for k, value in enumerate(cgutils.unpack_tuple(builder, args[1], INPUTS)):
-            builder.store(value, builder.gep(first[0], [ir.IntType(64)(k)]))
-        kind = ir.FunctionType(ir.VoidType(), [number.as_pointer()] * 2).as_pointer()
-        builder.call(builder.inttoptr(args[0], kind), first)
-        found = [builder.load(builder.gep(first[1], [ir.IntType(64)(k)])) for k in range(OUTPUTS)]
-        return context.make_tuple(builder, sig.return_type, found)
 
-    given = types.UniTuple(types.float64, INPUTS)
-    return types.UniTuple(types.float64, OUTPUTS)(types.intp, given), generate
+def _first_type(kind):
+    """Return the type of the first number of nested tuples."""
+    return _first_type(kind.types[0]) if isinstance(kind, types.BaseTuple) else kind
+
+
+def make_caller(inputs: int, *outputs: int) -> Any:
+    """Make a function for kernels that calls a function of C by its address, lane by lane.
+
+    It takes the address, and values that are (nested) tuples of lanes.
+
+    Args:
+        inputs: how many numbers the function is given.
+        outputs: how many of the numbers that it writes each value of the result has.
+    """
+    sizes = inputs, sum(outputs)
+
+    @intrinsic
+    def call(context, address, values):
+        kind = _first_type(values)
+        groups = [kind if width == 1 else types.UniTuple(kind, width) for width in outputs]
+
+        def generate(context, builder, sig, args):
+            given = _parts(builder, sig.args[1], args[1])
+            function = builder.inttoptr(args[0], _FUNCTION_OF_C)
+            arrays = [_new_array(builder, size) for size in sizes]
+            found = [ir.Constant(context.get_value_type(kind), ir.Undefined)] * sizes[1]
+            for k in range(getattr(kind, "count", 1)):
+                for value, place in zip(given, arrays[0], strict=True):
+                    builder.store(_lane_as_double(context, builder, kind, value, k), place)
+                builder.call(function, [array[0] for array in arrays])
+                found = [
+                    _with_double_in_lane(context, builder, kind, (value, k), builder.load(place))
+                    for value, place in zip(found, arrays[1], strict=True)
+                ]
+            rest = iter(found)
+            parts = [[next(rest) for _ in range(width)] for width in outputs]
+            made = [p[0] if len(p) == 1 else cgutils.pack_array(builder, p) for p in parts]
+            return context.make_tuple(builder, sig.return_type, made)
+
+        return types.BaseTuple.from_types(groups)(types.intp, values), generate
+
+    return call
+
+
+def _new_array(builder, size):
+    """Make code for the addresses of the numbers of an array on the stack."""
+    array = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), size))
+    first = builder.bitcast(array, ir.DoubleType().as_pointer())
+    return [builder.gep(first, [ir.IntType(64)(k)]) for k in range(size)]
+
+
+def _lane_as_double(context, builder, kind, value, k):
+    """Make code for lane k of a value in double precision."""
+    if isinstance(kind, LanesType):
+        value = builder.extract_element(value, ir.IntType(32)(k))
+    return context.cast(builder, value, getattr(kind, "base", kind), types.float64)
+
+
+def _with_double_in_lane(context, builder, kind, place, number):
+    """Make code for a value with a number in lane k; ``place`` is (value, k)."""
+    number = context.cast(builder, number, types.float64, getattr(kind, "base", kind))
+    if isinstance(kind, LanesType):
+        return builder.insert_element(place[0], number, ir.IntType(32)(place[1]))
+    return number

@@ -6,6 +6,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute
 from vigym.core.loop.constraints import loop_newton_increment
+from vigym.core.loop.custom import custom_rates
 from vigym.core.loop.places import place_derivatives, place_equations, solve4
 from vigym.core.loop.sides import evaluate_side, tangents
 from vigym.core.math.vectors import add, dot, scale, sub
@@ -47,11 +48,21 @@ def read_tracks(d, knot, out, first, column):
         a, b = d.side(2 * t), d.side(2 * t + 1)
         loop = d.track(t).loop
         p, q = a.next_place, b.next_place
+        shift, rotation = loop_newton_increment(d, loop, knot)
+        at = column + READ_TRACK * t
+        write_vector(out, first, at + TRACK_PLACES, p)
+        write_vector(out, first, at + TRACK_PLACES + 3, q)
+        if d.track(t).function != 0:
+            of_a, of_b = custom_rates(d, t, knot, (shift, rotation))
+            write_vector(out, first, at + TRACK_RATES, of_a)
+            write_vector(out, first, at + TRACK_RATES + 3, of_b)
+            regular = d.track_pose(knot, loop).determinant
+            write_column(out, first, at + TRACK_REGULARITY, regular)
+            continue
         A, B = evaluate_side(d, a, p, knot), evaluate_side(d, b, q, knot)
         J, _ = place_equations(d, a, b, A, B)
         arm = sub(B[0], d.track_pose(knot, loop).track_anchor)
         g = place_derivatives(d, a, arm, A, B)
-        shift, rotation = loop_newton_increment(d, loop, knot)
         rates = (
             dot(g[0][0], shift) + dot(g[0][1], rotation),
             dot(g[1][0], shift) + dot(g[1][1], rotation),
@@ -59,9 +70,6 @@ def read_tracks(d, knot, out, first, column):
             dot(g[3][0], shift) + dot(g[3][1], rotation),
         )
         x, determinant = solve4(J, rates)
-        at = column + READ_TRACK * t
-        write_vector(out, first, at + TRACK_PLACES, p)
-        write_vector(out, first, at + TRACK_PLACES + 3, q)
         write_vector(out, first, at + TRACK_RATES, place_rate(d, a, p, -x[0], -x[1]))
         write_vector(out, first, at + TRACK_RATES + 3, place_rate(d, b, q, -x[2], -x[3]))
         write_column(out, first, at + TRACK_REGULARITY, regularity(J, determinant))

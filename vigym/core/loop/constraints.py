@@ -73,6 +73,12 @@ def row_vectors_in_world(d, loop, loop_row, knot):
 
 
 @inline
+def row_of_more(d, loop):
+    """Find the row of the fifth constraint of a joint of the user's."""
+    return d.track(loop - point_spring_end(d) - d.slide_count).more
+
+
+@inline
 def track_direction(d, loop, n, knot):
     """Read the direction (f, m) of row n of a curve or surface joint at a knot."""
     track = d.track_pose(knot, loop)
@@ -83,6 +89,8 @@ def track_direction(d, loop, n, knot):
         row = track.row_2
     elif n == 3:
         row = track.row_3
+    elif n == 4:
+        row = d.track_pose(knot, row_of_more(d, loop)).row_0
     return (row[0], row[1], row[2]), (row[3], row[4], row[5])
 
 
@@ -90,6 +98,8 @@ def track_direction(d, loop, n, knot):
 def track_gap(d, loop, n, knot):
     """Read the residual of row n of a curve or surface joint at a knot."""
     gaps = d.track_pose(knot, loop).gaps
+    if n == 4:
+        return d.track_pose(knot, row_of_more(d, loop)).gaps[0]
     return gaps[0] if n == 0 else (gaps[1] if n == 1 else (gaps[2] if n == 2 else gaps[3]))
 
 

@@ -12,7 +12,7 @@ with zeros for parameters that it does not have.
 import math
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above, both, cosine_sine, rounded
+from vigym.core.compiler.lanes import above, cosine_sine, lane, rounded, with_lane
 from vigym.core.compiler.simd import where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, zero3
 from vigym.core.model.fields import (
@@ -35,36 +35,49 @@ def helix(d, side, place):
 
 
 @inline
-def piece_mask(d, side, k, u):
-    """Find the lanes whose parameter is in piece k; the ends of an open curve go on."""
-    one = d.full(1.0)
-    mask = one
-    if k > 0:
-        mask = one - above(d.full(1.0 * k), u)
-    if k < side.pieces - 1:
-        mask = both(mask, above(d.full(1.0 * k + 1.0), u))
-    return mask
-
-
-@inline
-def whole_turns(d, side, u):
-    """Count the whole turns in the parameter of a closed curve; zero of an open one."""
-    if side.closed > 0:
-        return rounded(u / (1.0 * side.pieces) - 0.5)
+def whole_turns(d, closed, pieces, u):
+    """Count the whole turns in a parameter that goes round; zero of an open one."""
+    if closed > 0:
+        return rounded(u / (1.0 * pieces) - 0.5)
     return d.full(0.0)
 
 
 @inline
-def polynomial(d, side, u, local):
-    """Evaluate the piece that holds u at a parameter of its own: point and two derivatives."""
+def piece_of_parameter(d, closed, pieces, u):
+    """Find the piece that holds a parameter, which counts pieces, and the parameter in it.
+
+    The ends of an open curve or patch go on.
+    """
+    u = u - whole_turns(d, closed, pieces, u) * (1.0 * pieces)
+    piece, last = rounded(u - 0.5), d.full(pieces - 1.0)
+    piece = where(piece, piece, d.full(0.0))  # of a NaN, too
+    piece = where(piece - last, last, piece)
+    return piece, u - piece
+
+
+@inline
+def coefficient_at(d, number):
+    """Read a coefficient whose number differs by lane."""
+    found = d.point(int(lane(number, 0))).coefficient
+    for k in range(1, d.lane_count):
+        other = d.point(int(lane(number, k))).coefficient
+        found = (
+            with_lane(found[0], k, lane(other[0], k)),
+            with_lane(found[1], k, lane(other[1], k)),
+            with_lane(found[2], k, lane(other[2], k)),
+        )
+    return found
+
+
+@inline
+def polynomial(d, side, piece, local):
+    """Evaluate a piece of a curve at a parameter of its own: point and two derivatives."""
     size = side.degree + 1
+    first_point = piece * (1.0 * size) + 1.0 * side.first_point
     point = zero3(d)
     first, second = point, point
     for j in range(side.degree, -1, -1):
-        coefficient = d.point(side.first_point + j).coefficient
-        for k in range(1, side.pieces):
-            other = d.point(side.first_point + k * size + j).coefficient
-            coefficient = select3(piece_mask(d, side, k, u), other, coefficient)
+        coefficient = coefficient_at(d, first_point + 1.0 * j)
         second = axpy(local, second, scale(2.0, first))
         first = axpy(local, first, point)
         point = axpy(local, point, coefficient)
@@ -74,19 +87,19 @@ def polynomial(d, side, u, local):
 @inline
 def curve(d, side, place):
     """Evaluate a curve of polynomial pieces, each over [0, 1]; the parameter counts them."""
-    u = place[0] - whole_turns(d, side, place[0]) * (1.0 * side.pieces)
-    local = u
-    for k in range(1, side.pieces):
-        local = where(piece_mask(d, side, k, u), u - 1.0 * k, local)
-    return polynomial(d, side, u, local)
+    piece, local = piece_of_parameter(d, side.closed, side.pieces, place[0])
+    return polynomial(d, side, piece, local)
 
 
 @inline
 def patch(d, side, place):
-    """Evaluate a polynomial patch over [0, 1] x [0, 1], beyond its edges as it goes on."""
-    u, v = place[0], place[1]
+    """Evaluate a patch of polynomial pieces over [0, 1] x [0, 1]; beyond its edges it goes on."""
+    m, n = 1.0 * side.pieces, 1.0 * side.second_pieces
+    piece, u = piece_of_parameter(d, side.closed, side.pieces, m * place[0])
+    other, v = piece_of_parameter(d, side.second_closed, side.second_pieces, n * place[1])
     o = zero3(d)
     size = side.second_degree + 1
+    first_point = (piece * n + other) * (1.0 * size * (side.degree + 1)) + 1.0 * side.first_point
     S = o
     S_u, S_v = o, o
     S_uu, S_vv = o, o
@@ -95,7 +108,7 @@ def patch(d, side, place):
         p = o
         p_v, p_vv = o, o
         for j in range(side.second_degree, -1, -1):
-            coefficient = d.point(side.first_point + i * size + j).coefficient
+            coefficient = coefficient_at(d, first_point + 1.0 * (i * size + j))
             p_vv = axpy(v, p_vv, scale(2.0, p_v))
             p_v = axpy(v, p_v, p)
             p = axpy(v, p, coefficient)
@@ -105,7 +118,14 @@ def patch(d, side, place):
         S_uv = axpy(u, S_uv, S_v)
         S_v = axpy(u, S_v, p_v)
         S_vv = axpy(u, S_vv, p_vv)
-    return S, S_u, S_v, S_uu, S_uv, S_vv
+    return (
+        S,
+        scale(m, S_u),
+        scale(n, S_v),
+        scale(m * m, S_uu),
+        scale(m * n, S_uv),
+        scale(n * n, S_vv),
+    )
 
 
 @inline

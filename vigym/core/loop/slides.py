@@ -9,11 +9,11 @@ and the opposite one on a. Its force laws are those of joints.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.simd import where
 from vigym.core.loop.places import follow_places, place_derivatives, place_equations
 from vigym.core.loop.sides import (
+    coefficient_at,
     evaluate_side,
-    piece_mask,
+    piece_of_parameter,
     polynomial,
     whole_turns,
 )
@@ -50,17 +50,13 @@ WEIGHTS = (
 @inline
 def curve_length_to(d, side, u):
     """Compute the arc length of a curve of polynomials up to a parameter [m]."""
-    turns = whole_turns(d, side, u)
-    u = u - turns * (1.0 * side.pieces)
+    turns = whole_turns(d, side.closed, side.pieces, u)
+    piece, local = piece_of_parameter(d, side.closed, side.pieces, u)
     first = side.first_point + side.pieces * (side.degree + 1)  # lengths up to the pieces
-    local, start = u, d.point(first).coefficient[0]
-    for k in range(1, side.pieces):
-        mask = piece_mask(d, side, k, u)
-        local = where(mask, u - 1.0 * k, local)
-        start = where(mask, d.point(first + k).coefficient[0], start)
+    start = coefficient_at(d, piece + 1.0 * first)[0]
     length = d.full(0.0)
     for k in range(len(NODES)):
-        _, velocity, _ = polynomial(d, side, u, NODES[k] * local)
+        _, velocity, _ = polynomial(d, side, piece, NODES[k] * local)
         length = length + WEIGHTS[k] * math.sqrt(dot(velocity, velocity))
     total = d.point(first + side.pieces).coefficient[0]
     return turns * total + start + local * length
@@ -91,6 +87,8 @@ def write_slides(d, knot):
     for k in range(d.slide_count):
         slide = d.slide(k)
         t, n = slide.track, slide.parameter
+        if d.track(t).function != 0:
+            continue  # written with its joint
         a, b = d.side(2 * t), d.side(2 * t + 1)
         A, B = evaluate_side(d, a, a.next_place, knot), evaluate_side(d, b, b.next_place, knot)
         pose = d.track_pose(knot, slide.loop)

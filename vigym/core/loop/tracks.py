@@ -15,6 +15,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, but_not
 from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.loop.custom import set_custom_rows
 from vigym.core.loop.places import (
     find_places,
     follow_places,
@@ -22,7 +23,7 @@ from vigym.core.loop.places import (
     place_derivatives,
     place_equations,
 )
-from vigym.core.loop.sides import evaluate_side, in_world, tangents
+from vigym.core.loop.sides import evaluate_side, in_world, own_derivatives
 from vigym.core.loop.slides import write_slides
 from vigym.core.math.vectors import (
     add,
@@ -55,6 +56,23 @@ def side_direction(d, side, S, knot):
         z = d.full(0.0), d.full(0.0), d.full(1.0)
         return in_world(d.pose(knot, side.body).rotation, side.frame, z), zero3(d), zero3(d)
     return S[1], S[3], S[4]
+
+
+@inline
+def directions_across(d, side, knot, direction, chooses):
+    """Find two unit vectors across a direction, the tangent of a curve or the normal of a surface.
+
+    An axis of the side helps: z unless the direction is near it at the present knot, else x.
+    """
+    place = side.next_place if chooses > 0.0 else side.place
+    _, S_u, S_v, _, _, _ = own_derivatives(d, side, place)
+    there = cross(S_u, S_v) if side.dimensions == 2 else S_u
+    o, one = d.full(0.0), d.full(1.0)
+    flat = above(0.5 * dot(there, there), there[2] * there[2])
+    helper = select3(flat, (o, o, one), (one, o, o))
+    first = cross(in_world(d.pose(knot, side.body).rotation, side.frame, helper), direction)
+    first = scale(1.0 / math.sqrt(dot(first, first)), first)
+    return first, cross(direction, first)
 
 
 @inline
@@ -106,7 +124,7 @@ def set_spin_row(d, t, knot, A, B, w):
 
 
 @inline
-def set_normal_rows(d, t, knot, A, B, w):
+def set_normal_rows(d, t, knot, A, B, chooses):
     """Write the rows that keep an axis of b along the normal, as rows 1 and 2; returns residuals.
 
     Of a tangent e of the surface the residual is axis . e; as the place moves, e turns with w.
@@ -119,7 +137,9 @@ def set_normal_rows(d, t, knot, A, B, w):
     J, _ = place_equations(d, a, b, A, B)
     derivatives = place_derivatives(d, a, arm, A, B)
     axis = mat_vec(d.pose(knot, b.body).rotation, track.track_axis)
-    e1, e2 = tangents(d, w)
+    w = scale(track.sense, cross(A[1], A[2]))
+    w = scale(1.0 / math.sqrt(dot(w, w)), w)
+    e1, e2 = directions_across(d, a, knot, w, chooses)
     turn, o = -dot(axis, w) * track.sense / math.sqrt(dot(N, N)), d.full(0.0)
     by_places = turn * dot(e1, N_u), turn * dot(e1, N_v), o, o
     force, moment = follow_places(J, by_places, derivatives)
@@ -131,7 +151,7 @@ def set_normal_rows(d, t, knot, A, B, w):
 
 
 @inline
-def set_surface_rows(d, t, knot, A, B):
+def set_surface_rows(d, t, knot, A, B, chooses):
     """Write the rows of a surface joint: the distance less the offset, and the turn if locked."""
     track, pose = d.track(t), d.track_pose(knot, d.track(t).loop)
     o = d.full(0.0)
@@ -145,12 +165,12 @@ def set_surface_rows(d, t, knot, A, B):
     if track.row_count == 2:
         turned = set_spin_row(d, t, knot, A, B, w)
     elif track.row_count == 3:
-        turned, other = set_normal_rows(d, t, knot, A, B, w)
+        turned, other = set_normal_rows(d, t, knot, A, B, chooses)
     pose.gaps = (dot(w, r) - track.offset, turned, other, o)
 
 
 @inline
-def set_curve_rows(d, t, knot, A, B):
+def set_curve_rows(d, t, knot, A, B, chooses):
     """Write the rows of a curve joint: across the tangent, and the axis that follows it."""
     track, b = d.track(t), d.side(2 * t + 1)
     pose = d.track_pose(knot, track.loop)
@@ -158,7 +178,7 @@ def set_curve_rows(d, t, knot, A, B):
     arm, r = sub(B[0], pose.track_anchor), sub(B[0], A[0])
     speed = math.sqrt(dot(A[1], A[1]))
     tangent = scale(1.0 / speed, A[1])
-    n1, n2 = tangents(d, tangent)
+    n1, n2 = directions_across(d, d.side(2 * t), knot, tangent, chooses)
     axis = zero3(d)
     pose.row_0 = six(n1, cross(arm, n1))
     pose.row_1 = six(n2, cross(arm, n2))
@@ -172,22 +192,49 @@ def set_curve_rows(d, t, knot, A, B):
 
 
 @phase(needs="tracks", otherwise=zero)
-def place_tracks(d, knot):
-    """Find all places at a knot, and write the rows there; returns the largest residual."""
+def write_tracks(d, knot, chooses):
+    """Find all places at a knot, and write the rows there; returns the largest residual.
+
+    Args:
+        d: data of the lane group.
+        knot: buffer of the knot.
+        chooses: 1 where the places found choose the directions of rows, 0 where those of the
+            present knot do: both knots of a step have to have the same.
+    """
     worst = d.full(0.0)
     for t in range(d.track_count):
+        if d.track(t).function != 0:
+            set_custom_rows(d, t, knot, chooses)
+            worst = maximum(worst, largest_gap(d, t, knot))
+            continue
         find_places(d, t, knot)
         a, b = d.side(2 * t), d.side(2 * t + 1)
         A, B = evaluate_side(d, a, a.next_place, knot), evaluate_side(d, b, b.next_place, knot)
         if d.track(t).on_curve > 0:
-            set_curve_rows(d, t, knot, A, B)
+            set_curve_rows(d, t, knot, A, B, chooses)
         else:
-            set_surface_rows(d, t, knot, A, B)
-        gaps = d.track_pose(knot, d.track(t).loop).gaps
-        worst = maximum(worst, maximum(absolute(gaps[0]), absolute(gaps[1])))
-        worst = maximum(worst, maximum(absolute(gaps[2]), absolute(gaps[3])))
+            set_surface_rows(d, t, knot, A, B, chooses)
+        worst = maximum(worst, largest_gap(d, t, knot))
     write_slides(d, knot)
     return worst
+
+
+@inline
+def largest_gap(d, t, knot):
+    """Find the largest residual of the rows of a joint."""
+    track = d.track(t)
+    gaps = d.track_pose(knot, track.loop).gaps
+    worst = maximum(absolute(gaps[0]), absolute(gaps[1]))
+    worst = maximum(worst, maximum(absolute(gaps[2]), absolute(gaps[3])))
+    if track.row_count > 4:
+        worst = maximum(worst, absolute(d.track_pose(knot, track.more).gaps[0]))
+    return worst
+
+
+@phase(needs="tracks", otherwise=zero)
+def place_tracks(d, knot):
+    """Find all places at a guess of a knot, and write the rows; returns the largest residual."""
+    return write_tracks(d, knot, 0.0)
 
 
 @phase(needs="tracks", otherwise=zero)
@@ -215,7 +262,7 @@ def start_tracks(d, knot):
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.next_place = side.place
-    return place_tracks(d, knot)
+    return write_tracks(d, knot, 1.0)
 
 
 @phase(needs="tracks")

@@ -39,8 +39,11 @@ def first_point_spring(d):
 
 @inline
 def point_spring_end(d):
-    """Find the row behind the last spring between points; slides follow, then their joints."""
-    return loop_end(d) - d.track_count - d.slide_count
+    """Find the row behind the last spring between points.
+
+    Slides follow, then their joints, then what these have more.
+    """
+    return loop_end(d) - d.more_count - d.track_count - d.slide_count
 
 
 @inline

@@ -113,6 +113,7 @@ HEADER = Table(
     Field("potential_count", "number of potentials", feature="imposed"),
     Field("track_count", "number of curve and surface joints", feature="tracks"),
     Field("slide_count", "number of slides along curves and patches", feature="tracks"),
+    Field("more_count", "number of joints with a second row in knot buffers", feature="tracks"),
     Field("model_bodies", "start of a table in the model"),
     Field("model_dofs", "start of a table in the model"),
     Field("model_loop_rows", "start of a table in the model"),
@@ -213,9 +214,13 @@ TRACK_PLAN = Table(
     Field("loop", "row of the joint in the tables of bodies"),
     Field(
         "row_count",
-        "of surfaces 1, with a locked turn 2, an axis 3; of a curve 2, an axis 4",
+        "of surfaces 1, with a locked turn 2, an axis 3; of a curve 2, an axis 4; of the user's",
     ),
     Field("on_curve", "whether a point stays on a curve"),
+    Field("function", "address of the compiled transform of a joint of the user's, else 0"),
+    Field("more", "row of its fifth constraint in the knot buffers"),
+    Field("first_slide", "first of its slides"),
+    Field("slide_count", "number of its slides"),
     kind=np.int64,
 )
 SIDE_PLAN = Table(
@@ -223,10 +228,12 @@ SIDE_PLAN = Table(
     Field("kind", "POINT_SIDE, HELIX_SIDE, CURVE_SIDE, PLANE_SIDE, ELLIPSOID_SIDE or PATCH_SIDE"),
     Field("dimensions", "number of its parameters: 0 of a point, 1 of a curve, 2 of a surface"),
     Field("first_point", "first of its coefficients"),
-    Field("pieces", "number of pieces of a curve"),
+    Field("pieces", "number of pieces of a curve, or of a patch along its first parameter"),
+    Field("second_pieces", "number of pieces of a patch along its second parameter"),
     Field("degree", "degree of a curve, or of a patch along its first parameter"),
     Field("second_degree", "degree of a patch along its second parameter"),
-    Field("closed", "whether a curve is closed"),
+    Field("closed", "whether a curve, or a patch along its first parameter, is closed"),
+    Field("second_closed", "whether a patch is closed along its second parameter"),
     kind=np.int64,
 )
 SLIDE_PLAN = Table(

@@ -242,11 +242,13 @@ class Elements(checks.ReadOnly):
     def motors(self) -> Mapping[str, Motor]:
         """Motors by the name of their joint, in the order of the targets.
 
-        That of `ordered_joints`, then of curve joints.
+        That of `ordered_joints`, then of curve joints and joints of your own.
         """
         joints = [joint.name for joint in (*self._explicit_tree_joints, *self.closing_joints)]
         return {
-            name: self._motors[name] for name in (*joints, *self.tracks) if name in self._motors
+            name: self._motors[name]
+            for name in (*joints, *self.slide_names)
+            if name in self._motors
         }
 
     @property
@@ -255,12 +257,17 @@ class Elements(checks.ReadOnly):
         return list(self.motors)
 
     @property
+    def slide_names(self) -> list[str]:
+        """Names of all coordinates of curve joints and joints of your own, which motors take."""
+        return [name for track in self.tracks.values() for name in track.coordinate_names]
+
+    @property
     def slides(self) -> list[tuple[Track, Coordinate]]:
         """Coordinates of curve and surface joints along which forces act, with their joints."""
         return [
             (track, coordinate)
-            for name, track in self.tracks.items()
-            for coordinate in track.coordinates(name in self._motors)
+            for track in self.tracks.values()
+            for coordinate in track.coordinates(self._motors)
         ]
 
     @property

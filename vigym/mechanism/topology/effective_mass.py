@@ -31,6 +31,7 @@ class Mobility:
     """
 
     def __init__(self, mechanism: Elements, structure: Structure) -> None:
+        self._mechanism = mechanism
         self._tree = tree = TreeKinematics(mechanism)
         self._poses = tree.poses(structure.assembly[None])
         self._numbers = body_numbers(mechanism)
@@ -172,6 +173,18 @@ class Mobility:
         """Count how many of these degrees of freedom of the tree move independently."""
         values = np.linalg.svd(self._motions[list(dofs)], compute_uv=False)
         return int((values > RANK).sum())
+
+    def hold(self, rows: Array) -> None:
+        """Leave out motions in which sums of rates do not vanish.
+
+        Args:
+            rows: their weights (n, dofs).
+        """
+        _, values, vectors = np.linalg.svd(rows @ self._motions)
+        rank = int((values > RANK * np.abs(rows).max(initial=0.0)).sum())
+        self._motions = self._motions @ vectors[rank:].T
+        inertias = np.array([body.inertia for body in self._mechanism.bodies.values()])
+        self._inverse = self.inverse(self._masses, inertias)
 
     def closing_inertias(self, inverse: Array | None = None) -> Array:
         """Return the effective inertias (n,) along the dofs of all loop-closing joints.

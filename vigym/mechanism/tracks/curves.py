@@ -274,19 +274,23 @@ class BSpline(Curve):
         control = checks.require_numbers(points, "BSpline points", "(n, 3) finite numbers, n >= 4")
         if control.ndim != 2 or control.shape[1] != 3 or len(control) < 4:
             raise MechanismError(f"BSpline points: found {points!r}, expected (n, 3), n >= 4")
-        n = len(control)
-        pieces = []
-        for k in range(n if closed else n - 3):
-            a, b, c, e = (control[(k + j) % n] for j in range(4))
-            pieces.append(
-                [
-                    (a + 4.0 * b + c) / 6.0,
-                    (2.0 * b + c) / 3.0,
-                    (b + 2.0 * c) / 3.0,
-                    (b + 4.0 * c + e) / 6.0,
-                ]
-            )
-        super().__init__(pieces, closed)
+        super().__init__(spline_pieces(control, closed), closed)
+
+
+def spline_pieces(control: Array, closed: bool) -> Array:
+    """Return Bezier control points (pieces, 4, ...) of a uniform cubic B-spline of points (n, ...).
+
+    Args:
+        control: its control points, along the first axis.
+        closed: whether it goes round.
+    """
+    n = len(control)
+    pieces = []
+    for k in range(n if closed else n - 3):
+        a, b, c, e = (control[(k + j) % n] for j in range(4))
+        inner = (2.0 * b + c) / 3.0, (b + 2.0 * c) / 3.0
+        pieces.append([(a + 4.0 * b + c) / 6.0, *inner, (b + 4.0 * c + e) / 6.0])
+    return np.array(pieces)
 
 
 def _sum(u: Array, k: Array, coefficients: Array) -> Array:

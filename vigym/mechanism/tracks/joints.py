@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,32 +56,34 @@ class Track(ReadOnly):
         """Phrase for summaries."""
         return f"{self.side_b!r} of {self.b} on {self.side_a!r} of {self.a}"
 
-    def coordinates(self, driven: bool = False) -> list[Coordinate]:
+    @property
+    def coordinate_names(self) -> list[str]:
+        """Names of the coordinates that motors take."""
+        return [self.name] if self.on_curve else []
+
+    def coordinates(self, driven: Container[str] = ()) -> list[Coordinate]:
         """Return the coordinates along which forces act.
 
         Args:
-            driven: whether the joint has a motor.
+            driven: names of coordinates with a motor.
         """
         if self.on_curve:
-            limits = self._curve_limits()
-            if self.slide is None and limits == ENDLESS and not driven:
+            limits = (self.slide or Slide()).range(self._ends())
+            if self.slide is None and limits == ENDLESS and self.name not in driven:
                 return []
             return [Coordinate(self.name, 0, 1.0, limits, self.slide or Slide())]
         found = []
         for k, side in enumerate((self.side_a, self.side_b)):
-            if side.edges is not None:
-                for j in range(side.dimensions):
+            for j, closed in enumerate((side.closed, side.second_closed)[: side.dimensions]):
+                if side.edges is not None and not closed:
                     scale = side.parameter_scale(j)
                     limits = side.edges[0] * scale, side.edges[1] * scale
                     name = f"{self.name}:{k}{'uv'[j]}"
                     found.append(Coordinate(name, 2 * k + j, scale, limits, Slide()))
         return found
 
-    def _curve_limits(self) -> tuple[float, float]:
-        """Return the limits of the arc length [m]."""
-        if self.slide is not None and self.slide.limits is not None:
-            lower, upper = np.asarray(self.slide.limits, dtype=np.float64).tolist()
-            return lower, upper
+    def _ends(self) -> tuple[float, float]:
+        """Return the arc lengths at the ends of the curve [m]."""
         if self.side_a.edges is None:
             return ENDLESS
         ends = np.array(self.side_a.edges)[:, None] * [1.0, 0.0, 0.0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import AssemblyError
+from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.spatial import rotation_matrix
 
@@ -91,6 +92,9 @@ def find_nearest_places(track: Track, pose_a: Pose, pose_b: Pose) -> NearestPlac
     Raises:
         AssemblyError: the place is singular, or a locked turn is not defined there.
     """
+    if isinstance(track, CustomJoint):
+        q = np.append(track.start, np.zeros(6 - len(track.start)))
+        return NearestPlaces(q[:3], q[3:], 1.0, 0.0)
     pair = _Pair(track, pose_a, pose_b)
     a, b = _refined(pair, *_nearest_samples(pair))
     if sum(pair.counts):

@@ -36,15 +36,17 @@ class Side:
         offset: distance around it [m].
         points: (n, 3) coefficients of polynomials; of a curve also its lengths up to its pieces,
             each in the first of three numbers [m].
-        pieces, degree, second_degree, closed: of curves and patches.
-        edges: (lower, upper) of a parameter that has ends; None without.
+        pieces, degree, closed: of curves, and of patches along their first parameter.
+        second_pieces, second_degree, second_closed: of patches along their second parameter.
+        edges: (lower, upper) of parameters that have ends; None without.
         span: range of a parameter that is looked through for a start (lower, upper).
     """
 
     kind = "point"
     dimensions = 0
-    pieces, closed = 1, False
+    pieces, second_pieces = 1, 1
     degree, second_degree = 0, 0
+    closed, second_closed = False, False
     longest_change = UNLIMITED
     span: tuple[float, float] = (0.0, 1.0)
     edges: tuple[float, float] | None = None

@@ -16,6 +16,8 @@ from vigym.mechanism.elements.errors import MechanismError
 class Slide:
     """Forces along the arc length s of a curve joint, measured from its parameter 0.
 
+    Of a joint of your own they act along a coordinate; units are those of the coordinate then.
+
     Args:
         damping: [N s/m], >= 0.
         stiffness: of a spring [N/m], >= 0.
@@ -44,6 +46,13 @@ class Slide:
             raise MechanismError(
                 f"Slide limits: found {self.limits!r}, expected lower <= upper in m"
             )
+
+    def range(self, otherwise: tuple[float, float]) -> tuple[float, float]:
+        """Return the limits (lower, upper), other ones where there are none."""
+        if self.limits is None:
+            return otherwise
+        lower, upper = np.asarray(self.limits, dtype=np.float64).tolist()
+        return lower, upper
 
 
 class Coordinate(NamedTuple):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.tracks.curves import Helix, Line
+from vigym.mechanism.tracks.curves import Helix, Line, spline_pieces
 from vigym.mechanism.tracks.sides import (
     ANGLE_CHANGE,
     MOST_POINTS,
@@ -152,7 +152,53 @@ class Ellipsoid(Side):
         return places * self.sizes
 
 
-class Patch(Side):
+class Patches(Side):
+    """Surface of polynomial pieces, side by side along two parameters in [0, 1].
+
+    Args:
+        pieces: (m, n, k, l, 3) control points of the Bezier patches in the body frame [m].
+        closed: whether it goes round along each parameter.
+
+    Raises:
+        MechanismError: a surface whose normal vanishes somewhere.
+    """
+
+    kind, dimensions = "patch", 2
+    edges = (0.0, 1.0)
+
+    def __init__(self, pieces: Array, closed: tuple[bool, bool] = (False, False)) -> None:
+        super().__init__((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+        self.pieces, self.second_pieces = pieces.shape[:2]
+        self.degree, self.second_degree = pieces.shape[2] - 1, pieces.shape[3] - 1
+        self.closed, self.second_closed = closed
+        self.longest_change = PIECE_CHANGE / max(self.pieces, self.second_pieces)
+        self.points = np.concatenate([_products(each) for row in pieces for each in row])
+        own = self._own(self.samples()[0]).reshape(SURFACE_SAMPLES, SURFACE_SAMPLES, 3)
+        normals = np.cross(np.gradient(own, axis=0), np.gradient(own, axis=1))
+        length = np.linalg.norm(normals, axis=2)
+        if length.min() <= 1e-6 * length.max() or length.max() == 0.0:
+            u, v = np.array(np.unravel_index(int(length.argmin()), length.shape)) / (
+                SURFACE_SAMPLES - 1
+            )
+            raise MechanismError(
+                f"{self.name}: found a place without a normal near ({u:.3g}, {v:.3g}), expected a "
+                "smooth surface"
+            )
+
+    def _own(self, places: Array) -> Array:
+        shape = self.pieces, self.second_pieces, self.degree + 1, self.second_degree + 1, 3
+        counts, closed = shape[:2], (self.closed, self.second_closed)
+        numbers, powers = [], []
+        for k in range(2):
+            scaled = (places[:, k] % 1.0 if closed[k] else places[:, k]) * counts[k]
+            numbers.append(np.clip(np.floor(scaled).astype(int), 0, counts[k] - 1))
+            powers.append((scaled - numbers[k])[:, None] ** np.arange(shape[2 + k]))
+        table = self.points.reshape(shape)[numbers[0], numbers[1]]
+        result: Array = np.einsum("ni,nj,nijk->nk", *powers, table)
+        return result
+
+
+class Patch(Patches):
     """Bezier patch.
 
     Args:
@@ -162,33 +208,56 @@ class Patch(Side):
         MechanismError: a patch whose normal vanishes somewhere.
     """
 
-    kind, dimensions = "patch", 2
-    longest_change = PIECE_CHANGE
-    edges = (0.0, 1.0)
-
     def __init__(self, points: ArrayLike) -> None:
-        super().__init__((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
         expected = f"(m, n, 3) finite numbers, 2 <= m, n <= {MOST_POINTS}"
-        control = checks.require_numbers(points, "Patch points", expected)
+        control = _control_points(self, points, expected)
         sizes = control.shape[:2]
-        if control.ndim != 3 or control.shape[2] != 3 or not np.isfinite(control).all():
-            raise MechanismError(f"Patch points: found {points!r}, expected {expected}")
         if min(sizes) < 2 or max(sizes) > MOST_POINTS:
             raise MechanismError(f"Patch points: found shape {control.shape}, expected {expected}")
-        self.degree, self.second_degree = sizes[0] - 1, sizes[1] - 1
-        rows = np.stack([monomials(row) for row in control])
-        self.points = np.stack(
-            [monomials(column) for column in rows.swapaxes(0, 1)], axis=1
-        ).reshape(-1, 3)
-        own = self._own(self.samples()[0]).reshape(SURFACE_SAMPLES, SURFACE_SAMPLES, 3)
-        normals = np.cross(np.gradient(own, axis=0), np.gradient(own, axis=1))
-        length = np.linalg.norm(normals, axis=2)
-        if length.min() <= 1e-6 * length.max() or length.max() == 0.0:
-            raise MechanismError("Patch: found a place without a normal, expected a smooth surface")
+        super().__init__(control[None, None])
 
-    def _own(self, places: Array) -> Array:
-        table = self.points.reshape(self.degree + 1, self.second_degree + 1, 3)
-        u = places[:, :1] ** np.arange(self.degree + 1)
-        v = places[:, 1:2] ** np.arange(self.second_degree + 1)
-        result: Array = np.einsum("ni,nj,ijk->nk", u, v, table)
-        return result
+
+class BSplinePatch(Patches):
+    """Uniform bicubic B-spline surface of control points: smooth, near them.
+
+    Args:
+        points: (m, n, 3) control points in the body frame [m], m, n >= 4.
+        closed: whether it goes round along its first and second parameter, from the last control
+            point on to the first.
+
+    Raises:
+        MechanismError: a surface whose normal vanishes somewhere.
+    """
+
+    def __init__(self, points: ArrayLike, closed: tuple[bool, bool] = (False, False)) -> None:
+        expected = "(m, n, 3) finite numbers, m, n >= 4"
+        control = _control_points(self, points, expected)
+        if min(control.shape[:2]) < 4:
+            found = control.shape
+            raise MechanismError(f"BSplinePatch points: found shape {found}, expected {expected}")
+        if (
+            not isinstance(closed, tuple)
+            or len(closed) != 2
+            or not all(isinstance(each, bool) for each in closed)
+        ):
+            raise MechanismError(f"BSplinePatch closed: found {closed!r}, expected two of bool")
+        along = spline_pieces(control, closed[0])  # (m pieces, 4, n, 3)
+        pieces = spline_pieces(along.transpose(2, 0, 1, 3), closed[1])  # (n pieces, 4, m, 4, 3)
+        super().__init__(pieces.transpose(2, 0, 3, 1, 4), closed)
+
+
+def _control_points(side: Side, points: ArrayLike, expected: str) -> Array:
+    """Return checked control points (m, n, 3)."""
+    name = type(side).__name__
+    control = checks.require_numbers(points, f"{name} points", expected)
+    if control.ndim != 3 or control.shape[2] != 3 or not np.isfinite(control).all():
+        raise MechanismError(f"{name} points: found {points!r}, expected {expected}")
+    return control
+
+
+def _products(control: Array) -> Array:
+    """Return coefficients (m n, 3) of powers of u and v, of control points (m, n, 3)."""
+    rows = np.stack([monomials(row) for row in control])
+    columns = [monomials(column) for column in rows.swapaxes(0, 1)]
+    products: Array = np.stack(columns, axis=1).reshape(-1, 3)
+    return products

@@ -22,7 +22,8 @@ def sides_of(mech: Mechanism, body: str) -> list[Side]:
     found: dict[bytes, Side] = {}
     for track in mech.tracks.values():
         for name, side in ((track.a, track.side_a), (track.b, track.side_b)):
-            if name == body and (side.dimensions or side.offset):
+            drawn = side.kind != "coordinates" and (side.dimensions or side.offset)
+            if name == body and drawn:
                 numbers = side.sizes, side.position, side.rotation, side.points, [side.offset]
                 found[b"".join(np.asarray(part).tobytes() for part in numbers)] = side
     return list(found.values())

@@ -23,6 +23,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
 from vigym.simulation.compile.layout import Rows
+from vigym.simulation.compile.tracks import track_rates
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
@@ -124,18 +125,21 @@ def potential_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
 def check_imposed(mechanism: Mechanism) -> None:
     """Raise MechanismError for motions and velocity constraints that something else sets already.
 
-    Loops, couplings and other ones may; also forces that cannot make the velocities they have to.
+    Loops, couplings, curve and surface joints and other ones may; also forces that cannot make the
+    velocities they have to.
     """
     if not (mechanism.motions or mechanism.velocity_constraints):
         return
     mobility = Mobility(mechanism, mechanism.structure)
+    if mechanism.tracks:
+        mobility.hold(track_rates(mechanism, mobility))
     names = [name for joint in mechanism.tree_joints for name in joint.velocity_names]
     dofs = [names.index(name) for name in mechanism.motions]
     for count, name in enumerate(mechanism.motions, start=1):
         if mobility.rank_along(dofs[:count]) < count:
             raise MechanismError(
-                f"motion of {name!r}: found a coordinate that loops, couplings or other "
-                "prescribed motions set already, expected one that is free"
+                f"motion of {name!r}: found a coordinate that loops, couplings, curve or surface "
+                "joints or other prescribed motions set already, expected one that is free"
             )
     _check_velocity_constraints(mechanism, mobility, dofs)
 
@@ -162,7 +166,7 @@ def _check_velocity_constraints(mechanism: Mechanism, mobility: Mobility, dofs: 
         forces.append(own[1])
         if mobility.least_response(measured, forces) < DEPENDENT:
             raise MechanismError(
-                f"velocity constraint {name!r}: found a velocity that prescribed motions or other "
-                "velocity constraints set already, or that its pushes cannot change, expected one "
-                "that is free"
+                f"velocity constraint {name!r}: found a velocity that prescribed motions, curve or "
+                "surface joints or other velocity constraints set already, or that its pushes "
+                "cannot change, expected one that is free"
             )

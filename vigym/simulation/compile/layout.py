@@ -48,7 +48,8 @@ class Rows:
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
         loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", slides
-            as "slide NAME", curve and surface joints as "track NAME".
+            as "slide NAME", curve and surface joints as "track NAME", the fifth constraint of a
+            joint of the user's as "more NAME".
         dof: first degree of freedom of each joint, point spring and slide.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
@@ -65,6 +66,7 @@ class Rows:
         self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * ones])
         self.dof_count = sum(joint.dofs for joint in joints) + ones
         names += [f"track {name}" for name in mechanism.tracks]
+        names += [f"more {name}" for name, track in mechanism.tracks.items() if track.rows > 4]
         self.first_loop = -(-len(self.body) // LANES) * LANES
         self.loop = {name: self.first_loop + i for i, name in enumerate(names[len(self.order) :])}
         self.parents = [0, *(self.body[joint.parent] for joint in self.order)]
@@ -199,7 +201,8 @@ def _motor_rows(mechanism: Mechanism, rows: Rows) -> list[tuple[int, int, int]]:
     """Return the rows of ACTUATOR_PLAN of all motors, those along curves last."""
     driven = [joint for joint in mechanism.ordered_joints if joint.name in mechanism.motors]
     found = [(rows.of(joint), 0, rows.dof[joint.name]) for joint in driven]
-    slides = [f"slide {name}" for name in mechanism.motors if name in mechanism.tracks]
+    driven_slides = [name for name in mechanism.slide_names if name in mechanism.motors]
+    slides = [f"slide {name}" for name in driven_slides]
     return [*found, *((rows.loop[name], 0, rows.dof[name]) for name in slides)]
 
 

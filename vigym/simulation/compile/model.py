@@ -100,8 +100,10 @@ def _body_rows(mechanism: Mechanism, rows: Rows) -> np.ndarray:
         row["parent_anchor"], row["child_anchor"] = spring.point_a, spring.point_b
         row["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
     names = [f"slide {slide.name}" for _, slide in mechanism.slides]
-    for name in (*names, *(f"track {name}" for name in mechanism.tracks)):
-        table[rows.loop[name]]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
+    names += [f"{kind} {name}" for kind in ("track", "more") for name in mechanism.tracks]
+    for name in names:
+        if name in rows.loop:
+            table[rows.loop[name]]["joint_orientation"] = 1.0, 0.0, 0.0, 0.0
     _set_parent_levers(table, mechanism, rows)
     return table
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vigym.core.compiler.transforms import compile_transform
 from vigym.core.model.fields import (
     CURVE_SIDE,
     DOF_MODEL,
@@ -26,9 +27,12 @@ from vigym.core.model.fields import (
 )
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
+from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
+from vigym.mechanism.tracks.rows import held_directions
 from vigym.mechanism.tracks.slides import Coordinate
 from vigym.spatial import rotation_matrix
 
@@ -42,6 +46,7 @@ KINDS = {
     "plane": PLANE_SIDE,
     "ellipsoid": ELLIPSOID_SIDE,
     "patch": PATCH_SIDE,
+    "coordinates": POINT_SIDE,
 }
 
 
@@ -54,16 +59,30 @@ def track_plans(
         mechanism: its curve and surface joints.
         bodies: row of each body.
         loops: row of each loop.
+
+    Raises:
+        MechanismError: a transform that numba does not compile.
     """
+    of_slides = [track.name for track, _ in mechanism.slides]
     tracks = [
-        (loops[f"track {track.name}"], track.rows, track.on_curve)
-        for track in mechanism.tracks.values()
+        (
+            loops[f"track {name}"],
+            track.rows,
+            track.on_curve,
+            _address(track),
+            loops.get(f"more {name}", -1),
+            of_slides.index(name) if name in of_slides else 0,
+            of_slides.count(name),
+        )
+        for name, track in mechanism.tracks.items()
     ]
     sides, start = [], 0
     for track in mechanism.tracks.values():
         for body, side in ((track.a, track.side_a), (track.b, track.side_b)):
-            numbers = side.pieces, side.degree, side.second_degree, side.closed
-            sides.append((bodies[body], KINDS[side.kind], side.dimensions, start, *numbers))
+            numbers = side.pieces, side.second_pieces, side.degree, side.second_degree
+            ends = side.closed, side.second_closed
+            first = bodies[body], KINDS[side.kind], side.dimensions, start
+            sides.append((*first, *numbers, *ends))
             start += len(side.points)
     order = list(mechanism.tracks)
     slides = [
@@ -77,11 +96,26 @@ def track_plans(
     }
 
 
+def _address(track: Track) -> int:
+    """Return the address of the compiled transform of a joint of the user's, else 0."""
+    if not isinstance(track, CustomJoint):
+        return 0
+    try:
+        compiled = compile_transform(track.transform, len(track.start), track.of_matrix)
+    except TypeError as error:
+        raise MechanismError(
+            f"custom joint {track.name!r} transform: found a function that numba does not compile "
+            f"({error}), expected arithmetic of numbers and numpy"
+        ) from error
+    return int(compiled.address)
+
+
 def set_track_counts(header: np.void, mechanism: Mechanism) -> None:
     """Fill in the numbers of curve and surface joints, slides and coefficients in the header."""
     tracks = mechanism.tracks.values()
     header["track_count"], header["slide_count"] = len(tracks), len(mechanism.slides)
     sides = [side for track in tracks for side in (track.side_a, track.side_b)]
+    header["more_count"] = sum(track.rows > 4 for track in tracks)
     header["point_count"] = sum(len(side.points) for side in sides)
 
 
@@ -140,6 +174,8 @@ def _effective_mass(
 ) -> float:
     """Return the mass [kg] that a force along a slide meets at the assembly, for scale."""
     poses = assembly_poses(mechanism)
+    if isinstance(track, CustomJoint):
+        return _custom_mass(mobility, track, slide, poses)
     nearest = find_nearest_places(track, poses[track.a], poses[track.b])
     on_a = slide.parameter < 2
     body, side = (track.a, track.side_a) if on_a else (track.b, track.side_b)
@@ -155,6 +191,51 @@ def _effective_mass(
             at = rotation_matrix(poses[end][1]).T @ (point - poses[end][0])
             rates = rates + sign * along @ mobility.velocities([end], at[None, None])[0, 0]
     return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
+
+
+def _custom_mass(
+    mobility: Mobility, track: CustomJoint, slide: Coordinate, poses: dict[str, Pose]
+) -> float:
+    """Return the mass or inertia that a force along a coordinate meets at the assembly."""
+    x, q = poses[track.b]
+    place = x + rotation_matrix(q) @ track.side_b.position
+    axes = rotation_matrix(poses[track.a][1]) @ track.side_a.rotation
+    along = np.linalg.pinv(track.twists())[slide.parameter].reshape(2, 3) @ axes.T
+    rates = _relative_rates(mobility, track, along.ravel(), place, poses)
+    return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
+
+
+def track_rates(mechanism: Mechanism, mobility: Mobility) -> Array:
+    """Return what curve, surface and custom joints hold at zero, at the assembly (n, dofs).
+
+    Each row has the weights of the rates of all degrees of freedom of the tree.
+    """
+    poses, found = assembly_poses(mechanism), [np.zeros((0, mobility.dofs))]
+    for track in mechanism.tracks.values():
+        directions, place = held_directions(track, poses[track.a], poses[track.b])
+        found += [_relative_rates(mobility, track, each, place, poses)[None] for each in directions]
+    return np.concatenate(found)
+
+
+def _relative_rates(
+    mobility: Mobility, track: Track, along: Array, place: Array, poses: dict[str, Pose]
+) -> Array:
+    """Return the motion of body b against a along a direction, per rate of each dof (dofs,).
+
+    Args:
+        mobility: of the bodies.
+        track: joint of both bodies.
+        along: (force, moment) about a place (6,) [world].
+        place: that point (3,) [m, world].
+        poses: of all bodies.
+    """
+    rates = np.zeros(mobility.dofs)
+    for end, sign in ((track.a, -1.0), (track.b, 1.0)):
+        if end != WORLD:
+            turn = along[3:] + np.cross(place - poses[end][0], along[:3])
+            weights = {end: sign * np.append(along[:3], turn)}
+            rates += mobility.along(weights, lambda body: WORLD)
+    return rates
 
 
 def assembly_poses(mechanism: Mechanism) -> dict[str, Pose]:

@@ -25,7 +25,7 @@ from vigym.mechanism.topology.kinematics import Poses
 from vigym.simulation.linearization.loop_tangent import Knot, LoopJacobian
 from vigym.simulation.linearization.motion import STEP, perturb
 from vigym.simulation.linearization.step import SmoothStep
-from vigym.spatial import batch_rotation_matrix, cross
+from vigym.spatial import batch_rotation_matrix, cross, quaternion_from_matrix
 
 CLOSED = 1e-6  # part of the largest term of a constraint that accelerations may leave
 REACHED = 1e-6  # part of the largest force that actuators may leave
@@ -219,13 +219,24 @@ class JointDynamics:
         armatures = self._step.armature[:, None] * place.joints
         return _project(place.J, momenta) + place.joints.swapaxes(1, 2) @ armatures
 
+    def _forces_on_bodies(self, poses: Poses) -> Array:
+        """Return forces and torques (S, n, 6, 1) of gravity and potentials on all bodies [world]."""
+        forces = np.repeat(self._weights[None], len(poses.x), axis=0)
+        numbers = body_numbers(self.mechanism)
+        for potential in self.mechanism.potentials.values():
+            i = numbers[potential.body]
+            for row, x, R in zip(forces, poses.x[:, i], poses.R[:, i], strict=True):
+                wrench = potential.forces(np.array(x), quaternion_from_matrix(R))
+                row[i - 1, :, 0] += np.concatenate([np.asarray(part) for part in wrench])
+        return forces
+
     def _forces_at_constant_rates(self, knot: Knot, place: Place) -> Array:
         """Return the forces (S, dofs) that keep v constant: c - f."""
         step, rates = self._step, knot.rates[..., None]
         moving = self._tree.poses(perturb(self._tree, knot.q, knot.rates))
         J = self._velocities(moving, self._tree.support[1:], moving.x[:, 1:])
         momenta = self._momenta(moving.R[:, 1:], J @ rates[:, None]).imag / STEP
-        bodies = _project(place.J, momenta - self._weights)[..., 0]
+        bodies = _project(place.J, momenta - self._forces_on_bodies(place.poses))[..., 0]
         armatures = (self._joint_rates(moving) @ rates)[..., 0].imag / STEP
         dampers = step.damping * (place.joints @ rates)[..., 0]
         springs = step.spring_forces(np.concatenate([knot.q, knot.closing], axis=1))

@@ -60,7 +60,6 @@ class Dynamics:
             )
         mechanism = self.plant.mechanism
         others = [f"velocity constraint {one!r}" for one in mechanism.velocity_constraints]
-        others += [f"potential {one!r}" for one in mechanism.potentials]
         others += [f"the curve or surface joint {one!r}" for one in mechanism.tracks]
         loops = driven_loops(mechanism)
         others += [f"the actuator of {one!r}, which closes a loop" for one in loops]
@@ -87,7 +86,7 @@ class DynamicsQueries:
 
     n is the number of velocities of the tree's joints: the first n of ``mechanism.velocity_names``.
     Those of loop-closing joints come after them; they follow from the others, and are left out. All
-    is of the present state. Forces are those that are smooth: gravity, springs, dampers, armatures,
+    is of the present state. Forces are smooth ones: gravity, potentials, springs, dampers, armatures,
     actuators and motors. Contacts, joint limits, dry friction, skates, wheels, the efforts of
     actuators and motors and the largest rates of motors do not act.
     """

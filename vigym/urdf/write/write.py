@@ -200,7 +200,8 @@ def _faults(mech: Elements) -> Iterator[str]:
         yield f"pair {a!r}, {b!r}: {found}; pair them again after loading"
     yield from _collision_faults(mech)
     for name in mech.tracks:
-        yield f"curve or surface joint {name!r}: found one, which URDF does not have, expected none"
+        kind = "curve, surface or custom joint"
+        yield f"{kind} {name!r}: found one, which URDF does not have, expected none"
     for motion in mech.motions.values():
         yield f"motion of {motion.coordinate!r}: found a prescribed motion, expected none"
     for coupling in mech.couplings.values():
