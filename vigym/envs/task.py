@@ -137,6 +137,17 @@ class Task(ABC):
         """
         return None
 
+    def motion(self, time: Array, goals: Quantities) -> Array | None:
+        """Return motor targets (..., n_motors) of a motion that actions correct.
+
+        Targets of the action are added to them. By default None: there are only those.
+
+        Args:
+            time: since the start of the episode (...,) [s].
+            goals: of the episode, each (...,).
+        """
+        return None
+
     @abstractmethod
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return name and bound of every entry of the observation, which is in [-bound, bound]."""

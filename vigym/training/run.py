@@ -136,7 +136,8 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     Returns:
         Number of control steps, and the time [s] of those of this process, with evaluations.
     """
-    envs = TimedVecEnv(run.env_id, recipe.n_envs, {**recipe.training, **run.options})
+    options = {**recipe.training, **run.options}
+    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
     envs.seed(run.seed)
     evaluation_envs.seed(FRESH_SEED // 2 + run.seed)
