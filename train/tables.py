@@ -27,9 +27,7 @@ def finished_runs(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
         folder: which has the folders of the runs.
     """
     order = [entry.id for entry in ENVIRONMENTS]
-    found = [
-        (file.parent, json.loads(file.read_text())) for file in folder.glob("*/results.json")
-    ]
+    found = [(file.parent, json.loads(file.read_text())) for file in folder.glob("*/results.json")]
     own = [(run, row) for run, row in found if row["env"] in order]
     return sorted(own, key=lambda each: (order.index(each[1]["env"]), each[1]["seed"]))
 

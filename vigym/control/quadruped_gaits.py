@@ -1,8 +1,8 @@
 """Gaits of the quadruped: hips and knees that follow sines, and a trot with a given velocity.
 
-`SineGait` has six parameters. Targets of a leg: hip 0.8 + hip_lean + hip_swing sin(phase), knee -1.6 + knee_lean + knee_swing
-sin(phase + knee_lag); abductions stay. Diagonal legs are in phase. Joints are in the order
-abduction, hip, knee; legs in the order front left, back left, front right, back right.
+`SineGait` has six parameters. Targets of a leg: hip 0.8 + hip_lean + hip_swing sin(phase), knee -1.6
++ knee_lean + knee_swing sin(phase + knee_lag); abductions stay. Diagonal legs are in phase. Joints are
+in the order abduction, hip, knee; legs in the order front left, back left, front right, back right.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,9 @@ def trot_angles(time: Array, forward: Array, left: Array, turn: Array) -> Array:
         left: velocity to the left (...,) [m/s].
         turn: rate of turning anticlockwise (...,) [rad/s].
     """
-    time, forward, left, turn = (np.asarray(each)[..., None] for each in (time, forward, left, turn))
+    time, forward, left, turn = (
+        np.asarray(each)[..., None] for each in (time, forward, left, turn)
+    )
     phase = (STEP_RATE * time + TROT) % 1.0
     swing = np.maximum(2.0 * phase - 1.0, 0.0)  # finished part of the swing
     growth = np.minimum(time / RAMP, 1.0)
