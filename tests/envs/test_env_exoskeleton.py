@@ -75,7 +75,8 @@ def test_terms_of_the_reward():
         _, reward, _, _, info = env.step(np.array([0.0, 0.0, 0.0, torque], dtype=np.float32))
         assert info["elbow_torque"] == pytest.approx(20.0 * torque, rel=1e-6)
         assert info["excess_torque"] == pytest.approx(max(abs(20.0 * torque) - 2.0, 0.0), rel=1e-6)
-        errors = np.array([info["shoulder_error"], info["elbow_error"]])
+        own = info["shoulder_error"], info["elbow_error"]
+        errors = np.array([*own, *info["joint_positions"][6:8]])
         tracking = np.mean(1.0 / (1.0 + 9.0 * (errors / 0.5) ** 2))
         assert reward == pytest.approx(tracking - 5.0 * info["excess_torque"])
 

@@ -67,8 +67,8 @@ class Exoskeleton(Task):
     turns about its normal, held by a spring and a damper. So there are two connected loops. The
     exoskeleton's elbow is 10 mm below the arm's, as elbows never fit.
 
-    The arm is to follow sines: shoulder 0.3 (1 - cos), elbow 0.6 (1 - cos) [rad], while the torque
-    of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow is stiff and
+    The arm is to follow sines: shoulder 0.3 (1 - cos), elbow 0.6 (1 - cos) [rad], straight ahead,
+    while the torque of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow is stiff and
     resists motion by its velocity: gains that serve a healthy arm are too high for it.
 
     ## Notes
@@ -109,8 +109,8 @@ class Exoskeleton(Task):
 
     reward = reward_tracking + reward_comfort, both in `info`:
 
-    - reward_tracking: `tracking_weight` times the mean over shoulder and elbow of 1 / (1 + 9
-      (error / 0.5 rad)^2);
+    - reward_tracking: `tracking_weight` times the mean over the four motors of 1 / (1 + 9 (error /
+      0.5 rad)^2); abduction and rotation are to stay at 0;
     - reward_comfort: minus `comfort_weight` times what the elbow's torque is above the limit [N m].
 
     ## Starting State
@@ -230,9 +230,11 @@ class Exoskeleton(Task):
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of tracking and comfort."""
-        errors = quantities["shoulder_error"], quantities["elbow_error"]
-        shoulder, elbow = (tolerance(error, margin=ERROR_MARGIN) for error in errors)
-        return {"tracking": 0.5 * (shoulder + elbow), "comfort": -quantities["excess_torque"]}
+        _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
+        errors = quantities["shoulder_error"], quantities["elbow_error"], abduction, rotation
+        first, second, third, fourth = (tolerance(error, margin=ERROR_MARGIN) for error in errors)
+        tracking = 0.25 * (first + second + third + fourth)
+        return {"tracking": tracking, "comfort": -quantities["excess_torque"]}
 
 
 def body_shapes() -> dict[str, list[Shape]]:
