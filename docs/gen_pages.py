@@ -75,9 +75,9 @@ def trained_line(env_id: str) -> str:
     card = SHIPPED.load_policy(env_id).card
     minutes, scores = card["training"]["processor_minutes"], card["evaluation"]
     return (
-        f"\nThis is the [trained policy](../training.md#trained-policies) that comes with vigym, with "
-        f"a return of {scores['mean_return']:.4g} after {minutes:.1f} minutes of training on a core: "
-        f"`vigym record {env_id} -c trained`.\n"
+        "\nThis is the [trained policy](../training.md#trained-policies) that comes with vigym, "
+        f"`vigym record {env_id} -c trained`: a return of {scores['mean_return']:.4g} after "
+        f"{minutes:.1f} minutes of training on one core.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables of training: recipes, scores and curves of finished runs, and which policy of them is best.
+"""Tables of training: recipes, scores and curves of finished runs, and the best of these.
 
 python train/tables.py runs --write train/results.md    # into the page, between its marks
 python train/tables.py runs                             # to the screen

@@ -81,7 +81,8 @@ def test_a_foot_out_of_reach_is_brought_nearer():
 
 
 def test_feet_on_the_ground_move_against_the_velocity(robot):
-    command, at, dt = (0.4, 0.2, 0.5), 2.03, 1e-3
+    command = (0.4, 0.2, 0.5)
+    at, dt = 2.03, 1e-3
     before, after = (feet_at(robot, trot_angles(at + t, *command)) for t in (0.0, dt))
     velocity = (after - before) / dt
     ahead, left, turn = command

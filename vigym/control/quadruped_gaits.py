@@ -1,8 +1,9 @@
 """Gaits of the quadruped: hips and knees that follow sines, and a trot with a given velocity.
 
-`SineGait` has six parameters. Targets of a leg: hip 0.8 + hip_lean + hip_swing sin(phase), knee -1.6
-+ knee_lean + knee_swing sin(phase + knee_lag); abductions stay. Diagonal legs are in phase. Joints are
-in the order abduction, hip, knee; legs in the order front left, back left, front right, back right.
+`SineGait` has six parameters. Targets of a leg: hip 0.8 + hip_lean + hip_swing sin(phase), knee
+-1.6 + knee_lean + knee_swing sin(phase + knee_lag); abductions stay. Diagonal legs are in phase.
+Joints are in the order abduction, hip, knee; legs in the order front left, back left, front right,
+back right.
 """
 
 from collections.abc import Mapping

@@ -68,8 +68,8 @@ class Exoskeleton(Task):
     exoskeleton's elbow is 10 mm below the arm's, as elbows never fit.
 
     The arm is to follow sines: shoulder 0.3 (1 - cos), elbow 0.6 (1 - cos) [rad], straight ahead,
-    while the torque of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow is stiff and
-    resists motion by its velocity: gains that serve a healthy arm are too high for it.
+    while the torque of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow
+    is stiff and resists motion by its velocity: gains that serve a healthy arm are too high for it.
 
     ## Notes
 
