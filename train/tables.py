@@ -8,16 +8,33 @@ import csv
 import json
 import re
 import sys
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vigym.envs.registry import ENVIRONMENTS
+from vigym.evaluation.evaluate import evaluate
+from vigym.policies.shipped import shipped_ids
 from vigym.training.recipes import DEFAULTS, PPO, Recipe
 
 PREFIX = "vigym/"
 TENTHS = 10  # columns of the table of curves
+# controllers beside which the policies of the package are measured
+SCRIPTED = {
+    "vigym/Pendulum-v0": "energy_swing_up",
+    "vigym/InvertedDoublePendulum-v0": "lqr",
+    "vigym/Acrobot-v0": "energy_swing_up",
+    "vigym/MinitaurLeg-v0": "hop",
+    "vigym/Minitaur-v0": "trot",
+    "vigym/Quadruped-v0": "sine_gait",
+    "vigym/QuadrupedCommand-v0": "zero",
+    "vigym/Exoskeleton-v0": "tracking",
+    "vigym/Snake-v0": "lateral_undulation",
+    "vigym/SnakeSidewinding-v0": "sidewinding",
+}
+EPISODES, SEED = 10, 4_000_000  # neither training nor the cards of policies played these
 
 
 def finished_runs(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -104,6 +121,31 @@ def curve_table(runs: list[tuple[Path, dict[str, Any]]]) -> str:
     return markdown(head, rows)
 
 
+def scripted_table() -> str:
+    """Return returns, speeds and powers of scripted controllers and of the package's policies."""
+    rows = []
+    for env_id, scripted in SCRIPTED.items():
+        for controller in (scripted, "trained") if env_id in shipped_ids() else (scripted,):
+            scores = evaluate(env_id, controller, EPISODES, SEED)
+            returns = scores.column("return_")
+            speed, power, cost = (
+                scores.column(name).mean() for name in ("speed", "power", "cost_of_transport")
+            )
+            travels = isfinite(speed)
+            rows.append(
+                [
+                    env_id.removeprefix(PREFIX),
+                    f"`{controller}`",
+                    f"{returns.mean():.1f} ± {returns.std():.1f}",
+                    f"{speed:.2f}" if travels else "",
+                    f"{power:.1f}" if isfinite(power) else "",
+                    f"{cost:.2f}" if travels and isfinite(cost) else "",
+                ]
+            )
+    head = ["environment", "controller", "return", "speed [m/s]", "power [W]", "cost of transport"]
+    return markdown(head, rows)
+
+
 def best_runs(runs: list[tuple[Path, dict[str, Any]]]) -> list[Path]:
     """Return the run of each environment whose policy has the best mean return."""
     best: dict[str, tuple[float, Path]] = {}
@@ -131,10 +173,13 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--write", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def main(folder: Path, write: Path | None) -> None:
+@click.option("--scripted", is_flag=True, help="Scripted controllers, too: they play episodes.")
+def main(folder: Path, write: Path | None, scripted: bool) -> None:
     """Print tables of the runs in FOLDER, or write them into a page."""
     runs = finished_runs(folder)
     tables = {"recipes": recipe_table(), "scores": score_table(runs), "curves": curve_table(runs)}
+    if scripted:
+        tables["scripted"] = scripted_table()
     if write is None:
         print("\n\n".join(tables.values()))
     else:
