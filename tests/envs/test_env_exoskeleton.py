@@ -81,6 +81,18 @@ def test_terms_of_the_reward():
         assert reward == pytest.approx(tracking - 5.0 * info["excess_torque"])
 
 
+def test_an_arm_that_is_turned_aside_ends_the_episode():
+    env = gym.make("vigym/Exoskeleton-v0")
+    env.reset(seed=0)
+    for _ in range(400):
+        _, _, terminated, _, info = env.step(np.array([0.0, 0.0, 0.2, 0.0], dtype=np.float32))
+        aside = np.abs(info["joint_positions"][6:8]).max()
+        assert terminated == (aside > 1.0)
+        if terminated:
+            break
+    assert terminated
+
+
 def test_original_gains_are_comfortable_for_the_healthy_arm_alone():
     assert play("tracking", "healthy")["elbow_torque"] < 5.0
     assert play("tracking", "spastic")["elbow_torque"] > 5.3

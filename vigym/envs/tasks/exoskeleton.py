@@ -8,7 +8,7 @@ import numpy as np
 
 from vigym.envs.arrays import stack, unstack
 from vigym.envs.rewards import tolerance
-from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
+from vigym.envs.task import Array, Flags, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -47,6 +47,7 @@ SHOULDER_DAMPING = 0.2  # of the arm [N m s/rad]
 # Stiffness and damping of the arm's elbow [N m/rad, N m s/rad].
 PATIENTS = {"healthy": (0.0, 0.1), "spastic": (2.0, 1.0)}
 SHOULDER_SWING, ELBOW_SWING = 0.6, 1.2  # of the reference [rad]
+MAX_ASIDE = 1.0  # angle of abduction or rotation that ends an episode [rad]
 ERROR_MARGIN = 0.5  # angle error at which a tenth of the reward is left [rad]
 MAX_ANGLE, MAX_RATE = 3.2, 20.0  # bounds of observations [rad, rad/s]
 SKIN, SHELL = (0.87, 0.67, 0.53, 1.0), (0.16, 0.44, 0.76, 1.0)
@@ -120,7 +121,8 @@ class Exoskeleton(Task):
 
     ## Episode End
 
-    - Termination: only when the solver fails (`info["solver_converged"]` is False).
+    - Termination: abduction or rotation is more than 1 rad away from 0, which would hurt, or the
+      solver fails (`info["solver_converged"]` is False).
     - Truncation: after 1600 control steps, 8 s.
 
     ## Arguments
@@ -235,6 +237,11 @@ class Exoskeleton(Task):
         first, second, third, fourth = (tolerance(error, margin=ERROR_MARGIN) for error in errors)
         tracking = 0.25 * (first + second + third + fourth)
         return {"tracking": tracking, "comfort": -quantities["excess_torque"]}
+
+    def terminated(self, quantities: Quantities) -> Flags:
+        """Return whether the arm is turned aside."""
+        _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
+        return (abs(abduction) > MAX_ASIDE) | (abs(rotation) > MAX_ASIDE)
 
 
 def body_shapes() -> dict[str, list[Shape]]:
