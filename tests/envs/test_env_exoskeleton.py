@@ -77,7 +77,7 @@ def test_terms_of_the_reward():
         assert info["excess_torque"] == pytest.approx(max(abs(20.0 * torque) - 2.0, 0.0), rel=1e-6)
         own = info["shoulder_error"], info["elbow_error"]
         errors = np.array([*own, *info["joint_positions"][6:8]])
-        tracking = np.mean(1.0 / (1.0 + 9.0 * (errors / 0.5) ** 2))
+        tracking = 1.0 - np.mean(np.abs(errors)) / 0.5
         assert reward == pytest.approx(tracking - 5.0 * info["excess_torque"])
 
 

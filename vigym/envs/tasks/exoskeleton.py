@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from vigym.envs.arrays import stack, unstack
-from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Flags, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
@@ -48,7 +47,7 @@ SHOULDER_DAMPING = 0.2  # of the arm [N m s/rad]
 PATIENTS = {"healthy": (0.0, 0.1), "spastic": (2.0, 1.0)}
 SHOULDER_SWING, ELBOW_SWING = 0.6, 1.2  # of the reference [rad]
 MAX_ASIDE = 1.0  # angle of abduction or rotation that ends an episode [rad]
-ERROR_MARGIN = 0.5  # angle error at which a tenth of the reward is left [rad]
+ERROR_MARGIN = 0.5  # angle error without a reward [rad]
 MAX_ANGLE, MAX_RATE = 3.2, 20.0  # bounds of observations [rad, rad/s]
 SKIN, SHELL = (0.87, 0.67, 0.53, 1.0), (0.16, 0.44, 0.76, 1.0)
 STEEL, GRAPHITE = (0.35, 0.38, 0.42, 1.0), (0.2, 0.22, 0.26, 1.0)
@@ -110,8 +109,8 @@ class Exoskeleton(Task):
 
     reward = reward_tracking + reward_comfort, both in `info`:
 
-    - reward_tracking: `tracking_weight` times the mean over the four motors of 1 / (1 + 9 (error /
-      0.5 rad)^2); abduction and rotation are to stay at 0;
+    - reward_tracking: `tracking_weight` times the mean over the four motors of 1 - |error| / 0.5
+      rad; abduction and rotation are to stay at 0;
     - reward_comfort: minus `comfort_weight` times what the elbow's torque is above the limit [N m].
 
     ## Starting State
@@ -234,9 +233,9 @@ class Exoskeleton(Task):
         """Return the terms of tracking and comfort."""
         _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
         errors = quantities["shoulder_error"], quantities["elbow_error"], abduction, rotation
-        first, second, third, fourth = (tolerance(error, margin=ERROR_MARGIN) for error in errors)
-        tracking = 0.25 * (first + second + third + fourth)
-        return {"tracking": tracking, "comfort": -quantities["excess_torque"]}
+        first, second, third, fourth = map(abs, errors)
+        mean = 0.25 * (first + second + third + fourth)
+        return {"tracking": 1.0 - mean / ERROR_MARGIN, "comfort": -quantities["excess_torque"]}
 
     def terminated(self, quantities: Quantities) -> Flags:
         """Return whether the arm is turned aside."""
