@@ -15,9 +15,11 @@ FOLDER = Path(__file__).parent / "pictures"
 SIZE = ("-o", "width=320", "-o", "height=240")
 
 
-def camera(distance: float, x: float = 0.0, z: float = 0.0) -> tuple[str, str]:
+def camera(
+    distance: float, x: float = 0.0, y: float = 0.0, z: float = 0.0, azimuth: float = -1.3
+) -> tuple[str, str]:
     """Return the option of a camera that rests: so does the floor, which makes small files."""
-    view = {"target": (x, 0.0, z), "distance": distance, "azimuth": -1.3, "elevation": 0.4}
+    view = {"target": (x, y, z), "distance": distance, "azimuth": azimuth, "elevation": 0.4}
     return "-o", f"camera={view}"
 
 
@@ -30,15 +32,15 @@ ARGUMENTS = {
     "PendulumChain-v0": ("--seconds", "4"),
     "FourBar-v0": ("--seconds", "2.4"),
     "MinitaurLeg-v0": ("--seconds", "4"),
-    "Minitaur-v0": (*camera(2.6, x=1.0, z=0.15), "--seconds", "1.5"),
-    "Quadruped-v0": (*camera(4.0, x=1.6, z=0.2), "--seconds", "1.5"),
+    "Minitaur-v0": (*camera(2.6, x=1.0, z=0.15), "--seconds", "1.2"),
+    "Quadruped-v0": (*camera(4.0, x=1.4, z=0.2), "--seconds", "1.2"),
     "QuadrupedCommand-v0": (
-        *("-o", "command=(0.6,0.0,0.6)"),
-        *(*camera(2.6, x=0.4, z=0.2), "--seconds", "4"),
+        *("-o", "command=(0.5,0.0,0.8)"),
+        *(*camera(2.2, x=0.3, y=0.5, z=0.2), "--seconds", "4"),
     ),
     "Exoskeleton-v0": (*camera(1.8, x=0.1, z=-0.2), "--seconds", "4"),
     "Snake-v0": (*camera(3.0, x=1.2), "--seconds", "3"),
-    "SnakeSidewinding-v0": (*camera(3.0, x=-0.4), "--seconds", "4"),
+    "SnakeSidewinding-v0": (*camera(4.0, x=-0.4, y=1.4, azimuth=0.2), "--seconds", "3"),
     "Urdf-v0": (
         *("-c", "random", "-o", f"urdf={path('minitaur')}"),
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.9"),

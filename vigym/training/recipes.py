@@ -139,7 +139,7 @@ PPO = {
     # Success is an elbow within 0.1 rad of its course for most of the time.
     # Small initial exploration: torques above the limit cost more than tracking brings.
     "vigym/Exoskeleton-v0": Recipe(
-        n_timesteps=300_000,
+        n_timesteps=600_000,
         success=Success("elbow_error", -0.1, 0.1, seconds=7.0, share=0.9),
         algorithm=_PPO | {"policy_kwargs": {"log_std_init": -2.0}},
     ),
