@@ -114,10 +114,12 @@ def curve_table(runs: list[tuple[Path, dict[str, Any]]]) -> str:
     rows = []
     for run, row in runs:
         with (run / "curve.csv").open(newline="") as file:
-            returns = [float(line["return"]) for line in csv.DictReader(file)]
-        cells = [f"{value:.3g}" for value in returns[:TENTHS]]
+            points = [(int(line["steps"]), line["return"]) for line in csv.DictReader(file)]
+        last = points[-1][0]
+        ends = [last * part / TENTHS for part in range(1, TENTHS + 1)]
+        cells = [min(points, key=lambda point, end=end: abs(point[0] - end))[1] for end in ends]
         name = row["env"].removeprefix(PREFIX)
-        rows.append([name, row["seed"], *cells, *([""] * (TENTHS - len(cells)))])
+        rows.append([name, row["seed"], *(f"{float(cell):.3g}" for cell in cells)])
     return markdown(head, rows)
 
 
