@@ -73,11 +73,11 @@ def trained_line(env_id: str) -> str:
     if env_id not in SHIPPED.shipped_ids():
         return ""
     card = SHIPPED.load_policy(env_id).card
-    minutes, scores = card["training"]["processor_minutes"], card["evaluation"]
+    steps, scores = card["training"]["control_steps"], card["evaluation"]
     return (
         "\nThis is the [trained policy](../training.md#trained-policies) that comes with vigym, "
         f"`vigym record {env_id} -c trained`: a return of {scores['mean_return']:.4g} after "
-        f"{minutes:.1f} minutes of training on one core.\n"
+        f"{steps:,} control steps of training.\n"
     )
 
 
