@@ -117,7 +117,7 @@ def curve_table(runs: list[tuple[Path, dict[str, Any]]]) -> str:
             points = [(int(line["steps"]), line["return"]) for line in csv.DictReader(file)]
         last = points[-1][0]
         ends = [last * part / TENTHS for part in range(1, TENTHS + 1)]
-        cells = [min(points, key=lambda point, end=end: abs(point[0] - end))[1] for end in ends]
+        cells = [min((abs(steps - end), value) for steps, value in points)[1] for end in ends]
         name = row["env"].removeprefix(PREFIX)
         rows.append([name, row["seed"], *(f"{float(cell):.3g}" for cell in cells)])
     return markdown(head, rows)
@@ -165,10 +165,11 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
         ValueError: the page lacks a mark.
     """
     for name, table in tables.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not pattern.search(text):
+        mark = re.search(rf"(<!-- {name} -->\n).*?(<!-- end -->)", text, re.DOTALL)
+        if not mark:
             raise ValueError(f"page: found no mark <!-- {name} --> with <!-- end --> after it")
-        text = pattern.sub(lambda mark, table=table: f"{mark[1]}\n{table}\n\n{mark[2]}", text)
+        filled = f"{mark[1]}\n{table}\n\n{mark[2]}"
+        text = text[: mark.start()] + filled + text[mark.end() :]
     return text
 
 
