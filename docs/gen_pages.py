@@ -64,7 +64,21 @@ def environment_page(env_id: str) -> str:
     """Return the page of an environment, with its moving picture below the title."""
     title, _, text = run_command("describe", env_id).partition("\n")
     name = name_of(env_id)
-    return f"{title}\n\n![{name} in motion](../pictures/{name}.webp)\n{text}"
+    picture = f"![{name} in motion](../pictures/{name}.webp)"
+    return f"{title}\n\n{picture}\n{trained_line(env_id)}{text}"
+
+
+def trained_line(env_id: str) -> str:
+    """Return what a page says of the policy that comes with the package; "" without one."""
+    if env_id not in SHIPPED.shipped_ids():
+        return ""
+    card = SHIPPED.load_policy(env_id).card
+    steps, scores = card["training"]["control_steps"], card["evaluation"]
+    return (
+        "\nThis is the [trained policy](../training.md#trained-policies) that comes with vigym, "
+        f"`vigym record {env_id} -c trained`: a return of {scores['mean_return']:.4g} after "
+        f"{steps:,} control steps of training.\n"
+    )
 
 
 def notebook_page(file: Path) -> str:

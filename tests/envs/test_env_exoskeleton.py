@@ -75,9 +75,22 @@ def test_terms_of_the_reward():
         _, reward, _, _, info = env.step(np.array([0.0, 0.0, 0.0, torque], dtype=np.float32))
         assert info["elbow_torque"] == pytest.approx(20.0 * torque, rel=1e-6)
         assert info["excess_torque"] == pytest.approx(max(abs(20.0 * torque) - 2.0, 0.0), rel=1e-6)
-        errors = np.array([info["shoulder_error"], info["elbow_error"]])
-        tracking = np.mean(1.0 / (1.0 + 9.0 * (errors / 0.5) ** 2))
+        own = info["shoulder_error"], info["elbow_error"]
+        errors = np.array([*own, *info["joint_positions"][6:8]])
+        tracking = 1.0 - np.mean(np.abs(errors)) / 0.5
         assert reward == pytest.approx(tracking - 5.0 * info["excess_torque"])
+
+
+def test_an_arm_that_is_turned_aside_ends_the_episode():
+    env = gym.make("vigym/Exoskeleton-v0")
+    env.reset(seed=0)
+    for _ in range(400):
+        _, _, terminated, _, info = env.step(np.array([0.0, 0.0, 0.2, 0.0], dtype=np.float32))
+        aside = np.abs(info["joint_positions"][6:8]).max()
+        assert terminated == (aside > 1.0)
+        if terminated:
+            break
+    assert terminated
 
 
 def test_original_gains_are_comfortable_for_the_healthy_arm_alone():

@@ -4,8 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import vigym
 from vigym import assets, load_urdf
-from vigym.control.quadruped_gaits import STAND, SineGait, joint_angles
+from vigym.control.quadruped_gaits import STAND, UNIT, SineGait, joint_angles, trot_angles
 from vigym.envs.tasks.quadruped import Quadruped
 from vigym.envs.tasks.quadruped_command import COMMANDS, QuadrupedCommand
 
@@ -118,15 +119,40 @@ def test_a_state_continues_with_the_commands_that_are_there():
 
 def test_what_follows_the_command_is_rewarded():
     env = gym.make("vigym/QuadrupedCommand-v0", command=(0.5, 0.0, 0.0), energy_weight=0.0)
-    gait = SineGait()
     observation, info = env.reset(seed=0)
+    rest = np.zeros(12, dtype=np.float32)
     for _ in range(50):
-        observation, reward, _, _, info = env.step(gait(observation, info))
+        observation, reward, _, _, info = env.step(rest)
         off = np.hypot(info["forward_velocity"] - 0.5, info["left_velocity"])
-        assert info["reward_velocity"] == pytest.approx(1.0 - off)
-        turn = 0.3 * (1.0 - abs(info["turning"]))
+        assert info["reward_velocity"] == pytest.approx(1.0 / (1.0 + 9.0 * (off / 0.5) ** 2))
+        turn = 0.5 / (1.0 + 9.0 * info["turning"] ** 2)
         assert info["reward_turn"] == pytest.approx(turn)
         assert reward == pytest.approx(info["reward_velocity"] + turn)
+
+
+def test_actions_correct_a_trot():
+    """Torques are those of motors with the trot's angles, corrected by the action, as targets."""
+    command = (0.5, 0.1, -0.2)
+    env = gym.make("vigym/QuadrupedCommand-v0", command=command, frame_skip=1, timestep=0.0005)
+    _, info = env.reset(seed=0)
+    action = np.tile(np.array([0.1, -0.05, 0.08], dtype=np.float32), 4)
+    for _ in range(30):
+        before = info
+        _, _, _, _, info = env.step(action)
+    targets = trot_angles(before["time"], *command) + 0.5 * UNIT * action
+    angles = 0.5 * (before["joint_positions"][7:] + info["joint_positions"][7:])
+    rates = 0.5 * (before["joint_velocities"][6:] + info["joint_velocities"][6:])
+    expected = (100.0 * (targets - angles) - 2.0 * rates).clip(-33.5, 33.5)
+    assert info["motor_torques"] == pytest.approx(expected, abs=1.0)
+
+
+def test_the_trot_alone_follows_roughly():
+    """At three quarters of the commanded velocity, without a fall."""
+    scores = vigym.evaluate(
+        "vigym/QuadrupedCommand-v0", "zero", 2, options={"command": (1.0, 0.0, 0.0)}
+    )
+    assert not scores.column("failed").any()
+    assert 5.0 < scores.column("distance").min() < 10.0
 
 
 @pytest.mark.parametrize("command", [(1.0, 0.0), (1.0, 0.0, 2.1), "fast", 1.0, (1.0, 0.0, None)])

@@ -293,6 +293,7 @@ def test_motors_that_others_of_their_loop_set_are_passive(tmp_path):
         ({"start": {"b": 3.0}}, "option start of b: found 3.0, expected a position within its"),
         ({"start": {"c": 0.0}}, "option start: found 'c', expected names among a, b"),
         ({"ground": 0.5}, "option ground: found 0.5, expected True, False, None or a vigym"),
+        ({"friction": -1.0}, "ground friction: found -1.0, expected a number >= 0"),
         ({"ground": False, "friction": 1.0}, "option friction: found 1.0, expected None: no gro"),
         ({"base_position": (0, 0)}, "option base_position: found \\(0, 0\\), expected 3 finite"),
         ({"base_orientation": (0, 0, 0, 0)}, "option base_orientation: found"),

@@ -224,6 +224,11 @@ def test_warmup_says_what_it_did(capsys):
             "found '-' twice",
         ),
         (
+            ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "/"],
+            2,
+            "--csv: '/' cannot be written",
+        ),
+        (
             ["evaluate", "vigym/Snake-v0", "-c", "zero", "--csv", "nowhere/s.csv"],
             2,
             "--csv: folder 'nowhere' does not exist",
@@ -245,6 +250,21 @@ def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "record", "view"])
+@pytest.mark.parametrize("controller", ["zreo", "nothing.zip", "none.safetensors", "math:sine"])
+def test_a_wrong_controller_is_told_before_kernels_compile(
+    command, controller, capsys, monkeypatch
+):
+    def make_env(*args, **options):
+        pytest.fail("made an environment, which compiles kernels")
+
+    monkeypatch.setattr("vigym.evaluation.blocks.make_env", make_env)
+    monkeypatch.setattr("vigym.evaluation.video.make_env", make_env)
+    names = ["-c", "zero"] if command == "evaluate" else []
+    assert run([command, "vigym/Pendulum-v0", *names, "-c", controller]) == 1
+    assert controller in capsys.readouterr().err
 
 
 def test_traceback_shows_where_an_error_comes_from():

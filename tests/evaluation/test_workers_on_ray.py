@@ -72,3 +72,18 @@ def test_a_lost_node_loses_no_row(cluster, tmp_path):
     ray.shutdown()
     assert found == rows(Slow(tmp_path))
     assert random == rows("random")
+
+
+def test_workers_run_the_package_of_this_process_in_a_folder_with_another_one(
+    tmp_path, monkeypatch
+):
+    other = tmp_path / "vigym" / "__init__.py"
+    other.parent.mkdir()
+    other.write_text("raise ImportError('another package of this name')\n")
+    monkeypatch.chdir(tmp_path)
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        found = rows("random", workers=1, backend="ray")
+    finally:
+        ray.shutdown()
+    assert found == rows("random")

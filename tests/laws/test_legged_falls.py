@@ -5,6 +5,7 @@ import pytest
 
 from scenes.legged import (
     GRAVITY,
+    add_foot_springs,
     add_parallelogram_leg,
     add_torso,
     hip_place,
@@ -20,11 +21,13 @@ READ = 4  # knots of an impact, whose energies are read with the mean of two vel
 GAIN = 0.01
 
 
-def start(seed):
+def start(seed, timesteps=TIMESTEPS, springs=False):
     """A robot thrown in a random pose, and the energy of its weight over its size [J]."""
     rng = np.random.default_rng(seed)
     mech, size = random_legged_robot(rng)
-    sim = Simulator(mech, timestep=TIMESTEPS[seed % len(TIMESTEPS)])
+    if springs:
+        add_foot_springs(mech, size, rng)
+    sim = Simulator(mech, timestep=timesteps[seed % len(timesteps)])
     turn = np.array([1.0, 0.0, 0.0, 0.0]) + rng.normal(size=4) * [0.0, 0.4, 0.4, 0.4]
     height = 0.0 if seed % 2 else rng.uniform(0.25, 0.6) * size
     thrown = np.concatenate([rng.normal(size=3), 4.0 * rng.normal(size=3)])
@@ -45,6 +48,25 @@ def test_every_step_is_solved_and_none_gains_energy(seed):
         energies.append(sim.energy().total)
         assert energies[-1] - max(energies[-1 - READ : -1]) < GAIN * scale
         assert sim.constraint_residual() <= 1e-10
+
+
+@pytest.mark.parametrize("seed", [33, 44, 128])
+def test_springs_give_back_what_they_stored(seed):
+    """Springs pull legs against their limits so fast that a step turns them by a radian and more.
+
+    Bodies flipped in some steps, and knot velocities ignored the limits that held the legs:
+    the largest energy appeared once more in a step.
+    """
+    sim, largest = start(seed, TIMESTEPS[3:], springs=True)
+    energies = [sim.energy().total]
+    lowest = sim.energy().potential
+    for _ in range(300):
+        assert sim.step().converged
+        kinetic, potential, total = sim.energy()
+        energies.append(total)
+        lowest = min(lowest, potential)
+        largest = max(largest, kinetic, total - lowest)
+        assert energies[-1] - max(energies[-1 - READ : -1]) < 0.1 * largest
 
 
 def test_a_leg_that_swings_into_its_limit_creates_no_energy():

@@ -58,3 +58,15 @@ def random_legged_robot(rng):
         knee = {"friction": rng.choice([0.0, 0.05 * light * 0.2 * size * GRAVITY])}
         add_parallelogram_leg(mech, f"leg{k}", hip_place(k, size), size, light, hip, knee, foot)
     return mech, size
+
+
+def add_foot_springs(mech, size, rng):
+    """Springs between the torso and most feet, up to a thousand weights over the size in stiffness."""
+    mass = sum(body.mass for body in mech.bodies.values())
+    for name in [name for name in mech.bodies if name.endswith("_bar")]:
+        if rng.random() < 0.8:
+            stiffness = 10.0 ** rng.uniform(0.0, 3.0) * mass * GRAVITY / size
+            length = rng.uniform(0.1, 0.4) * size
+            damping = rng.choice([0.0, 0.1]) * np.sqrt(stiffness * mass)
+            ends = "torso", name, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            mech.add_spring(f"{name}_spring", *ends, stiffness, length, damping)

@@ -22,7 +22,7 @@ from vigym.cli.output import (
     write_json,
     writes_to_standard,
 )
-from vigym.evaluation.controllers import parse_value
+from vigym.evaluation.controllers import check_controller, parse_value
 from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.evaluate import Evaluation, evaluate
 from vigym.evaluation.tables import as_row, summary_of, table_of
@@ -197,6 +197,8 @@ def command(
     for path in videos.values():
         check_file(str(path), "--video", VIDEOS)
     env_id, options = find_environment(environment, options)
+    for controller in controllers:
+        check_controller(controller, env_id)
     traces = _traces() if plot else ()
     results: list[Evaluation] = []
     for controller in controllers:

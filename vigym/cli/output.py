@@ -145,13 +145,29 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     try:
         os.stat(file)
     except FileNotFoundError:
-        return
+        return _try_to_write(file, option)
     except OSError as error:
         found = f"{shortened(file)!r} ({error.strerror})"
         raise click.UsageError(f"{option}: found {found}, expected the name of a file") from error
     context = click.get_current_context(silent=True)
     if os.path.isfile(file) and not (context is not None and context.meta.get(OVERWRITE)):
         raise click.UsageError(f"{option}: {file!r} exists: give another name, or --overwrite")
+    _try_to_write(file, option)
+
+
+def _try_to_write(file: str, option: str) -> None:
+    """Raise UsageError for a file that cannot be written; leave it as it is."""
+    new = not os.path.exists(file)
+    if not (new or os.path.isfile(file) or os.path.isdir(file)):  # a pipe or a device
+        return
+    try:
+        with open(file, "ab"):
+            pass
+        if new:
+            os.remove(file)
+    except OSError as error:
+        found = f"{shortened(file)!r} cannot be written ({error.strerror})"
+        raise click.UsageError(f"{option}: {found}") from error
 
 
 def shortened(text: str) -> str:

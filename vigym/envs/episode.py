@@ -228,7 +228,7 @@ class EpisodeRunner:
             action = self._perturber.act(action, idle)
         if self._sensors is not None:
             self._sensors.before_step(action)
-        targets = self.task.targets(action)
+        targets = self.task.motor_targets(action, self.sim.time, self.goals())
         torques = action * self.sim.actuator_efforts if targets is None else None
         self.sim.step_unchecked(torques, targets, self.task.frame_skip)
         return AppliedAction(action, clipped, torques)

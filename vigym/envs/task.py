@@ -137,6 +137,25 @@ class Task(ABC):
         """
         return None
 
+    def motion(self, time: Array, goals: Quantities) -> Array | None:
+        """Return motor targets (..., n_motors) of a motion that actions correct.
+
+        Targets of the action are added to them. By default None: there are only those.
+
+        Args:
+            time: since the start of the episode (...,) [s].
+            goals: of the episode, each (...,).
+        """
+        return None
+
+    def motor_targets(self, action: Array, time: Array, goals: Quantities) -> Array | None:
+        """Return the targets of `targets` and `motion` together; None: actions are torques."""
+        targets = self.targets(action)
+        motion = self.motion(time, goals)
+        if targets is None or motion is None:
+            return targets if motion is None else motion
+        return motion + targets
+
     @abstractmethod
     def observation(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return name and bound of every entry of the observation, which is in [-bound, bound]."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from vigym.envs.options import import_user_module, suggest
 from vigym.evaluation.builtin import BUILTIN, BuiltinController
+from vigym.evaluation.environments import check_env_id
 from vigym.evaluation.episodes import Policy
 from vigym.evaluation.policies import (
     EXPECTED,
@@ -23,6 +24,7 @@ from vigym.evaluation.policies import (
     Context,
     Controller,
     PerEpisodePolicy,
+    check_file,
     load_model,
     load_trained,
     raised_by_call,
@@ -70,6 +72,29 @@ def make_policy(controller: str | Controller, context: Context) -> Policy:
     return BatchedPolicy(_make(entry.make, (context,), parameters, name), context, name)
 
 
+def check_controller(controller: str | Controller, env_id: str) -> None:
+    """Check what the name of a controller tells without its environment, before kernels compile.
+
+    Args:
+        controller: as of `make_policy`.
+        env_id: id of the environment.
+
+    Raises:
+        ValueError: an unknown id, a name that stands for nothing or for a controller of other
+            environments, or unknown parameters of a built-in controller.
+    """
+    check_env_id(env_id)
+    if not isinstance(controller, str):
+        return
+    base, parameters = _parse(controller)
+    if base.endswith((".zip", ENDING)):
+        check_file(base)
+    elif ":" in base:
+        _import(base)
+    elif base in BUILTIN or not os.path.isdir(base):
+        _check_parameters(_builtin(base, env_id).parameters, parameters, controller)
+
+
 def name_of(controller: str | Controller) -> str:
     """Return the name of a controller in tables."""
     if isinstance(controller, str):
@@ -92,7 +117,7 @@ def parse_value(text: str) -> Any:
 
 def _builtin(name: str, env_id: str) -> BuiltinController:
     if name not in BUILTIN:
-        hint = f"{suggest(name, controllers_for(env_id))}; or give module:name or a model.zip"
+        hint = f"{suggest(name, controllers_for(env_id))} (or give module:name, or a file)"
         raise ValueError(f"controller: found {name!r}, {hint}")
     entry = BUILTIN[name]
     if env_id not in (entry.ids or (env_id,)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vigym.evaluation.blocks import Block, Player, Schedule
-from vigym.evaluation.controllers import name_of
+from vigym.evaluation.controllers import check_controller, name_of
 from vigym.evaluation.episodes import Episode, Progress
 from vigym.evaluation.workers import BACKENDS, play_on_workers
 
@@ -85,6 +85,7 @@ def evaluate(
     _check(backend, episodes=episodes, together=together, workers=workers)
     if not isinstance(seed, int) or seed < 0:
         raise ValueError(f"seed: found {seed!r}, expected a whole number >= 0")
+    check_controller(controller, env_id)
     schedule = Schedule(
         env_id=env_id,
         controller=controller,

@@ -171,6 +171,12 @@ class Model:
         return actions
 
 
+def check_file(path: str | Path) -> None:
+    """Raise ValueError unless there is a file of a model."""
+    if not os.path.isfile(path):  # a name that is too long, too, is that of no file
+        raise ValueError(f"controller {str(path)!r}: found no such file, expected a saved model")
+
+
 def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
     """Return the policy of a model.zip, with `vecnormalize.pkl` beside it if there is one.
 
@@ -181,8 +187,7 @@ def load_model(path: Path, env: gymnasium.Env[Any, Any]) -> Model:
         ValueError: no such file, no model, or one of other observations or actions than `env`.
         ImportError: stable-baselines3 or SBX is not installed.
     """
-    if not os.path.isfile(path):  # a name that is too long, too, is that of no file
-        raise ValueError(f"controller {str(path)!r}: found no such file, expected a saved model")
+    check_file(path)
     library, algorithm = _library_and_algorithm(path)
     try:
         module = import_module(library)

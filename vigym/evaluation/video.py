@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vigym.evaluation.controllers import make_policy
+from vigym.evaluation.controllers import check_controller, make_policy
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Policy, Progress
 from vigym.evaluation.policies import Context
@@ -53,6 +53,7 @@ def record_video(
     form = Path(path).suffix.lower()
     if form not in MAX_RATES:
         raise ValueError(f"video {str(path)!r}: expected a name that ends in .mp4, .gif or .webp")
+    check_controller(controller, env_id)
     try:
         from moviepy.video.io.ffmpeg_writer import FFMPEG_VideoWriter
     except ImportError as error:
@@ -115,6 +116,7 @@ def watch(
         ValueError: an unknown environment or controller, or one that does not fit.
         RenderError: nothing can be shown, or the window was closed.
     """
+    check_controller(controller, env_id)
     env = make_env(env_id, options or {}, render_mode=render_mode)
     try:
         for one in count(seed) if episodes is None else range(seed, seed + episodes):

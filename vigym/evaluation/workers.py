@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -200,6 +201,30 @@ def _end_at_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def _task(job: Job) -> Callable[[int], Any]:
+    """Return the function of an index with which Ray plays a block.
+
+    Ray's workers look for modules in the working folder first. The function moves that folder to
+    the end before it imports vigym, so that the sources of a checkout do not stand in for the
+    package that is installed, unless this process runs them, too. It is nested, so that Ray sends
+    its code in place of its name.
+    """
+    data, folder = pickle.dumps(job), job.folder
+    runs_checkout = str(Path(__file__).parents[2]) == folder
+
+    def play(index: int) -> Any:
+        import pickle
+        import sys
+
+        if not runs_checkout:
+            sys.path.sort(key=lambda entry: entry == folder)
+        from vigym.evaluation.workers import play_block
+
+        return play_block(pickle.loads(data), index)
+
+    return play
+
+
 def _on_ray(schedule: Schedule, workers: int) -> Results:
     """Yield the results of all blocks, in the order in which tasks of Ray finish them."""
     try:
@@ -209,14 +234,14 @@ def _on_ray(schedule: Schedule, workers: int) -> Results:
     job = _job(schedule, ray.cloudpickle.dumps)
     if not ray.is_initialized():
         ray.init(log_to_driver=False)
-    play = ray.remote(max_retries=RETRIES)(play_block)
+    play = ray.remote(max_retries=RETRIES)(_task(job))
     waiting = list(range(schedule.blocks))
     running: dict[Any, int] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 index = waiting.pop(0)
-                running[play.remote(job, index)] = index
+                running[play.remote(index)] = index
             (done, *_), _ = ray.wait(list(running))
             index = running[done]
             try:

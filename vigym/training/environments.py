@@ -16,6 +16,8 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from vigym.envs.registry import VECTOR
 from vigym.wrappers.sb3 import SB3VecEnv
 
+MOST_SPREAD = 100_000  # control steps of episodes that are spread; others are endless
+
 
 def is_own(env_id: str) -> bool:
     """Return whether the environment of an id is a task of vigym, or of a user."""
@@ -31,12 +33,16 @@ class TimedVecEnv(VecEnvWrapper):
         env_id: id of the environment.
         count: number of environments.
         options: of the environment.
+        spread: whether the first episodes of a task of vigym end one after the other, so that later
+            rollouts have all parts of episodes, not the same part in all environments.
 
     Attributes:
         seconds: time of all steps so far.
     """
 
-    def __init__(self, env_id: str, count: int, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, env_id: str, count: int, options: Mapping[str, Any], spread: bool = False
+    ) -> None:
         if is_own(env_id):
             envs = gym.make_vec(env_id, count, autoreset_mode="SameStep", **options)
         else:
@@ -44,10 +50,15 @@ class TimedVecEnv(VecEnvWrapper):
             envs = gym.make_vec(env_id, count, "sync", vector_kwargs=mode, **options)
         super().__init__(VecMonitor(SB3VecEnv(envs)))
         self.seconds = 0.0
+        self._vector: Any = envs.unwrapped if spread and is_own(env_id) else None
 
     def reset(self) -> Any:
         """Reset all environments."""
-        return self.venv.reset()
+        observations = self.venv.reset()
+        if self._vector is not None and self._vector.max_episode_steps < MOST_SPREAD:
+            parts = np.arange(self.num_envs) * self._vector.max_episode_steps
+            self._vector.episode_steps[:] = parts // self.num_envs
+        return observations
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Step all environments."""

@@ -74,6 +74,7 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
             "recipe": hyperparameters,
             "control_steps": finished["timesteps"],
             "minutes": finished["minutes"],
+            "processor_minutes": finished.get("processor_minutes"),
             "trained_with_vigym": configuration["vigym"],
         },
         "evaluation": {"first_seed": CARD_SEED} | {key: result.figures[key] for key in _FIGURES},

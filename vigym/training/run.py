@@ -105,13 +105,15 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     torch.set_num_threads(1)  # the networks are too small for more
     run.out.mkdir(parents=True, exist_ok=True)
     write_configuration(run.out, run.configuration())
-    start = time.perf_counter()
+    start, start_of_work = time.perf_counter(), time.process_time()
     steps, environment_seconds = _learn(algorithm, run, recipe)
     seconds = time.perf_counter() - start
+    processor_seconds = time.process_time() - start_of_work
     plot_curve(run.out / "curve.csv", run.out / "curve.png")
     result = _evaluate(run, recipe)
     row: dict[str, Any] = {"env": run.env_id, "seed": run.seed, "timesteps": steps}
     row |= {"algo": run.algo, "learner": run.learner, "minutes": round(seconds / 60.0, 2)}
+    row |= {"processor_minutes": round(processor_seconds / 60.0, 2)}
     row |= {"learner_share": round(1.0 - environment_seconds / seconds, 3)}
     row |= result.figures
     (run.out / "results.json").write_text(json.dumps(row, indent=2) + "\n")
@@ -136,7 +138,8 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     Returns:
         Number of control steps, and the time [s] of those of this process, with evaluations.
     """
-    envs = TimedVecEnv(run.env_id, recipe.n_envs, {**recipe.training, **run.options})
+    options = {**recipe.training, **run.options}
+    envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
     envs.seed(run.seed)
     evaluation_envs.seed(FRESH_SEED // 2 + run.seed)

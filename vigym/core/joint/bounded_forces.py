@@ -22,7 +22,9 @@ from vigym.core.model.layout import MAX_CORRECTION
 # limit, or let slip what holds a rate
 MAX_YIELD = 5e-9, 1e-6
 IDLE_TARGET = 1e29  # size of a stored target that is none: its motor idles
-CLOSED = 1e-7  # [m or rad] distance from a limit at which it holds a knot velocity
+# [m or rad] distance from a limit at which it holds a knot velocity; and where it has held already,
+# for stiff springs that press against it leave more
+CLOSED, CLOSED_LOADED = 1e-7, 1e-5
 
 
 @inline
@@ -57,6 +59,13 @@ def write_law_inputs(d, i, dof, rate, slope, change, per_h):
 
 
 @inline
+def closing_distance(force):
+    """Find the distance from a limit at which it holds a knot velocity, by its last force."""
+    o = 0.0 * force
+    return where(above(force, o), o + CLOSED_LOADED, o + CLOSED)
+
+
+@inline
 def write_knot_law_inputs(d, i, dof, share):
     """Store rate, motor command and limit clearances of a knot velocity for the force laws."""
     start = dof.start
@@ -79,8 +88,9 @@ def write_knot_law_inputs(d, i, dof, share):
     dof.seen_slope = one
     dof.motor_command = share * command
     dof.motor_stiffness = share * rate_stiffness
-    dof.lower_clearance = where(lower - CLOSED, open_, o)
-    dof.upper_clearance = where(upper - CLOSED, open_, o)
+    held = dof.last_limit_force
+    dof.lower_clearance = where(lower - closing_distance(held), open_, o)
+    dof.upper_clearance = where(upper - closing_distance(-held), open_, o)
 
 
 @phase

@@ -5,19 +5,18 @@ touch.
 
 The equations of a large step have several roots. At those that do not continue the motion before,
 bodies turn abruptly. Smooth motion never does so, but for stiff springs, which turn bodies back and
-forth at every step. Impacts do, but they do not add kinetic energy.
+forth at every step. Impacts do too. Neither adds kinetic energy that no force explains.
 """
 
-from vigym.core.body.pose import inertia_matrix, max_angular_speed_change
+from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
-from vigym.core.joint.coordinates import dof_rate_over_step
-from vigym.core.math.vectors import add, dot, mat_vec
-from vigym.core.model.context import joint_row, slide_row
+from vigym.core.math.vectors import dot
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.accounting import contact_power
+from vigym.core.solver.explained_work import explained_work, kinetic_energy
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stays inexact
@@ -42,82 +41,29 @@ def find_lanes_with_springs(d):
 
 
 @inline
-def find_lanes_that_rebound(d):
-    """Find the lanes in which a contact rebounds: the energy of its fall comes back."""
-    velocity = d.full(0.0)
-    for c in range(d.contact_count):
-        velocity = maximum(velocity, d.contact(c).rebound_velocity)
-    return above(velocity, d.full(0.0))
-
-
-@inline
-def kinetic_energy(d, knot):
-    """Compute the kinetic energy of bodies in the step that led to a knot [J]."""
-    energy = d.full(0.0)
-    for i in range(1, d.body_count):
-        body, pose = d.body(i), d.pose(knot, i)
-        v, w = pose.velocity, pose.angular_velocity
-        turning = dot(w, mat_vec(inertia_matrix(body), w))
-        energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
-    return energy
-
-
-@inline
-def largest_power(d, i, step):
-    """Bound the power of torques and motors of joint i in a step [W]."""
-    power, body = d.full(0.0), d.body(i)
-    for j in range(body.translation_count + body.rotation_count):
-        dof = d.dof(body.first_dof + j)
-        rate, _, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
-        motor, _, _ = dof.converged_forces
-        force = absolute(motor) + absolute(dof.applied_torque)
-        power = power + force * absolute(rate)
-    return power
-
-
-@inline
-def largest_work(d, step):
-    """Bound the work of gravity, torques and motors between the middles of two steps [J]."""
-    work, g = d.full(0.0), d.environment.gravity
-    h = absolute(step.h) * (0.5 + 0.5 * step.rho)
-    for i in range(1, d.body_count):
-        v = add(d.pose(step.knot2, i).velocity, d.pose(step.knot3, i).velocity)
-        work = work + 0.5 * d.body(i).mass * absolute(dot(g, v))
-    for joint in range(1, d.joint_count):
-        work = work + largest_power(d, joint_row(d, joint), step)
-    for k in range(d.slide_count):
-        work = work + largest_power(d, slide_row(d, k), step)
-    return h * work
-
-
-@inline
 def find_lanes_that_gain(d, step):
-    """Find the lanes in which kinetic energy appears that no force explains.
-
-    What is imposed from outside may do any work: with it no lane is found.
-    """
-    if d.wrench_count + d.motion_count + d.potential_count > 0:
-        return d.full(0.0)
+    """Find the lanes in which kinetic energy appears that no force explains."""
     before = kinetic_energy(d, step.knot2)
     gain = kinetic_energy(d, step.knot3) - before
     scale = d.environment.force_scale * d.environment.length_scale
-    allowed = GAIN * before + LEAST_GAIN * scale + largest_work(d, step)
-    return but_not(above(gain, allowed), find_lanes_that_rebound(d))
+    return above(gain, GAIN * before + LEAST_GAIN * scale + explained_work(d, step))
 
 
 @phase
 def find_lanes_of_other_roots(d, step, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
-    Smooth lanes without springs in which a body turns abruptly; nonsmooth ones in which one turns
-    by a radian more than in the step before, or in which kinetic energy appears besides.
+    A body turns abruptly there. Impacts and springs may turn it so too: there kinetic energy
+    appears besides, or an impact turns a body by a radian more than in the step before.
     """
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
     abrupt = above(turn, d.full(ABRUPT_TURN))
-    abrupt = but_not(abrupt, find_lanes_with_springs(d))
-    impact = maximum(above(turn, d.full(HALF_TURN)), find_lanes_that_gain(d, step))
-    return where(nonsmooth, both(abrupt, impact), abrupt)
+    if not any_lane(abrupt):
+        return abrupt
+    springs, gains = find_lanes_with_springs(d), find_lanes_that_gain(d, step)
+    impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
+    return both(abrupt, where(maximum(nonsmooth, springs), impact, abrupt))
 
 
 @inline

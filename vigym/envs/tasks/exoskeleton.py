@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from vigym.envs.arrays import stack, unstack
-from vigym.envs.rewards import tolerance
-from vigym.envs.task import Array, Quantities, Start, Task, require, require_positive
+from vigym.envs.task import Array, Flags, Quantities, Start, Task, require, require_positive
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -47,7 +46,8 @@ SHOULDER_DAMPING = 0.2  # of the arm [N m s/rad]
 # Stiffness and damping of the arm's elbow [N m/rad, N m s/rad].
 PATIENTS = {"healthy": (0.0, 0.1), "spastic": (2.0, 1.0)}
 SHOULDER_SWING, ELBOW_SWING = 0.6, 1.2  # of the reference [rad]
-ERROR_MARGIN = 0.5  # angle error at which a tenth of the reward is left [rad]
+MAX_ASIDE = 1.0  # angle of abduction or rotation that ends an episode [rad]
+ERROR_MARGIN = 0.5  # angle error without a reward [rad]
 MAX_ANGLE, MAX_RATE = 3.2, 20.0  # bounds of observations [rad, rad/s]
 SKIN, SHELL = (0.87, 0.67, 0.53, 1.0), (0.16, 0.44, 0.76, 1.0)
 STEEL, GRAPHITE = (0.35, 0.38, 0.42, 1.0), (0.2, 0.22, 0.26, 1.0)
@@ -67,9 +67,9 @@ class Exoskeleton(Task):
     turns about its normal, held by a spring and a damper. So there are two connected loops. The
     exoskeleton's elbow is 10 mm below the arm's, as elbows never fit.
 
-    The arm is to follow sines: shoulder 0.3 (1 - cos), elbow 0.6 (1 - cos) [rad], while the torque
-    of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow is stiff and
-    resists motion by its velocity: gains that serve a healthy arm are too high for it.
+    The arm is to follow sines: shoulder 0.3 (1 - cos), elbow 0.6 (1 - cos) [rad], straight ahead,
+    while the torque of the elbow's motor stays within 5 N m, which is comfortable. A spastic elbow
+    is stiff and resists motion by its velocity: gains that serve a healthy arm are too high for it.
 
     ## Notes
 
@@ -109,8 +109,8 @@ class Exoskeleton(Task):
 
     reward = reward_tracking + reward_comfort, both in `info`:
 
-    - reward_tracking: `tracking_weight` times the mean over shoulder and elbow of 1 / (1 + 9
-      (error / 0.5 rad)^2);
+    - reward_tracking: `tracking_weight` times the mean over the four motors of 1 - |error| / 0.5
+      rad; abduction and rotation are to stay at 0;
     - reward_comfort: minus `comfort_weight` times what the elbow's torque is above the limit [N m].
 
     ## Starting State
@@ -120,7 +120,8 @@ class Exoskeleton(Task):
 
     ## Episode End
 
-    - Termination: only when the solver fails (`info["solver_converged"]` is False).
+    - Termination: abduction or rotation is more than 1 rad away from 0, which would hurt, or the
+      solver fails (`info["solver_converged"]` is False).
     - Truncation: after 1600 control steps, 8 s.
 
     ## Arguments
@@ -230,9 +231,16 @@ class Exoskeleton(Task):
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of tracking and comfort."""
-        errors = quantities["shoulder_error"], quantities["elbow_error"]
-        shoulder, elbow = (tolerance(error, margin=ERROR_MARGIN) for error in errors)
-        return {"tracking": 0.5 * (shoulder + elbow), "comfort": -quantities["excess_torque"]}
+        _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
+        errors = quantities["shoulder_error"], quantities["elbow_error"], abduction, rotation
+        first, second, third, fourth = map(abs, errors)
+        mean = 0.25 * (first + second + third + fourth)
+        return {"tracking": 1.0 - mean / ERROR_MARGIN, "comfort": -quantities["excess_torque"]}
+
+    def terminated(self, quantities: Quantities) -> Flags:
+        """Return whether the arm is turned aside."""
+        _, abduction, rotation, _ = unstack(quantities["joint_positions"][..., ANGLES])
+        return (abs(abduction) > MAX_ASIDE) | (abs(rotation) > MAX_ASIDE)
 
 
 def body_shapes() -> dict[str, list[Shape]]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vigym.control.quadruped_gaits import UNIT, clock, trot_angles
 from vigym.envs.arrays import stack, unstack, world_up_in_body
 from vigym.envs.options import is_number, require
+from vigym.envs.rewards import tolerance
 from vigym.envs.task import Array, Quantities
 from vigym.envs.tasks.quadruped_base import (
     ANGLES,
@@ -25,6 +27,8 @@ COMMANDS = {
     "command_turn": (-1.0, 1.0),
 }
 WITHOUT_NOISE = (0.5, 0.0, 0.0)  # command with a `reset_noise_scale` of 0
+CORRECTION = 0.5 * UNIT  # of the targets by an action of 1 [rad]
+VELOCITY_MARGIN, TURN_MARGIN = 0.5, 1.0  # errors with a tenth of the reward [m/s, rad/s]
 MAX_COMMAND = 2.0  # bound of commands and of their observations [m/s, rad/s]
 
 
@@ -40,7 +44,8 @@ class QuadrupedCommand(QuadrupedTask):
     ## Notes
 
     Motors are those of `vigym/Quadruped-v0`: torque = 100 (target - angle) - 2 rate, at most 33.5
-    N m.
+    N m. Targets without an action are those of `vigym.control.quadruped_gaits.trot_angles`: 2.5
+    steps of each foot per second, diagonal legs together, feet lifted by about 0.05 m.
 
     `info` has the commands `command_forward`, `command_left` [m/s] and `command_turn` [rad/s],
     which stay for an episode; what is to equal them: `forward_velocity`, `left_velocity` [m/s] and
@@ -55,7 +60,7 @@ class QuadrupedCommand(QuadrupedTask):
 
     | Num | Action | Control Min | Control Max | Joint | Type (Unit) |
     |---|---|---|---|---|---|
-    | 0-11 | target angles, stand + (0.4, 0.8, 0.65) a | -1 | 1 | front_left_abduction to \
+    | 0-11 | target angles, trot + (0.2, 0.4, 0.325) a | -1 | 1 | front_left_abduction to \
 back_right_knee | angle (rad) |
 
     ## Observation Space
@@ -71,14 +76,16 @@ back_right_knee | angle (rad) |
     | 30-32 | angular velocity of the trunk, own axes | -50 | 50 | trunk:floating | rate (rad/s) |
     | 33-34 | commanded velocities forwards, to the left | -2 | 2 | | rate (m/s) |
     | 35 | commanded rate of turning | -2 | 2 | | rate (rad/s) |
+    | 36-37 | sine and cosine of the trot's phase | -1 | 1 | | ratio |
 
     ## Rewards
 
     reward = reward_velocity + reward_turn + reward_energy, all in `info`:
 
-    - reward_velocity: `velocity_weight` times 1 - e, e the distance of the horizontal velocity from
-      the commanded one [m/s];
-    - reward_turn: `turn_weight` times 1 - |d|, d the error of the rate of turning [rad/s];
+    - reward_velocity: `velocity_weight` times 1 / (1 + 9 (e / 0.5 m/s)^2), e the distance of the
+      horizontal velocity from the commanded one;
+    - reward_turn: `turn_weight` times 1 / (1 + 9 (d / 1 rad/s)^2), d the error of the rate of
+      turning;
     - reward_energy: minus `energy_weight` times the sum of |torque * rate| over the motors, mean
       over the step [W].
 
@@ -104,14 +111,14 @@ back_right_knee | angle (rad) |
     | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
-    | `turn_weight` | float | 0.3 | weight of the commanded turning |
+    | `turn_weight` | float | 0.5 | weight of the commanded turning |
     | `energy_weight` | float | 0.0005 | weight of the motors' power (1/W) |
     """
 
     reset_noise_scale: float = 0.05
     command: Sequence[float] | None = None
     velocity_weight: float = 1.0
-    turn_weight: float = 0.3
+    turn_weight: float = 0.5
     energy_weight: float = 0.0005
 
     def __post_init__(self) -> None:
@@ -134,7 +141,16 @@ back_right_knee | angle (rad) |
         """Return joints, tilt and velocity of the trunk, and commands."""
         tilt = {f"up_{axis}": 1.0 for axis in "xyz"}
         commands = dict.fromkeys(COMMANDS, MAX_COMMAND)
-        return {**self.joint_bounds(mechanism), **tilt, **trunk_bounds(), **commands}
+        clock = {"sin(phase)": 1.0, "cos(phase)": 1.0}
+        return {**self.joint_bounds(mechanism), **tilt, **trunk_bounds(), **commands, **clock}
+
+    def targets(self, action: Array) -> Array:
+        """Return the corrections (..., 12) [rad] of an action."""
+        return CORRECTION * action
+
+    def motion(self, time: Array, goals: Quantities) -> Array:
+        """Return the joint angles (..., 12) [rad] of the trot."""
+        return trot_angles(time, *(goals[name] for name in COMMANDS))
 
     def quantities(self, sim: Simulator) -> Quantities:
         """Return those of the robot, and its velocity in its own axes."""
@@ -145,12 +161,13 @@ back_right_knee | angle (rad) |
         return found | {"forward_velocity": forward, "left_velocity": left, "turning": turning}
 
     def observe(self, quantities: Quantities) -> Array:
-        """Return joints, tilt and velocity of the trunk, and commands (..., 36)."""
+        """Return joints, tilt and velocity of the trunk, commands and clock (..., 38)."""
         positions, velocities = quantities["joint_positions"], quantities["joint_velocities"]
         joints = positions[..., ANGLES], velocities[..., RATES]
         trunk = world_up_in_body(positions[..., 3:7]), *trunk_velocity(positions, velocities)
         commands = stack(*(quantities[name] for name in COMMANDS))
-        return np.concatenate((*joints, *trunk, commands), axis=-1)
+        phase = stack(*clock(quantities["time"]))
+        return np.concatenate((*joints, *trunk, commands, phase), axis=-1)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of velocity, turning and energy."""
@@ -158,7 +175,7 @@ back_right_knee | angle (rad) |
         left = quantities["left_velocity"] - quantities["command_left"]
         turn = quantities["turning"] - quantities["command_turn"]
         return {
-            "velocity": 1.0 - np.sqrt(forward * forward + left * left),
-            "turn": 1.0 - abs(turn),
+            "velocity": tolerance(np.sqrt(forward * forward + left * left), margin=VELOCITY_MARGIN),
+            "turn": tolerance(turn, margin=TURN_MARGIN),
             "energy": -quantities["power"],
         }

@@ -253,7 +253,7 @@ class Urdf(Task):
     def _plane(self) -> Ground:
         """Ground of the options."""
         given = self.ground if isinstance(self.ground, Ground) else Ground()
-        friction = given.friction if self.friction is None else np.full(3, self.friction)
+        friction: Any = given.friction if self.friction is None else self.friction
         return replace(given, friction=friction)
 
     @cached_property

@@ -219,10 +219,11 @@ class _Subject:
     def _physics(self) -> Job:
         env = self._env.unwrapped
         sim, task = env.sim, env.task
+        goals = env._runner.goals()
         actions = [np.asarray(action, dtype=np.float64) for action in self._actions]
         calls = []
         for action in actions:
-            target = task.targets(action)
+            target = task.motor_targets(action, sim.time, goals)
             calls.append((action * sim.actuator_efforts if target is None else None, target))
 
         def run() -> None:

@@ -1,0 +1,148 @@
+"""Work that explains a gain of kinetic energy between the middles of two steps.
+
+Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
+what they stored, which their discrete potentials tell exactly. Of all other forces the work is
+bounded by its absolute value. Dampers, friction and limits only take energy, and so do contacts but
+for those that rebound.
+"""
+
+from vigym.core.body.pose import inertia_matrix
+from vigym.core.body.potentials import evaluate_potential
+from vigym.core.body.wrenches import knot_wrench
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.joint.ball_spring import mean_rotation_terms
+from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step, has_own_coordinate
+from vigym.core.joint.forces import spring_stretch
+from vigym.core.loop.constraints import point_spring_tension
+from vigym.core.loop.motions import motion_work
+from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale
+from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
+from vigym.core.model.fields import SKATE
+from vigym.core.solver.accounting import contact_power
+
+
+@inline
+def kinetic_energy(d, knot):
+    """Compute the kinetic energy of bodies in the step that led to a knot [J]."""
+    energy = d.full(0.0)
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        v, w = pose.velocity, pose.angular_velocity
+        turning = dot(w, mat_vec(inertia_matrix(body), w))
+        energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
+    return energy
+
+
+@inline
+def energy_given_back(dof, stretch):
+    """Compute what a spring gave back since the middle of the last step [J], negative if stored.
+
+    ``stretch`` is that in the middle of this step [m or rad].
+    """
+    last, stiffness = dof.last_spring_force, dof.stiffness
+    stored = where(stiffness, last * last / where(stiffness, stiffness, 1.0 + last), 0.0 * last)
+    return 0.5 * (stored - stiffness * stretch * stretch)
+
+
+@inline
+def work_in_joint(d, i, step):
+    """Find what the springs of joint i gave back [J], and the power of its motors at most [W]."""
+    given, power = d.full(0.0), d.full(0.0)
+    body = d.body(i)
+    for j in range(body.translation_count + body.rotation_count):
+        dof = d.dof(body.first_dof + j)
+        rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
+        motor, _, _ = dof.converged_forces
+        power = power + (absolute(motor) + absolute(dof.applied_torque)) * absolute(rate)
+        if body.has_spring > 0 and has_own_coordinate(d, i, j):
+            change = coordinate_change(d, i, j, rate, slope, step.h)
+            given = given + energy_given_back(dof, spring_stretch(dof, change))
+    if body.has_spring > 0 and body.rotation_count == 3:
+        phi, _, _, _ = mean_rotation_terms(d, i, step.knot3)
+        for j in range(3):
+            dof = d.dof(body.first_dof + body.translation_count + j)
+            given = given + energy_given_back(dof, element(phi, j))
+    return given, power
+
+
+@inline
+def work_in_joints(d, step):
+    """Find what springs gave back [J], and the power of torques and motors at most [W]."""
+    given, power = d.full(0.0), d.full(0.0)
+    for joint in range(1, d.joint_count):
+        back, most = work_in_joint(d, joint_row(d, joint), step)
+        given = given + back
+        power = power + most
+    for k in range(d.slide_count):
+        back, most = work_in_joint(d, slide_row(d, k), step)
+        given = given + back
+        power = power + most
+    if d.loop_count > 0:
+        for loop in range(first_point_spring(d), point_spring_end(d)):
+            _, l3, l2 = point_spring_tension(d, loop, step.knot3)
+            dof = d.dof(d.body(loop).first_dof)
+            given = given + energy_given_back(dof, 0.5 * (l2 + l3) - dof.rest)
+    return given, power
+
+
+@inline
+def gravity_power(d, step):
+    """Bound the power of gravity [W]."""
+    power, g = d.full(0.0), d.environment.gravity
+    for i in range(1, d.body_count):
+        v = add(d.pose(step.knot2, i).velocity, d.pose(step.knot3, i).velocity)
+        power = power + 0.5 * d.body(i).mass * absolute(dot(g, v))
+    return power
+
+
+@phase(needs="contacts", otherwise=zero)
+def rebound_power(d, step):
+    """Find the power of contacts that rebound [W]."""
+    power, o = d.full(0.0), d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            given = maximum(-contact_power(d, contact, step.knot2, step.knot3), o)
+            power = power + where(contact.rebound_velocity, given, o)
+    return power
+
+
+@inline
+def power_on_body(d, i, step, force, torque):
+    """Bound the power of a force [world] and a torque [body] on body i [W]."""
+    pose2, pose3 = d.pose(step.knot2, i), d.pose(step.knot3, i)
+    moving = dot(force, add(pose2.velocity, pose3.velocity))
+    turning = dot(torque, add(pose2.angular_velocity, pose3.angular_velocity))
+    return 0.5 * (absolute(moving) + absolute(turning))
+
+
+@phase(needs="imposed", otherwise=zero)
+def imposed_work(d, step):
+    """Bound the work of held wrenches, potentials and prescribed motions [J]."""
+    power, h = d.full(0.0), absolute(step.h)
+    for i in range(1, d.wrench_count):
+        force, torque = knot_wrench(d, i, step.knot2, step.rho)
+        power = power + power_on_body(d, i, step, force, torque)
+    for n in range(d.potential_count):
+        potential = d.potential(n)
+        i = potential.body
+        _, force, torque = evaluate_potential(d, potential, step.knot2)
+        weight = 0.5 + 0.5 * step.rho
+        own = mat_t_vec(d.pose(step.knot2, i).rotation, torque)
+        power = power + power_on_body(d, i, step, scale(weight, force), scale(weight, own))
+    _, by_motions = motion_work(d, step.knot2, step.knot3, step.h)
+    return h * power + by_motions
+
+
+@inline
+def explained_work(d, step):
+    """Bound the gain of kinetic energy that forces explain [J]."""
+    given, power = work_in_joints(d, step)
+    power = power + gravity_power(d, step)
+    if d.contact_count > 0:
+        power = power + rebound_power(d, step)
+    work = absolute(step.h) * (0.5 + 0.5 * step.rho) * power + given
+    if d.wrench_count + d.motion_count + d.potential_count > 0:
+        work = work + imposed_work(d, step)
+    return work
