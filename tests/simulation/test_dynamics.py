@@ -8,6 +8,7 @@ import pytest
 from oracle.naive import Twin
 from scenes import touching_scenes
 from scenes.closing import closed_state, loop_rows, moved
+from scenes.fields import add_bowl
 from scenes.linkages import ladder
 from scenes.loops import BUILDERS, CLOSING
 from scenes.loops_space import closed_by, minitaur
@@ -21,10 +22,18 @@ ROUNDING = 1e-10  # of a few hundred operations, times ratios of inertias of up 
 TREES = {kind: lambda kind=kind: random_tree(1, [kind], damping=0.3) for kind in MOVING}
 TREES |= {f"tree {k}": lambda k=k: random_tree(k, TYPES, damping=0.5) for k in (3, 4)}
 TREES["floating tree"] = lambda: random_tree(5, TYPES, damping=0.5, to_world=False)
+TREES["in potentials"] = lambda: in_bowls(random_tree(6, TYPES, damping=0.5))
 LOOPS = BUILDERS | {
     f"by {kind}": lambda kind=kind: closed_by(kind, damping=0.3) for kind in CLOSING
 }
 ALL = TREES | LOOPS
+
+
+def in_bowls(mech):
+    """The mechanism with potentials of two of its bodies."""
+    add_bowl(mech, "b1")
+    add_bowl(mech, "b3")
+    return mech
 
 
 def started(mech, seed=0, h=0.01):

@@ -220,7 +220,7 @@ class JointDynamics:
         return _project(place.J, momenta) + place.joints.swapaxes(1, 2) @ armatures
 
     def _forces_on_bodies(self, poses: Poses) -> Array:
-        """Return forces and torques (S, n, 6, 1) of gravity and potentials on all bodies [world]."""
+        """Return forces and torques (S, n, 6, 1) of gravity and potentials on bodies [world]."""
         forces = np.repeat(self._weights[None], len(poses.x), axis=0)
         numbers = body_numbers(self.mechanism)
         for potential in self.mechanism.potentials.values():

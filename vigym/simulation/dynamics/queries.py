@@ -86,9 +86,9 @@ class DynamicsQueries:
 
     n is the number of velocities of the tree's joints: the first n of ``mechanism.velocity_names``.
     Those of loop-closing joints come after them; they follow from the others, and are left out. All
-    is of the present state. Forces are smooth ones: gravity, potentials, springs, dampers, armatures,
-    actuators and motors. Contacts, joint limits, dry friction, skates, wheels, the efforts of
-    actuators and motors and the largest rates of motors do not act.
+    is of the present state. Forces are smooth ones: gravity, potentials, springs, dampers,
+    armatures, actuators and motors. Contacts, joint limits, dry friction, skates, wheels, the
+    efforts of actuators and motors and the largest rates of motors do not act.
     """
 
     _dynamics: Dynamics
