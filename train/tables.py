@@ -114,13 +114,18 @@ def curve_table(runs: list[tuple[Path, dict[str, Any]]]) -> str:
     rows = []
     for run, row in runs:
         with (run / "curve.csv").open(newline="") as file:
-            points = [(int(line["steps"]), line["return"]) for line in csv.DictReader(file)]
+            points = [(int(line["steps"]), float(line["return"])) for line in csv.DictReader(file)]
         last = points[-1][0]
-        ends = [last * part / TENTHS for part in range(1, TENTHS + 1)]
-        cells = [min((abs(steps - end), value) for steps, value in points)[1] for end in ends]
+        cells = [_nearest(points, last * part / TENTHS) for part in range(1, TENTHS + 1)]
         name = row["env"].removeprefix(PREFIX)
-        rows.append([name, row["seed"], *(f"{float(cell):.3g}" for cell in cells)])
+        rows.append([name, row["seed"], *(f"{cell:.3g}" for cell in cells)])
     return markdown(head, rows)
+
+
+def _nearest(points: list[tuple[int, float]], steps: float) -> float:
+    """Return the value of the point that is nearest to a number of steps."""
+    distances = [abs(at - steps) for at, _ in points]
+    return points[distances.index(min(distances))][1]
 
 
 def scripted_table() -> str:
@@ -165,11 +170,10 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
         ValueError: the page lacks a mark.
     """
     for name, table in tables.items():
-        mark = re.search(rf"(<!-- {name} -->\n).*?(<!-- end -->)", text, re.DOTALL)
-        if not mark:
+        found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", text, re.DOTALL)
+        if found is None:
             raise ValueError(f"page: found no mark <!-- {name} --> with <!-- end --> after it")
-        filled = f"{mark[1]}\n{table}\n\n{mark[2]}"
-        text = text[: mark.start()] + filled + text[mark.end() :]
+        text = f"{text[: found.start(1)]}\n{table}\n\n{text[found.end(1) :]}"
     return text
 
 
