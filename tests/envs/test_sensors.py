@@ -249,7 +249,8 @@ def test_wrong_sensors(option, message):
 
 
 @pytest.mark.parametrize("env_id", ["vigym/Quadruped-v0", "vigym/QuadrupedCommand-v0"])
-def test_quadrupeds_start_and_stand_on_terrain(env_id):
+def test_quadrupeds_start_and_stay_up_on_terrain(env_id):
+    """Without actions one stands, and the one with commands trots, which takes it a little lower."""
     env = gym.make(env_id, terrain="rough", disable_env_checker=True).unwrapped
     _, info = env.reset(seed=1)
     assert env.sim.contacts.gap.min() == pytest.approx(0.0, abs=1e-9)

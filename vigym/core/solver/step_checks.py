@@ -53,8 +53,9 @@ def find_lanes_that_gain(d, step):
 def find_lanes_of_other_roots(d, step, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
-    A body turns abruptly there. Impacts and springs may turn it so too: there kinetic energy
-    appears besides, or an impact turns a body by a radian more than in the step before.
+    A body turns abruptly there. Impacts may turn it so too: there kinetic energy appears besides,
+    or, without springs, a body turns by a radian more than in the step before. Smooth lanes with
+    springs are left out: stiff springs turn bodies back and forth.
     """
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
@@ -63,7 +64,7 @@ def find_lanes_of_other_roots(d, step, nonsmooth):
         return abrupt
     springs, gains = find_lanes_with_springs(d), find_lanes_that_gain(d, step)
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
-    return both(abrupt, where(maximum(nonsmooth, springs), impact, abrupt))
+    return both(abrupt, where(nonsmooth, impact, but_not(abrupt, springs)))
 
 
 @inline
