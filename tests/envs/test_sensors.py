@@ -258,7 +258,7 @@ def test_quadrupeds_start_and_stay_up_on_terrain(env_id):
     for _ in range(20):
         *_, terminated, _, info = env.step(np.zeros(12))
         assert not terminated
-    assert abs(info["height"] - height) < 0.05
+    assert abs(info["height"] - height) < (0.1 if "Command" in env_id else 0.05)
 
 
 def test_wrong_terrain():

@@ -190,6 +190,7 @@ def test_scripts_leave_pybullet_and_the_kernels_to_the_package(source):
         "urdf",
         "evaluation",
         "training",
+        "policies",
         "cli",
     }
     assert "pybullet" not in libraries(source)

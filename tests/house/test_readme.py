@@ -99,7 +99,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/dynamics.md": (1, check_dynamics),
     "docs/environments.md": (6, check_environments),
     "docs/loops.md": (1, check_loops),
-    "docs/mechanisms.md": (4, check_mechanisms),
+    "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
     "docs/training.md": (1, check_training),
 }

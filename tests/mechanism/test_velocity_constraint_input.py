@@ -18,7 +18,7 @@ def test_contradicting_constraints_are_refused():
         "again", {"first": ((-4, 0, 0), NONE), "second": ((2, 0, 0), NONE)}
     )
     with pytest.raises(
-        MechanismError, match="'again': found a velocity that prescribed motions or"
+        MechanismError, match="'again': found a velocity that prescribed motions, curve or"
     ):
         Simulator(mech)
     mech = Mechanism()
