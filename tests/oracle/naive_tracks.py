@@ -177,7 +177,10 @@ class TwinTransform:
 
 
 class TrackTwin(Twin):
-    """One mechanism without other loops; starts at the assembly pose."""
+    """One mechanism without other loops and without forces along its curves and coordinates.
+
+    It starts at the assembly pose.
+    """
 
     def __init__(self, mech, timestep=0.01):
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
@@ -185,6 +188,10 @@ class TrackTwin(Twin):
         poses = {"world": still} | {
             b.name: (b.position, b.orientation) for b in mech.bodies.values()
         }
+        for track in mech.tracks.values():
+            slides = track.slides if isinstance(track, CustomJoint) else [track.slide]
+            forces = [(s.damping, s.stiffness, s.friction) for s in slides if s is not None]
+            assert not np.any(forces), f"{track.name}: the twin has no forces along it"
         self.tracks = [
             (TwinTransform if isinstance(track, CustomJoint) else TwinTrack)(track, index, poses)
             for track in mech.tracks.values()

@@ -121,10 +121,10 @@ def sliding(name, axis=None, slide=None):
     return mech
 
 
-def random_tracks(seed):
+def random_tracks(seed, slide=None):
     """A random tree of five bodies with springs, tied by a curve joint and a joint of one's own.
 
-    Both are closed at the assembly.
+    Both are closed at the assembly. ``slide``: forces along a coordinate of each.
     """
     rng = np.random.default_rng(seed)
     kinds = rng.permutation(["revolute", "spherical", "universal", "floating", "prismatic"])
@@ -135,9 +135,10 @@ def random_tracks(seed):
     place = curve.in_body(np.array([[0.4, 0.0, 0.0]]))[0]
     world = first.position + rotate(first.orientation, place)
     point = rotate(conj(second.orientation), world - second.position)
-    mech.add_curve_joint("curve", names[0], names[1], curve, point)
+    mech.add_curve_joint("curve", names[0], names[1], curve, point, slide=slide)
     transform, start, _ = JOINTS["skewed"]
-    mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3))
+    along = (slide, None, slide)
+    mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3), along)
     return mech
 
 
