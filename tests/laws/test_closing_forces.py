@@ -1,4 +1,4 @@
-"""Springs, dampers, limits and dry friction of loop-closing joints: which joint closes a loop changes nothing."""
+"""Springs, dampers, armatures, limits and friction of loop-closing joints: which of them closes changes nothing."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ FORCES = {
     "springs": {"B": {"stiffness": 30.0, "rest": 0.2}, "C": {"stiffness": 50.0}},
     "dampers": {"B": {"damping": 0.3}, "C": {"damping": 0.1, "stiffness": 5.0}},
     "limits": {"C": {"limits": (-0.25, 0.3)}},
+    "armatures": {"B": {"armature": 0.2}, "C": {"armature": 0.5, "damping": 0.1}},
     "friction": {"B": {"friction": 0.1}, "C": {"friction": 0.2}},
     "all": {
         "B": {"stiffness": 20.0, "limits": (-0.4, 0.3)},
-        "C": {"friction": 0.1, "damping": 0.05, "limits": (-0.5, 0.4)},
+        "C": {"friction": 0.1, "damping": 0.05, "armature": 0.1, "limits": (-0.5, 0.4)},
     },
 }  # fmt: skip
 

@@ -6,8 +6,10 @@ import numpy as np
 
 from oracle.naive import Twin
 from oracle.naive_joints import cross, dot, mul, rotate
+from oracle.naive_springs import TwinSprings
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.nearest import find_nearest_places
+from vigym.mechanism.tracks.slides import Slide
 from vigym.mechanism.tracks.surfaces import Ellipsoid
 
 PROBE = 1e-3  # [m, rad] of differences of residuals, to the fourth order
@@ -20,6 +22,16 @@ def derivative(function, at, step):
     return np.array(
         [(8 * (a - b) - (c - d)) / (12 * step) for (a, b), (c, d) in zip(near, far, strict=True)]
     )
+
+
+def moved(x, q, step):
+    """Poses after a small motion (6 n,) of all bodies but the world."""
+    parts = step.reshape(-1, 6)
+    x3, q3 = x.copy(), q.copy()
+    x3[1:] += parts[:, :3]
+    half = np.concatenate([np.ones((len(parts), 1)), 0.5 * parts[:, 3:]], axis=1)
+    q3[1:] = mul(q[1:], half / np.linalg.norm(half, axis=1, keepdims=True))
+    return x3, q3
 
 
 def unit(vector):
@@ -98,6 +110,13 @@ class TwinTrack:
             gaps += list(self.across(normal) @ rotate(q[self.b], track.axis))
         return np.array(gaps)
 
+    def coordinate(self, x, q, k):
+        """Arc length of a curve at poses."""
+        assert self.track.on_curve, f"{self.track.name}: the twin has forces along curves alone"
+        self.residuals(x, q)
+        place = np.append(self.place, np.zeros(2))[None]
+        return float(self.track.side_a.lengths(place)[0])
+
     @staticmethod
     def direction(side, along, q):
         """Direction that tells how a side is turned: a tangent, or the z axis."""
@@ -175,12 +194,44 @@ class TwinTransform:
                 break
         return self.rows @ self.gap(frames, self.coordinates)
 
+    def coordinate(self, x, q, k):
+        self.residuals(x, q)
+        return self.coordinates[k]
+
+
+class TwinSlides(TwinSprings):
+    """Springs between points, and those along curves and coordinates of one's own."""
+
+    def __init__(self, springs, index, tracks):
+        super().__init__(springs, index)
+        self.slides = []
+        for twin, track in tracks:
+            for coordinate in track.coordinates():
+                slide = coordinate.forces
+                if slide == Slide(limits=slide.limits):
+                    continue  # limits alone: the twin keeps away from them
+                assert not slide.friction, f"{track.name}: the twin knows no dry friction"
+                self.slides.append((twin, coordinate.parameter))
+                self.stiffness = np.append(self.stiffness, slide.stiffness)
+                self.rest = np.append(self.rest, slide.rest)
+                self.damping = np.append(self.damping, slide.damping)
+
+    def coordinates(self, x, q):
+        return np.array([twin.coordinate(x, q, k) for twin, k in self.slides])
+
+    def lengths(self, x, q):
+        steps = np.ndindex(x.shape[:-2])
+        own = np.array([self.coordinates(x[i], q[i]) for i in steps])
+        return np.append(super().lengths(x, q), own.reshape(*x.shape[:-2], -1), axis=-1)
+
+    def rows(self, x, q):
+        still = np.zeros(6 * (len(x) - 1))
+        along = derivative(lambda step: self.coordinates(*moved(x, q, step)), still, PROBE)
+        return np.vstack([super().rows(x, q), along.T])
+
 
 class TrackTwin(Twin):
-    """One mechanism without other loops and without forces along its curves and coordinates.
-
-    It starts at the assembly pose.
-    """
+    """One mechanism without other loops; starts at the assembly pose."""
 
     def __init__(self, mech, timestep=0.01):
         index = {"world": 0} | {name: i + 1 for i, name in enumerate(mech.bodies)}
@@ -188,15 +239,15 @@ class TrackTwin(Twin):
         poses = {"world": still} | {
             b.name: (b.position, b.orientation) for b in mech.bodies.values()
         }
-        for track in mech.tracks.values():
-            slides = track.slides if isinstance(track, CustomJoint) else [track.slide]
-            forces = [(s.damping, s.stiffness, s.friction) for s in slides if s is not None]
-            assert not np.any(forces), f"{track.name}: the twin has no forces along it"
+        tracks = mech.tracks.values()
         self.tracks = [
             (TwinTransform if isinstance(track, CustomJoint) else TwinTrack)(track, index, poses)
-            for track in mech.tracks.values()
+            for track in tracks
         ]
         super().__init__(mech, timestep)
+        pairs = zip(self.tracks, tracks, strict=True)
+        self.springs = TwinSlides(mech.springs.values(), index, pairs)
+        self.reset()
 
     def constraint(self, x, q):
         own = [track.residuals(x, q) for track in self.tracks]
@@ -208,12 +259,8 @@ class TrackTwin(Twin):
         if joints is not None:
             return G, J
 
-        def moved(step):
-            parts = step.reshape(self.n, 6)
-            x3, q3 = x.copy(), q.copy()
-            x3[1:] += parts[:, :3]
-            half = np.concatenate([np.ones((self.n, 1)), 0.5 * parts[:, 3:]], axis=1)
-            q3[1:] = mul(q[1:], half / np.linalg.norm(half, axis=1, keepdims=True))
-            return np.concatenate([track.residuals(x3, q3) for track in self.tracks])
+        def gaps(step):
+            poses = moved(x, q, step)
+            return np.concatenate([track.residuals(*poses) for track in self.tracks])
 
-        return np.vstack([G, derivative(moved, np.zeros(6 * self.n), PROBE).T]), J
+        return np.vstack([G, derivative(gaps, np.zeros(6 * self.n), PROBE).T]), J

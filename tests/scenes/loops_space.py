@@ -137,6 +137,7 @@ def add_closings(mech, seed, types, springs=0, damping=0.0, pairs=None, drive=No
                 "stiffness": differing(kind, rng.uniform(1.0, 3.0)),
                 "rest": rng.uniform(-0.2, 0.2),
                 "damping": differing(kind, damping),
+                "armature": 0.1,
             }
         elif kind != "fixed":
             values |= {"stiffness": differing(kind, 2.0), "damping": differing(kind, damping)}

@@ -96,8 +96,7 @@ class Mechanism(Constraints):
     ) -> Joint:
         """Join two bodies at their assembly pose, where all coordinates of the joint are zero.
 
-        A joint whose child already hangs on another joint, or carries its parent, closes a loop; it
-        has no armature.
+        A joint whose child already hangs on another joint, or carries its parent, closes a loop.
 
         Args:
             name: unique among joints.

@@ -9,7 +9,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import maximum
 from vigym.core.math.quaternions import quaternion_product, renormalised, rotation_matrix
-from vigym.core.math.vectors import add, dot, mat_vec, scale, sub, symmetric_matrix
+from vigym.core.math.vectors import add, cross, dot, mat_vec, scale, sub, symmetric_matrix
 
 
 @inline
@@ -80,3 +80,13 @@ def max_angular_speed_change(d, knot2, knot3):
         change = sub(w2, w1)
         largest = maximum(largest, dot(change, change))
     return math.sqrt(largest)
+
+
+@phase
+def set_motion_from_knot(d, knot):
+    """Write each body's angular velocity and the velocity of its anchor, from those at the knot."""
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(knot, i)
+        omega = mat_vec(pose.rotation, pose.angular_velocity)
+        body.delta_position = add(pose.velocity, cross(omega, pose.arm))
+        body.delta_rotation = omega

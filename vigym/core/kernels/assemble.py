@@ -7,6 +7,7 @@ pose. Rates are projected in the same metric.
 
 from typing import Any, NamedTuple
 
+from vigym.core.body.pose import set_motion_from_knot
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import (
     above,
@@ -33,7 +34,7 @@ from vigym.core.loop.constraints import loop_rate_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupling_rate_residuals, dof_rate_from_velocities
 from vigym.core.loop.elimination import largest_unreduced_pivot_of_loop
 from vigym.core.loop.tracks import assemble_places, place_tracks
-from vigym.core.math.vectors import add, cross, mat_vec, max_abs3
+from vigym.core.math.vectors import max_abs3
 from vigym.core.model.context import joint_row, knot_buffer
 from vigym.core.model.fields import ORIENTATION_ROW
 from vigym.core.model.saved import restore_state, save_state
@@ -139,16 +140,6 @@ def close_loops_by_continuation(d, knot, arrays, first):
     place_tracks(d, knot)
     sum_joint_closures(d, knot)
     return gap
-
-
-@phase
-def set_motion_from_knot(d, knot):
-    """Write each body's angular velocity and the velocity of its anchor, from those at the knot."""
-    for i in range(1, d.body_count):
-        body, pose = d.body(i), d.pose(knot, i)
-        omega = mat_vec(pose.rotation, pose.angular_velocity)
-        body.delta_position = add(pose.velocity, cross(omega, pose.arm))
-        body.delta_rotation = omega
 
 
 @inline

@@ -2,7 +2,7 @@
 
 import math
 
-from vigym.core.body.pose import set_pose, update_derived
+from vigym.core.body.pose import set_motion_from_knot, set_pose, update_derived
 from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column, rounded
@@ -10,12 +10,17 @@ from vigym.core.compiler.simd import absolute, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
-from vigym.core.loop.constraints import store_point_spring_lengths, update_loop_anchors
+from vigym.core.loop.constraints import (
+    store_point_spring_lengths,
+    update_loop_anchors,
+    update_loop_axis_and_motion,
+)
+from vigym.core.loop.couplings import dof_rate_from_velocities
 from vigym.core.loop.motions import start_motions
 from vigym.core.loop.tracks import start_places
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
-from vigym.core.model.context import joint_row, knot_buffer, occupied_lanes
+from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, occupied_lanes
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import restore_state, save_state
 
@@ -106,6 +111,20 @@ def set_body_velocities(d, knot, velocities, first):
         pose.velocity = sub(v, cross(omega, pose.arm))
         pose.angular_velocity = mat_t_vec(pose.rotation, omega)
         pose.cosine = one
+
+
+@phase(needs="loops")
+def start_closing_rates(d, knot):
+    """Write the rates that loop-closing joints start with, from the velocities of the bodies."""
+    set_motion_from_knot(d, knot)
+    update_loop_axis_and_motion(d, knot)
+    for i in range(d.first_loop, first_point_spring(d)):
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            rate = dof_rate_from_velocities(d, i, j, knot)
+            dof.last_momentum_rate = rate
+            dof.last_rate = rate
 
 
 @inline
@@ -203,6 +222,7 @@ def reset_group(d, positions, velocities, first, lanes):
     set_body_velocities(d, knot, velocities, first)
     update_loop_anchors(d, knot)
     clear_history(d, velocities, first)
+    start_closing_rates(d, knot)
     start_places(d, one)
     store_all_coordinates(d, knot, one)
     store_point_spring_lengths(d, knot, one)

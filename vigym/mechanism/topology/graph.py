@@ -80,8 +80,3 @@ def _check_closing_joint(joint: Joint) -> None:
         raise MechanismError(
             f"{element}: found type {joint.type!r}, expected one that constrains the bodies"
         )
-    if joint.armature:
-        raise MechanismError(
-            f"{element}: found armature {joint.armature:g}, expected 0: only the joints of the "
-            "tree have one; add this joint before the others of its loop"
-        )
