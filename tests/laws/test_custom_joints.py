@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scenes.custom_joints import JOINTS, SAME, built_in, hanging_chain, held, hinge, screw
-from vigym import Mechanism, Simulator
+from vigym import MINITAUR_MOTOR, Mechanism, Simulator
 from vigym.mechanism.tracks.slides import Slide
 
 GAP = 1e-10  # [m or rad]
@@ -144,6 +144,22 @@ def test_motors_drive_coordinates():
     assert mech.motor_names == ["own:0", "own:1"]
     sim = stepped(Simulator(mech), 800, targets=[0.4, -0.3])
     np.testing.assert_allclose(sim.custom_position("own"), [0.4, -0.3], atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [None, MINITAUR_MOTOR], ids=["controller", "electric"])
+def test_motors_are_those_of_built_in_joints(model):
+    """A hinge of one's own and a built-in one, each with the same motor, saturated and not."""
+    found = []
+    for mech, start in ((held("hinge"), JOINTS["hinge"][1]), (built_in("hinge"), 0.0)):
+        mech.add_motor("own", kp=3.0, kd=0.2, effort=2.0, model=model)
+        sim = Simulator(mech, timestep=0.002)
+        rows = []
+        for target in (0.6, -0.3):
+            stepped(sim, 100, targets=[start + target])
+            rows.append([*sim.body_states.ravel(), sim.metrics()["work_actuator"]])
+        found.append(rows)
+    # a rate of an angle is (2/h) sin(change/2), of a coordinate of one's own (change)/h
+    np.testing.assert_allclose(*found, atol=1e-5)
 
 
 def test_they_act_on_both_bodies():

@@ -12,7 +12,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.couplings import Coupling, Skate, VelocityConstraint, Wheel
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.motors import DCMotor, Motion
+from vigym.mechanism.elements.motors import Motion
 from vigym.mechanism.elements.springs import Potential
 from vigym.mechanism.tracks.custom import CustomJoint, make_custom_joint
 from vigym.mechanism.tracks.joints import Track, make_curve_joint, make_surface_joint
@@ -227,15 +227,13 @@ class Constraints(Elements):
         self.tracks.add(name, new)
         return new
 
-    def _check_curve_motor(self, joint: str, model: DCMotor | None) -> None:
+    def _check_curve_motor(self, joint: str) -> None:
         element = f"motor of joint {joint!r}"
         if joint not in self.slide_names:
             names = self.tracks[joint].coordinate_names
             found = "no coordinate of it" if names else "a surface joint"
             expected = f"one of {names}" if names else "a curve joint"
             raise MechanismError(f"{element}: found {found}, expected {expected}")
-        if model is not None:
-            raise MechanismError(f"{element} model: found {model!r}, expected None: a force [N]")
         if joint in self._motors:
             raise MechanismError(f"{element}: found a second motor on it, expected one")
 

@@ -213,7 +213,7 @@ class Mechanism(Constraints):
                 0.
         """
         if joint in self.slide_names or joint in self.tracks:
-            self._check_curve_motor(joint, model)
+            self._check_curve_motor(joint)
             return self._motors.add(joint, motors.make_motor(joint, kp, kd, effort, model))
         motors.check_motor_joint(joint, self.joints, self._motors, self.motions)
         motor = motors.make_joint_motor(self.joints[joint], kp, kd, effort, model)

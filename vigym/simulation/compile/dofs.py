@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.core.model.fields import DOF_MODEL
-from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.joint_frames import relative_pose
 from vigym.simulation.compile.layout import Rows, starts
+from vigym.simulation.compile.motors import set_motor
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
-
-CURVE = DOF_MODEL.fields["currents"].width  # points of a motor's saturation curve
 
 
 def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
@@ -38,28 +36,9 @@ def _joint_dofs(mechanism: Mechanism, joint: Joint) -> np.ndarray:
     rows["lower"] = [low for low, _ in limits]
     rows["upper"] = [up for _, up in limits]
     if joint.name in mechanism.motors:
-        _set_motor(rows[0], mechanism, joint)
+        set_motor(rows[0], mechanism.motors[joint.name])
+        rows["velocity_limit"] = np.inf if joint.velocity is None else joint.velocity
     return rows
-
-
-def _set_motor(row: np.void, mechanism: Mechanism, joint: Joint) -> None:
-    """Write the constants of a joint's motor to the row of the degree of freedom that it drives."""
-    motor = mechanism.motors[joint.name]
-    row["kp"], row["kd"] = motor.kp, motor.kd
-    row["force_limit"] = motor.effort
-    row["velocity_limit"] = np.inf if joint.velocity is None else joint.velocity
-    if motor.model is None:
-        return
-    model, count = motor.model, len(motor.model.currents)
-    if count > CURVE:
-        raise MechanismError(
-            f"motor of joint {joint.name!r}: found {count} points of its saturation, "
-            f"expected at most {CURVE}"
-        )
-    row["voltage"], row["resistance"] = model.voltage, model.resistance
-    row["back_emf"] = model.torque_constant + model.viscous
-    row["currents"] = [*model.currents, *[model.currents[-1]] * (CURVE - count)]
-    row["torques"] = [*model.torques, *[model.torques[-1]] * (CURVE - count)]
 
 
 def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.ndarray:

@@ -14,12 +14,9 @@ from vigym.core.model.fields import (
     BODY_PLAN,
     CONTACT_ROW,
     COUPLED_ROW,
-    DC_MOTOR,
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
-    NO_MOTOR,
-    PD_MOTOR,
     PRESCRIBED_ROW,
     VELOCITY_ROW,
 )
@@ -29,6 +26,7 @@ from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
+from vigym.simulation.compile.motors import motor_kind
 from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
 
 if TYPE_CHECKING:
@@ -107,14 +105,6 @@ def is_active(mechanism: Mechanism, joint: Joint) -> bool:
     return _has_rate_force(joint) or _has_coordinate_force(mechanism, joint)
 
 
-def _motor_kind(mechanism: Mechanism, joint: Joint) -> int:
-    """Return the kind of the motor of a joint."""
-    motor = mechanism.motors.get(joint.name)
-    if motor is None:
-        return NO_MOTOR
-    return PD_MOTOR if motor.model is None else DC_MOTOR
-
-
 def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
     """Choose the pivot of a joint; the 3x3 pivot knows no rates, springs or loop rows."""
     dofs = len(joint.joint_type.translations), len(joint.joint_type.rotations)
@@ -142,7 +132,7 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row["rotation_count"] = len(joint.joint_type.rotations)
         row["has_rate_force"] = _has_rate_force(joint)
         row["has_spring"] = joint.is_sprung
-        row["motor_kind"] = _motor_kind(mechanism, joint)
+        row["motor_kind"] = motor_kind(mechanism, joint.name)
         row["has_limit"] = joint.limits is not None
         row["has_friction"] = joint.friction > 0
         row["has_forces"] = is_active(mechanism, joint) or bool(joint.effort)

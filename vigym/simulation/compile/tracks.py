@@ -12,9 +12,7 @@ from vigym.core.model.fields import (
     DOF_MODEL,
     ELLIPSOID_SIDE,
     HELIX_SIDE,
-    NO_MOTOR,
     PATCH_SIDE,
-    PD_MOTOR,
     PLANE_SIDE,
     POINT_MODEL,
     POINT_SIDE,
@@ -34,6 +32,7 @@ from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
 from vigym.mechanism.tracks.rows import held_directions
 from vigym.mechanism.tracks.slides import Coordinate
+from vigym.simulation.compile.motors import motor_kind, set_motor
 from vigym.spatial import rotation_matrix
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def set_slide_plans(
         row["first_dof"], row["translation_count"] = dofs[f"slide {slide.name}"], 1
         row["has_rate_force"] = slide.forces.damping > 0.0
         row["has_spring"] = slide.forces.stiffness > 0.0
-        row["motor_kind"] = PD_MOTOR if slide.name in mechanism.motors else NO_MOTOR
+        row["motor_kind"] = motor_kind(mechanism, slide.name)
         row["has_limit"], row["has_friction"] = slide.has_limits, slide.forces.friction > 0.0
         row["has_forces"] = row["has_coordinate_force"] = True
 
@@ -163,9 +162,7 @@ def slide_dofs(mechanism: Mechanism, mobility: Mobility | None) -> np.ndarray:
         if mobility is not None:
             row["effective_mass"] = _effective_mass(mechanism, mobility, track, slide)
         if slide.name in mechanism.motors:
-            motor = mechanism.motors[slide.name]
-            row["kp"], row["kd"] = motor.kp, motor.kd
-            row["force_limit"] = motor.effort
+            set_motor(row, mechanism.motors[slide.name])
     return rows
 
 
