@@ -9,7 +9,7 @@ import numpy as np
 
 from oracle.naive_joints import conj, rotate
 from scenes.custom_joints import JOINTS
-from scenes.trees import random_tree
+from scenes.trees import random_tree, unit
 from vigym import Mechanism
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Fitted, Helix, Line
 from vigym.mechanism.tracks.sides import Point
@@ -122,9 +122,9 @@ def sliding(name, axis=None, slide=None):
 
 
 def random_tracks(seed, slide=None):
-    """A random tree of five bodies with springs, tied by a curve joint and a joint of one's own.
+    """A random tree of five bodies with springs, tied by a curve, a surface and a joint of one's own.
 
-    Both are closed at the assembly. ``slide``: forces along a coordinate of each.
+    All are closed at the assembly. ``slide``: forces along a coordinate of curve and own joint.
     """
     rng = np.random.default_rng(seed)
     kinds = rng.permutation(["revolute", "spherical", "universal", "floating", "prismatic"])
@@ -139,7 +139,20 @@ def random_tracks(seed, slide=None):
     transform, start, _ = JOINTS["skewed"]
     along = (slide, None, slide)
     mech.add_custom_joint("own", "world", names[2], transform, start, rng.normal(size=3), along)
+    add_resting_ball(mech, rng, *names[3:])
     return mech
+
+
+def add_resting_ball(mech, rng, egg, ball):
+    """An ellipsoid fixed in one body and a ball in another one, which touch at the assembly."""
+    first, second = mech.bodies[egg], mech.bodies[ball]
+    side = Ellipsoid((0.5, 0.3, 0.4), 0.2 * rng.normal(size=3), rng.normal(size=4))
+    place = unit(rng.normal(size=3))
+    point = side.in_body(place[None])[0]
+    normal = side.rotation @ unit(place / side.sizes)
+    world = first.position + rotate(first.orientation, point + 0.2 * normal)
+    centre = rotate(conj(second.orientation), world - second.position)
+    mech.add_surface_joint("egg", egg, ball, side, Sphere(0.2, centre))
 
 
 def ball_on_rail(rail, end=None):
