@@ -21,17 +21,28 @@ BARS = {"left": "AB", "top": "BC", "right": "CD"}
 ORDERS = ["ABCD", "ADBC", "ABDC"]
 
 
-def four_bar(order, values):
-    """A four-bar whose joints are added in an order; the last one closes the loop."""
+def hinge(q):
+    """Turn about y."""
+    return (0.0, 0.0, 0.0), (np.cos(0.5 * q[0]), 0.0, np.sin(0.5 * q[0]), 0.0)
+
+
+def four_bar(order, values, own=""):
+    """A four-bar whose joints are added in an order; the last one closes the loop.
+
+    Hinges of the letters `own` are given by their transform.
+    """
     mech = Mechanism()
     for bar, (start, end) in BARS.items():
         middle = 0.5 * (np.array(PINS[start]) + PINS[end])
         mech.add_body(bar, 1.0, (0.02, 0.02, 0.01), middle)
     for pin in order:
         parent, child = ENDS[pin]
+        if pin in own:
+            mech.add_custom_joint(pin, parent, child, hinge, 0.0, PINS[pin])
+            continue
         kind = values.get(pin, {}).pop("type", "revolute")
         mech.add_joint(pin, kind, parent, child, PINS[pin], UP, **values.get(pin, {}))
-    assert [joint.name for joint in mech.closing_joints] == [order[-1]]
+    assert own or [joint.name for joint in mech.closing_joints] == [order[-1]]
     return mech
 
 
@@ -66,6 +77,20 @@ def test_a_four_bar_moves_the_same_whichever_joint_closes_it(name):
     for one, other in itertools.pairwise(np.array(found)):
         # limits and friction are met to 1e-8 [rad] a step, and steps add up
         np.testing.assert_allclose(one, other, rtol=0.0, atol=2e-6)
+
+
+@pytest.mark.parametrize("own", ["C", "CD", "ABCD"])
+def test_hinges_of_ones_own_make_the_same_four_bar(own):
+    """Its redundant rows are found, and it moves as the one of built-in hinges."""
+    found = []
+    for chosen in ("", own):
+        mech = four_bar("ABDC", {}, chosen)
+        assert (mech.degrees_of_freedom, mech.redundant_constraints) == (1, 3)
+        sim = Simulator(mech, timestep=0.01, tolerance=1e-12)
+        assert sim.step(substeps=100).converged
+        assert sim.constraint_residual() <= 1e-10
+        found.append([sim.body_position(bar) for bar in BARS])
+    np.testing.assert_allclose(*found, atol=1e-9)
 
 
 @pytest.mark.parametrize("h", [0.02, 0.005])

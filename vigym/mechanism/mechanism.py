@@ -17,6 +17,7 @@ from vigym.mechanism.elements.springs import Spring, make_spring
 from vigym.mechanism.summary import summary
 from vigym.mechanism.topology.analysis import Structure, analyse_structure
 from vigym.mechanism.topology.graph import check_joint_closes_loop
+from vigym.mechanism.tracks.rows import with_tracks
 
 
 class Mechanism(Constraints):
@@ -306,7 +307,7 @@ class Mechanism(Constraints):
     @property
     def degrees_of_freedom(self) -> int:
         """Number of independent velocities at a generic assembled pose; skates and wheels apart."""
-        return self.structure.dofs - sum(track.rows for track in self.tracks.values())
+        return self.structure.dofs
 
     @property
     def redundant_constraints(self) -> int:
@@ -318,11 +319,15 @@ class Mechanism(Constraints):
         """Assembled pose, loop constraints and numbers of degrees of freedom, cached.
 
         Raises:
-            AssemblyError: loops that cannot be closed; names the worst joint and its gap.
+            AssemblyError: loops that cannot be closed; names the worst joint and its gap. Or
+                surfaces that touch at a singular place.
         """
-        numbers = len(self.bodies), len(self.joints), len(self.couplings)  # elements are only added
+        parts = self.bodies, self.joints, self.couplings, self.tracks
+        numbers = tuple(len(part) for part in parts)  # elements are only added
         if self._structure is None or self._structure[0] != numbers:
-            self._structure = numbers, analyse_structure(self)
+            structure = analyse_structure(self)
+            found = with_tracks(self, structure) if self.tracks else structure
+            self._structure = numbers, found
         return self._structure[1]
 
     def reset_structure(self) -> None:

@@ -38,11 +38,10 @@ def describe(mechanism: Elements, structure: Structure | AssemblyError) -> dict[
     constraints = found.loop_constraints if found else {}
     closing = mechanism.closing_joints
     names = {joint.name for joint in closing}
-    held = sum(track.rows for track in mechanism.tracks.values())
     return {
         "name": mechanism.name,
         "mass": sum(body.mass for body in mechanism.bodies.values()),
-        "degrees_of_freedom": found.dofs - held if found else None,
+        "degrees_of_freedom": found.dofs if found else None,
         "redundant_constraints": found.redundant_constraints if found else None,
         "actuated": mechanism.actuator_names,
         "ground": None if mechanism.ground is None else _ground_text(mechanism.ground),

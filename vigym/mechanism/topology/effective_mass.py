@@ -196,6 +196,11 @@ class Mobility:
         return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
 
     @property
+    def independent_dofs(self) -> int:
+        """Number of independent motions that loops, couplings and held rows leave."""
+        return int(self._motions.shape[1])
+
+    @property
     def dofs(self) -> int:
         """Number of degrees of freedom of the tree."""
         return int(self._tree.dofs)

@@ -1,10 +1,19 @@
-"""Directions that curve, surface and custom joints hold at given poses, found without the core."""
+"""Rows of curve, surface and custom joints at given poses, found without the core.
+
+And how many motions they leave to a mechanism at its assembly.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
+from vigym.mechanism.elements.collection import Elements
+from vigym.mechanism.topology.analysis import Structure
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
@@ -63,3 +72,70 @@ def _across(rows: Array) -> Array:
     values, vectors = np.linalg.svd(rows)[1:]
     found: Array = vectors[len(values) :]
     return found
+
+
+def assembly_poses(mechanism: Elements) -> dict[str, Pose]:
+    """Return position and quaternion of all bodies, the world too, at the assembly."""
+    poses = {
+        name: (np.asarray(body.position), np.asarray(body.orientation))
+        for name, body in mechanism.bodies.items()
+    }
+    return {WORLD: (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))} | poses
+
+
+def with_tracks(mechanism: Elements, structure: Structure) -> Structure:
+    """Return the structure with the degrees of freedom that these joints leave.
+
+    Their rows are counted at the assembly; locked turns and axes along normals as independent ones.
+
+    Args:
+        mechanism: all elements.
+        structure: of its other joints.
+
+    Raises:
+        AssemblyError: a place of touch that is singular.
+    """
+    mobility = Mobility(mechanism, structure)
+    before = mobility.independent_dofs
+    rates = track_rates(mechanism, mobility)
+    mobility.hold(rates)
+    rows = sum(track.rows for track in mechanism.tracks.values())
+    taken = before - mobility.independent_dofs + rows - len(rates)
+    return replace(
+        structure,
+        dofs=structure.dofs - taken,
+        redundant_constraints=structure.redundant_constraints + rows - taken,
+    )
+
+
+def track_rates(mechanism: Elements, mobility: Mobility) -> Array:
+    """Return what curve, surface and custom joints hold at zero, at the assembly (n, dofs).
+
+    Each row has the weights of the rates of all degrees of freedom of the tree.
+    """
+    poses, found = assembly_poses(mechanism), [np.zeros((0, mobility.dofs))]
+    for track in mechanism.tracks.values():
+        directions, place = held_directions(track, poses[track.a], poses[track.b])
+        found += [relative_rates(mobility, track, each, place, poses)[None] for each in directions]
+    return np.concatenate(found)
+
+
+def relative_rates(
+    mobility: Mobility, track: Track, along: Array, place: Array, poses: dict[str, Pose]
+) -> Array:
+    """Return the motion of body b against a along a direction, per rate of each dof (dofs,).
+
+    Args:
+        mobility: of the bodies.
+        track: joint of both bodies.
+        along: (force, moment) about a place (6,) [world].
+        place: that point (3,) [m, world].
+        poses: of all bodies.
+    """
+    rates = np.zeros(mobility.dofs)
+    for end, sign in ((track.a, -1.0), (track.b, 1.0)):
+        if end != WORLD:
+            turn = along[3:] + np.cross(place - poses[end][0], along[:3])
+            weights = {end: sign * np.append(along[:3], turn)}
+            rates += mobility.along(weights, lambda body: WORLD)
+    return rates

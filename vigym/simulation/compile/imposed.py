@@ -21,9 +21,9 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.couplings import VelocityConstraint
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.topology.effective_mass import Mobility
+from vigym.mechanism.tracks.rows import track_rates
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
 from vigym.simulation.compile.layout import Rows
-from vigym.simulation.compile.tracks import track_rates
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism

@@ -25,6 +25,7 @@ from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.mobility_spread import check_mass_ratios
+from vigym.mechanism.tracks.rows import assembly_poses
 from vigym.simulation.compile.contacts import contact_rows, pair_rows, set_ground
 from vigym.simulation.compile.dofs import dof_rows
 from vigym.simulation.compile.elimination_order import LoopRow, Loops
@@ -34,7 +35,7 @@ from vigym.simulation.compile.imposed import (
     velocity_rows,
 )
 from vigym.simulation.compile.layout import Rows, build_plan, is_active
-from vigym.simulation.compile.tracks import assembly_poses, slide_dofs, track_tables
+from vigym.simulation.compile.tracks import slide_dofs, track_tables
 from vigym.spatial import quaternion_product, rotation_matrix
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
-from vigym.mechanism.tracks.rows import held_directions
+from vigym.mechanism.tracks.rows import assembly_poses, relative_rates
 from vigym.mechanism.tracks.slides import Coordinate
 from vigym.simulation.compile.motors import motor_kind, set_motor
 from vigym.spatial import rotation_matrix
@@ -198,50 +198,8 @@ def _custom_mass(
     place = x + rotation_matrix(q) @ track.side_b.position
     axes = rotation_matrix(poses[track.a][1]) @ track.side_a.rotation
     along = np.linalg.pinv(track.twists())[slide.parameter].reshape(2, 3) @ axes.T
-    rates = _relative_rates(mobility, track, along.ravel(), place, poses)
+    rates = relative_rates(mobility, track, along.ravel(), place, poses)
     return float(effective_mass(rates @ mobility.inverse_inertia @ rates))
-
-
-def track_rates(mechanism: Mechanism, mobility: Mobility) -> Array:
-    """Return what curve, surface and custom joints hold at zero, at the assembly (n, dofs).
-
-    Each row has the weights of the rates of all degrees of freedom of the tree.
-    """
-    poses, found = assembly_poses(mechanism), [np.zeros((0, mobility.dofs))]
-    for track in mechanism.tracks.values():
-        directions, place = held_directions(track, poses[track.a], poses[track.b])
-        found += [_relative_rates(mobility, track, each, place, poses)[None] for each in directions]
-    return np.concatenate(found)
-
-
-def _relative_rates(
-    mobility: Mobility, track: Track, along: Array, place: Array, poses: dict[str, Pose]
-) -> Array:
-    """Return the motion of body b against a along a direction, per rate of each dof (dofs,).
-
-    Args:
-        mobility: of the bodies.
-        track: joint of both bodies.
-        along: (force, moment) about a place (6,) [world].
-        place: that point (3,) [m, world].
-        poses: of all bodies.
-    """
-    rates = np.zeros(mobility.dofs)
-    for end, sign in ((track.a, -1.0), (track.b, 1.0)):
-        if end != WORLD:
-            turn = along[3:] + np.cross(place - poses[end][0], along[:3])
-            weights = {end: sign * np.append(along[:3], turn)}
-            rates += mobility.along(weights, lambda body: WORLD)
-    return rates
-
-
-def assembly_poses(mechanism: Mechanism) -> dict[str, Pose]:
-    """Return position and quaternion of all bodies, the world too, at the assembly."""
-    poses = {
-        name: (np.asarray(body.position), np.asarray(body.orientation))
-        for name, body in mechanism.bodies.items()
-    }
-    return {WORLD: (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))} | poses
 
 
 def track_tables(mechanism: Mechanism) -> dict[str, np.ndarray]:
