@@ -25,10 +25,16 @@ def conj(q):
     return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
+PRODUCTS = np.zeros((4, 4, 4))  # of the units of quaternions: [first, second, part]
+PRODUCTS[0, range(4), range(4)] = PRODUCTS[range(1, 4), 0, range(1, 4)] = 1.0
+PRODUCTS[range(1, 4), range(1, 4), 0] = -1.0
+PRODUCTS[[1, 2, 3], [2, 3, 1], [3, 1, 2]] = 1.0
+PRODUCTS[[2, 3, 1], [1, 2, 3], [3, 1, 2]] = -1.0
+
+
 def mul(p, q):
-    a, u = (p[..., :1], p[..., 1:])
-    b, v = (q[..., :1], q[..., 1:])
-    return np.concatenate([a * b - dot(u, v)[..., None], a * v + b * u + cross(u, v)], axis=-1)
+    products = p[..., :, None] * q[..., None, :]
+    return products.reshape(*products.shape[:-2], 16) @ PRODUCTS.reshape(16, 4)
 
 
 def rotate(q, r):

@@ -27,7 +27,7 @@ def test_wrenches_on_random_trees(seed):
     sim, twin = Simulator(mech, tolerance=1e-13), DrivenTwin(mech)
     sim.reset(positions, by_joint(mech, rates))
     twin.reset(positions, rates)
-    for k in range(60):
+    for k in range(30):
         if k % 10 == 0:
             body, given = f"b{rng.integers(len(mech.bodies))}", wrench(rng)
             frame = rng.choice(["world", "body"])
@@ -55,7 +55,7 @@ def test_motions_of_each_joint_type(kind, loops):
     sim, twin = Simulator(mech, loops=loops, tolerance=1e-13), DrivenTwin(mech)
     sim.reset(positions, by_joint(mech, rates))
     twin.reset(positions, rates)
-    for k in range(60):
+    for k in range(30):
         share = 2.0 / (1.0 + twin.h1 / twin.h)
         assert sim.step().converged
         twin.step()
