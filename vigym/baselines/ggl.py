@@ -12,7 +12,6 @@ end follow from J V = 0 by one solution.
 
 import numpy as np
 
-from vigym.baselines.methods import BALLS, LOOPS
 from vigym.baselines.multipliers import Maximal
 from vigym.spatial import Array, batch_quaternion_product, batch_rotation_matrix
 
@@ -24,7 +23,6 @@ class GearGuptaLeimkuhler(Maximal):
 
     name = "ggl"
     order = 2
-    knows = frozenset((LOOPS, BALLS))
 
     def _start(self, q: Array, rates: Array) -> None:
         super()._start(q, rates)
@@ -35,6 +33,7 @@ class GearGuptaLeimkuhler(Maximal):
         half = 0.5 * self.timestep
         U = before + half * self._free_acceleration(before)
         U = self._move(U)
+        self._check_places()
         system.place(self._x, batch_rotation_matrix(self._q))
         self.factorisations += 1
         V = U + half * self._free_acceleration(2.0 * U - before)

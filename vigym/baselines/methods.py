@@ -8,6 +8,8 @@ import numpy as np
 
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.tracks.custom import CustomJoint
+from vigym.mechanism.tracks.joints import Track
 from vigym.simulation.simulator import Simulator
 from vigym.simulation.state.coordinates import Given
 from vigym.simulation.state.readings import Energy
@@ -17,13 +19,14 @@ from vigym.spatial import Array
 LOOPS, BALLS = "loop", "three free rotations"
 SPRINGS, DAMPERS = "joint spring", "joint damper"
 BALL_DAMPERS = "damper of three rotations"
+CURVES, SURFACES, CUSTOM = "curve joint", "surface joint", "joint of your own"
 EVERYTHING = frozenset(
     (
-        *(LOOPS, BALLS, SPRINGS, DAMPERS, BALL_DAMPERS),
+        *(LOOPS, BALLS, SPRINGS, DAMPERS, BALL_DAMPERS, CURVES, SURFACES, CUSTOM),
         *("spring of three rotations", "spring or damper on a loop"),
         *("coupling", "limit", "joint friction", "armature", "point spring", "contact", "skate"),
         *("wheel", "prescribed motion", "velocity constraint", "potential"),
-        "curve or surface joint",
+        "force along a curve or coordinate",
     )
 )
 PRODUCT = "vigym"  # name of the product's own step
@@ -168,9 +171,26 @@ def elements(mechanism: Mechanism) -> list[tuple[str, str]]:
         "contact": mechanism.contact_names,
         "skate": mechanism.skates,
         "wheel": mechanism.wheels,
-        "curve or surface joint": mechanism.tracks,
+        "force along a curve or coordinate": _slides(mechanism),
     }
+    tracks = [(_kind(track), name) for name, track in mechanism.tracks.items()]
+    found += [(kind, f"{kind} {name!r}") for kind, name in tracks]
     return found + [(kind, f"{kind} {name!r}") for kind in named for name in named[kind]]
+
+
+def _kind(track: Track) -> str:
+    if isinstance(track, CustomJoint):
+        return CUSTOM
+    return CURVES if track.on_curve else SURFACES
+
+
+def _slides(mechanism: Mechanism) -> list[str]:
+    """Return the names of joints with springs, dampers, friction or limits of their own."""
+    given = {
+        name: track.slides if isinstance(track, CustomJoint) else (track.slide,)
+        for name, track in mechanism.tracks.items()
+    }
+    return [name for name, slides in given.items() if any(slide is not None for slide in slides)]
 
 
 def require_known(mechanism: Mechanism, method: str, knows: frozenset[str]) -> None:

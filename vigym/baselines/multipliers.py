@@ -14,15 +14,24 @@ from typing import Any
 import numpy as np
 
 from vigym.baselines.explicit import RK4, Tableau
-from vigym.baselines.methods import BALLS, LOOPS, Method, make_energy
+from vigym.baselines.methods import (
+    BALLS,
+    CURVES,
+    CUSTOM,
+    LOOPS,
+    SURFACES,
+    Method,
+    make_energy,
+)
 from vigym.baselines.recursion import poses, twists
+from vigym.baselines.rows.joints import Rows
 from vigym.baselines.sparse import Blocks, sparse_factor, sparse_solve
 from vigym.baselines.tree import body_inertia, mechanism_tree
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.graph import spanning_tree
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.topology.kinematics import Poses
-from vigym.mechanism.topology.loop_constraints import joint_gaps, joint_type_constraints
+from vigym.mechanism.topology.loop_constraints import joint_gaps
 from vigym.simulation.state.readings import Energy
 from vigym.spatial import (
     Array,
@@ -34,81 +43,6 @@ from vigym.spatial import (
 )
 
 
-class Rows:
-    """Constraint rows of joints, each between a body a and a body b; the world is body 0.
-
-    A translation row keeps the anchor of b at that of a along u, fixed in a; a rotation row keeps
-    u, fixed in a, and w, fixed in b, perpendicular.
-
-    Args:
-        mechanism: the mechanism.
-
-    Attributes:
-        a, b: bodies of each row (rows,).
-        joint: number of its joint among `Mechanism.ordered_joints` (rows,).
-        slot: number among the rows of its joint (rows,).
-    """
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        loops = mechanism.structure.loop_constraints
-        table = []
-        for number, joint in enumerate(mechanism.ordered_joints):
-            frames = joint_frames(mechanism, joint)
-            held = loops[joint.name] if joint.name in loops else joint_type_constraints(frames)
-            ends = number, frames.a, frames.b, frames.anchor_a, frames.anchor_b
-            vectors = [(True, t, t) for t in held.translations]
-            vectors += [(False, u, w) for u, w in held.rotations]
-            table += [(*ends, slot, *each) for slot, each in enumerate(vectors)]
-        self._bodies = len(mechanism.bodies) + 1
-        columns: list[Any] = list(zip(*table, strict=True)) or [[]] * 9
-        self.joint, self.a, self.b, self.slot = (np.array(columns[k], int) for k in (0, 1, 2, 5))
-        self._at_a, self._at_b = (np.array(columns[k]).reshape(-1, 3) for k in (3, 4))
-        self._moves = np.array(columns[6], bool)
-        self._u, self._w = (np.array(columns[k]).reshape(-1, 3) for k in (7, 8))
-
-    def place(self, x: Array, R: Array) -> None:
-        """Set the poses of all bodies (n + 1, 3) and (n + 1, 3, 3) at which rows are evaluated."""
-        moves = self._moves[:, None]
-        self._U = rotate(R[self.a], self._u)
-        self._r = rotate(R[self.b], self._at_b)
-        self._d = x[self.b] + self._r - x[self.a]
-        self._W = rotate(R[self.b], self._w)
-        offset = self._d - rotate(R[self.a], self._at_a)
-        self.gaps = np.sum(self._U * np.where(moves, offset, self._W), axis=1)
-        force = np.where(moves, self._U, 0.0)
-        on_a = np.where(moves, cross(self._U, self._d), cross(self._U, self._W))
-        on_b = np.where(moves, cross(self._r, self._U), cross(self._W, self._U))
-        self.on_a, self.on_b = np.hstack([-force, on_a]), np.hstack([force, on_b])
-
-    def rates(self, V: Array) -> Array:
-        """Return J V (rows,) of velocities V (n + 1, 6), linear and angular, world axes."""
-        result: Array = np.sum(self.on_a * V[self.a] + self.on_b * V[self.b], axis=1)
-        return result
-
-    def matrix(self, which: Any = slice(None)) -> Array:
-        """Return J of some rows, dense (k, n + 1, 6); the world's part is zero."""
-        a, b = self.a[which], self.b[which]
-        result = np.zeros((len(a), self._bodies, 6))
-        each = np.arange(len(a))
-        result[each, a] += self.on_a[which]
-        result[each, b] += self.on_b[which]
-        result[:, 0] = 0.0
-        return result
-
-    def drift(self, V: Array) -> Array:
-        """Return c = (dJ/dt) V (rows,)."""
-        w_a, w_b = V[self.a, 3:], V[self.b, 3:]
-        dU, dW = cross(w_a, self._U), cross(w_b, self._W)
-        dr = cross(w_b, self._r)
-        dd = V[self.b, :3] + dr - V[self.a, :3]
-        moves = self._moves[:, None]
-        found = cross(w_a, dU) * np.where(moves, self._d, self._W)
-        found += 2.0 * dU * np.where(moves, dd, dW)
-        found += self._U * np.where(moves, cross(w_b, dr), cross(w_b, dW))
-        result: Array = found.sum(axis=1)
-        return result
-
-
 class MaximalSystem:
     """Masses, constraint rows and factors of H of a mechanism at given poses.
 
@@ -117,7 +51,7 @@ class MaximalSystem:
 
     Attributes:
         rows: constraint rows of all joints.
-        primary: which of them are joints of the tree (rows,); others are auxiliary.
+        primary: which of them are joints of a tree (rows,); others are auxiliary.
         mass: of the world, zero, and all bodies (n + 1,) [kg].
         inertia: in body axes (n + 1, 3, 3) [kg m^2].
         solutions: number of solutions with the factors of H so far.
@@ -128,29 +62,31 @@ class MaximalSystem:
         inertia = np.array([np.zeros((6, 6)), *bodies])
         self.mass, self.inertia = inertia[:, 5, 5], inertia[:, :3, :3]
         self.rows = Rows(mechanism)
-        self.primary = self.rows.joint < len(mechanism.tree_joints)
         self.solutions = 0
-        self._count_nodes(mechanism)
+        ends, closing = self.rows.ends, range(len(mechanism.tree_joints))
+        closing = range(closing.stop, closing.stop + len(mechanism.closing_joints))
+        sizes = np.bincount(self.rows.joint, minlength=len(ends))
+        held = {k: ends[k] for k in range(len(ends)) if sizes[k] and k not in closing}
+        self._count_nodes(elimination_order(held, len(self.mass)), sizes)
 
-    def _count_nodes(self, mechanism: Mechanism) -> None:
+    def _count_nodes(self, order: list[tuple[int, int, int]], sizes: Array) -> None:
         """Assign nodes to bodies and joints of the tree, from the leaves on."""
-        joints = {joint.name: i for i, joint in enumerate(mechanism.tree_joints)}
-        numbers = {name: i for i, name in enumerate(["world", *mechanism.bodies])}
-        order = [
-            (joints[j.name], numbers[j.parent], numbers[b]) for j, b in spanning_tree(mechanism)
-        ]
-        sizes = np.bincount(self.rows.joint[self.primary], minlength=len(joints))
-        self.body_node, self.joint_node = np.zeros(len(numbers), int), np.zeros(len(joints), int)
-        count = 0
+        self.body_node, self.joint_node = np.zeros(len(self.mass), int), np.zeros(len(sizes), int)
+        child, count = np.full(len(sizes), -1), 0
         for joint, _, body in reversed(order):
-            self.body_node[body], self.joint_node[joint] = count, count + 1
-            count += 2 if sizes[joint] else 1
+            self.body_node[body] = count
+            count += 1
+            if joint >= 0:
+                self.joint_node[joint], child[joint] = count, body
+                count += 1
         self._parent, self._size = np.full(count, -1), np.full(count, 6)
         for joint, parent, body in order:
-            if sizes[joint]:
+            if joint >= 0:
                 node = self.joint_node[joint]
                 self._parent[self.body_node[body]], self._size[node] = node, sizes[joint]
                 self._parent[node] = self.body_node[parent] if parent else -1
+        self.primary = child[self.rows.joint] >= 0
+        self._reversed = (child[self.rows.joint] == self.rows.a)[self.primary, None]
 
     def place(self, x: Array, R: Array) -> None:
         """Set poses of all bodies (n + 1, 3) and (n + 1, 3, 3), and factorise H there."""
@@ -161,11 +97,14 @@ class MaximalSystem:
         at = self.body_node[1:]
         diagonal[at, :3, :3] = self.mass[1:, None, None] * np.eye(3)
         diagonal[at, 3:, 3:] = self.world_inertia[1:]
-        p = self.primary
+        p, turned = self.primary, self._reversed
         self._node = self.joint_node[rows.joint[p]]
-        beside[self.body_node[rows.b[p]], :, rows.slot[p]] = -rows.on_b[p]
-        inner = rows.a[p] > 0
-        beside[self._node[inner], rows.slot[p][inner]] = -rows.on_a[p][inner]
+        on_child = np.where(turned, rows.on_a[p], rows.on_b[p])
+        on_parent = np.where(turned, rows.on_b[p], rows.on_a[p])
+        child, parent = np.where(turned.T, (rows.a[p], rows.b[p]), (rows.b[p], rows.a[p]))
+        beside[self.body_node[child], :, rows.slot[p]] = -on_child
+        inner = parent > 0
+        beside[self._node[inner], rows.slot[p][inner]] = -on_parent[inner]
         self.H = Blocks(self._parent, self._size, diagonal, beside)
         self.factors = sparse_factor(self.H)
         self._loops = Auxiliary(self, rows.matrix(~self.primary))
@@ -196,6 +135,38 @@ class MaximalSystem:
         """
         V, _ = self.solve(F, c[self.primary])
         return self._loops.correct(V, c[~self.primary])
+
+
+def elimination_order(
+    held: dict[int, tuple[int, int]], bodies: int
+) -> list[tuple[int, int, int]]:
+    """Return (joint, parent, body) of a spanning tree of all bodies, parents before children.
+
+    Args:
+        held: bodies of the joints with rows, of which earlier ones go first into the tree.
+        bodies: number of bodies; the world is 0.
+
+    Returns:
+        A row for each body but the world; joint and parent are -1 of one that hangs on nothing.
+    """
+    group = list(range(bodies))
+    near: dict[int, list[tuple[int, int]]] = {body: [] for body in range(bodies)}
+    for joint, (a, b) in held.items():
+        if group[a] != group[b]:
+            old = group[b]
+            group = [group[a] if each == old else each for each in group]
+            near[a].append((joint, b))
+            near[b].append((joint, a))
+    order: list[tuple[int, int, int]] = []
+    seen: set[int] = set()
+    for root in range(bodies):
+        stack = [] if root in seen else [(-1, -1, root)]
+        while stack:
+            order.append(stack.pop())
+            body = order[-1][2]
+            seen.add(body)
+            stack += [(joint, body, to) for joint, to in near[body] if to not in seen]
+    return order[1:]
 
 
 class Auxiliary:
@@ -236,6 +207,8 @@ class Maximal(Method):
     Angles are read modulo 2 pi, next to those that were read last.
     """
 
+    knows = frozenset((LOOPS, BALLS, CURVES, SURFACES, CUSTOM))
+
     def _prepare(self) -> None:
         joints = self.mechanism.ordered_joints
         self._frames = [joint_frames(self.mechanism, joint) for joint in joints]
@@ -248,6 +221,7 @@ class Maximal(Method):
     def _start(self, q: Array, rates: Array) -> None:
         count = len(self._order) + 1
         joints = self.tree.joints(q, rates)
+        self.system.rows.restart()
         R, x = poses(self.tree.links, joints)
         v = twists(self.tree.links, joints, rates)
         self._last = q
@@ -263,6 +237,12 @@ class Maximal(Method):
         inertia = R @ self.system.inertia @ R.transpose(0, 2, 1)
         weight = self.system.mass[:, None] * self.mechanism.gravity
         return np.hstack([weight, -cross(V[:, 3:], rotate(inertia, V[:, 3:]))])
+
+    def _check_places(self) -> None:
+        """Raise StepError for a joint without a place, or beyond an end of its curve or surface."""
+        for held in self.system.rows.places:
+            if held.trouble():
+                raise self._error(held.trouble())
 
     @property
     def _joint_poses(self) -> tuple[Array, Array]:
@@ -298,9 +278,11 @@ class Maximal(Method):
 
     def gap(self) -> float:
         """Return the largest joint gap [m or rad]."""
-        x, q = self._x[None], self._q[None]
-        placed = Poses(x, q, batch_rotation_matrix(q), np.zeros((1, 0, 6)))
-        return float(np.max([joint_gaps(frames, placed) for frames in self._frames]))
+        x, q, R = self._x[None], self._q[None], batch_rotation_matrix(self._q)
+        placed = Poses(x, q, R[None], np.zeros((1, 0, 6)))
+        gaps = [*np.ravel([joint_gaps(frames, placed) for frames in self._frames])]
+        gaps += [np.abs(each).max() for each in self.system.rows.place_gaps(self._x, R)]
+        return float(np.max(gaps))
 
 
 class Multipliers(Maximal):
@@ -313,7 +295,6 @@ class Multipliers(Maximal):
 
     name = "multipliers"
     order = 4
-    knows = frozenset((LOOPS, BALLS))
     tableau: Tableau = RK4
     settling_time: float = np.inf
 
@@ -322,6 +303,7 @@ class Multipliers(Maximal):
         y = self.tableau.advance(self._slope, y, self.timestep)
         self._x, self._q, self._V = np.split(y, [3, 7], axis=1)
         self._q /= np.linalg.norm(self._q, axis=1, keepdims=True)
+        self._check_places()
 
     def _slope(self, y: Array) -> Array:
         """Return the derivative of a state (n + 1, 13) by time."""

@@ -1,0 +1,1 @@
+"""Constraint rows of joints in maximal coordinates: their gaps, derivatives and drift."""
