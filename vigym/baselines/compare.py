@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from vigym.baselines.methods import METHODS, PRODUCT, StepError, elements
 from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.simulation.state.coordinates import Given
 from vigym.spatial import Array
 
@@ -98,7 +99,10 @@ def left_out(mechanism: Mechanism) -> dict[str, list[str]]:
 
 
 def bare(mechanism: Mechanism) -> Mechanism:
-    """Return bodies, joints and couplings alone: no limits, forces of joints, springs, contacts."""
+    """Return bodies, joints and couplings alone: no limits, forces of joints, springs, contacts.
+
+    Curve, surface and custom joints are joints.
+    """
     result = Mechanism(mechanism.gravity, ground=False, name=mechanism.name)
     for body in mechanism.bodies.values():
         result.add_body(body.name, body.mass, body.inertia, body.position, body.orientation)
@@ -114,6 +118,10 @@ def bare(mechanism: Mechanism) -> Mechanism:
             child_position=joint.child_position,
             child_rotation=joint.child_rotation,
         )
+    for name, track in mechanism.tracks.items():
+        custom = isinstance(track, CustomJoint)
+        none = {"slides": (None,) * len(track.slides)} if custom else {"slide": None}
+        result.tracks.add(name, replace(track, **none))
     for name, one in mechanism.couplings.items():
         result.add_coupling(name, one.type, one.joint, one.other, one.ratio, one.offset)
     return result
