@@ -23,6 +23,7 @@ QUICK = "quick"
 PAGE = "page"
 FULL = "full"
 ROUNDS = 20  # of a short job
+LEAST = 1e-3  # processor time that a measurement takes at least [s]
 # functions that restore the start and make the steps, and the number of steps
 Run = tuple[Callable[[], object], Callable[[], object], int]
 
@@ -104,9 +105,12 @@ def step_times(runs: Sequence[Run], repeats: int) -> list[float]:
     found = []
     for _ in range(repeats + 1):
         for prepare, run, steps in runs:
-            prepare()
-            begun = time.process_time()
-            run()
-            found.append((time.process_time() - begun) / steps)
+            spent, made = 0.0, 0
+            while spent < LEAST:  # a coarse clock may not move in a short run
+                prepare()
+                begun = time.process_time()
+                run()
+                spent, made = spent + time.process_time() - begun, made + steps
+            found.append(spent / made)
     turns = [found[turn : turn + len(runs)] for turn in range(0, len(found), len(runs))]
     return [min(times) for times in zip(*turns[1:], strict=True)]

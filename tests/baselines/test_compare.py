@@ -85,6 +85,34 @@ def test_the_command_writes_json_and_a_plot(capsys, tmp_path):
     assert plot.stat().st_size > 10_000
 
 
+def test_the_json_of_the_command_tells_what_was_left_out(capsys):
+    text = said(capsys, "compare", FOUR_BAR, "--seconds", "0.02", "--json", "-")
+    known = json.loads(text)
+    assert [row["method"] for row in known["runs"]] == ["vigym"]
+    assert known["left_out"]["joint damper, joint 'drive'"] == ["multipliers", "baumgarte", "ggl"]
+
+
+def test_the_command_runs_a_method_once_and_takes_names_with_accents(capsys, tmp_path):
+    file = tmp_path / "bras_élevé.urdf"
+    text = ACROBOT.read_text(encoding="utf-8").replace("shoulder", "épaule")
+    file.write_text(text.replace('<robot name="acrobot"', '<robot name="bras élevé"'), "utf-8")
+    start = ("--position", "épaule=1.0", "--plot", tmp_path / "tracé.png")
+    twice = ("-m", "rk4", "-m", "vigym", "-m", "rk4", "--seconds", "0.02")
+    out = said(capsys, "compare", file, "--bare", *twice, *start)
+    assert [row[0] for row in table(out, "bras élevé: bodies 2")] == ["rk4", "vigym"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_energies_that_overflow_end_a_run_and_are_valid_json(capsys):
+    """Euler's method with steps that are far too large, until squares of rates overflow."""
+    setting = ("--bare", "--timestep", "0.5", "--seconds", "200", "-m", "explicit-euler")
+    chain = assets.path("pendulum_chain")
+    assert run(["compare", str(chain), *setting, "--json", "-"]) == 3
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert "not finite" in row["failure"]
+    assert np.isfinite(row["energy_error_J"])
+
+
 def test_the_command_starts_environments_as_they_do(capsys):
     said(capsys, "compare", "vigym/Acrobot-v0", "--seconds", "0.02", "-m", "rk4", "-s", "3")
 
@@ -95,6 +123,8 @@ def test_the_command_starts_environments_as_they_do(capsys):
         ((FOUR_BAR, "-m", "rk4"), "method 'rk4': found joint"),
         (("none.urdf",), "found no file 'none.urdf', expected a URDF file"),
         ((FOUR_BAR, "-o", "seed=1"), "-o: found options of an environment beside a URDF file"),
+        ((ACROBOT, "-m", "rk4", "--tolerance", "-1"), "tolerance: found -1.0, expected a number"),
+        ((ACROBOT, "-m", "riqn", "--tolerance", "nan"), "tolerance: found nan, expected a finite"),
         ((ACROBOT, "--plot", "x.txt"), "--plot: found 'x.txt', expected a name that ends in"),
     ],
 )

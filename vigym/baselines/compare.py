@@ -154,7 +154,8 @@ def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
     method = METHODS[name](mechanism, setting.timestep, setting.tolerance)
     method.step()  # compiles what the method needs
     method.reset(setting.positions, setting.velocities)
-    start = method.energy().total
+    with np.errstate(all="ignore"):
+        start = method.energy().total
     readings = [(0.0, 0.0, method.gap())]
     count = max(1, round(setting.seconds / setting.timestep))
     pause = -(-count // SAMPLES)
@@ -172,8 +173,12 @@ def simulate(name: str, mechanism: Mechanism, setting: Setting) -> Run:
         except StepError as error:
             failure = str(error)
         seconds += time.process_time() - begun
+        with np.errstate(all="ignore"):  # what is not finite is a failure
+            reading = method.time, method.energy().total - start, method.gap()
+        if failure is None and not np.isfinite(reading).all():
+            failure = f"method {name!r} at {method.time:.6g} s: found an energy that is not finite"
         if failure is None:
-            readings.append((method.time, method.energy().total - start, method.gap()))
+            readings.append(reading)
     made = max(1, steps)
     each = iterations / made, factorisations / made, 1e6 * seconds / made
     return Run(name, steps, failure, *each, *np.array(readings).T)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from vigym.mechanism.elements.checks import require_positive
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.tracks.custom import CustomJoint
@@ -70,6 +71,7 @@ class Method(ABC):
         self, mechanism: Mechanism, timestep: float = 0.01, tolerance: float = 1e-10
     ) -> None:
         require_known(mechanism, self.name, self.knows)
+        require_positive(tolerance, "tolerance")
         self._simulator = Simulator(mechanism, timestep)
         self.mechanism = self._simulator.mechanism
         self.timestep = timestep

@@ -105,19 +105,21 @@ def command(
     check_file(plot_file, "--plot", PLOTS)
     mechanism, start = _mechanism(environment, options, seed, positions, velocities)
     mechanism = comparison.bare(mechanism) if bare else mechanism
-    names = list(methods) or comparison.able_methods(mechanism)
+    names = list(dict.fromkeys(methods)) or comparison.able_methods(mechanism)
     setting = comparison.Setting(timestep, seconds, tolerance, **start)
     runs: list[Run] = []
     with progress_bar("simulating") as report:
         for done, name in enumerate(names, start=1):
             runs += comparison.compare(mechanism, [name], setting)
             report(done / len(names))
+    out = {} if methods else comparison.left_out(mechanism)
     rows = [run.row() for run in runs]
-    write_json(json_file, {"mechanism": mechanism.name, "timestep": timestep, "runs": rows})
+    content = {"mechanism": mechanism.name, "timestep": timestep, "runs": rows, "left_out": out}
+    write_json(json_file, content)
     if plot_file is not None:
         _plot(runs, f"{mechanism.name}, step {timestep:g} s", plot_file)
     if not quiet:
-        _print(mechanism, runs, methods)
+        _print(mechanism, runs, out)
     return UNCONVERGED if any(run.failure for run in runs) else 0
 
 
@@ -152,10 +154,8 @@ def _mechanism(
     return sim.mechanism, start
 
 
-def _print(mechanism: "Mechanism", runs: "list[Run]", methods: tuple[str, ...]) -> None:
+def _print(mechanism: "Mechanism", runs: "list[Run]", left_out: dict[str, list[str]]) -> None:
     """Print the table; failures, and methods that were left out, on standard error."""
-    from vigym.baselines.compare import left_out
-
     title = f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}"
     print_table(title, HEAD, [_line(run) for run in runs], right=range(1, len(HEAD)))
     if any(joint.is_damped or joint.friction for joint in mechanism.joints.values()):
@@ -163,9 +163,8 @@ def _print(mechanism: "Mechanism", runs: "list[Run]", methods: tuple[str, ...]) 
     for run in runs:
         if run.failure:
             click.echo(run.failure, err=True)
-    if not methods:
-        for element, names in left_out(mechanism).items():
-            click.echo(f"left out: {', '.join(names)} ({element})", err=True)
+    for element, names in left_out.items():
+        click.echo(f"left out: {', '.join(names)} ({element})", err=True)
 
 
 def _line(run: "Run") -> list[str]:
