@@ -18,7 +18,7 @@ import sympy
 from numpy.typing import NDArray
 
 from vigym import Mechanism
-from vigym.baselines import GeneralJoint, Tree, general_tree, recursion
+from vigym.baselines import GeneralJoint, Multipliers, Tree, general_tree, recursion
 from vigym.baselines.tree import body_inertia
 from vigym.mechanism.topology.joint_frames import joint_frames
 from vigym.mechanism.tracks.joints import Track
@@ -27,6 +27,7 @@ from vigym.mechanism.tracks.sides import Side
 from vigym.spatial import rotation_matrix
 
 Array = NDArray[np.float64]
+NUDGE = 1e-5  # [s] of the difference that gives accelerations of bodies
 
 
 def frame(side: Side, u: Any, v: Any) -> Any:
@@ -101,7 +102,9 @@ def parameters(side: Side, place: Array, normal: Array) -> Array:
 
 def start_of(mech: Mechanism, track: Track) -> tuple[Array, float]:
     """Return the four parameters of a surface joint at the assembly, and its locked angle."""
-    poses = [(mech.bodies[end].position, mech.bodies[end].orientation) for end in (track.a, track.b)]
+    poses = [
+        (mech.bodies[end].position, mech.bodies[end].orientation) for end in (track.a, track.b)
+    ]
     nearest = find_nearest_places(track, *poses)
     sides, places = (track.side_a, track.side_b), (nearest.place_a, nearest.place_b)
     turns = [rotation_matrix(q) for _, q in poses]
@@ -153,3 +156,30 @@ def bodies_at(tree: Tree, q: Array, rates: Array) -> tuple[Array, Array, Array]:
     V = np.hstack([np.einsum("nij,nj->ni", R, part) for part in (v[:, 3:], v[:, :3])])
     places, turns = np.vstack([np.zeros((1, 3)), x]), np.concatenate([np.eye(3)[None], R])
     return places, turns, np.vstack([np.zeros((1, 6)), V])
+
+
+def difference_to_multipliers(mech: Mechanism, tree: Tree, q: Array, rates: Array) -> float:
+    """Return by how much accelerations of bodies differ from those by multipliers, relative.
+
+    Constraint rows know nothing of the tree's coordinates; its accelerations of bodies are a
+    difference over 20 us.
+
+    Raises:
+        AssertionError: the tree's poses and velocities do not satisfy the rows.
+    """
+    system = Multipliers(mech).system
+    x, R, V = bodies_at(tree, q, rates)
+    system.place(x, R)
+    assert np.abs(system.rows.gaps).max() < 1e-12
+    assert np.abs(system.rows.rates(V)).max() < 1e-12
+    turning = np.einsum("nij,nj->ni", system.world_inertia, V[:, 3:])
+    weight = system.mass[:, None] * mech.gravity
+    forces = np.hstack([weight, -np.cross(V[:, 3:], turning)])
+    expected = system.accelerate(forces, system.rows.drift(V))
+    found = tree.accelerations(q, rates)
+    later, earlier = (
+        bodies_at(tree, q + e * rates + 0.5 * e**2 * found, rates + e * found)[2]
+        for e in (NUDGE, -NUDGE)
+    )
+    away = np.abs((later - earlier) / (2.0 * NUDGE) - expected).max()
+    return float(away / np.abs(expected).max())

@@ -91,3 +91,14 @@ def segments(count: int, half: float = 0.7, turned: float = 0.6) -> vigym.Mechan
         pin(mech, (third, fourth), d)
         above, corner = third, d
     return mech
+
+
+def binary_tree(levels: int) -> vigym.Mechanism:
+    """Return a binary tree of rods on ball joints (BAR Fig. 3)."""
+    mech = vigym.Mechanism()
+    for k in range(1, 2**levels):
+        level = k.bit_length() - 1
+        start = np.array([4.0 * ((k + 0.5) / 2**level - 1.5), -0.5 * level])
+        add_rod(mech, f"rod{k}", start, start - (0.0, 0.5), 2.0)
+        pin(mech, (f"rod{k // 2}" if k > 1 else "world", f"rod{k}"), start, "spherical")
+    return mech

@@ -13,7 +13,7 @@ from functools import partial
 
 import _figure as fig
 import numpy as np
-from _mechanisms import add_rod, chain, linkage, pin
+from _mechanisms import binary_tree, chain, linkage
 from matplotlib.axes import Axes
 
 import vigym
@@ -25,17 +25,6 @@ FOUR_BAR = [(0.0, 0.0), (-0.2, -0.9), (0.9, -1.2), (1.2, 0.0)]
 SECONDS = {fig.QUICK: 5.0, fig.PAGE: 100.0, fig.FULL: 100.0}  # of the drift
 BODIES = {fig.QUICK: (10, 20), fig.PAGE: (50, 100, 200, 400), fig.FULL: (50, 100, 200, 400)}
 AUXILIARY = (1, 3, 12, 48)
-
-
-def tree(levels: int) -> vigym.Mechanism:
-    """Return a binary tree of rods on ball joints (BAR Fig. 3)."""
-    mech = vigym.Mechanism()
-    for k in range(1, 2**levels):
-        level = k.bit_length() - 1
-        start = np.array([4.0 * ((k + 0.5) / 2**level - 1.5), -0.5 * level])
-        add_rod(mech, f"rod{k}", start, start - (0.0, 0.5), 2.0)
-        pin(mech, (f"rod{k // 2}" if k > 1 else "world", f"rod{k}"), start, "spherical")
-    return mech
 
 
 def tied(count: int, ties: int) -> vigym.Mechanism:
@@ -63,10 +52,21 @@ def dense(system: MaximalSystem) -> Callable[[], object]:
     return lambda: np.linalg.cholesky(rows @ columns)
 
 
+def residual(system: MaximalSystem, z: np.ndarray) -> float:
+    """Return the largest error of H x = z by the sparse factors."""
+    H, x = system.H, sparse_solve(system.factors, z)
+    product = np.einsum("nij,nj->ni", H.diagonal, x) - z
+    for i, k in enumerate(H.parent):
+        if k >= 0:
+            product[i] += H.beside[i] @ x[k]
+            product[k] += x[i] @ H.beside[i]
+    return float(np.abs(product).max())
+
+
 def measured(mech: vigym.Mechanism, general: int) -> tuple[str, list[float]]:
-    """Return the number of multipliers, and times [ms] of factors, solution, auxiliary, dense."""
+    """Return the number of multipliers, times [ms] of the four jobs, residual of a solution."""
     system = placed(mech)
-    z = np.ones((len(system.H.parent), 6))
+    z = np.where(np.arange(6) < system.H.size[:, None], 1.0, 0.0)
     loops = system.rows.matrix(~system.primary)
     extra = np.random.default_rng(0).normal(size=(general, *loops.shape[1:]))
     pushes = np.concatenate([loops, extra])
@@ -77,7 +77,8 @@ def measured(mech: vigym.Mechanism, general: int) -> tuple[str, list[float]]:
         dense(system),
     ]
     times = fig.step_times([fig.repeated(job) for job in jobs], 3)
-    return f"{int(system.primary.sum())} + {len(pushes)}", [1e3 * t for t in times]
+    found = [*(1e3 * t for t in times), residual(system, z)]
+    return f"{int(system.primary.sum())} + {len(pushes)}", found
 
 
 def systems(panel: Axes, size: str) -> list[list[str | float]]:
@@ -87,15 +88,15 @@ def systems(panel: Axes, size: str) -> list[list[str | float]]:
         ("chain", balls(36), 0, "7.75 - 2.75 ms"),
         ("chain, 4 ties", tied(32, 4), 0, "about 25 - 2.75 ms"),
         ("chain, 3 rows", balls(32), 3, "18 - 4.4 ms, dense x 2"),
-        ("binary tree", tree(7), 0, "44.6 - 4 ms, dense x 40"),
+        ("binary tree", binary_tree(7), 0, "44.6 - 4 ms, dense x 40"),
         ("chain", balls(127), 0, ""),
         ("chain", balls(254), 0, ""),
     ]
     rows: list[list[str | float]] = []
     for name, mech, general, printed in cases[: 3 if size == fig.QUICK else None]:
         count, times = measured(mech, general)
-        factor, solution, auxiliary, whole = times
-        ratios = [factor / solution, whole / (factor + solution)]
+        factor, solution, auxiliary, whole, error = times
+        ratios = [factor / solution, whole / (factor + solution), error]
         rows.append([name, count, factor, solution, auxiliary, whole, *ratios, printed])
     chains = [row for row in rows if row[0] == "chain"]
     sizes = [int(str(row[1]).split()[0]) for row in chains]
@@ -145,7 +146,7 @@ def main(out: str = "bar_table.png", size: str = fig.PAGE) -> dict[str, list[lis
     found = {"systems": systems(a, size), "auxiliary": auxiliary(b, size), "drift": drift(c, size)}
     fig.save(figure, out)
     head = ["system", "multipliers", "factors", "solution", "auxiliary", "dense"]
-    head += ["factors / solution", "dense / sparse", "BAR, without rows of J"]
+    head += ["factors / solution", "dense / sparse", "residual", "BAR, without rows of J"]
     fig.report("BAR 9 [ms]; in the paper factors / solution is about 4", head, found["systems"])
     head = ["bodies", *(f"{k} rows" for k in AUXILIARY)]
     fig.report("\nauxiliary rows [ms]: O(n k) + O(k^3)", head, found["auxiliary"])

@@ -64,7 +64,7 @@ def steps_of(method: Method, count: int) -> None:
 
 def times(panel: Axes, size: str) -> list[Row]:
     """Draw times of steps and of residuals over links; return their ratios."""
-    found = []
+    found, errors = [], []
     for count in LINKS[size]:
         methods = [falling(name, count, 1e-8) for name in COLORS]
         runs: list[fig.Run] = [
@@ -74,8 +74,13 @@ def times(panel: Axes, size: str) -> list[Row]:
         still, zero = np.zeros(count) + 0.1, np.zeros(count)
         before, after = tree.joints(still, zero), tree.joints(still + 1e-3, zero)
         moved, incoming = discrete.displace(tree.links, before, after, STEP), np.zeros((count, 6))
-        for residual in (discrete.drnea, discrete.dense_residual):
-            runs.append(fig.repeated(partial(residual, tree.links, before, moved, incoming)))
+        jobs = [
+            partial(residual, tree.links, before, moved, incoming)
+            for residual in (discrete.drnea, discrete.dense_residual)
+        ]
+        runs += [fig.repeated(job) for job in jobs]
+        own, dense = (job() for job in jobs)
+        errors.append(float(np.abs(own - dense).max() / np.abs(dense).max()))
         found.append([1e3 * t for t in fig.step_times(runs, 1 if size == fig.QUICK else 5)])
     names = [*(f"step, {name}" for name in COLORS), "residual, DRNEA", "residual, dense"]
     colors = [*COLORS.values(), fig.OURS, fig.THEIRS]
@@ -85,10 +90,13 @@ def times(panel: Axes, size: str) -> list[Row]:
     fig.over(panel, LINKS[size], "links", "ms")
     rows: list[Row] = []
     steps, residuals = {10: "3.8", 100: "53"}, {10: "15", 100: "32"}
-    for count, (riqn, _, newton, drnea, dense) in zip(LINKS[size], found, strict=True):
+    for count, error, (riqn, _, newton, drnea, dense) in zip(
+        LINKS[size], errors, found, strict=True
+    ):
         rows.append(("3", f"{count} links: Newton / RIQN", newton / riqn, steps.get(count, "")))
         ratio = dense / drnea
         rows.append(("3", f"{count} links: dense / DRNEA", ratio, residuals.get(count, "")))
+        rows.append(("3", f"{count} links: dense - DRNEA, relative", error, "equal"))
     return rows
 
 

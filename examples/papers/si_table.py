@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import _figure as fig
 import numpy as np
-from _general import bodies_at, surface_tree
+from _general import difference_to_multipliers, surface_tree
 from _mechanisms import chain
 from _surfaces import torus_chain, windmill
 from numpy.typing import NDArray
 
 import vigym
-from vigym.baselines import Multipliers, Tree, mechanism_tree, recursion
+from vigym.baselines import Tree, mechanism_tree, recursion
 
 Array = NDArray[np.float64]
 LINKS = {fig.QUICK: (5, 10), fig.PAGE: (20, 50, 100), fig.FULL: (20, 50, 100)}
@@ -38,7 +38,6 @@ PRINTED = {
 NAMES = ("general joints", "compiled part", "vigym's step", "Pinocchio")
 OTHERS = ("SI I, printed", "SI II, printed", "Featherstone, printed")
 LENGTH, STEPS = 0.1, 50  # of links [m]; steps of a measurement
-NUDGE = 1e-5  # [s] of the difference that gives accelerations of bodies
 
 
 class Case(NamedTuple):
@@ -84,34 +83,6 @@ def peer(case: Case) -> Callable[[], Array]:
     return lambda: pin.aba(model, data, case.q, case.rates, tau)
 
 
-def by_multipliers(case: Case) -> float:
-    """Return by how much bodies' accelerations differ from those of multipliers, relative.
-
-    Constraint rows know nothing of the tree's coordinates; its accelerations of bodies are a
-    difference over 20 us.
-    """
-    system = Multipliers(case.mechanism).system
-    x, R, V = bodies_at(case.tree, case.q, case.rates)
-    system.place(x, R)
-    assert np.abs(system.rows.gaps).max() < 1e-12
-    assert np.abs(system.rows.rates(V)).max() < 1e-12
-    turning = np.einsum("nij,nj->ni", system.world_inertia, V[:, 3:])
-    weight = system.mass[:, None] * case.mechanism.gravity
-    forces = np.hstack([weight, -np.cross(V[:, 3:], turning)])
-    expected = system.accelerate(forces, system.rows.drift(V))
-    found = case.tree.accelerations(case.q, case.rates)
-    later, earlier = (
-        bodies_at(
-            case.tree,
-            case.q + e * case.rates + 0.5 * e**2 * found,
-            case.rates + e * found,
-        )[2]
-        for e in (NUDGE, -NUDGE)
-    )
-    away = np.abs((later - earlier) / (2.0 * NUDGE) - expected).max()
-    return float(away / np.abs(expected).max())
-
-
 def times(case: Case, repeats: int) -> list[float]:
     """Return the times [ms] of a case; check that all find the same accelerations."""
     tree, q, rates = case.tree, case.q, case.rates
@@ -130,7 +101,7 @@ def times(case: Case, repeats: int) -> list[float]:
             own = tree.accelerations(q, rates)
             assert np.abs(own - other()).max() < 1e-9 * np.abs(own).max()
     else:
-        assert by_multipliers(case) < 1e-6
+        assert difference_to_multipliers(case.mechanism, tree, q, rates) < 1e-6
     found = [1e3 * t for t in fig.step_times(runs, repeats)]
     return found + [np.nan] * (len(NAMES) - len(found))
 

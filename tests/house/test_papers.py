@@ -149,19 +149,26 @@ def check_bar_table(module, found):
     assert max(gaps["baumgarte"]) < 1e-6
     assert max(gaps["vigym"]) < 1e-10
     assert [row[1] for row in found["systems"]] == ["108 + 0", "96 + 12", "96 + 3"]
+    assert max(row[-2] for row in found["systems"]) < 1e-10
 
 
 def check_lee_chain(module, found):
     error = "mean energy error of the last tenth [J]"
     assert abs(found[f"riqn: {error}"]) < 0.1 * abs(found[f"semi-implicit-euler: {error}"])
+    assert found["10 links: dense - DRNEA, relative"] < 1e-12
     newton, riqn = (found[f"{name}: mean evaluations of a step"] for name in ("newton", "riqn"))
     assert newton == pytest.approx(4.0, abs=0.5)
     assert riqn == pytest.approx(5.7, abs=1.2)
 
 
 def check_si_table(module, found):
-    """Accelerations are compared with Pinocchio's on the way."""
+    """Accelerations are compared with Pinocchio's, and with those of multipliers, on the way."""
     assert set(module.NAMES[:3]) <= set(found)
+    tori = module.cases("quick")[-1]
+    assert tori.tree.dofs == 10
+    q, rates = tori.q + 0.1, np.linspace(-0.5, 0.5, 10)
+    away = module.difference_to_multipliers(tori.mechanism, tori.tree, q, rates)
+    assert away < 1e-6  # differences over 20 us: rounding, 1e-16 / 1e-5, and 1e-10 of third order
 
 
 def check_si_surfaces(module, found):

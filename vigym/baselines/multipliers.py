@@ -9,8 +9,6 @@ on, H = L D L' fills no other block (BAR 7.1). Rows that close loops are auxilia
 them ask for k more solutions, O(n k), and a dense system of k (BAR 8).
 """
 
-from typing import Any
-
 import numpy as np
 
 from vigym.baselines.explicit import RK4, Tableau
@@ -137,9 +135,7 @@ class MaximalSystem:
         return self._loops.correct(V, c[~self.primary])
 
 
-def elimination_order(
-    held: dict[int, tuple[int, int]], bodies: int
-) -> list[tuple[int, int, int]]:
+def elimination_order(held: dict[int, tuple[int, int]], bodies: int) -> list[tuple[int, int, int]]:
     """Return (joint, parent, body) of a spanning tree of all bodies, parents before children.
 
     Args:
