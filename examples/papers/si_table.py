@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import _figure as fig
 import numpy as np
-from _general import difference_to_multipliers, surface_tree
+from _general import difference_to_multipliers
 from _mechanisms import chain
 from _surfaces import torus_chain, windmill
 from numpy.typing import NDArray
 
 import vigym
-from vigym.baselines import Tree, mechanism_tree, recursion
+from vigym.baselines import Tree, mechanism_tree, recursion, surface_tree
 
 Array = NDArray[np.float64]
 LINKS = {fig.QUICK: (5, 10), fig.PAGE: (20, 50, 100), fig.FULL: (20, 50, 100)}
@@ -85,23 +85,23 @@ def peer(case: Case) -> Callable[[], Array]:
 
 def times(case: Case, repeats: int) -> list[float]:
     """Return the times [ms] of a case; check that all find the same accelerations."""
-    tree, q, rates = case.tree, case.q, case.rates
-    joints, tau = tree.joints(q, rates), np.zeros(tree.dofs)
+    tree, state = case.tree, (case.q, case.rates)
+    joints, tau = tree.joints(*state), np.zeros(tree.dofs)
     sim = vigym.Simulator(case.mechanism, 1e-3)
     runs = [
-        fig.repeated(partial(tree.accelerations, q, rates)),
-        fig.repeated(partial(recursion.aba, tree.links, joints, rates, tau, tree.gravity)),
+        fig.repeated(partial(tree.accelerations, *state)),
+        fig.repeated(partial(recursion.aba, tree.links, joints, case.rates, tau, tree.gravity)),
         (sim.reset, partial(sim.step, substeps=STEPS), STEPS),
     ]
     if case.name.startswith("RC"):
-        runs[2] = (partial(sim.reset, q, rates), *runs[2][1:])
+        runs[2] = (partial(sim.reset, *state), *runs[2][1:])
         if find_spec("pinocchio"):
             other = peer(case)
             runs.append(fig.repeated(other))
-            own = tree.accelerations(q, rates)
+            own = tree.accelerations(*state)
             assert np.abs(own - other()).max() < 1e-9 * np.abs(own).max()
     else:
-        assert difference_to_multipliers(case.mechanism, tree, q, rates) < 1e-6
+        assert difference_to_multipliers(case.mechanism, tree, *state) < 1e-6
     found = [1e3 * t for t in fig.step_times(runs, repeats)]
     return found + [np.nan] * (len(NAMES) - len(found))
 

@@ -6,7 +6,7 @@ import pytest
 from scenes.custom_joints import held
 from scenes.tracks import SI, hanging, sliding, torus_chain, turning, windmill
 from vigym import Mechanism, MechanismError
-from vigym.baselines import METHODS, StepError
+from vigym.baselines import METHODS, StepError, recursion, surface_tree
 from vigym.baselines.compare import able_methods, bare
 from vigym.baselines.multipliers import Multipliers, elimination_order
 from vigym.mechanism.tracks.curves import Bezier
@@ -128,6 +128,51 @@ def test_ggl_holds_the_windmill():
     walk(method, 10)
     assert method.gap() <= 1e-10
     assert method.energy().total == pytest.approx(start, abs=1e-3)
+
+
+def two_tori(**options):
+    """Two linked tori, the first on a slider."""
+    mech = Mechanism()
+    SI.add_tori(mech, 2, **options)
+    mech.add_joint("slide", "prismatic", "world", "t0", (0.0, 0.0, 0.3), (0.0, 0.0, 1.0))
+    return mech
+
+
+def test_trees_of_surface_joints_start_where_the_mechanism_does():
+    """Joints as transforms, derived without the rows, satisfy them; falling they do not turn."""
+    pytest.importorskip("sympy")
+    mech = two_tori()
+    tree, q = surface_tree(mech)
+    assert tree.dofs == mech.degrees_of_freedom == 5
+    _, x = recursion.poses(tree.links, tree.joints(q, np.zeros(tree.dofs)))
+    assert x == pytest.approx(np.array([b.position for b in mech.bodies.values()]), abs=1e-12)
+    falling = tree.accelerations(q, np.zeros(tree.dofs))
+    expected = np.append(mech.gravity[2], np.zeros(4))
+    assert falling == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mech", "text"),
+    [
+        (two_tori(spin=True), "joint 'c0': found Torus of t1 on Torus of t0, expected spheres"),
+        (SI.spline_chain(1), "joint 'rail': found Point of t0 on Bezier of world, expected"),
+        (hanging("board on patch", False), "joint 'touch': found Plane of body on Patch"),
+        (held("hinge"), "joint 'own': found body in world by hinge of 1, expected spheres"),
+    ],
+    ids=["spin", "curve", "patch", "own"],
+)
+def test_trees_of_surface_joints_say_what_they_do_not_know(mech, text):
+    pytest.importorskip("sympy")
+    with pytest.raises(MechanismError, match=text):
+        surface_tree(mech)
+
+
+def test_a_tree_of_surface_joints_has_a_joint_for_each_body():
+    pytest.importorskip("sympy")
+    mech = two_tori()
+    mech.add_body("loose", 1.0, (0.1, 0.1, 0.1), (1.0, 0.0, 0.0))
+    with pytest.raises(MechanismError, match="body 'loose': found it on no joint, expected one"):
+        surface_tree(mech)
 
 
 def rail(ends=None, **slide):

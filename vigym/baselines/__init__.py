@@ -6,6 +6,7 @@ Integrator for Multibody Systems" (Lee et al.), MC and SIM the papers of vigym's
 """
 
 from vigym.baselines.explicit import ExplicitEuler, Heun, RungeKutta4, SemiImplicitEuler
+from vigym.baselines.general.surfaces import surface_tree
 from vigym.baselines.ggl import GearGuptaLeimkuhler
 from vigym.baselines.methods import METHODS, Method, StepError
 from vigym.baselines.multipliers import Baumgarte, Multipliers
@@ -33,4 +34,5 @@ __all__ = [
     "Tree",
     "general_tree",
     "mechanism_tree",
+    "surface_tree",
 ]

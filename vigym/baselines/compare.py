@@ -91,7 +91,9 @@ def left_out(mechanism: Mechanism) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, method in METHODS.items():
         unknown = [
-            f"{kind}, {name}" for kind, name in elements(mechanism) if kind not in method.knows
+            name if name.startswith(kind) else f"{kind}, {name}"
+            for kind, name in elements(mechanism)
+            if kind not in method.knows
         ]
         if unknown:
             found.setdefault(unknown[0], []).append(name)

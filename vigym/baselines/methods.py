@@ -20,7 +20,8 @@ from vigym.spatial import Array
 LOOPS, BALLS = "loop", "three free rotations"
 SPRINGS, DAMPERS = "joint spring", "joint damper"
 BALL_DAMPERS = "damper of three rotations"
-CURVES, SURFACES, CUSTOM = "curve joint", "surface joint", "joint of your own"
+CURVES, SURFACES = "curve joint", "surface joint"
+CUSTOM = "joint of your own"
 EVERYTHING = frozenset(
     (
         *(LOOPS, BALLS, SPRINGS, DAMPERS, BALL_DAMPERS, CURVES, SURFACES, CUSTOM),

@@ -22,7 +22,7 @@ from vigym.baselines.methods import (
     make_energy,
 )
 from vigym.baselines.recursion import poses, twists
-from vigym.baselines.rows.joints import Rows
+from vigym.baselines.rows.constraint_rows import Rows
 from vigym.baselines.sparse import Blocks, sparse_factor, sparse_solve
 from vigym.baselines.tree import body_inertia, mechanism_tree
 from vigym.mechanism.mechanism import Mechanism
@@ -274,8 +274,8 @@ class Maximal(Method):
 
     def gap(self) -> float:
         """Return the largest joint gap [m or rad]."""
-        x, q, R = self._x[None], self._q[None], batch_rotation_matrix(self._q)
-        placed = Poses(x, q, R[None], np.zeros((1, 0, 6)))
+        R = batch_rotation_matrix(self._q)
+        placed = Poses(self._x[None], self._q[None], R[None], np.zeros((1, 0, 6)))
         gaps = [*np.ravel([joint_gaps(frames, placed) for frames in self._frames])]
         gaps += [np.abs(each).max() for each in self.system.rows.place_gaps(self._x, R)]
         return float(np.max(gaps))

@@ -1,19 +1,19 @@
 """Rows of curve, surface and custom joints, whose gaps depend on a place that follows the bodies.
 
-The place p of a joint (parameters of both sides, or coordinates of a joint of the user's own) solves
-f(pose, p) = 0, and its rows keep g(pose, p) = 0. A motion V of the bodies changes both:
+The place p of a joint (parameters of both sides, or coordinates of a joint of the user's own)
+solves f(pose, p) = 0, and its rows keep g(pose, p) = 0. A motion V of the bodies changes both:
 
     dp = -(df/dp)^-1 df/dV,    J V = dg/dV + (dg/dp) dp
 
-All derivatives are complex steps, exact to rounding. The drift (dJ/dt) V is a difference of J V over
-a time in which the bodies go on at V.
+All derivatives are complex steps, exact to rounding. The drift (dJ/dt) V is a difference of J V
+over a time in which the bodies go on at V.
 """
 
 from abc import ABC, abstractmethod
 
 import numpy as np
 
-from vigym.baselines.rows.sides import Ends, Touch, evaluate_side, moved_place, unit
+from vigym.baselines.rows.tangents import Ends, SidePoint, evaluate_side, moved_place, unit
 from vigym.mechanism.tracks.custom import CustomJoint, evaluate_transform
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
@@ -22,7 +22,8 @@ from vigym.spatial import Array, cross, rotate
 STEP = 1e-100  # of complex derivatives
 TRAVEL = 1e-3  # [rad, or part of the size] of the motion whose difference is the drift
 ITERATIONS = 30
-STILL = 1e-9  # largest change of a place that ends the iterations
+CHORD = 4  # iterations with the same derivative
+STILL = 1e-12  # largest change of a place that ends the iterations
 LONGEST = 0.3  # change of a parameter in an iteration
 ACROSS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0  # difference of fourth order
 TIMES = np.array([-2.0, -1.0, 1.0, 2.0])
@@ -37,12 +38,14 @@ class PlaceRows(ABC):
 
     Attributes:
         count: number of rows.
+        dimensions: number n of equations of the place.
         place: parameters (6,) at the poses that were set last, three of each side.
     """
 
     def __init__(self, track: Track, poses: tuple[Pose, Pose]) -> None:
         self.track = track
         self.count = track.rows
+        self.dimensions = self._count_dimensions()
         self._nearest = find_nearest_places(track, *poses)
         self.restart()
 
@@ -58,6 +61,9 @@ class PlaceRows(ABC):
 
     def _beyond_end(self) -> str:
         return ""
+
+    @abstractmethod
+    def _count_dimensions(self) -> int: ...
 
     @abstractmethod
     def equations(self, ends: Ends, places: Array) -> Array:
@@ -102,23 +108,21 @@ class PlaceRows(ABC):
             *_travelled(ends.x_b, ends.R_b, V_b, times),
         )
         places = self.find(away, np.repeat(self.place[None], 4, 0))
-        V_a, V_b = (np.repeat(V[None], 4, 0) for V in (V_a, V_b))
-        result: Array = ACROSS @ self.rates(away, places, V_a, V_b) * size / TRAVEL
+        rates = self.rates(away, places, *(np.repeat(V[None], 4, 0) for V in (V_a, V_b)))
+        result: Array = ACROSS @ rates * size / TRAVEL
         return result
 
     def find(self, ends: Ends, places: Array) -> Array:
         """Return the places (B, 6) at poses, from others; NaN where there are none."""
-        for _ in range(ITERATIONS):
+        if not self.dimensions:
+            return places
+        for k in range(ITERATIONS):
             f = self.equations(ends, places)
-            if not f.shape[1]:
-                return places
-            slopes = self._slopes(ends, places)
+            if k % CHORD == 0:
+                slopes = self._slopes(ends, places)
             if not (np.isfinite(slopes).all() and np.isfinite(f).all()):
                 break
-            try:
-                change = -np.linalg.solve(slopes, f[:, :, None])[:, :, 0]
-            except np.linalg.LinAlgError:
-                break
+            change = _solved(slopes, -f)
             places = self.moved(places, np.clip(change, -LONGEST, LONGEST))
             if np.abs(change).max() < STILL:
                 return places
@@ -132,17 +136,16 @@ class PlaceRows(ABC):
             ends.x_b + 1j * STEP * V_b[:, :3],
             ends.R_b + 1j * STEP * _turning(ends.R_b, V_b),
         )
-        f = self.equations(later, places + 0j).imag
         moved = places + 0j
-        if f.shape[1]:
-            change = -np.linalg.solve(self._slopes(ends, places), f[:, :, None])[:, :, 0]
-            moved = self.moved(moved, 1j * change)
+        if self.dimensions:
+            f = self.equations(later, moved).imag
+            moved = self.moved(moved, 1j * _solved(self._slopes(ends, places), -f))
         result: Array = self.residuals(later, moved).imag / STEP
         return result
 
     def _slopes(self, ends: Ends, places: Array) -> Array:
         """Return df/dp (B, n, n)."""
-        n = self.equations(ends, places).shape[1]
+        n = self.dimensions
         ways = np.tile(1j * STEP * np.eye(n), (len(places), 1))
         moved = self.moved(np.repeat(places, n, 0) + 0j, ways)
         f = self.equations(_repeated(ends, n), moved).imag / STEP
@@ -163,20 +166,22 @@ class SideRows(PlaceRows):
         self._helper = np.zeros((1, 3))
         self._locked = np.cos(self._nearest.angle), np.sin(self._nearest.angle)
 
+    def _count_dimensions(self) -> int:
+        return self.track.side_a.dimensions + self.track.side_b.dimensions
+
     def equations(self, ends: Ends, places: Array) -> Array:
         """Return the separation along the tangents of a, and its normal along those of b."""
-        A, B, normal = self._touch(ends, places)
+        A, B, normal = self._points(ends, places)
         along = [(A.u, B.point - A.point), (A.v, B.point - A.point)]
         along = along[: self.track.side_a.dimensions]
         along += [(B.u, normal), (B.v, normal)][: self.track.side_b.dimensions]
-        found = [np.sum(first * second, axis=1) for first, second in along]
-        return np.stack(found, axis=1) if found else np.zeros((len(places), 0))
+        return np.stack([np.sum(first * second, axis=1) for first, second in along], axis=1)
 
     def residuals(self, ends: Ends, places: Array) -> Array:
         """Return distances and angles that the joint keeps at zero."""
-        A, B, normal = self._touch(ends, places)
+        A, B, normal = self._points(ends, places)
         track, r = self.track, B.point - A.point
-        found, w = [], unit(A.u if track.on_curve else normal)
+        w = unit(A.u if track.on_curve else normal)
         first, second = self._across(w)
         if track.on_curve:
             found = [np.sum(r * way, axis=1) for way in (first, second)]
@@ -198,7 +203,7 @@ class SideRows(PlaceRows):
 
     def choose(self, ends: Ends, places: Array) -> None:
         """Choose the axis of the world that is most across the direction of the joint."""
-        A, _, normal = self._touch(ends, places)
+        A, _, normal = self._points(ends, places)
         way = np.nan_to_num(unit(A.u if self.track.on_curve else normal))
         self._helper = np.eye(3)[np.abs(way[0]).argmin()][None]
 
@@ -213,7 +218,7 @@ class SideRows(PlaceRows):
                     return f"joint {self.track.name!r} beyond an end of its {side!r}"
         return ""
 
-    def _touch(self, ends: Ends, places: Array) -> tuple[Touch, Touch, Array]:
+    def _points(self, ends: Ends, places: Array) -> tuple[SidePoint, SidePoint, Array]:
         A = evaluate_side(self.track.side_a, places[:, :3], ends.x_a, ends.R_a)
         B = evaluate_side(self.track.side_b, places[:, 3:], ends.x_b, ends.R_b)
         if self.track.side_a.dimensions == 2:
@@ -224,13 +229,13 @@ class SideRows(PlaceRows):
         first = unit(cross(self._helper, direction))
         return first, cross(direction, first)
 
-    def _turn(self, ends: Ends, w: Array, A: Touch, B: Touch) -> Array:
+    def _turn(self, ends: Ends, w: Array, A: SidePoint, B: SidePoint) -> Array:
         """Return the sine of the turn about the normal from the locked one."""
         parts = []
         sides = (self.track.side_a, ends.R_a, A), (self.track.side_b, ends.R_b, B)
-        for side, R, touch in sides:
+        for side, R, point in sides:
             has_poles = side.kind in ("point", "ellipsoid")
-            way = R @ side.rotation[:, 2] if has_poles else touch.u
+            way = R @ side.rotation[:, 2] if has_poles else point.u
             parts.append(unit(way - np.sum(way * w, axis=1, keepdims=True) * w))
         c, s = self._locked
         sine = np.sum(w * cross(*parts), axis=1)
@@ -250,16 +255,19 @@ class OwnRows(PlaceRows):
     def restart(self) -> None:
         """Take the coordinates at the assembly."""
         super().restart()
-        self._split(self.track.start)
+        self._set_parts(self.track.start)
 
     def choose(self, ends: Ends, places: Array) -> None:
         """Choose the twists at the coordinates."""
         q = places[0, : len(self.track.start)]
         if np.isfinite(q).all():
-            self._split(q)
+            self._set_parts(q)
 
-    def _split(self, q: Array) -> None:
+    def _set_parts(self, q: Array) -> None:
         self._parts = np.linalg.svd(evaluate_transform(self.track.transform, q)[2])[0]
+
+    def _count_dimensions(self) -> int:
+        return len(self.track.start)
 
     def equations(self, ends: Ends, places: Array) -> Array:
         """Return the gap along the twists."""
@@ -305,6 +313,15 @@ def place_rows(track: Track, poses: tuple[Pose, Pose]) -> PlaceRows:
 
 def _repeated(ends: Ends, count: int) -> Ends:
     return Ends(*(np.repeat(part, count, 0) for part in ends))
+
+
+def _solved(matrices: Array, values: Array) -> Array:
+    """Return the solutions (B, n) of systems of equations; NaN where one is singular."""
+    try:
+        result: Array = np.linalg.solve(matrices, values[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        return np.full_like(values, np.nan)
+    return result
 
 
 def _turning(R: Array, V: Array) -> Array:

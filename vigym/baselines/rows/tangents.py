@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.mechanism.tracks.sides import Side
-from vigym.spatial import Array, cross, rotate
+from vigym.spatial import Array, cross
 
 
 class Ends(NamedTuple):
@@ -25,7 +25,7 @@ class Ends(NamedTuple):
     R_b: Array
 
 
-class Touch(NamedTuple):
+class SidePoint(NamedTuple):
     """Point of a side and its two tangents in the world (B, 3); zero where there is none."""
 
     point: Array
@@ -39,12 +39,11 @@ def unit(vectors: Array) -> Array:
     return result
 
 
-def evaluate_side(side: Side, place: Array, x: Array, R: Array) -> Touch:
+def evaluate_side(side: Side, place: Array, x: Array, R: Array) -> SidePoint:
     """Return point and tangents of places (B, 3) of a side of bodies at poses (B, ...)."""
-    own = OWN[side.kind](side, place)
-    inside = [rotate(side.rotation[None], part) for part in own]
-    turned = [rotate(R, part) for part in (inside[0] + side.position, *inside[1:])]
-    return Touch(x + turned[0], turned[1], turned[2])
+    own = np.stack(OWN[side.kind](side, place), axis=1)  # rows: point, tangents
+    turned = own @ (R @ side.rotation).transpose(0, 2, 1)
+    return SidePoint(x + R @ side.position + turned[:, 0], turned[:, 1], turned[:, 2])
 
 
 def moved_place(side: Side, place: Array, change: Array) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from vigym.baselines.rows.places import PlaceRows, place_rows
-from vigym.baselines.rows.sides import Ends
+from vigym.baselines.rows.tangents import Ends
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.joint_frames import assembly_pose, body_numbers, joint_frames
 from vigym.mechanism.topology.loop_constraints import joint_type_constraints
@@ -72,7 +72,8 @@ class Rows:
 
     def place(self, x: Array, R: Array) -> None:
         """Set the poses of all bodies (n + 1, 3) and (n + 1, 3, 3) at which rows are evaluated."""
-        moves, a, b = self._moves[:, None], self.a[: self._own], self.b[: self._own]
+        moves = self._moves[:, None]
+        a, b = self.a[: self._own], self.b[: self._own]
         self._U = rotate(R[a], self._u)
         self._r = rotate(R[b], self._at_b)
         self._d = x[b] + self._r - x[a]
