@@ -88,7 +88,7 @@ def times(case: Case, repeats: int) -> list[float]:
     tree, state = case.tree, (case.q, case.rates)
     joints, tau = tree.joints(*state), np.zeros(tree.dofs)
     sim = vigym.Simulator(case.mechanism, 1e-3)
-    runs = [
+    runs: list[fig.Run] = [
         fig.repeated(partial(tree.accelerations, *state)),
         fig.repeated(partial(recursion.aba, tree.links, joints, case.rates, tau, tree.gravity)),
         (sim.reset, partial(sim.step, substeps=STEPS), STEPS),

@@ -121,9 +121,10 @@ def bare(mechanism: Mechanism) -> Mechanism:
             child_rotation=joint.child_rotation,
         )
     for name, track in mechanism.tracks.items():
-        custom = isinstance(track, CustomJoint)
-        none = {"slides": (None,) * len(track.slides)} if custom else {"slide": None}
-        result.tracks.add(name, replace(track, **none))
+        if isinstance(track, CustomJoint):
+            result.tracks.add(name, replace(track, slides=(None,) * len(track.slides)))
+        else:
+            result.tracks.add(name, replace(track, slide=None))
     for name, one in mechanism.couplings.items():
         result.add_coupling(name, one.type, one.joint, one.other, one.ratio, one.offset)
     return result

@@ -9,7 +9,10 @@ on, H = L D L' fills no other block (BAR 7.1). Rows that close loops are auxilia
 them ask for k more solutions, O(n k), and a dense system of k (BAR 8).
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.baselines.explicit import RK4, Tableau
 from vigym.baselines.methods import (
@@ -67,7 +70,7 @@ class MaximalSystem:
         held = {k: ends[k] for k in range(len(ends)) if sizes[k] and k not in closing}
         self._count_nodes(elimination_order(held, len(self.mass)), sizes)
 
-    def _count_nodes(self, order: list[tuple[int, int, int]], sizes: Array) -> None:
+    def _count_nodes(self, order: list[tuple[int, int, int]], sizes: NDArray[Any]) -> None:
         """Assign nodes to bodies and joints of the tree, from the leaves on."""
         self.body_node, self.joint_node = np.zeros(len(self.mass), int), np.zeros(len(sizes), int)
         child, count = np.full(len(sizes), -1), 0

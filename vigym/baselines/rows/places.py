@@ -13,11 +13,18 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from vigym.baselines.rows.tangents import Ends, SidePoint, evaluate_side, moved_place, unit
+from vigym.baselines.rows.tangents import (
+    Array,
+    Ends,
+    SidePoint,
+    evaluate_side,
+    moved_place,
+    unit,
+)
 from vigym.mechanism.tracks.custom import CustomJoint, evaluate_transform
 from vigym.mechanism.tracks.joints import Track
 from vigym.mechanism.tracks.nearest import Pose, find_nearest_places
-from vigym.spatial import Array, cross, rotate
+from vigym.spatial import cross, rotate
 
 STEP = 1e-100  # of complex derivatives
 TRAVEL = 1e-3  # [rad, or part of the size] of the motion whose difference is the drift
@@ -271,11 +278,13 @@ class OwnRows(PlaceRows):
 
     def equations(self, ends: Ends, places: Array) -> Array:
         """Return the gap along the twists."""
-        return self._gap(ends, places) @ self._parts[:, : 6 - self.count]
+        along: Array = self._gap(ends, places) @ self._parts[:, : 6 - self.count]
+        return along
 
     def residuals(self, ends: Ends, places: Array) -> Array:
         """Return the gap across the twists."""
-        return self._gap(ends, places) @ self._parts[:, 6 - self.count :]
+        across: Array = self._gap(ends, places) @ self._parts[:, 6 - self.count :]
+        return across
 
     def moved(self, places: Array, change: Array) -> Array:
         """Return coordinates after changes."""

@@ -3,12 +3,15 @@
 Derivatives are complex steps, so that whatever is computed here takes complex numbers.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.mechanism.tracks.sides import Side
-from vigym.spatial import Array, cross
+from vigym.spatial import cross
+
+Array = NDArray[Any]  # real or complex
 
 
 class Ends(NamedTuple):
