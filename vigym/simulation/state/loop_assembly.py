@@ -132,6 +132,7 @@ def _redundant_rows(plant: Plant) -> int:
     constraints = structure.loop_constraints.values()
     imposed = sum(len(rows.translations) + len(rows.rotations) for rows in constraints)
     imposed += len(plant.mechanism.couplings)
+    imposed += sum(track.rows for track in plant.mechanism.tracks.values())
     return imposed - (plant.coordinates.tree_velocities - structure.dofs)
 
 
