@@ -1,4 +1,4 @@
-"""Moving pictures of the environments' pages, most of trained policies, by `vigym record`.
+"""Moving pictures of the pages, most of trained policies, by `vigym record`.
 
 python docs/make_pictures.py                # all of them
 python docs/make_pictures.py Snake-v0       # some
