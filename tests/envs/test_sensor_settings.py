@@ -192,6 +192,7 @@ def test_sensors_in_a_vector_are_those_alone_through_many_episodes(mode):
             np.testing.assert_array_equal(ended, done)
 
 
+@pytest.mark.filterwarnings("ignore:.*precision lowered")
 def test_history_in_a_vector_is_that_of_each_alone():
     body = bodies_of(MINITAUR)[0]
     options = {"sensors": every_sensor(body), "commands": True}
@@ -234,15 +235,15 @@ def test_environment_checkers_pass_with_every_sensor(env_id, options):
 
 
 def test_sensors_in_single_precision_are_those_in_double_to_its_rounding():
-    """Positions hold to 1e-5; over a control step of 20 ms an acceleration has 1e-2 m/s^2 of it."""
-    options = {"sensors": (Imu("link_2"), Torques(), LastAction()), "links": 3}
+    """Positions hold to 1e-5 m, so velocities over 0.05 s to 2e-4 m/s, their rates to 4e-3 m/s^2."""
+    options = {"sensors": (Imu("link2"), Torques(), LastAction()), "links": 3}
     seen = []
     for precision in ("float64", "float32"):
         envs = gym.make_vec("vigym/PendulumChain-v0", 2, precision=precision, **options)
         envs.reset(seed=1)
         rows = [envs.step(np.full((2, 3), 0.1 * k, dtype=np.float32))[0] for k in range(10)]
         seen.append(np.array(rows))
-    np.testing.assert_allclose(seen[1], seen[0], atol=1e-2)
+    np.testing.assert_allclose(seen[1], seen[0], atol=4e-3)
     assert (seen[0] != seen[1]).any()
 
 
