@@ -149,7 +149,7 @@ def mixed(seed: int = 0) -> Terrain:
     heights = [0.0 * x, GENTLE * ahead, -GENTLE * ahead, GENTLE * y * grown, -GENTLE * y * grown]
     heights += [0.02 * number, -0.02 * number, boxed, STEEP * ahead, -STEEP * ahead]
     heights += [0.03 * number, -0.03 * number, waves * grown]
-    return Terrain(np.array([each + 0.0 * y for each in heights]), 0.05, origin=(-2.0, -3.0))
+    return Terrain(np.array([each + 0.0 * y for each in heights]), 0.05, np.array((-2.0, -3.0)))
 
 
 # terrains with their usual sizes, by name
