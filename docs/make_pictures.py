@@ -1,4 +1,4 @@
-"""Moving pictures of the environments' pages, most of trained policies, by `vigym record`.
+"""Moving pictures of the pages, most of trained policies, by `vigym record`.
 
 python docs/make_pictures.py                # all of them
 python docs/make_pictures.py Snake-v0       # some
@@ -16,11 +16,11 @@ SIZE = ("-o", "width=320", "-o", "height=240")
 
 
 def camera(
-    distance: float, x: float = 0.0, y: float = 0.0, z: float = 0.0, azimuth: float = -1.3
+    distance: float, x: float = 0.0, y: float = 0.0, z: float = 0.0, **angles: float
 ) -> tuple[str, str]:
     """Return the option of a camera that rests: so does the floor, which makes small files."""
-    view = {"target": (x, y, z), "distance": distance, "azimuth": azimuth, "elevation": 0.4}
-    return "-o", f"camera={view}"
+    view = {"target": (x, y, z), "distance": distance, "azimuth": -1.3, "elevation": 0.4}
+    return "-o", f"camera={view | angles}"
 
 
 # name: arguments of `vigym record` beside the policy that comes with vigym
@@ -46,17 +46,32 @@ ARGUMENTS = {
         *(*camera(1.7, x=0.1, z=0.15), "--seconds", "1.9"),
     ),
 }
+# other pictures: their environment and arguments
+BEHIND = {"azimuth": -2.3, "elevation": 0.25}  # where steps and slopes are seen
+OTHERS = {
+    "quadruped_on_steps": (
+        "QuadrupedCommand-v0",
+        ("-o", "command=(0.6,0.0,0.0)", "-o", "terrain=steps"),
+        (*camera(3.0, x=0.7, z=0.2, **BEHIND), "--seconds", "3.6"),
+    ),
+    "minitaur_on_a_slope": (
+        "Minitaur-v0",
+        ("-o", "terrain=slope"),
+        (*camera(3.6, x=0.9, z=0.2, **BEHIND), "--seconds", "1.6"),
+    ),
+}
 
 
 def main(names: list[str]) -> int:
-    """Record the pictures of some environments, of all without names; return the exit code."""
+    """Record some pictures, all without names; return the exit code."""
     known = [entry.id.removeprefix("vigym/") for entry in ENVIRONMENTS]
-    for name in names or known:
+    for name in names or [*known, *OTHERS]:
         file = FOLDER / f"{name}.webp"
-        given = ARGUMENTS[name]
+        env, *parts = OTHERS.get(name) or (name, ARGUMENTS[name])
+        given = [argument for part in parts for argument in part]
         policy = () if "-c" in given else ("-c", "trained")
         arguments = [*policy, *given, *SIZE, "--video", str(file), "--overwrite"]
-        code = run(["record", f"vigym/{name}", *arguments])
+        code = run(["record", f"vigym/{env}", *arguments])
         if code:
             return code
         print(f"{file.stat().st_size / 1000:.0f} kB")

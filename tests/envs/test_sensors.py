@@ -15,7 +15,6 @@ from vigym.envs.robots import sensors
 from vigym.envs.robots.sensors import GroundContact, Imu, LastAction, Ranges, Torques
 from vigym.mechanism.elements.ground import maps
 
-BODY = "base_chassis_link"
 DOWN = [(0, 0, -1), (1, 0, -1), (0, 1, -2)]
 G = np.array([0.0, 0.0, -9.81])
 
@@ -259,6 +258,20 @@ def test_quadrupeds_start_and_stay_up_on_terrain(env_id):
         *_, terminated, _, info = env.step(np.zeros(12))
         assert not terminated
     assert abs(info["height"] - height) < (0.1 if "Command" in env_id else 0.05)
+
+
+def test_terrain_of_a_function_is_that_terrain(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = "from vigym.mechanism.elements.ground.maps import steps\n\n\ndef stairs():\n"
+    (tmp_path / "hills.py").write_text(
+        lines + "    return steps(0.05)\n\n\ndef plane():\n    return 0\n"
+    )
+    terrain = minitaur(terrain="hills:stairs").mechanism.ground.terrain
+    np.testing.assert_array_equal(terrain.heights, maps.steps(0.05).heights)
+    with pytest.raises(ValueError, match="option terrain: found 0, expected a Terrain from"):
+        minitaur(terrain="hills:plane")
+    with pytest.raises(ImportError, match="option terrain: found 'valleys:stairs'"):
+        minitaur(terrain="valleys:stairs")
 
 
 def test_wrong_terrain():

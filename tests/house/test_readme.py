@@ -84,6 +84,15 @@ def check_dynamics(space: Space) -> None:
     assert abs(space["offset"]).max() < 1e-6
 
 
+def check_questions(space: Space) -> None:
+    """Say whether observations are stacked, states restored, and rewards those of one's own."""
+    assert space["history"].shape == (3, 35)
+    assert (space["histories"].shape, space["histories"].dtype) == ((2, 3, 35), np.float32)
+    assert space["M"].shape == (3, 3)
+    np.testing.assert_array_equal(space["sim"].state, space["saved"])
+    assert space["low"] < 0.0
+
+
 def check_training(space: Space) -> None:
     """Say whether the policy is that of its card, and the step was solved."""
     assert space["policy"].card["evaluation"]["mean_return"] > 200.0
@@ -101,6 +110,7 @@ CHECKS: dict[str, tuple[int, Callable[[Space], None]]] = {
     "docs/loops.md": (1, check_loops),
     "docs/mechanisms.md": (5, check_mechanisms),
     "docs/pictures.md": (3, check_pictures),
+    "docs/questions.md": (12, check_questions),
     "docs/training.md": (1, check_training),
 }
 

@@ -51,6 +51,16 @@ def test_every_environment_has_a_small_moving_picture(name: str) -> None:
         assert picture.n_frames >= 20
 
 
+def test_every_picture_is_shown_and_every_moving_one_is_small() -> None:
+    """Those of the environments are on pages that are made from the registry."""
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    shown = " ".join(page.read_text(encoding="utf-8") for page in pages)
+    pictures = [*DOCS.glob("pictures/*.webp"), *DOCS.glob("pictures/*.png")]
+    others = [one for one in pictures if one.stem not in NAMES]
+    assert [one.name for one in others if f"pictures/{one.name})" not in shown] == []
+    assert [one.name for one in DOCS.rglob("*.webp") if one.stat().st_size > PICTURE_BYTES] == []
+
+
 def test_every_command_has_its_help_on_the_page(site) -> None:
     from vigym.cli.app import COMMANDS
 

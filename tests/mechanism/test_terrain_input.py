@@ -98,3 +98,37 @@ def test_random_maps_are_seeded_and_level_about_the_origin(make):
 def test_wrong_sizes(make, message):
     with pytest.raises(MechanismError, match=message):
         make()
+
+
+@pytest.mark.parametrize("make", [maps.slope, maps.steps, maps.boxes, maps.rough])
+def test_terrain_is_as_long_and_wide_as_asked_for(make):
+    """To the nearest even number of cells; the part about the origin is that of any size."""
+    terrain, usual = make(length=12.0, width=2.0), make()
+    _, columns, rows = terrain.heights.shape
+    assert abs((columns - 1) * terrain.cell - 12.0) <= terrain.cell
+    assert abs((rows - 1) * terrain.cell - 2.0) <= terrain.cell
+    if make in (maps.slope, maps.steps):  # the others are random
+        x, y = np.linspace(-3.9, 3.9, 50), np.linspace(-0.9, 0.9, 50)
+        np.testing.assert_allclose(terrain.height(x, y), usual.height(x, y), atol=1e-12)
+        assert terrain.height(6.0, 0.0) > usual.height(6.0, 0.0)
+    with pytest.raises(MechanismError, match="terrain length: found 0"):
+        make(length=0.0)
+
+
+def test_mixed_terrain_has_the_slopes_and_steps_that_it_names():
+    """Every map is level about the origin; far ahead heights are those of its slope or steps."""
+    terrain = maps.mixed()
+    near = np.linspace(-0.4, 0.4, 9)
+    x, slope = 12.01, 0.105 * 11.51
+    steep, steps = 0.18 * 11.51, np.floor(11.51 / 0.4) + 1.0
+    ahead = [terrain.height(x, 0.0, k) for k in range(terrain.maps)]
+    for k in range(terrain.maps):
+        np.testing.assert_allclose(terrain.height(near[:, None], near, k), 0.0, atol=1e-12)
+    expected = [0.0, slope, -slope, 0.0, 0.0, 0.02 * steps, -0.02 * steps]
+    np.testing.assert_allclose(ahead[:7], expected, atol=1e-9)
+    np.testing.assert_allclose(ahead[8:12], [steep, -steep, 0.03 * steps, -0.03 * steps], atol=1e-9)
+    across = [terrain.height(x, [-1.0, 1.0], k) for k in (3, 4)]
+    np.testing.assert_allclose(np.diff(across), [[0.21], [-0.21]], atol=1e-9)
+    boxes = terrain.height(np.linspace(1, 19, 500), 0.4, 7)
+    assert 0.0 <= boxes.min() < boxes.max() <= 0.03
+    assert (np.abs(terrain.height(np.linspace(1, 19, 500), 0.4, 12)) <= 0.03).all()

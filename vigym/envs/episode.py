@@ -224,10 +224,10 @@ class EpisodeRunner:
         Actions of environments that are `idle` (batch,) are replaced by zero.
         """
         action, clipped = self.check_action(action, idle)
-        if self._perturber is not None:
-            action = self._perturber.act(action, idle)
         if self._sensors is not None:
             self._sensors.before_step(action)
+        if self._perturber is not None:
+            action = self._perturber.act(action, idle)
         targets = self.task.motor_targets(action, self.sim.time, self.goals())
         torques = action * self.sim.actuator_efforts if targets is None else None
         self.sim.step_unchecked(torques, targets, self.task.frame_skip)

@@ -156,6 +156,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
     actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
+    gravity: Array = _property_of("_parameters", Parameters.gravity)
 
     def reset(
         self,

@@ -33,7 +33,7 @@ class Reading:
         states: (count, n_bodies, 13) body states: position, quaternion, velocity and angular
             velocity in the body's axes.
         velocities: (count, n_bodies, 3) before the control step [m/s].
-        action: (count, n_actuated) last action that took effect.
+        action: (count, n_actuated) last action that was asked for, clipped to [-1, 1].
         dt: length of the control step [s].
         started: (count,) whether the episode has made a step.
     """
@@ -65,7 +65,7 @@ class Imu:
     """Inertial unit at the centre of mass of a body.
 
     It reads the angular velocity and the acceleration without gravity, (v1 - v0) / dt - g, the mean
-    over a control step, both in the body's axes; at a start the acceleration is -g.
+    over a control step with its pushes, both in the body's axes; at a start the acceleration is -g.
 
     Args:
         body: name of the body.
@@ -82,18 +82,17 @@ class Imu:
 
     def read(self, reading: Reading) -> Array:
         """Return angular velocity and acceleration (count, 6)."""
-        mechanism = reading.sim.mechanism
-        k = _index(mechanism, self.body, "Imu")
+        k = _index(reading.sim.mechanism, self.body, "Imu")
         state = reading.states[:, k]
         change = (state[:, 7:10] - reading.velocities[:, k]) / reading.dt
         change = np.where(reading.started[:, None], change, 0.0)
-        felt = rotate_to_body(state[:, 3:7], change - np.asarray(mechanism.gravity))
+        felt = rotate_to_body(state[:, 3:7], change - reading.sim.gravity)
         return np.concatenate((state[:, 10:13], felt), axis=1)
 
 
 @dataclass(frozen=True)
 class GroundContact:
-    """Contact of bodies with the ground.
+    """Contact of bodies with the ground, by the forces of the last step; zero at a start.
 
     Args:
         bodies: their names.
@@ -101,13 +100,15 @@ class GroundContact:
             touches, and 0.
 
     Raises:
-        ValueError: a force that is not above zero.
+        ValueError: no bodies, or a force that is not above zero.
     """
 
     bodies: Sequence[str]
     force: float | None = None
 
     def __post_init__(self) -> None:
+        valid = isinstance(self.bodies, tuple | list) and len(self.bodies) > 0
+        require(valid, "sensors, GroundContact bodies", self.bodies, "a list of names")
         if self.force is not None:
             require_positive("sensors, GroundContact force", self.force, "newtons")
 
@@ -190,7 +191,10 @@ class Torques:
 
 @dataclass(frozen=True)
 class LastAction:
-    """Action of the last control step, within [-1, 1]; zero at a start."""
+    """Action of the last control step, within [-1, 1]; zero at a start.
+
+    It is what was asked for: with an `action_latency` it takes effect later.
+    """
 
     def bounds(self, mechanism: Mechanism) -> Mapping[str, float]:
         """Return 1 for each actuator."""

@@ -1,12 +1,13 @@
 """Terrain as an option of tasks: the ground of a name or of a `Terrain`, and heights above it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array
-from vigym.envs.options import require
+from vigym.envs.options import find_callable, require
 from vigym.mechanism.elements.bodies import Ground
 from vigym.mechanism.elements.ground.maps import TERRAINS
 from vigym.mechanism.elements.ground.terrain import Terrain
@@ -16,20 +17,33 @@ TerrainOption = str | Terrain | None
 
 
 def require_terrain(terrain: TerrainOption) -> None:
-    """Raise ValueError unless an option is None, a name of `TERRAINS` or a `Terrain`."""
+    """Raise ValueError unless an option is one of those that `terrain_ground` takes.
+
+    Raises:
+        ImportError: no such module.
+    """
     valid = terrain is None or isinstance(terrain, Terrain)
-    valid = valid or (isinstance(terrain, str) and terrain in TERRAINS)
-    require(valid, "terrain", terrain, f"None, a Terrain or a name among {', '.join(TERRAINS)}")
+    valid = valid or (isinstance(terrain, str) and (terrain in TERRAINS or ":" in terrain))
+    expected = f'None, a Terrain, a name among {", ".join(TERRAINS)} or "module:function"'
+    require(valid, "terrain", terrain, expected)
+    if isinstance(terrain, str):
+        _maker(terrain)
 
 
 def terrain_ground(terrain: TerrainOption, friction: ArrayLike | None = None) -> Ground:
     """Return the ground of an option: the plane z = 0 for None.
 
     Args:
-        terrain: the option, see `require_terrain`.
+        terrain: a `Terrain`, a name of `vigym.mechanism.elements.ground.maps`, or
+            "module:function", a function without arguments that returns a `Terrain`.
         friction: of the ground; None: each contact has its own.
+
+    Raises:
+        ValueError: a function that returns something else.
     """
-    made = TERRAINS[terrain]() if isinstance(terrain, str) else terrain
+    made = _maker(terrain)() if isinstance(terrain, str) else terrain
+    if isinstance(terrain, str):
+        require(isinstance(made, Terrain), "terrain", made, f"a Terrain from {terrain!r}")
     return Ground(friction=friction, terrain=made)  # type: ignore[arg-type]
 
 
@@ -48,3 +62,10 @@ def height_above_ground(sim: Simulator, positions: Array) -> Any:
         return positions[..., 2]
     x, y, z = np.moveaxis(positions, -1, 0)
     return z - ground.terrain.height(x, y, sim.terrain_maps)
+
+
+def _maker(terrain: str) -> Callable[..., Any]:
+    """Return the function that makes the terrain of a name."""
+    found = TERRAINS.get(terrain) or find_callable("terrain", terrain)
+    assert found is not None
+    return found

@@ -74,8 +74,8 @@ class Minitaur(Task):
     the base's own heading to that of the command (rad). The progress in reward_forward is then
     (1 + cos(angle)) / 2 exp(-(error of the velocity / 0.25 m/s)^2).
 
-    On a `terrain` the first half metre about the start is level. Those with several maps, "boxes"
-    and "rough", give each episode a random one; sizes are those of
+    On a `terrain` the first half metre about the start is level. Those with several maps, "boxes",
+    "rough" and "mixed", give each episode a random one; sizes are those of
     `vigym.mechanism.elements.ground.maps`.
 
     ## Action Space
@@ -131,7 +131,7 @@ class Minitaur(Task):
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `motor` | str | "torque" | output of the motor controllers: "torque" or "voltage" |
-    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
     | `commands` | bool | False | a random speed and heading for every episode |
     | `friction` | float | 0.8 | coefficient of the feet and the body on the ground |
     | `forward_weight` | float | 1.0 | weight of the progress (1/m) |

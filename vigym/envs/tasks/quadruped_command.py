@@ -108,7 +108,7 @@ back_right_knee | angle (rad) |
     | Parameter | Type | Default | Description |
     |---|---|---|---|
     | `command` | tuple | None | forwards, left, turning (m/s, m/s, rad/s), in +-2; None: random |
-    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough" or `vigym.Terrain` |
+    | `terrain` | str or Terrain | None | "slope", "steps", "boxes", "rough", "mixed", a `Terrain` |
     | `friction` | float | 0.8 | coefficient of all that touches the ground |
     | `velocity_weight` | float | 1.0 | weight of the commanded velocity |
     | `turn_weight` | float | 0.5 | weight of the commanded turning |

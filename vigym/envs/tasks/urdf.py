@@ -143,8 +143,8 @@ class Urdf(Task):
     | `friction` | float | None | coefficient on the ground; None: as in the file |
     | `self_collision` | bool | False | whether bodies that no joint connects touch each other |
     | `control` | str | None | "torque", "position" or "velocity": what actions set, see above |
-    | `kp` | float or dict | None | gain on positions (N m/rad, N/m), see below |
-    | `kd` | float or dict | None | gain on rates (N m s/rad, N s/m), see below |
+    | `kp` | float or dict | None | gain on positions (N m/rad, N/m), see above |
+    | `kd` | float or dict | None | gain on rates (N m s/rad, N s/m), see above |
     | `action_scale` | float | 1.0 | part of the range of targets that actions reach |
     | `efforts` | float or dict | None | {joint: effort (N m, N)}, 0: passive; None: the file's |
     | `track` | tuple | () | bodies and frames whose position `info` has |

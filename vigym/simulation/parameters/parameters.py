@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.simulation.parameters.quantities import FactorTable, GivenFactors, with_factors
+from vigym.simulation.parameters.quantities import (
+    WHOLE,
+    FactorTable,
+    GivenFactors,
+    with_factors,
+)
 from vigym.simulation.parameters.tables import ScaledTables
 from vigym.simulation.plant import Plant
 
@@ -132,6 +137,12 @@ class Parameters:
         masses = np.array([body.mass for body in bodies.values()]) * mass
         inertias = np.array([body.inertia for body in bodies.values()]) * inertia[..., None, None]
         return self._plant.squeeze(masses), self._plant.squeeze(inertias)
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of free fall (..., 3) [m/s^2, world]."""
+        factors = self._factors_of("gravity", [WHOLE])
+        return self._plant.squeeze(factors * np.asarray(self._plant.mechanism.gravity))
 
     def _factors_of(self, quantity: str, names: list[str]) -> Array:
         """Return the factors (count, n) of named elements; 1 where an element has none."""
