@@ -226,6 +226,23 @@ def crank(q):
     return (q[0] + np.sin(q[1]), 1.0 - np.cos(q[1]), 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("batch", [None, 2])
+def test_a_coordinate_that_moves_nothing_ends_in_a_warning(batch):
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech.add_body("body", 1.0, (0.02, 0.03, 0.025), (0.25, 0.0, 0.0))
+    mech.add_custom_joint("own", "world", "body", ending, 0.5)
+    sim = Simulator(mech, batch=batch)
+    sim.reset(velocities=np.array([-0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    with pytest.warns(RuntimeWarning, match="joint 'own' next to .*or not at all"):
+        assert any(not np.all(sim.step().converged) for _ in range(200))
+    assert np.max(sim.constraint_residual()) <= GAP
+
+
+def ending(q):
+    """Shift along x by the square of the coordinate: at zero it moves nothing."""
+    return (q[0] * q[0], 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+
+
 def test_a_hinge_passes_many_turns():
     mech = Mechanism(gravity=(0.0, 0.0, 0.0))
     mech.add_body("rod", 1.0, (0.002, 0.084, 0.084), (0.5, 0.0, 0.0))

@@ -10,7 +10,7 @@ from oracle.naive_tracks import TrackTwin
 from scenes.custom_joints import hinge
 from scenes.tracks import CURVES, sliding
 from vigym import Mechanism, Simulator
-from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.errors import AssemblyError, MechanismError
 from vigym.mechanism.tracks.curves import Bezier, BSpline, Circle, Curve, Fitted, Helix, Line
 from vigym.mechanism.tracks.rows import held_directions
 from vigym.mechanism.tracks.sides import Point
@@ -52,6 +52,23 @@ def test_a_fitted_curve_passes_its_points():
         ),
         (lambda: Bezier([(1, 0, 0), (1, 0, 0)]), "found no tangent"),
         (lambda: Bezier([(0, 0, np.nan), (1, 0, 0)]), "Bezier points: found"),
+        (lambda: Bezier([(0, 0, 0), (1, 0, 0), (0.3, 0, 0)]), "found no tangent at 0.588"),
+        (
+            lambda: Bezier([(0, 0, 0), (1, 0, 0), (1, 0, 0), (2, 1, 0)]),
+            "Bezier points 1 and 2: found a double point",
+        ),
+        (
+            lambda: BSpline([(0, 0, 0), (1, 0, 0), (1, 0, 0), (2, 1, 0)]),
+            "BSpline points 1 and 2: found a double point",
+        ),
+        (
+            lambda: Fitted([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 0)], closed=True),
+            "Fitted points 3 and 0: found a double point",
+        ),
+        (
+            lambda: Patch([[(x, 0, 0), (x, 1, 0)] for x in (0.0, 1.0, 0.3)]),
+            "found a place without a normal near .0.5",
+        ),
         (lambda: Curve(np.zeros((1, 9, 3))), "found shape .1, 9, 3., expected"),
         (
             lambda: Curve([[(0, 0, 0), (1, 0, 0)], [(1, 0, 0), (1, 1, 0)]]),
@@ -72,6 +89,8 @@ def test_a_fitted_curve_passes_its_points():
         (lambda: Ellipsoid((1.0, 0.0, 1.0)), "Ellipsoid semi_axes"),
         (lambda: Slide(damping=-1.0), "Slide damping: found -1"),
         (lambda: Slide(limits=(1.0, 0.0)), "Slide limits: found"),
+        (lambda: Slide(limits=(0.0, 1.0, 2.0)), "Slide limits: found .*expected .lower, upper."),
+        (lambda: Slide(limits=1.0), "Slide limits: found 1.0, expected .lower, upper."),
     ],
 )
 def test_wrong_sides_are_refused(make, message):
@@ -181,6 +200,44 @@ def test_other_parts_say_what_they_cannot_do():
         sim.place("off")
     with pytest.raises(MechanismError, match="curve joint: found 'on'"):
         sim.curve_position("on")
+
+
+def test_a_point_in_the_middle_is_refused():
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1))
+    mech.add_surface_joint("on", "world", "body", Sphere(0.5), Point())
+    with pytest.raises(AssemblyError, match="joint 'on': found the point at the middle of Sphere"):
+        Simulator(mech)
+
+
+@pytest.mark.parametrize("off", [0.0, 0.3])
+def test_a_fixed_body_may_be_on_a_curve(off):
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1), (1.0, 0.0, 0.0))
+    mech.add_joint("still", "fixed", "world", "body", (0.0, 0.0, 0.0))
+    mech.add_curve_joint("rail", "world", "body", Circle(1.0, position=(off, 0.0, 0.0)))
+    if off:
+        with pytest.raises(AssemblyError, match="rail.* open by 0.3 m"):
+            Simulator(mech)
+        return
+    assert mech.degrees_of_freedom == 0
+    assert Simulator(mech).step().converged
+
+
+@pytest.mark.parametrize("x", [0.7, 0.8, 0.85, 0.9])
+@pytest.mark.parametrize("z", [-0.3, -0.25])
+def test_an_ellipsoid_starts_outside_a_torus(x, z):
+    """The middle of a torus may be behind the place where a surface is nearest to its tube."""
+    ring, tube, position = 1.0, 0.2, np.array([x, 0.1, z])
+    mech = Mechanism()
+    mech.add_body("body", 1.0, (0.1, 0.1, 0.1), position)
+    mech.add_surface_joint("on", "world", "body", Torus(ring, tube), Ellipsoid((0.1, 0.15, 0.07)))
+    sim = Simulator(mech)
+    assert np.linalg.norm(sim.body_position("body") - position) < 0.2
+    centre = sim.body_position("body")
+    depth = np.hypot(np.hypot(*centre[:2]) - ring, centre[2])
+    assert tube + 0.07 <= depth <= tube + 0.15
+    assert sim.constraint_residual() < 1e-10
 
 
 def across_a_line(add):

@@ -21,7 +21,7 @@ SINGULAR_PLACE = (
     "a singular place of touch, where both sides fit along a curve (spin=False keeps linked tori "
     "from turning there)"
 )
-SINGULAR_COORDINATES = "coordinates that move the child alike"
+SINGULAR_COORDINATES = "coordinates that move the child alike or not at all"
 NEARLY_SINGULAR = 0.1  # regularity of a place below which it explains a step that failed
 
 
@@ -153,7 +153,12 @@ class Places:
         failed = np.flatnonzero(~np.atleast_1d(converged))
         if not (tracks and len(failed)):
             return
-        regular = self._readings.track_rows[failed, :, read_tracks.TRACK_REGULARITY]
+        rows = self._readings.track_rows[failed]
+        regular = rows[:, :, read_tracks.TRACK_REGULARITY].copy()
+        for k, track in enumerate(self._plant.mechanism.tracks.values()):
+            if isinstance(track, CustomJoint):
+                least = [track.least_motion(row) for row in rows[:, k, : len(track.start)]]
+                regular[:, k] = np.minimum(regular[:, k], least)
         row, worst = np.unravel_index(int(regular.argmin()), regular.shape)
         if regular[row, worst] < NEARLY_SINGULAR:
             custom = isinstance(self._plant.mechanism.tracks[tracks[worst]], CustomJoint)

@@ -93,8 +93,10 @@ class Mobility:
         w = self._angular
         n = self._tree.dofs
         with np.errstate(over="ignore", invalid="ignore"):  # found by `inverse`
-            M = v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
-            M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n) + np.diag(self._armatures)
+            M = np.diag(np.asarray(self._armatures, dtype=np.float64))
+            if n:
+                M += v.reshape(-1, n).T @ (masses[:, None, None] * v).reshape(-1, n)
+                M += w.reshape(-1, n).T @ (inertias @ w).reshape(-1, n)
         return np.asarray(M)
 
     def singular_mass_error(self, masses: Array, inertias: Array) -> MechanismError:

@@ -178,16 +178,25 @@ class Curve(Side):
                 )
 
     def _check_tangents(self) -> None:
-        places = np.linspace(*self.span, SAMPLES)[:, None] * [1.0, 0.0, 0.0]
-        own = self._own(places)
-        speed = np.linalg.norm(np.gradient(own, places[:, 0], axis=0), axis=1)
-        exact = np.linalg.norm(self._velocities(places), axis=1)
-        if exact.min() <= 1e-6 * speed.max() or speed.max() == 0.0:
-            at = places[int(exact.argmin()), 0]
+        places = np.linspace(*self.span, SAMPLES)
+        slowest = [k + self._slowest(k) for k in range(self.pieces)]
+        places = np.concatenate([places, *slowest])[:, None] * [1.0, 0.0, 0.0]
+        speed = np.linalg.norm(self._velocities(places), axis=1)
+        if speed.min() <= 1e-6 * speed.max():
+            at = places[int(speed.argmin()), 0]
             raise MechanismError(
                 f"{self.name}: found no tangent at {at:.3g}, expected a curve with a length and "
                 "without double control points"
             )
+
+    def _slowest(self, k: int) -> Array:
+        """Return where the speed of a piece is least or largest, in [0, 1)."""
+        powers = np.arange(1, self.degree + 1)[:, None]
+        velocity = self._coefficients[k, 1:] * powers
+        squared = sum(np.convolve(way, way) for way in velocity.T)
+        roots = np.roots(np.polyder(squared[::-1]))
+        near = np.real(roots[np.abs(roots.imag) < 1e-3])  # double roots have small imaginary parts
+        return np.asarray(near[(near >= 0.0) & (near < 1.0)])
 
     def _own(self, places: Array) -> Array:
         u = places[:, 0]
@@ -220,6 +229,7 @@ class Bezier(Curve):
 
     def __init__(self, points: ArrayLike) -> None:
         super().__init__(np.asarray(points)[None])
+        _check_different("Bezier", np.asarray(points, dtype=np.float64), False)
 
 
 class Fitted(Curve):
@@ -234,6 +244,7 @@ class Fitted(Curve):
         through = checks.require_numbers(points, "Fitted points", "(n, 3) finite numbers, n >= 3")
         if through.ndim != 2 or through.shape[1] != 3 or len(through) < 3:
             raise MechanismError(f"Fitted points: found {points!r}, expected (n, 3), n >= 3")
+        _check_different("Fitted", through, closed)
         n = len(through)
         A, rhs = np.zeros((n, n)), np.zeros((n, 3))
         for i in range(n):
@@ -274,6 +285,7 @@ class BSpline(Curve):
         control = checks.require_numbers(points, "BSpline points", "(n, 3) finite numbers, n >= 4")
         if control.ndim != 2 or control.shape[1] != 3 or len(control) < 4:
             raise MechanismError(f"BSpline points: found {points!r}, expected (n, 3), n >= 4")
+        _check_different("BSpline", control, closed)
         super().__init__(spline_pieces(control, closed), closed)
 
 
@@ -291,6 +303,18 @@ def spline_pieces(control: Array, closed: bool) -> Array:
         inner = (2.0 * b + c) / 3.0, (b + 2.0 * c) / 3.0
         pieces.append([(a + 4.0 * b + c) / 6.0, *inner, (b + 4.0 * c + e) / 6.0])
     return np.array(pieces)
+
+
+def _check_different(name: str, points: Array, closed: bool) -> None:
+    """Raise MechanismError where a point (n, 3) is at the place of the next one."""
+    steps = np.linalg.norm(np.roll(points, -1, axis=0) - points, axis=1)
+    steps = steps if closed else steps[:-1]
+    k = int(steps.argmin())
+    if steps[k] <= 1e-9 * steps.max():
+        raise MechanismError(
+            f"{name} points {k} and {(k + 1) % len(points)}: found a double point "
+            f"{points[k].tolist()}, expected points at different places, a curve with a length"
+        )
 
 
 def _sum(u: Array, k: Array, coefficients: Array) -> Array:

@@ -97,6 +97,18 @@ class CustomJoint(Track):
         """Return the twists S (6, n) of G at the assembly, about the child's frame."""
         return evaluate_transform(self.transform, self.start)[2]
 
+    def least_motion(self, q: Array) -> float:
+        """Return the least motion of the child by a coordinate at q (n,), as part of that at start.
+
+        Numbers that are not finite count as none.
+        """
+        sizes = [
+            np.linalg.norm(evaluate_transform(self.transform, at)[2], axis=0)
+            for at in (q, self.start)
+        ]
+        least = float((sizes[0] / sizes[1]).min())
+        return least if np.isfinite(least) else 0.0
+
 
 def evaluate_transform(transform: Transform, q: Array) -> tuple[Array, Array, Array]:
     """Evaluate position (3,), rotation (3, 3) and twists (6, n) of a transform.

@@ -106,10 +106,17 @@ def find_nearest_places(track: Track, pose_a: Pose, pose_b: Pose) -> NearestPlac
                 "where both sides fit along a curve; expected sides that touch at one point"
             )
     normal, sense = pair.normal(a, b), 1.0
+    if not track.on_curve and not normal.any():
+        raise AssemblyError(
+            f"joint {track.name!r}: found the point at the middle of {track.side_a!r} and "
+            f"{track.side_b!r} at the assembly pose, expected bodies side by side"
+        )
     if pair.counts[0] == 2:
-        middle = pair.positions[1] + pair.rotations[1] @ pair.sides[1].samples()[1].mean(axis=0)
-        here = pair.points(0, a[None])[0]
-        sense = 1.0 if normal @ (middle - here) >= 0.0 else -1.0
+        away = pair.separation(a, b)
+        if not (pair.counts[1] and pair.sides[1].offset):  # the middle of a tube may be elsewhere
+            middle = pair.positions[1] + pair.rotations[1] @ pair.sides[1].samples()[1].mean(axis=0)
+            away = middle - pair.points(0, a[None])[0]
+        sense = 1.0 if normal @ away >= 0.0 else -1.0
     angle = 0.0 if track.spin else _turn(track, pair, (a, b), sense * normal)
     return NearestPlaces(a, b, sense, angle)
 

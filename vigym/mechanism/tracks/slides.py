@@ -41,10 +41,10 @@ class Slide:
         checks.require_number(self.rest, "Slide rest")
         if self.limits is None:
             return
-        lower, upper = checks.require_numbers(self.limits, "Slide limits", "(lower, upper)")
-        if not lower <= upper:
+        limits = checks.require_numbers(self.limits, "Slide limits", "(lower, upper)")
+        if limits.shape != (2,) or not limits[0] <= limits[1]:
             raise MechanismError(
-                f"Slide limits: found {self.limits!r}, expected lower <= upper in m"
+                f"Slide limits: found {self.limits!r}, expected (lower, upper), lower <= upper in m"
             )
 
     def range(self, otherwise: tuple[float, float]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.mechanism.elements import checks
 from vigym.mechanism.elements.checks import Array
@@ -17,6 +17,8 @@ from vigym.mechanism.tracks.sides import (
     Side,
     monomials,
 )
+
+TURNED_BACK = -0.9  # cosine between neighbouring normals of a patch that folds
 
 
 class Sphere(Side):
@@ -176,10 +178,10 @@ class Patches(Side):
         own = self._own(self.samples()[0]).reshape(SURFACE_SAMPLES, SURFACE_SAMPLES, 3)
         normals = np.cross(np.gradient(own, axis=0), np.gradient(own, axis=1))
         length = np.linalg.norm(normals, axis=2)
-        if length.min() <= 1e-6 * length.max() or length.max() == 0.0:
-            u, v = np.array(np.unravel_index(int(length.argmin()), length.shape)) / (
-                SURFACE_SAMPLES - 1
-            )
+        folds = _folds(normals)
+        if length.min() <= 1e-6 * length.max() or length.max() == 0.0 or folds.any():
+            where = folds.argmax() if folds.any() else length.argmin()
+            u, v = np.array(np.unravel_index(int(where), length.shape)) / (SURFACE_SAMPLES - 1)
             raise MechanismError(
                 f"{self.name}: found a place without a normal near ({u:.3g}, {v:.3g}), expected a "
                 "smooth surface"
@@ -244,6 +246,16 @@ class BSplinePatch(Patches):
         along = spline_pieces(control, closed[0])  # (m pieces, 4, n, 3)
         pieces = spline_pieces(along.transpose(2, 0, 1, 3), closed[1])  # (n pieces, 4, m, 4, 3)
         super().__init__(pieces.transpose(2, 0, 3, 1, 4), closed)
+
+
+def _folds(normals: Array) -> NDArray[np.bool_]:
+    """Return where normals (m, n, 3) of a grid turn back to those next to them (m, n)."""
+    folds = np.zeros(normals.shape[:2], dtype=np.bool_)
+    lengths = np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-300)
+    units = normals / lengths
+    folds[1:] |= np.sum(units[1:] * units[:-1], axis=2) < TURNED_BACK
+    folds[:, 1:] |= np.sum(units[:, 1:] * units[:, :-1], axis=2) < TURNED_BACK
+    return folds
 
 
 def _control_points(side: Side, points: ArrayLike, expected: str) -> Array:
