@@ -193,7 +193,7 @@ class Curve(Side):
         """Return where the speed of a piece is least or largest, in [0, 1)."""
         powers = np.arange(1, self.degree + 1)[:, None]
         velocity = self._coefficients[k, 1:] * powers
-        squared = sum(np.convolve(way, way) for way in velocity.T)
+        squared = np.sum([np.convolve(way, way) for way in velocity.T], axis=0)
         roots = np.roots(np.polyder(squared[::-1]))
         near = np.real(roots[np.abs(roots.imag) < 1e-3])  # double roots have small imaginary parts
         return np.asarray(near[(near >= 0.0) & (near < 1.0)])
