@@ -156,7 +156,8 @@ def test_motors_are_those_of_built_in_joints(model):
         rows = []
         for target in (0.6, -0.3):
             stepped(sim, 100, targets=[start + target])
-            rows.append([*sim.body_states.ravel(), sim.metrics()["work_actuator"]])
+            readings = sim.metrics()["work_actuator"], *sim.motor_forces
+            rows.append([*sim.body_states.ravel(), *readings])
         found.append(rows)
     # a rate of an angle is (2/h) sin(change/2), of a coordinate of one's own (change)/h
     np.testing.assert_allclose(*found, atol=1e-5)

@@ -224,7 +224,14 @@ def test_a_motor_drives_along_a_curve():
     mech.add_motor("rail", kp=80.0, kd=20.0, effort=10.0)
     assert mech.motor_names == ["rail"]
     sim = Simulator(mech)
-    stepped(sim, 500, targets=[0.4])
+    stepped(sim, 1, targets=[0.4])
+    assert sim.motor_forces == pytest.approx([10.0])  # saturated
+    stepped(sim, 60, targets=[0.4])
+    before = sim.curve_position("rail")
+    after = stepped(sim, 1, targets=[0.4]).curve_position("rail")
+    pull = 80.0 * (0.4 - after) - 20.0 * (after - before) / sim.timestep
+    assert sim.motor_forces == pytest.approx([pull], rel=1e-6)
+    stepped(sim, 438, targets=[0.4])
     assert sim.curve_position("rail") == pytest.approx(0.4, abs=1e-6)
     assert abs(sim.metrics()["energy_balance"]) < 1e-6
 

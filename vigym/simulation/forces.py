@@ -78,6 +78,15 @@ class AppliedForces:
         return self._plant.squeeze(self._plant.motion_forces[:, :motions])
 
     @property
+    def motor_forces(self) -> Array:
+        """Forces of all motors (..., n) in the last step [N, N m], as ``mechanism.motor_names``.
+
+        Motors of joints, along curves, and along coordinates of joints of your own; zero before the
+        first step.
+        """
+        return self._plant.squeeze(self._plant.motor_forces)
+
+    @property
     def velocity_constraint_forces(self) -> Array:
         """Forces of velocity constraints (..., n) where the last step began.
 

@@ -227,6 +227,11 @@ class Plant:
         forces: Array = rows * share[:, None] / scales
         return forces
 
+    @property
+    def motor_forces(self) -> Array:
+        """Forces (count, n_motors) of all motors in the last step [N, N m]."""
+        return _read_dofs(self.groups.plan, self.pack_state(), "motor", "last_motor_force")
+
     def hold_wrench(self, body: str, wrench: Array, mask: NDArray[np.bool_]) -> None:
         """Hold a wrench (count, 15) on a body in the environments of a mask, in place of its last.
 
@@ -318,8 +323,8 @@ class Plant:
             and sizes (count,) [s], 0 after a reset.
         """
         plan, rows = self.groups.plan, self.pack_state()
-        torques = _inputs(plan, rows, "actuator", "last_torque")
-        targets = _inputs(plan, rows, "motor", "last_target")
+        torques = _read_dofs(plan, rows, "actuator", "last_torque")
+        targets = _read_dofs(plan, rows, "motor", "last_target")
         targets = np.where(np.abs(targets) < IDLE_TARGET, targets, np.nan)
         return torques, targets, rows[:, ENVIRONMENT_STATE.offset("step_size")]
 
@@ -330,7 +335,7 @@ def scaled_step(constraint: VelocityConstraint, start: float, end: float) -> tup
     return whole / constraint.size, rate / constraint.size
 
 
-def _inputs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) -> Array:
+def _read_dofs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) -> Array:
     """Return a field of the dofs that actuators or motors drive (count, n), in packed states."""
     header = header_of(plan)
     start, count = int(header[f"plan_{driven}s"]), int(header[f"{driven}_count"])
