@@ -228,7 +228,8 @@ def test_a_fixed_body_may_be_on_a_curve(off):
 @pytest.mark.parametrize("z", [-0.3, -0.25])
 def test_an_ellipsoid_starts_outside_a_torus(x, z):
     """The middle of a torus may be behind the place where a surface is nearest to its tube."""
-    ring, tube, position = 1.0, 0.2, np.array([x, 0.1, z])
+    ring, tube = 1.0, 0.2
+    position = np.array([x, 0.1, z])
     mech = Mechanism()
     mech.add_body("body", 1.0, (0.1, 0.1, 0.1), position)
     mech.add_surface_joint("on", "world", "body", Torus(ring, tube), Ellipsoid((0.1, 0.15, 0.07)))
