@@ -1,6 +1,6 @@
 """Fixtures of several folders of tests, and the marker of slow tests.
 
-`tests/slow.txt` lists the tests that take more than 0.3 s of processor time with compiled kernels.
+`tests/slow.txt` lists the tests that take more than 0.25 s of processor time with compiled kernels.
 They have the marker `slow`. `pytest --record-slow` runs all tests and writes the list anew.
 """
 
@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SLOW = Path(__file__).with_name("slow.txt")
-QUICK = 0.3  # processor time of a test that is not slow [s]
+QUICK = 0.25  # processor time of a test that is not slow [s]
 RECORDED = "processor time"
 
 

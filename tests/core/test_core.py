@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 
 from oracle.naive import Twin
 from oracle.naive_joints import matrix
 from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
 from vigym.core.body.dynamics import apply_increment, assemble_body_blocks, body_residuals
-from vigym.core.compiler.linking import KERNEL_OPTIONS
+from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
 from vigym.core.joint.forces import assemble_joint_loads
@@ -32,7 +31,7 @@ H = 0.01
 JOINTS = [kind for kind in TYPES if kind != "fixed"]
 
 
-@njit(error_model="numpy", **KERNEL_OPTIONS)
+@entry
 def moved(plan, model, state, work, h, step_length):
     """Move the present knot by a part of the increments in the work; its own wrenches, blocks and rate loads."""
     d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
@@ -45,7 +44,7 @@ def moved(plan, model, state, work, h, step_length):
     return sum_joint_closures(d, knot3)
 
 
-@njit(error_model="numpy", **KERNEL_OPTIONS)
+@entry
 def solved(plan, model, state, work):
     """Factorise and solve with what `moved` left; the increments are in the work."""
     d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)
@@ -55,7 +54,7 @@ def solved(plan, model, state, work):
     solve_to_leaves(d, knot3)
 
 
-@njit(error_model="numpy", **KERNEL_OPTIONS)
+@entry
 def directions(plan, model, state, work, back, newtons, out):
     """Free directions (dofs, 6) at the knot ``back`` steps behind; with ``newtons`` those of its increment."""
     d = group_data(plan, model, state, work, 0, 0, 0, LOOPS_AND_CONTACTS, None)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 from numba.core.errors import TypingError
 
 from scenes.trees import TYPES, random_positions, random_tree
 from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
-from vigym.core.compiler.kernel import phase
-from vigym.core.compiler.linking import KERNEL_OPTIONS
+from vigym.core.compiler.kernel import entry, phase
 from vigym.core.compiler.rows import group_data
 from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.simulation.compile.model import build_model
@@ -114,7 +112,7 @@ def reaches_for_more(d):
     return d.contact_count + d.loop_row_count + d.loop_count
 
 
-@njit(error_model="numpy", **KERNEL_OPTIONS)
+@entry
 def reaching(plan, model, state, work, features):
     return reaches_for_more(group_data(plan, model, state, work, 0, 0, 0, features, None))
 

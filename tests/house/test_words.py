@@ -99,13 +99,28 @@ def page_lines(page: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def all_prose() -> Iterator[tuple[str, int, set[str]]]:
-    """Yield file, line and words of all texts that a reader or user meets."""
-    for source in SOURCES:
-        yield from ((source.name, line, set(prose(text))) for line, text in texts(source))
+@cache  # when a test asks for them: pytest reads this file in every one of its processes
+def all_prose() -> list[tuple[str, int, set[str]]]:
+    """List file, line and words of all texts that a reader or user meets."""
+    found = [
+        (source.name, line, set(prose(text))) for source in SOURCES for line, text in texts(source)
+    ]
     for page in PAGES:
         name = page.relative_to(ROOT).as_posix()
-        yield from ((name, number, set(prose(line))) for number, line in page_lines(page))
+        found += [(name, number, set(prose(line))) for number, line in page_lines(page)]
+    return found
+
+
+@cache
+def all_names() -> list[tuple[Source, ast.AST, str]]:
+    """List the names that the sources define."""
+    return [(source, node, name) for source in SOURCES for node, name in names(source)]
+
+
+@cache
+def all_docstrings() -> list[tuple[Source, ast.AST, str]]:
+    """List the docstrings of the sources."""
+    return [(source, node, text) for source in SOURCES for node, text in source.docstrings()]
 
 
 def is_property(node: ast.AST) -> bool:
@@ -125,22 +140,21 @@ def read_verbs() -> tuple[list[str], list[str]]:
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += [page for folder in ("docs", "vigym") for page in sorted((ROOT / folder).rglob("*.md"))]
 ENTRIES = list(read_glossary())
-PROSE = list(all_prose())
 ALL_VERBS, MERE_VERBS = read_verbs()
-NAMES = [(source, node, name) for source in SOURCES for node, name in names(source)]
-DOCSTRINGS = [(source, node, text) for source in SOURCES for node, text in source.docstrings()]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.old)
 def test_names_are_those_of_the_field(entry: Entry):
-    found = [(source, node, name) for source, node, name in NAMES if entry.matches(name)]
+    found = [(source, node, name) for source, node, name in all_names() if entry.matches(name)]
     assert [f"{s.at(node)} {name}" for s, node, name in found if entry.holds(s.name)] == []
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.in_prose], ids=lambda entry: entry.old)
 def test_prose_has_the_words_of_the_field(entry: Entry):
     found = [
-        f"{name}:{line}" for name, line, used in PROSE if entry.old in used and entry.holds(name)
+        f"{name}:{line}"
+        for name, line, used in all_prose()
+        if entry.old in used and entry.holds(name)
     ]
     assert found == []
 
@@ -193,7 +207,9 @@ def test_docstrings_without_a_noun_are_found(text: str):
 def test_docstrings_of_functions_begin_with_a_verb():
     """Ruff's rule D401 looks at the mood of the verb."""
     functions = [
-        (s, n, text) for s, n, text in DOCSTRINGS if isinstance(n, Function) and not is_property(n)
+        (s, n, text)
+        for s, n, text in all_docstrings()
+        if isinstance(n, Function) and not is_property(n)
     ]
     assert [
         (s.at(n), text.split()[0]) for s, n, text in functions if not begins_with_a_verb(text)
@@ -202,7 +218,9 @@ def test_docstrings_of_functions_begin_with_a_verb():
 
 def test_docstrings_of_classes_and_modules_begin_with_a_noun():
     others = [
-        (s, n, text) for s, n, text in DOCSTRINGS if not isinstance(n, Function) or is_property(n)
+        (s, n, text)
+        for s, n, text in all_docstrings()
+        if not isinstance(n, Function) or is_property(n)
     ]
     found = [(s.at(n), text.split()[0]) for s, n, text in others if not begins_with_a_noun(text)]
     assert [place for place in found if place[1] != "Whether"] == []
@@ -225,7 +243,9 @@ def test_items_without_a_name_are_found():
 
 
 def test_items_of_docstrings_are_named_on_their_first_line():
-    found = [(s.at(node), line) for s, node, text in DOCSTRINGS for line in unnamed_items(text)]
+    found = [
+        (s.at(node), line) for s, node, text in all_docstrings() for line in unnamed_items(text)
+    ]
     assert found == []
 
 
@@ -234,7 +254,7 @@ def test_verbs_are_listed_in_order_and_used():
         assert sorted(set(listed)) == listed
     firsts = {
         text.split()[0].rstrip(".,;:").lower()
-        for _, n, text in DOCSTRINGS
+        for _, n, text in all_docstrings()
         if isinstance(n, Function)
     }
     assert set(ALL_VERBS) - firsts == set()
