@@ -18,6 +18,9 @@ NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 def cross(a, b):
     """np.cross for vectors of three, in a tenth of its time."""
+    if np.ndim(a) == 1 == np.ndim(b):
+        (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+        return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
     return a.take(NEXT, -1) * b.take(LAST, -1) - a.take(LAST, -1) * b.take(NEXT, -1)
 
 
@@ -38,6 +41,17 @@ def mul(p, q):
 
 
 def rotate(q, r):
+    if np.ndim(q) == 1 == np.ndim(r):
+        w, x, y, z = q.tolist()
+        a, b, c = r.tolist()
+        u, v, t = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+        return np.array(
+            [
+                a + w * u + y * t - z * v,
+                b + w * v + z * u - x * t,
+                c + w * t + x * v - y * u,
+            ]
+        )
     t = 2.0 * cross(q[..., 1:], r)
     return r + q[..., :1] * t + cross(q[..., 1:], t)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracle.naive import Twin
-from oracle.naive_joints import cross, dot, mul, rotate
+from oracle.naive_joints import cross, dot, matrix, mul, rotate
 from oracle.naive_springs import TwinSprings
 from vigym.mechanism.tracks.custom import CustomJoint
 from vigym.mechanism.tracks.nearest import find_nearest_places
@@ -32,6 +32,22 @@ def moved(x, q, step):
     half = np.concatenate([np.ones((len(parts), 1)), 0.5 * parts[:, 3:]], axis=1)
     q3[1:] = mul(q[1:], half / np.linalg.norm(half, axis=1, keepdims=True))
     return x3, q3
+
+
+def derivative_of(twin, x, q, function):
+    """Derivatives (rows, 6 n) of a function of poses by the motion of both bodies of a joint."""
+    bodies = [body for body in (twin.a, twin.b) if body > 0]
+    columns = np.concatenate([6 * (body - 1) + np.arange(6) for body in bodies])
+
+    def values(step):
+        motion = np.zeros(6 * (len(x) - 1))
+        motion[columns] = step
+        return np.asarray(function(*moved(x, q, motion)))
+
+    along = derivative(values, np.zeros(len(columns)), PROBE).T
+    rows = np.zeros((len(along), 6 * (len(x) - 1)))
+    rows[:, columns] = along
+    return rows
 
 
 def unit(vector):
@@ -150,6 +166,7 @@ class TwinTransform:
         self.a, self.b = index[track.a], index[track.b]
         self.sides, self.transform = (track.side_a, track.side_b), track.transform
         self.coordinates = track.start
+        self.slopes = None
         still = self.gap(self.frames(*poses[track.a], *poses[track.b]), track.start)
         assert np.abs(still).max() < 1e-12
         _, _, ways = np.linalg.svd(self.twists(self.coordinates).T)
@@ -158,17 +175,14 @@ class TwinTransform:
     def frames(self, x_a, q_a, x_b, q_b):
         """Position and axes of both frames in the world."""
         return [
-            (
-                x + rotate(q, side.position),
-                np.array([rotate(q, axis) for axis in side.rotation.T]).T,
-            )
+            (x + rotate(q, side.position), rotate(q, side.rotation.T).T)
             for x, q, side in zip((x_a, x_b), (q_a, q_b), self.sides, strict=True)
         ]
 
     def pose(self, u):
         position, turn = (np.asarray(part).real for part in self.transform(u.astype(complex)))
         if turn.shape == (4,):
-            turn = np.array([rotate(turn, axis) for axis in np.eye(3)]).T
+            turn = matrix(turn)
         return position, turn
 
     def gap(self, frames, u):
@@ -186,9 +200,10 @@ class TwinTransform:
 
     def residuals(self, x, q):
         frames = self.frames(x[self.a], q[self.a], x[self.b], q[self.b])
-        for _ in range(30):
-            S = self.twists(self.coordinates)
-            step = np.linalg.lstsq(S, self.gap(frames, self.coordinates), rcond=None)[0]
+        for k in range(30):
+            if self.slopes is None or k % 10 == 9:  # a chord between
+                self.slopes = self.twists(self.coordinates)
+            step = np.linalg.lstsq(self.slopes, self.gap(frames, self.coordinates), rcond=None)[0]
             self.coordinates = self.coordinates + step
             if np.abs(step).max() < 1e-12:
                 break
@@ -225,9 +240,11 @@ class TwinSlides(TwinSprings):
         return np.append(super().lengths(x, q), own.reshape(*x.shape[:-2], -1), axis=-1)
 
     def rows(self, x, q):
-        still = np.zeros(6 * (len(x) - 1))
-        along = derivative(lambda step: self.coordinates(*moved(x, q, step)), still, PROBE)
-        return np.vstack([super().rows(x, q), along.T])
+        own = [
+            derivative_of(twin, x, q, lambda *poses, twin=twin, k=k: [twin.coordinate(*poses, k)])
+            for twin, k in self.slides
+        ]
+        return np.vstack([super().rows(x, q), *own])
 
 
 class TrackTwin(Twin):
@@ -259,8 +276,5 @@ class TrackTwin(Twin):
         if joints is not None:
             return G, J
 
-        def gaps(step):
-            poses = moved(x, q, step)
-            return np.concatenate([track.residuals(*poses) for track in self.tracks])
-
-        return np.vstack([G, derivative(gaps, np.zeros(6 * self.n), PROBE).T]), J
+        own = [derivative_of(track, x, q, track.residuals) for track in self.tracks]
+        return np.vstack([G, *own]), J
