@@ -1,4 +1,4 @@
-"""Kernels of plain trees leave out loops and contacts; the rest does the same arithmetic."""
+"""Kernels leave out what a mechanism has not, loops and contacts; the rest does the same arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vigym import Mechanism, Simulator, load_urdf
 from vigym.assets import path
 from vigym.core.compiler.kernel import entry, phase
 from vigym.core.compiler.rows import group_data
-from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
+from vigym.core.model.context import LOOPS, LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state.batch import LaneGroups
 
@@ -35,7 +35,7 @@ def everything(mech, features, **options):
     """State, status and readings of steps, with the kernels of these features."""
     sim = Simulator(mech, timestep=0.01, **options)
     sim._plant.groups.features = features
-    sim.reset(random_positions(5, mech, 0.1))
+    sim.reset(None if mech.closing_joints else random_positions(5, mech, 0.1))
     rows = 1 if sim.batch is None else sim.batch
     given = np.random.default_rng(1).normal(size=(rows, len(mech.actuator_names)))
     status = sim.step(torques=given[0] if sim.batch is None else given, substeps=STEPS)
@@ -48,14 +48,32 @@ def everything(mech, features, **options):
     }
 
 
-@pytest.mark.parametrize("batch", [None, 3])
-def test_they_do_what_the_full_ones_do(batch):
+def chain():
+    """A tree that ends in a chain of a hinge and a ball joint."""
+    mech = random_tree(5, ["revolute", "revolute", "spherical", "universal"], to_world=False)
+    for name, kind, parent in (("c", "revolute", "b3"), ("d", "spherical", "c")):
+        mech.add_body(name, 0.7, (0.1, 0.2, 0.25), (0.3, 0.1, 0.4))
+        mech.add_joint(f"to_{name}", kind, parent, name, (0.2, 0.0, 0.4), (0, 0, 1))
+    return mech
+
+
+def closed():
+    """The same with a loop, which a spring closes once more."""
     mech = driven()
-    plain, full = (
-        everything(mech, features, batch=batch) for features in (PLAIN_TREE, LOOPS_AND_CONTACTS)
-    )
-    assert np.all(plain["status.converged"])
-    for name, value in plain.items():
+    mech.add_joint("closing", "spherical", "world", "hand", (1.2, 0.1, 0))
+    mech.add_spring("spring", "world", "arm", (0, 0, 1), (0, 0, 0), stiffness=10.0, rest_length=0.5)
+    return mech
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+@pytest.mark.parametrize(
+    ("make", "features"),
+    [(driven, PLAIN_TREE), (chain, PLAIN_TREE), (driven, LOOPS), (closed, LOOPS)],
+)
+def test_they_do_what_the_full_ones_do(make, features, batch):
+    own, full = (everything(make(), each, batch=batch) for each in (features, LOOPS_AND_CONTACTS))
+    assert np.all(own["status.converged"])
+    for name, value in own.items():
         np.testing.assert_array_equal(value, full[name], err_msg=name)
 
 
@@ -80,9 +98,10 @@ def hanging(closed=False, contact=False, spring=False):
     ("has", "features"),
     [
         ({}, PLAIN_TREE),
-        ({"closed": True}, LOOPS_AND_CONTACTS),
+        ({"closed": True}, LOOPS),
+        ({"spring": True}, LOOPS),
         ({"contact": True}, LOOPS_AND_CONTACTS),
-        ({"spring": True}, LOOPS_AND_CONTACTS),
+        ({"closed": True, "contact": True}, LOOPS_AND_CONTACTS),
     ],
 )
 @pytest.mark.parametrize("batch", [None, 9])

@@ -161,19 +161,35 @@ def body_residuals(d, knot2, knot3, h):
 
 
 @inline
-def set_anchored_block(body, mass_term, rotational_block, arm2, arm3):
-    """Write a body's 6x6 block about its anchors, which acts on (dy, dphi).
+def anchored_block(body, arm2, arm3):
+    """Compute a body's own 6x6 block about its anchors, which acts on (dy, dphi).
 
         [mu I, mu [arm3]x; -mu [arm2]x, K - mu [arm2]x [arm3]x]
 
     mu is the mass term and K the rotational block.
     """
-    mu, o = mass_term, mass_term * 0.0
+    mu = body.mass_term
+    o = mu * 0.0
+    A = (mu, o, o, o, mu, o, o, o, mu)
     B = skew(scale(mu, arm3))
-    body.block_a = (mu, o, o, o, mu, o, o, o, mu)
-    body.block_b = B
-    body.block_c = skew(scale(-mu, arm2))
-    body.block_d = mat_sub(rotational_block, skew_matmul(arm2, B))
+    C = skew(scale(-mu, arm2))
+    return A, B, C, mat_sub(body.rotational_block, skew_matmul(arm2, B))
+
+
+@inline
+def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
+    """Write the terms of a body's own block, and the block unless the elimination makes them all.
+
+    What is written of the block of a body that carries is not read.
+    """
+    body.mass_term = mass_term
+    body.rotational_block = rotational_block
+    if d.carried_block_count < d.body_count:
+        A, B, C, D = anchored_block(body, arm2, arm3)
+        body.block_a = A
+        body.block_b = B
+        body.block_c = C
+        body.block_d = D
 
 
 @phase
@@ -195,8 +211,7 @@ def assemble_body_blocks(d, knot2, knot3, h):
         K = mat_add(mat_scale(c, S), matmul_skew(S, e))
         K = mat_scale(per_hh, mat_sub_outer(K, Je, e))
         K = matmul(pose2.rotation, matmul_t(K, pose3.rotation))
-        body.rotational_block = K
-        set_anchored_block(body, body.mass * per_hh, K, pose2.arm, pose3.arm)
+        set_own_block(d, body, body.mass * per_hh, K, pose2.arm, pose3.arm)
 
 
 @phase

@@ -44,7 +44,9 @@ from vigym.core.compiler.simd import (
 )
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
-LOOPS_AND_CONTACTS = frozenset({"loops", "contacts"})
+PLAIN_TREE = frozenset({"plain"})
+LOOPS = frozenset({"loops"})
+LOOPS_AND_CONTACTS = LOOPS | {"contacts"}
 WITH_IMPOSED = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
 ALL_FEATURES = WITH_IMPOSED | {"tracks"}
 _SHIFT = LANES.bit_length() - 1
@@ -134,15 +136,18 @@ def group_data(
 ):
     """Make the data of the lane group whose tables start at these slots of the flat arrays.
 
-    ``features`` is None for mechanisms without loops and contacts, an integer for those with them,
-    a float where there is terrain too, or something imposed: held wrenches, prescribed motions,
-    velocity constraints, potentials; and a complex number where curve or surface joints are.
+    ``features`` is None for mechanisms without loops and contacts, a truth value for those with
+    loops alone, an integer for those with contacts, a float where there is terrain too, or
+    something imposed: held wrenches, prescribed motions, velocity constraints, potentials; and a
+    complex number where curve or surface joints are.
     ``batch`` is None for a single environment.
     """
     vectors = vector_type_of_dtype(state.dtype)
     single = batch == types.none
-    present = frozenset() if features == types.none else LOOPS_AND_CONTACTS
-    if isinstance(features, types.Float):
+    present = PLAIN_TREE if features == types.none else LOOPS_AND_CONTACTS
+    if isinstance(features, types.Boolean):
+        present = LOOPS
+    elif isinstance(features, types.Float):
         present = WITH_IMPOSED
     elif isinstance(features, types.Complex):
         present = ALL_FEATURES

@@ -94,6 +94,7 @@ HEADER = Table(
     Field("actuator_count", "number of degrees of freedom that torques drive"),
     Field("active_joint_count", "number of joints whose coordinates or rates set forces"),
     Field("joint_count", "joints plus one: the world, tree joints, loop-closing joints"),
+    Field("carried_block_count", "number of bodies without a stored block", feature="plain"),
     Field("loop_count", "loops: loop-closing joints and point springs", feature="loops"),
     Field("first_loop", "row of the first loop in the tables of bodies"),
     Field("loop_row_count", "number of loop rows", feature="loops"),
@@ -174,6 +175,7 @@ BODY_PLAN = Table(
     Field("loop_row_count", "number of these loop rows", feature="loops"),
     Field("first_fill_in", "first of the fill-in rows of loop rows that pass the body"),
     Field("fill_in_count", "number of these fill-in rows", feature="loops"),
+    Field("block_kind", "STORED_BLOCK, LEAF_BLOCK or CHAIN_BLOCK", feature="plain"),
     Field("motor_kind", "NO_MOTOR, PD_MOTOR or DC_MOTOR"),
     Field("has_limit", "whether the joint has limits"),
     Field("has_friction", "whether the joint has dry friction"),
@@ -276,6 +278,9 @@ CONTACT_PLAN = Table(
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
+# where the elimination finds a body's block: in memory, with what it adds there; made from the
+# body's own terms; the same and what the body after it leaves, its only child
+STORED_BLOCK, LEAF_BLOCK, CHAIN_BLOCK = range(3)
 # a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop or
 # slide that yield; one of three rows of a contact; a dof with a prescribed motion; a constraint of
 # velocities of bodies
@@ -516,6 +521,7 @@ BODY_WORK = Table(
     Field("block_c", "derivative of the torque by the shift", "N", 9),
     Field("block_d", "derivative of the torque by the rotation, or its inverse", "N m/rad", 9),
     Field("rotational_block", "derivative of the body's own torque by its rotation", "N m/rad", 9),
+    Field("mass_term", "derivative of the body's own force by its shift", "N/m"),
     Field("position_correction", "shift of the anchor that closes the joints", "m", 3),
     Field("rotation_correction", "rotation that closes the joints", "rad", 3),
     Field("lever2", "from the parent's anchor to the own one at knot 2", "m, world", 3),

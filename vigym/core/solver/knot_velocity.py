@@ -5,7 +5,7 @@ satisfies the velocity constraints. One factorisation, that of a step with inert
 blocks.
 """
 
-from vigym.core.body.dynamics import set_anchored_block
+from vigym.core.body.dynamics import set_own_block
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses
@@ -88,7 +88,7 @@ def write_anchored_inertias(d, knot2):
         body, pose = d.body(block), d.pose(knot2, block)
         rotation, arm = pose.rotation, pose.arm
         J = matmul(rotation, matmul_t(inertia_matrix(body), rotation))
-        set_anchored_block(body, body.mass, J, arm, arm)
+        set_own_block(d, body, body.mass, J, arm, arm)
 
 
 @inline

@@ -24,6 +24,7 @@ A 6x6 block is a tuple of its 3x3 blocks (A, B, C, D): force by shift, force by 
 shift, torque by rotation.
 """
 
+from vigym.core.body.dynamics import anchored_block
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.geometry import (
@@ -62,25 +63,64 @@ from vigym.core.math.vectors import (
     skew_matmul,
     sub,
 )
-from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT
+from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT, LEAF_BLOCK, STORED_BLOCK
 
 
 # --- factorisation ------------------------------------------------------------------------------
 @inline
-def block_of(body):
+def stored_block(body):
     """Read a body's 6x6 block."""
     return body.block_a, body.block_b, body.block_c, body.block_d
 
 
 @inline
-def add_to_parent(parent, block):
-    """Add what remains of a child's block to its parent's."""
+def store_block(body, block):
+    """Write a body's 6x6 block."""
     A, B, C, D = block
-    A0, B0, C0, D0 = block_of(parent)
-    parent.block_a = mat_add(A, A0)
-    parent.block_b = mat_add(B, B0)
-    parent.block_c = mat_add(C, C0)
-    parent.block_d = mat_add(D, D0)
+    body.block_a = A
+    body.block_b = B
+    body.block_c = C
+    body.block_d = D
+
+
+@inline
+def add_blocks(one, other):
+    """Add two 6x6 blocks."""
+    A, B, C, D = one
+    A0, B0, C0, D0 = other
+    return mat_add(A, A0), mat_add(B, B0), mat_add(C, C0), mat_add(D, D0)
+
+
+@inline
+def zero_block(d):
+    """Make a 6x6 block of zeros."""
+    o = d.full(0.0)
+    Z = (o, o, o, o, o, o, o, o, o)
+    return Z, Z, Z, Z
+
+
+@inline
+def block_of(d, i, knot2, knot3, carried):
+    """Find a body's 6x6 block with what its children left; ``carried`` is that of the next body.
+
+    Along the chains of a plain tree blocks stay out of memory.
+    """
+    body = d.body(i)
+    if body.block_kind == STORED_BLOCK:
+        return stored_block(body)
+    own = anchored_block(body, d.pose(knot2, i).arm, d.pose(knot3, i).arm)
+    if body.block_kind == LEAF_BLOCK:
+        return own
+    return add_blocks(carried, own)
+
+
+@inline
+def add_to_parent(d, body, block):
+    """Add what remains of a child's block to its parent's, unless it is carried; return it."""
+    parent = d.body(body.parent)
+    if parent.block_kind == STORED_BLOCK:
+        store_block(parent, add_blocks(block, stored_block(parent)))
+    return block
 
 
 @inline
@@ -116,11 +156,10 @@ def eliminate_dof(dof, block, u, w, projected):
 
 
 @inline
-def eliminate_hinge(d, i, knot2, knot3):
-    """Take the rotation of a hinge out of its body's block, and add the rest to the parent."""
+def eliminate_hinge(d, i, knot2, knot3, block):
+    """Take the rotation of a hinge out of its body's block; return the rest, seen by the parent."""
     body = d.body(i)
     lever2, lever3 = body.lever2, body.lever3
-    block = block_of(body)
     _, B, C, D = block
     axis2, axis3 = child_axis(d, i, knot2), child_axis(d, i, knot3)
     u_f = mat_vec(B, axis3)
@@ -130,28 +169,27 @@ def eliminate_hinge(d, i, knot2, knot3):
     u = u_f, add(u_t, cross(lever2, u_f))
     w = w_f, add(w_t, cross(lever3, w_f))
     block = shift_block_to_parent(block, lever2, lever3)
-    block = eliminate_dof(d.dof(body.first_dof), block, u, w, dot(axis2, u_t))
-    add_to_parent(d.body(body.parent), block)
+    return eliminate_dof(d.dof(body.first_dof), block, u, w, dot(axis2, u_t))
 
 
 @inline
-def eliminate_ball(d, body):
-    """Take three free rotations out of a body's block at once, and add the rest to the parent."""
-    A, B, C, D = block_of(body)
+def eliminate_ball(body, block):
+    """Take three free rotations out of a body's block; return the rest, seen by the parent."""
+    A, B, C, D = block
     inverse = inverse3(D)
+    body.block_b = B
+    body.block_c = C
     body.block_d = inverse
     A = mat_sub(A, matmul(B, matmul(inverse, C)))
     B = mat_scale(-1.0, matmul_skew(A, body.lever3))
     lever2 = body.lever2
-    rest = A, B, skew_matmul(lever2, A), skew_matmul(lever2, B)
-    add_to_parent(d.body(body.parent), rest)
+    return A, B, skew_matmul(lever2, A), skew_matmul(lever2, B)
 
 
 @inline
-def eliminate_dofs(d, i, knot2, knot3):
-    """Take the dofs of joint i out of its body's block, and add the rest to the parent."""
+def eliminate_dofs(d, i, knot2, knot3, block):
+    """Take the dofs of joint i out of its body's block; return the rest, seen by the parent."""
     body = d.body(i)
-    block = block_of(body)
     for j in range(body.translation_count):
         A, B, C, _ = block
         axis3, axis2 = translation_axis(d, i, j, knot3), translation_axis(d, i, j, knot2)
@@ -166,24 +204,26 @@ def eliminate_dofs(d, i, knot2, knot3):
         u = mat_vec(B, axis3), mat_vec(D, axis3)
         dof = d.dof(body.first_dof + body.translation_count + j)
         block = eliminate_dof(dof, block, u, w, dot(axis2, u[1]))
-    block = shift_block_to_parent(block, body.lever2, body.lever3)
-    add_to_parent(d.body(body.parent), block)
+    return shift_block_to_parent(block, body.lever2, body.lever3)
 
 
 @phase
 def factorise(d, knot2, knot3):
     """Eliminate every (joint, child body) pair, last body first."""
+    left = zero_block(d)
     for i in range(d.body_count - 1, 0, -1):
         body = d.body(i)
         if body.loop_row_count > 0:
             eliminate_loop_rows(d, i)
         body.lever2 = sub(d.pose(knot2, i).anchor, d.pose(knot2, body.parent).anchor)
+        block = block_of(d, i, knot2, knot3, left)
         if body.pivot_kind == HINGE_PIVOT:
-            eliminate_hinge(d, i, knot2, knot3)
+            left = eliminate_hinge(d, i, knot2, knot3, block)
         elif body.pivot_kind == BALL_PIVOT:
-            eliminate_ball(d, body)
+            left = eliminate_ball(body, block)
         else:
-            eliminate_dofs(d, i, knot2, knot3)
+            left = eliminate_dofs(d, i, knot2, knot3, block)
+        left = add_to_parent(d, body, left)
         if body.fill_in_count > 0:
             propagate_rows_past_body(d, i, knot2, knot3)
     if d.body(0).loop_row_count > 0:

@@ -12,12 +12,15 @@ from vigym.core.model.fields import (
     ACTUATOR_PLAN,
     BALL_PIVOT,
     BODY_PLAN,
+    CHAIN_BLOCK,
     CONTACT_ROW,
     COUPLED_ROW,
     GENERAL_PIVOT,
     HEADER,
     HINGE_PIVOT,
+    LEAF_BLOCK,
     PRESCRIBED_ROW,
+    STORED_BLOCK,
     VELOCITY_ROW,
 )
 from vigym.core.model.layout import header_of
@@ -114,6 +117,21 @@ def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
     return BALL_PIVOT if dofs == (0, 3) and is_free else GENERAL_PIVOT
 
 
+def _set_block_kinds(bodies: np.ndarray) -> None:
+    """Choose where the elimination finds the block of each body, the world's first.
+
+    A block is stored where several bodies add to it. The world's is not used. Where there are loops
+    or contacts all blocks are stored: kernels of plain trees alone read these kinds.
+    """
+    count = len(bodies)
+    children = np.bincount(bodies["parent"][1:], minlength=count)
+    follows = np.append(bodies["parent"][1:] == np.arange(count - 1), False)
+    kinds = np.where(children == 0, LEAF_BLOCK, STORED_BLOCK)
+    kinds[follows & (children == 1)] = CHAIN_BLOCK
+    kinds[0] = CHAIN_BLOCK
+    bodies["block_kind"] = kinds
+
+
 def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     """Make the plan rows of the bodies with their joints, and of the loops."""
     joints = mechanism.ordered_joints
@@ -148,6 +166,7 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
         row["parent"], row["child"] = rows.body[track.a], rows.body[track.b]
     set_slide_plans(plan, mechanism, rows.body, rows.loop, rows.dof)
     _add_loop_rows(plan, len(rows.body), loops)
+    _set_block_kinds(plan[: len(rows.body)])
     return plan
 
 
@@ -242,6 +261,7 @@ def build_plan(
     _set_terrain_size(header, mechanism)
     set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
+    header["carried_block_count"] = (joints["block_kind"][: len(rows.body)] != STORED_BLOCK).sum()
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count

@@ -23,6 +23,7 @@ from vigym.core.compiler.simd import LANES
 from vigym.core.kernels import reset, step
 from vigym.core.model.context import (
     ALL_FEATURES,
+    LOOPS,
     LOOPS_AND_CONTACTS,
     PLAIN_TREE,
     WITH_IMPOSED,
@@ -156,8 +157,8 @@ class LaneGroups:
     Attributes:
         plan, table, state, work: the arrays of `vigym.core.model.fields`; work is a list, one for
             each thread. In slots of eight bytes: float64 that may be two float32.
-        features: of the mechanism, which kernels are compiled for: of plain trees, with loops and
-            contacts, or of all there is.
+        features: of the mechanism, which kernels are compiled for: of plain trees, with loops,
+            with contacts too, or of all there is.
         single: whether this is one environment without lanes.
         count: number of environments.
         lanes: number of environments in a group.
@@ -184,8 +185,11 @@ class LaneGroups:
         header["pyramid"], header["interior_point"] = pyramid, interior_point
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
-        features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0} - {None}
-        self.features: complex | None = LOOPS_AND_CONTACTS if features else PLAIN_TREE
+        features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0}
+        features -= {None, "plain"}
+        self.features: complex | None = LOOPS if features else PLAIN_TREE
+        if "contacts" in features:
+            self.features = LOOPS_AND_CONTACTS
         if features & {"terrain", "imposed"}:
             self.features = WITH_IMPOSED
         if "tracks" in features:
