@@ -18,9 +18,9 @@ from vigym.envs.registry import ENVIRONMENTS
 
 COUNT = 500
 WALKERS = "Minitaur", "Quadruped", "QuadrupedCommand", "Snake", "SnakeSidewinding"
-MOST = 500_000
-STEPS = {"vigym/MinitaurLeg-v0": 100_000, "vigym/Exoskeleton-v0": 200_000}
-STEPS |= {f"vigym/{name}-v0": 30_000 for name in WALKERS}
+MOST = 250_000
+STEPS = {"vigym/MinitaurLeg-v0": 50_000, "vigym/Exoskeleton-v0": 100_000}
+STEPS |= {f"vigym/{name}-v0": 20_000 for name in WALKERS}
 
 
 @pytest.mark.parametrize("entry", ENVIRONMENTS, ids=lambda entry: entry.id)

@@ -57,6 +57,15 @@ def rotate(q, r):
 
 
 def matrix(q):
+    if np.ndim(q) == 1:
+        w, x, y, z = q.tolist()
+        return np.array(
+            [
+                [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+                [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+                [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+            ]
+        )
     return rotate(q, np.eye(3)).T
 
 
