@@ -59,8 +59,7 @@ def steps(
     height = checks.require_number(height, "steps height")
     depth = checks.require_number(depth, "steps depth", 0.04)
     x, y = _grid(0.02, length, width)
-    number = np.maximum(np.floor((x - level) / depth + 1e-9) + 1.0, 0.0)
-    return Terrain(height * number + 0.0 * y, 0.02)
+    return Terrain(height * _climbed_steps(x, depth, level) + 0.0 * y, 0.02)
 
 
 def boxes(
@@ -89,12 +88,8 @@ def boxes(
     height = checks.require_number(height, "boxes height", 0.0)
     size = checks.require_number(size, "boxes size", 0.04)
     x, y = _grid(0.02, length, width)
-    i, j = np.floor(x / size + 1e-9).astype(int), np.floor(y / size + 1e-9).astype(int)
-    rng = np.random.default_rng(seed)
-    shape = (maps, int(np.ptp(i)) + 1, int(np.ptp(j)) + 1)
-    heights = rng.uniform(0.0, height, shape)[:, i - i.min(), j - j.min()]
-    near = (np.abs((i + 0.5) * size) < level) & (np.abs((j + 0.5) * size) < level)
-    return Terrain(np.where(near, 0.0, heights), 0.02)
+    parts = _box_parts(x, y, size, maps, seed, level)
+    return Terrain(height * parts, 0.02)
 
 
 def rough(
@@ -140,11 +135,8 @@ def mixed(seed: int = 0) -> Terrain:
     x, y = 0.05 * np.arange(-40, 401)[:, None], 0.05 * np.arange(-60, 61)[None]
     ahead = np.maximum(x - LEVEL, 0.0)
     grown = np.minimum(ahead, 1.0)  # from level ground to the full height
-    number = np.maximum(np.floor((x - LEVEL) / 0.4 + 1e-9) + 1.0, 0.0)
-    i, j = np.floor(x / 0.3 + 1e-9).astype(int), np.floor(y / 0.3 + 1e-9).astype(int)
-    sizes = int(np.ptp(i)) + 1, int(np.ptp(j)) + 1
-    boxed = np.random.default_rng(seed).uniform(0.0, 0.03, sizes)[i - i.min(), j - j.min()]
-    boxed = np.where((np.abs(x) < LEVEL) & (np.abs(y) < LEVEL), 0.0, boxed)
+    number = _climbed_steps(x, 0.4, LEVEL)
+    boxed = 0.03 * _box_parts(x, y, 0.3, 1, seed, LEVEL)[0]
     waves = 0.03 * np.sin(5.0 * x) * np.cos(5.0 * y)
     heights = [0.0 * x, GENTLE * ahead, -GENTLE * ahead, GENTLE * y * grown, -GENTLE * y * grown]
     heights += [0.02 * number, -0.02 * number, boxed, STEEP * ahead, -STEEP * ahead]
@@ -160,6 +152,23 @@ TERRAINS: dict[str, Callable[[], Terrain]] = {
     "rough": rough,
     "mixed": mixed,
 }
+
+
+def _climbed_steps(x: Array, depth: float, level: float) -> Array:
+    """Return how many steps of a depth, the first one at ``level``, lie behind each x."""
+    return np.maximum(np.floor((x - level) / depth + 1e-9) + 1.0, 0.0)
+
+
+def _box_parts(x: Array, y: Array, size: float, maps: int, seed: int, level: float) -> Array:
+    """Return heights (maps, points along x, along y) of boxes, random parts of the largest one.
+
+    Boxes with a centre nearer to the origin than ``level``, along x and along y, have none.
+    """
+    i, j = np.floor(x / size + 1e-9).astype(int), np.floor(y / size + 1e-9).astype(int)
+    shape = maps, int(np.ptp(i)) + 1, int(np.ptp(j)) + 1
+    parts: Array = np.random.default_rng(seed).random(shape)[:, i - i.min(), j - j.min()]
+    near = (np.abs((i + 0.5) * size) < level) & (np.abs((j + 0.5) * size) < level)
+    return np.where(near, 0.0, parts)
 
 
 def _grid(cell: float, length: float, width: float) -> tuple[Array, Array]:
