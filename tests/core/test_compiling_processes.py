@@ -28,6 +28,7 @@ def double(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(processes, "has_spare_processor", lambda: True)
     monkeypatch.setattr(cache, "_printed", set())
+    monkeypatch.setattr(processes, "_running", {})  # those of other tests go on
     yield importlib.import_module("module_of_a_kernel").double
     processes.stop()
     del sys.modules["module_of_a_kernel"]

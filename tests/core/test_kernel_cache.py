@@ -1,7 +1,9 @@
 """Compiled kernels on disk: damaged files are told and replaced, a full disk does without."""
 
 import errno
+import importlib.util
 import resource
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,26 @@ def files(folder: Path, pattern: str) -> list[Path]:
 def test_a_later_start_compiles_nothing(start):
     assert start() == ("", 2)
     assert start() == ("", 0)
+
+
+def test_another_place_of_the_same_module_compiles_nothing(tmp_path, monkeypatch):
+    """As in another virtual environment; another module of this name has files of its own."""
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path / "cache"))
+    source = (
+        "from vigym.core.compiler.kernel import entry\n@entry\ndef scaled(x):\n    return {} * x\n"
+    )
+    misses = []
+    for folder, factor in (("one", 2), ("two", 2), ("three", 5), ("four", 2)):
+        file = tmp_path / folder / "scaling.py"
+        file.parent.mkdir()
+        file.write_text(source.format(factor))
+        spec = importlib.util.spec_from_file_location("scaling", file)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "scaling", module)
+        spec.loader.exec_module(module)
+        assert module.scaled(1.5) == factor * 1.5
+        misses.append(sum(module.scaled.stats.cache_misses.values()))
+    assert misses == [1, 0, 1, 0]
 
 
 def flip(data: bytes) -> bytes:

@@ -178,13 +178,10 @@ def anchored_block(body, arm2, arm3):
 
 @inline
 def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
-    """Write the terms of a body's own block, and the block unless the elimination makes them all.
-
-    What is written of the block of a body that carries is not read.
-    """
+    """Write the terms of a body's own block, and the block itself if any body's is stored."""
     body.mass_term = mass_term
     body.rotational_block = rotational_block
-    if d.carried_block_count < d.body_count:
+    if d.unstored_block_count < d.body_count:
         A, B, C, D = anchored_block(body, arm2, arm3)
         body.block_a = A
         body.block_b = B

@@ -87,10 +87,27 @@ def cache_folder() -> Path | None:
 SOURCES = _sources_hash()
 
 
+class _ContentLocator(UserProvidedCacheLocator):
+    """Place of a kernel's files, named after its module's content.
+
+    Numba names it after the module's path. Here checkouts, virtual environments and containers
+    share compiled kernels, and an installation anew finds them.
+    """
+
+    def __init__(self, py_func, py_file):
+        super().__init__(py_func, py_file)
+        self._stamp = hashlib.sha256(Path(py_file).read_bytes()).hexdigest()[:16]
+        self._cache_path = str(Path(config.CACHE_DIR, f"{Path(py_file).stem}_{self._stamp}"))
+
+    def get_source_stamp(self):
+        """Return what tells whether a kernel's module has changed."""
+        return self._stamp
+
+
 class _CheckedResult(CompileResultCacheImpl):
     """Compiled code as bytes with a checksum: damaged code crashes, or computes wrong numbers."""
 
-    _locator_classes = [UserProvidedCacheLocator]  # not those that know nothing of the sources
+    _locator_classes = [_ContentLocator]  # not those that know nothing of the sources
 
     def reduce(self, cres):
         """Turn compiled code into a checksum and bytes."""

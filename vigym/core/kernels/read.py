@@ -145,7 +145,7 @@ def read_bodies(d, knot, out, first):
 def store_first_rate(d, dof, rate):
     """Write the rate that a degree of freedom starts with, before the first step.
 
-    Of loop-closing joints and springs it is known once velocities are.
+    Of springs between points it is known once velocities are.
     """
     o, one = d.full(0.0), d.full(1.0)
     starts = where(absolute(d.environment.step_size), o, one)

@@ -94,7 +94,7 @@ HEADER = Table(
     Field("actuator_count", "number of degrees of freedom that torques drive"),
     Field("active_joint_count", "number of joints whose coordinates or rates set forces"),
     Field("joint_count", "joints plus one: the world, tree joints, loop-closing joints"),
-    Field("carried_block_count", "number of bodies without a stored block", feature="plain"),
+    Field("unstored_block_count", "number of bodies without a stored block", feature="plain"),
     Field("loop_count", "loops: loop-closing joints and point springs", feature="loops"),
     Field("first_loop", "row of the first loop in the tables of bodies"),
     Field("loop_row_count", "number of loop rows", feature="loops"),

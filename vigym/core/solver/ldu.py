@@ -20,11 +20,9 @@ anchor first: shorter chains of operations). The closing parts d0 are summed fro
 (``sum_joint_closures``), so that the solves see free motions only. Loop rows ride along, see
 `vigym.core.loop.elimination`.
 
-A 6x6 block is a tuple of its 3x3 blocks (A, B, C, D): force by shift, force by rotation, torque by
-shift, torque by rotation.
+Blocks are tuples of 3x3 blocks (A, B, C, D), see `vigym.core.solver.blocks`.
 """
 
-from vigym.core.body.dynamics import anchored_block
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.geometry import (
@@ -50,7 +48,6 @@ from vigym.core.math.vectors import (
     cross,
     dot,
     inverse3,
-    mat_add,
     mat_scale,
     mat_sub,
     mat_sub_outer,
@@ -63,75 +60,11 @@ from vigym.core.math.vectors import (
     skew_matmul,
     sub,
 )
-from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT, LEAF_BLOCK, STORED_BLOCK
+from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT
+from vigym.core.solver.blocks import add_to_parent, block_of, shift_block_to_parent, zero_block
 
 
 # --- factorisation ------------------------------------------------------------------------------
-@inline
-def stored_block(body):
-    """Read a body's 6x6 block."""
-    return body.block_a, body.block_b, body.block_c, body.block_d
-
-
-@inline
-def store_block(body, block):
-    """Write a body's 6x6 block."""
-    A, B, C, D = block
-    body.block_a = A
-    body.block_b = B
-    body.block_c = C
-    body.block_d = D
-
-
-@inline
-def add_blocks(one, other):
-    """Add two 6x6 blocks."""
-    A, B, C, D = one
-    A0, B0, C0, D0 = other
-    return mat_add(A, A0), mat_add(B, B0), mat_add(C, C0), mat_add(D, D0)
-
-
-@inline
-def zero_block(d):
-    """Make a 6x6 block of zeros."""
-    o = d.full(0.0)
-    Z = (o, o, o, o, o, o, o, o, o)
-    return Z, Z, Z, Z
-
-
-@inline
-def block_of(d, i, knot2, knot3, carried):
-    """Find a body's 6x6 block with what its children left; ``carried`` is that of the next body.
-
-    Along the chains of a plain tree blocks stay out of memory.
-    """
-    body = d.body(i)
-    if body.block_kind == STORED_BLOCK:
-        return stored_block(body)
-    own = anchored_block(body, d.pose(knot2, i).arm, d.pose(knot3, i).arm)
-    if body.block_kind == LEAF_BLOCK:
-        return own
-    return add_blocks(carried, own)
-
-
-@inline
-def add_to_parent(d, body, block):
-    """Add what remains of a child's block to its parent's, unless it is carried; return it."""
-    parent = d.body(body.parent)
-    if parent.block_kind == STORED_BLOCK:
-        store_block(parent, add_blocks(block, stored_block(parent)))
-    return block
-
-
-@inline
-def shift_block_to_parent(block, lever2, lever3):
-    """See a block from the parent's anchor: torques gain lever2 x f, shifts lose lever3 x dphi."""
-    A, B, C, D = block
-    B = mat_sub(B, matmul_skew(A, lever3))
-    D = mat_sub(D, matmul_skew(C, lever3))
-    return A, B, mat_add(C, skew_matmul(lever2, A)), mat_add(D, skew_matmul(lever2, B))
-
-
 @inline
 def eliminate_dof(dof, block, u, w, projected):
     """Take a degree of freedom out of a block, D <- D - u w^T / pivot.

@@ -261,7 +261,7 @@ def build_plan(
     _set_terrain_size(header, mechanism)
     set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
-    header["carried_block_count"] = (joints["block_kind"][: len(rows.body)] != STORED_BLOCK).sum()
+    header["unstored_block_count"] = (joints["block_kind"][: len(rows.body)] != STORED_BLOCK).sum()
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count

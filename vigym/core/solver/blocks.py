@@ -1,0 +1,74 @@
+"""Blocks (6, 6) of bodies, as tuples of their 3x3 blocks (A, B, C, D).
+
+A is force by shift, B force by rotation, C torque by shift, D torque by rotation.
+"""
+
+from vigym.core.body.dynamics import anchored_block
+from vigym.core.compiler.kernel import inline
+from vigym.core.math.vectors import mat_add, mat_sub, matmul_skew, skew_matmul
+from vigym.core.model.fields import LEAF_BLOCK, STORED_BLOCK
+
+
+@inline
+def stored_block(body):
+    """Read a body's 6x6 block."""
+    return body.block_a, body.block_b, body.block_c, body.block_d
+
+
+@inline
+def store_block(body, block):
+    """Write a body's 6x6 block."""
+    A, B, C, D = block
+    body.block_a = A
+    body.block_b = B
+    body.block_c = C
+    body.block_d = D
+
+
+@inline
+def add_blocks(one, other):
+    """Add two 6x6 blocks."""
+    A, B, C, D = one
+    A0, B0, C0, D0 = other
+    return mat_add(A, A0), mat_add(B, B0), mat_add(C, C0), mat_add(D, D0)
+
+
+@inline
+def zero_block(d):
+    """Make a 6x6 block of zeros."""
+    o = d.full(0.0)
+    Z = (o, o, o, o, o, o, o, o, o)
+    return Z, Z, Z, Z
+
+
+@inline
+def block_of(d, i, knot2, knot3, rest):
+    """Find a body's 6x6 block with what its children left; ``rest`` is that of the next body.
+
+    Along the chains of a plain tree blocks stay out of memory.
+    """
+    body = d.body(i)
+    if body.block_kind == STORED_BLOCK:
+        return stored_block(body)
+    own = anchored_block(body, d.pose(knot2, i).arm, d.pose(knot3, i).arm)
+    if body.block_kind == LEAF_BLOCK:
+        return own
+    return add_blocks(rest, own)
+
+
+@inline
+def add_to_parent(d, body, block):
+    """Add what remains of a child's block to its parent's, unless it has none stored; return it."""
+    parent = d.body(body.parent)
+    if parent.block_kind == STORED_BLOCK:
+        store_block(parent, add_blocks(block, stored_block(parent)))
+    return block
+
+
+@inline
+def shift_block_to_parent(block, lever2, lever3):
+    """See a block from the parent's anchor: torques gain lever2 x f, shifts lose lever3 x dphi."""
+    A, B, C, D = block
+    B = mat_sub(B, matmul_skew(A, lever3))
+    D = mat_sub(D, matmul_skew(C, lever3))
+    return A, B, mat_add(C, skew_matmul(lever2, A)), mat_add(D, skew_matmul(lever2, B))
