@@ -155,7 +155,7 @@ def mujoco_trot(
     data = mujoco.MjData(model)
     start = coordinates(mech, setting)
     hips = [int(model.joint(name).dofadr[0]) for name in mech.motor_names]
-    run = rollout(model, data, start[None], np.repeat(targets, n, axis=0)[None])
+    run, _ = rollout(model, data, start[None], np.repeat(targets, n, axis=0)[None])
 
     def watch() -> Walk:
         mujoco.mj_resetData(model, data)
@@ -203,13 +203,15 @@ def mujoco_batch(single: Contender) -> Batch:
     data = mujoco.MjData(model)
     controls = np.stack([targets_of(setting.gait, setting.seconds, late) for late in lateness()])
     start = np.tile(coordinates(mech, setting), (BATCH, 1))
-    run = rollout(model, data, start, np.repeat(controls, setting.substeps, axis=1))
+    run, _ = rollout(model, data, start, np.repeat(controls, setting.substeps, axis=1))
     job = Job(lambda: None, run, controls.shape[0] * controls.shape[1] * setting.substeps)
     return Batch(single.name, job, lambda: not any(warning.number for warning in data.warning))
 
 
-def rollout(model, data, positions: np.ndarray, controls: np.ndarray) -> Callable[[], None]:
-    """MuJoCo's C loop over robots and steps, output arrays made beforehand."""
+def rollout(
+    model, data, positions: np.ndarray, controls: np.ndarray
+) -> tuple[Callable[[], None], np.ndarray]:
+    """MuJoCo's C loop over robots and steps, and the states (robots, steps, state) that it writes."""
     import mujoco
     from mujoco.rollout import Rollout
 
@@ -237,7 +239,7 @@ def rollout(model, data, positions: np.ndarray, controls: np.ndarray) -> Callabl
             sensordata=nothing,
         )
 
-    return run
+    return run, states
 
 
 def coordinates(mech: vigym.Mechanism, setting: Setting) -> np.ndarray:

@@ -42,6 +42,14 @@ class Options:
     jacobian: str = "auto"
     disabled: tuple[str, ...] = ()
     iterations: int = 100
+    solver: str = "Newton"
+
+    @property
+    def attributes(self) -> str:
+        return (
+            f'cone="{self.cone}" integrator="{self.integrator}" jacobian="{self.jacobian}" '
+            f'iterations="{self.iterations}" solver="{self.solver}"'
+        )
 
 
 def mujoco_robot(
@@ -62,8 +70,7 @@ def mujoco_robot(
     off = options.disabled if softness.safe else (*options.disabled, "refsafe")
     flags = " ".join(f'{name}="disable"' for name in off)
     return mujoco.MjModel.from_xml_string(
-        f'<mujoco><option timestep="{timestep!r}" gravity="{_text(mech.gravity)}" cone="{options.cone}" '
-        f'integrator="{options.integrator}" jacobian="{options.jacobian}" iterations="{options.iterations}">'
+        f'<mujoco><option timestep="{timestep!r}" gravity="{_text(mech.gravity)}" {options.attributes}>'
         f"<flag {flags}/></option><worldbody>"
         f'<geom type="plane" size="0 0 1" contype="2" conaffinity="1" friction="0 0 0" '
         f"{softness.attributes}/>{inside}</worldbody>"

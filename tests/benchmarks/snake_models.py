@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from robot_models import Options
 
 from vigym import Mechanism
 from vigym.mechanism.elements.bodies import Body
@@ -13,13 +14,16 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.shapes import Capsule
 
 SOFT = "0.02 1"  # MuJoCo's own time constant [s] and damping ratio of contacts
+PRECISE = Options("elliptic", "implicitfast")
 SIDES = {"left": 1.0, "right": -1.0}
 NOTHING = (
     1e-6  # a mass [kg], inertia [kg m^2] or length [m] that changes nothing, where MuJoCo wants one
 )
 
 
-def mujoco_snake(mech: Mechanism, timestep: float, solref: str = SOFT) -> Any:
+def mujoco_snake(
+    mech: Mechanism, timestep: float, solref: str = SOFT, options: Options = PRECISE
+) -> Any:
     """MuJoCo's model of a floating chain of hinges on the plane z = 0, its bodies upright at assembly.
 
     Contact pairs carry the friction: a geom's own has one coefficient for all directions. The first
@@ -29,7 +33,7 @@ def mujoco_snake(mech: Mechanism, timestep: float, solref: str = SOFT) -> Any:
     pairs = "".join(
         _pair(collision, collision.name, solref) for collision in mech.collisions.values()
     )
-    return _model(mech, timestep, _chain(mech, _solid), pairs)
+    return _model(mech, timestep, _chain(mech, _solid), pairs, options)
 
 
 def mujoco_suspended(mech: Mechanism, timestep: float, solref: str) -> Any:
@@ -42,18 +46,19 @@ def mujoco_suspended(mech: Mechanism, timestep: float, solref: str) -> Any:
     """
     names = [f"{name}:{side}" for name in mech.collisions for side in SIDES]
     pairs = "".join(_pair(mech.collisions[name.partition(":")[0]], name, solref) for name in names)
-    return _model(mech, timestep, _chain(mech, _suspended), pairs)
+    return _model(mech, timestep, _chain(mech, _suspended), pairs, PRECISE)
 
 
-def _model(mech: Mechanism, timestep: float, bodies: str, pairs: str) -> Any:
+def _model(mech: Mechanism, timestep: float, bodies: str, pairs: str, options: Options) -> Any:
     import mujoco
 
     mujoco.set_mju_user_warning(lambda _: None)
-    options = f'<option timestep="{timestep!r}" cone="elliptic" integrator="implicitfast" iterations="100"/>'
+    flags = " ".join(f'{name}="disable"' for name in options.disabled)
+    option = f'<option timestep="{timestep!r}" {options.attributes}><flag {flags}/></option>'
     floor = '<geom name="floor" type="plane" size="0 0 1" contype="0" conaffinity="0"/>'
     motors = "".join(_motor(mech, name) for name in mech.motors)
     return mujoco.MjModel.from_xml_string(
-        f'<mujoco><compiler angle="radian"/>{options}<worldbody>{floor}{bodies}</worldbody>'
+        f'<mujoco><compiler angle="radian"/>{option}<worldbody>{floor}{bodies}</worldbody>'
         f"<contact>{pairs}</contact><actuator>{motors}</actuator></mujoco>"
     )
 

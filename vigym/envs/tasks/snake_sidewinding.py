@@ -176,13 +176,16 @@ class SnakeSidewinding(Task):
         return {"forward": quantities["speed"], "power": -quantities["power"]}
 
 
-def alternating_snake(links: int, friction: float, self_collision: bool = False) -> Mechanism:
+def alternating_snake(
+    links: int, friction: float, self_collision: bool = False, servo: Servo = SERVO
+) -> Mechanism:
     """Return a straight chain of modules along x, the head in front; its first axis is vertical.
 
     Args:
         links: number of modules.
         friction: coefficient.
         self_collision: whether modules touch each other.
+        servo: motor of every joint.
     """
     mechanism = Mechanism(gravity=(0.0, 0.0, -GRAVITY), ground=True, name="snake_sidewinding")
     axial = MASS * RADIUS**2 / 2.0
@@ -198,7 +201,7 @@ def alternating_snake(links: int, friction: float, self_collision: bool = False)
             mechanism.add_contact(f"belly{link}", name, (0.0, 0.0, 0.0), RADIUS, friction)
         if link > 1:
             axis = VERTICAL if link % 2 == 0 else HORIZONTAL
-            add_servo_joint(mechanism, link, centre + (LENGTH / 2.0, 0.0, 0.0), axis, SERVO)
+            add_servo_joint(mechanism, link, centre + (LENGTH / 2.0, 0.0, 0.0), axis, servo)
     if self_collision:
         add_link_pairs(mechanism)
     return mechanism
