@@ -64,7 +64,7 @@ def _speeds(rows: list[Row]) -> list[str]:
 
 
 def _name(row: Row) -> str:
-    return row["id"].removeprefix("vigym/") + (" (MuJoCo)" if row["engine"] == "mujoco" else "")
+    return row["id"].rpartition("/")[2] + (" (MuJoCo)" if row["engine"] == "mujoco" else "")
 
 
 def _scaling(rows: list[Row]) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from vigym.cli.app import app
 from vigym.cli.bench import without_float32
 from vigym.evaluation.speed import environments as bench
+from vigym.evaluation.speed import mujoco_snakes
 from vigym.evaluation.speed.startup import time_startup
 
 PENDULUM = "vigym/Pendulum-v0"
@@ -73,6 +75,37 @@ def test_peers_stand_beside_theirs():
     assert len(bench.time_environments(["vigym/CartPole-v0"], [2], repeats=1, peers=False)) == 2
 
 
+@pytest.mark.parametrize("name", mujoco_snakes.SNAKES)
+def test_peers_of_snakes_are_the_same_robots(name):
+    pytest.importorskip("mujoco")
+    ours, theirs = (bench.gym.make(one).unwrapped for one in (name, bench.PEERS[name]))
+    mech, model = ours.task.mechanism(), theirs.model
+    bodies, joints = list(mech.bodies.values()), list(mech.joints.values())
+    np.testing.assert_array_equal(model.body_mass[1:], [body.mass for body in bodies])
+    np.testing.assert_array_equal(model.body_inertia[1:], [np.diag(b.inertia) for b in bodies])
+    np.testing.assert_array_equal(model.jnt_axis[1:], [joint.axis for joint in joints])
+    motors = [mech.motors[joint.name] for joint in joints]
+    np.testing.assert_array_equal(model.actuator_gainprm[:, 0], [motor.kp for motor in motors])
+    assert theirs.action_space.shape == ours.action_space.shape
+    assert theirs.frame_skip * model.opt.timestep == pytest.approx(ours.dt)
+
+
+@pytest.mark.parametrize("name", mujoco_snakes.SNAKES)
+def test_peers_of_snakes_stay_near_the_ground(name):
+    """MuJoCo starts a robot that flies apart anew, with a warning."""
+    pytest.importorskip("mujoco")
+    env = bench.gym.make(bench.PEERS[name])
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    data = env.unwrapped.data
+    for _ in range(50):
+        observation, _, ended, _, _ = env.step(env.action_space.sample())
+        assert not ended
+        assert np.isfinite(observation).all()
+        assert data.xipos[1:, 2].min() < 0.5
+    assert not any(warning.number for warning in data.warning)
+
+
 def test_peers_that_are_not_installed_are_left_out(monkeypatch):
     def missing(name, **options):
         raise bench.gym.error.DependencyNotInstalled("no mujoco")
@@ -115,7 +148,7 @@ def test_tasks_of_ones_own_with_options(tmp_path, monkeypatch):
 def test_peers_leave_no_file_behind(tmp_path, monkeypatch):
     mujoco = pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)
-    (peer,) = set(bench.PEERS.values()) - {"InvertedPendulum-v5"}
+    peer = bench.PEERS["vigym/InvertedDoublePendulum-v0"]
     before = mujoco.get_mju_user_warning()
     try:
         assert not bench._missing(peer)

@@ -82,7 +82,7 @@ def parse_counts(context: click.Context, parameter: click.Parameter, text: str) 
     "--peers/--no-peers",
     default=True,
     show_default=True,
-    help="Also time the similar Gymnasium-MuJoCo environments, or not.",
+    help="Also time similar environments in MuJoCo, or not.",
 )
 @click.option("--cold", is_flag=True, help="Time the compilation of all kernels, too: minutes.")
 @csv_option

@@ -17,6 +17,7 @@ from vigym import assets
 from vigym.core.compiler.simd import LANES
 from vigym.envs.registry import ENVIRONMENTS
 from vigym.evaluation.environments import make_env
+from vigym.evaluation.speed.mujoco_snakes import SNAKES
 from vigym.evaluation.speed.timing import Cost, Job, interleaved
 
 Row = dict[str, Any]
@@ -24,7 +25,7 @@ COUNTS = (1, 8, 64, 512)  # environments in a vector
 PEERS = {
     "vigym/CartPole-v0": "InvertedPendulum-v5",
     "vigym/InvertedDoublePendulum-v0": "InvertedDoublePendulum-v5",
-}
+} | SNAKES
 SAMPLE = 2000  # environment steps of a round, approximately
 
 
@@ -46,7 +47,8 @@ def time_environments(
         counts: numbers of environments in a vector.
         threads: numbers of threads of vectors; with several numbers all rows are wall time.
         repeats: number of measurements of each case.
-        peers: whether to time similar environments of Gymnasium on MuJoCo, where installed.
+        peers: whether to time similar environments in MuJoCo, where installed: Gymnasium's, and the
+            snakes, which take shorter steps there to the same control step.
         report: called with the finished part, in [0, 1].
         precisions: of vectors, "float64" and "float32"; vectors that do not support float32 are
             left out.
