@@ -26,7 +26,8 @@ ALONE = '<flag island="disable"/>'  # a snake is a single island
 class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
     """Snake in MuJoCo with bodies, motors, friction and control step of an environment of vigym.
 
-    Contacts are as stiff as MuJoCo takes them. Joints have no largest rate.
+    Contacts are as stiff as MuJoCo takes them. Its joints have no largest rate: targets move at that
+    of vigym's joints, or else the snake leaps.
 
     Attributes:
         model: MuJoCo's model.
@@ -40,10 +41,14 @@ class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
         mech = task.mechanism()
         self._step = mujoco.mj_step
         self._clear = mujoco.mj_resetData
+        self._detect = mujoco.mj_fwdPosition
         self.model = write_snake(mech, TIMESTEP, f"{2.0 * TIMESTEP} 1", FASTEST, ALONE)
         self.data = mujoco.MjData(self.model)
         self.frame_skip = round(task.timestep * task.frame_skip / TIMESTEP)
         self._noise = task.reset_noise_scale
+        (rate,) = {joint.velocity for joint in mech.joints.values()}
+        times = TIMESTEP * np.arange(1, self.frame_skip + 1)[:, None]
+        self._reach = None if rate is None else rate * times
         motors, coordinates = self.model.nu, self.model.nq + self.model.nv
         self.action_space = gym.spaces.Box(-1.0, 1.0, (motors,), np.float32)
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (coordinates,), np.float64)
@@ -56,12 +61,21 @@ class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
         self._clear(self.model, self.data)
         noise = self.np_random.uniform(-self._noise, self._noise, (2, self.model.nu))
         self.data.qpos[7:], self.data.qvel[6:] = noise
+        self._detect(self.model, self.data)
+        self.data.qpos[2] -= self.data.contact.dist.min(initial=0.0)
         return self._observe(), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Hold the targets for a control step."""
-        self.data.ctrl[:] = action
-        self._step(self.model, self.data, nstep=self.frame_skip)
+        """Hold the targets for a control step, or move them there at the joints' largest rate."""
+        data = self.data
+        if self._reach is None:
+            data.ctrl[:] = action
+            self._step(self.model, data, nstep=self.frame_skip)
+        else:
+            last = data.ctrl.copy()
+            for row in last + np.clip(action - last, -self._reach, self._reach):
+                data.ctrl[:] = row
+                self._step(self.model, data)
         return self._observe(), float(self.data.qvel[0]), False, False, {}
 
     def _observe(self) -> np.ndarray:
@@ -69,7 +83,9 @@ class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
 
 
 for _name, _task in TASKS.items():
-    gym.register(SNAKES[_name], MujocoSnake, max_episode_steps=500, kwargs={"task": _task()})
+    gym.register(
+        SNAKES[_name], f"{__name__}:MujocoSnake", max_episode_steps=500, kwargs={"task": _task()}
+    )
 
 
 def write_snake(
