@@ -122,7 +122,8 @@ def vigym_held(setting: Setting) -> Contender:
 
     def watch() -> Motion:
         prepare()
-        fine, halvings, iterations = True, 0, 0
+        fine = True
+        halvings, iterations = 0, 0
         energies, depths = [], []
         for row in np.repeat(targets, setting.substeps, axis=0):
             status = sim.step(targets=row)

@@ -11,23 +11,19 @@ import numpy as np
 from vigym.envs.task import Task
 from vigym.envs.tasks.snake import Snake
 from vigym.envs.tasks.snake_sidewinding import SnakeSidewinding
-from vigym.mechanism.elements.bodies import Body
-from vigym.mechanism.elements.collisions import Collision
-from vigym.mechanism.elements.shapes import Capsule
-from vigym.mechanism.mechanism import Mechanism
 
 TASKS = {"vigym/Snake-v0": Snake, "vigym/SnakeSidewinding-v0": SnakeSidewinding}
 SNAKES = {name: name.replace("vigym/", "mujoco/") for name in TASKS}
 TIMESTEP = 0.002  # the longest at which MuJoCo's snakes stay on the ground [s]
-FASTEST = 'cone="pyramidal" integrator="Euler" jacobian="dense"'
+QUICKEST = 'cone="pyramidal" integrator="Euler" jacobian="dense"'
 ALONE = '<flag island="disable"/>'  # a snake is a single island
 
 
 class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
     """Snake in MuJoCo with bodies, motors, friction and control step of an environment of vigym.
 
-    Contacts are as stiff as MuJoCo takes them. Its joints have no largest rate: targets move at that
-    of vigym's joints, or else the snake leaps.
+    Contacts are as stiff as MuJoCo takes them. Its joints have no largest rate: targets move at
+    that of vigym's joints, or else the snake leaps.
 
     Attributes:
         model: MuJoCo's model.
@@ -42,7 +38,7 @@ class MujocoSnake(gym.Env[np.ndarray, np.ndarray]):
         self._step = mujoco.mj_step
         self._clear = mujoco.mj_resetData
         self._detect = mujoco.mj_fwdPosition
-        self.model = write_snake(mech, TIMESTEP, f"{2.0 * TIMESTEP} 1", FASTEST, ALONE)
+        self.model = write_snake(mech, TIMESTEP, f"{2.0 * TIMESTEP} 1", QUICKEST, ALONE)
         self.data = mujoco.MjData(self.model)
         self.frame_skip = round(task.timestep * task.frame_skip / TIMESTEP)
         self._noise = task.reset_noise_scale
@@ -88,9 +84,7 @@ for _name, _task in TASKS.items():
     )
 
 
-def write_snake(
-    mech: Mechanism, timestep: float, solref: str, options: str, flags: str = ""
-) -> Any:
+def write_snake(mech: Any, timestep: float, solref: str, options: str, flags: str = "") -> Any:
     """Write MuJoCo's model of a floating chain of hinges on the plane z = 0.
 
     Its bodies are upright at assembly. Contact pairs carry the friction: a geom's own has one
@@ -98,7 +92,7 @@ def write_snake(
     capsule's axis, the second is across.
 
     Args:
-        mech: the chain.
+        mech: the chain, a mechanism of vigym.
         timestep: of MuJoCo [s].
         solref: time constant [s] and damping ratio of contacts.
         options: attributes of MuJoCo's options.
@@ -109,7 +103,7 @@ def write_snake(
     return write_model(mech, option, write_chain(mech, write_link), pairs)
 
 
-def write_model(mech: Mechanism, option: str, bodies: str, pairs: str) -> Any:
+def write_model(mech: Any, option: str, bodies: str, pairs: str) -> Any:
     """Write a model of bodies, contact pairs with the ground, and the mechanism's motors."""
     import mujoco
 
@@ -122,7 +116,7 @@ def write_model(mech: Mechanism, option: str, bodies: str, pairs: str) -> Any:
     )
 
 
-def write_chain(mech: Mechanism, inside: Callable[[Mechanism, Body], str]) -> str:
+def write_chain(mech: Any, inside: Callable[[Any, Any], str]) -> str:
     """Write each body within the one before it, frames at the centres of mass.
 
     Args:
@@ -145,7 +139,7 @@ def write_chain(mech: Mechanism, inside: Callable[[Mechanism, Body], str]) -> st
     return text + "</body>" * len(mech.bodies)
 
 
-def write_link(mech: Mechanism, body: Body) -> str:
+def write_link(mech: Any, body: Any) -> str:
     """Write a rigid link with its contacts; the first one floats."""
     text = "" if body.name in {joint.child for joint in mech.joints.values()} else "<freejoint/>"
     moments = write_numbers(np.diag(body.inertia))
@@ -160,7 +154,7 @@ def write_link(mech: Mechanism, body: Body) -> str:
     return text
 
 
-def _write_ball(collision: Collision) -> str:
+def _write_ball(collision: Any) -> str:
     place = write_numbers(collision.position)
     return (
         f'<geom name="{collision.name}" type="sphere" size="{collision.radius!r}" pos="{place}" '
@@ -170,7 +164,6 @@ def _write_ball(collision: Collision) -> str:
 
 def write_capsule(name: str, shape: Any, half: float | None = None) -> str:
     """Write a capsule, or one of another half length [m]."""
-    assert isinstance(shape, Capsule)
     size = f"{shape.radius!r} {(shape.length / 2 if half is None else half)!r}"
     return (
         f'<geom name="{name}" type="capsule" size="{size}" '
@@ -178,7 +171,7 @@ def write_capsule(name: str, shape: Any, half: float | None = None) -> str:
     )
 
 
-def write_pair(collision: Collision, geom: str, solref: str) -> str:
+def write_pair(collision: Any, geom: str, solref: str) -> str:
     """Write contact with the floor.
 
     Capsules lie across the direction of their friction, or their friction has none.
@@ -190,7 +183,7 @@ def write_pair(collision: Collision, geom: str, solref: str) -> str:
     )
 
 
-def _write_motor(mech: Mechanism, joint: str) -> str:
+def _write_motor(mech: Any, joint: str) -> str:
     motor, effort = mech.motors[joint], mech.joints[joint].effort
     return (
         f'<position joint="{joint}" kp="{motor.kp!r}" kv="{motor.kd!r}" '
