@@ -19,7 +19,8 @@ NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 def cross(a, b):
     """np.cross for vectors of three, in a tenth of its time."""
     if np.ndim(a) == 1 == np.ndim(b):
-        (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+        x, y, z = a.tolist()
+        u, v, w = b.tolist()
         return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
     return a.take(NEXT, -1) * b.take(LAST, -1) - a.take(LAST, -1) * b.take(NEXT, -1)
 
@@ -44,7 +45,9 @@ def rotate(q, r):
     if np.ndim(q) == 1 == np.ndim(r):
         w, x, y, z = q.tolist()
         a, b, c = r.tolist()
-        u, v, t = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+        u = 2.0 * (y * c - z * b)
+        v = 2.0 * (z * a - x * c)
+        t = 2.0 * (x * b - y * a)
         return np.array(
             [
                 a + w * u + y * t - z * v,

@@ -6,6 +6,7 @@ knot 3.
 
 import math
 
+from vigym.core.body.blocks import set_own_block
 from vigym.core.body.pose import inertia_matrix, step_pose
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import maximum, where
@@ -158,35 +159,6 @@ def body_residuals(d, knot2, knot3, h):
         tau = add(mat_vec(pose2.rotation, tau), mat_vec(body.rotational_block, rotation))
         body.force = f
         body.torque = sub(tau, cross(pose2.arm, f))
-
-
-@inline
-def anchored_block(body, arm2, arm3):
-    """Compute a body's own 6x6 block about its anchors, which acts on (dy, dphi).
-
-        [mu I, mu [arm3]x; -mu [arm2]x, K - mu [arm2]x [arm3]x]
-
-    mu is the mass term and K the rotational block.
-    """
-    mu = body.mass_term
-    o = mu * 0.0
-    A = (mu, o, o, o, mu, o, o, o, mu)
-    B = skew(scale(mu, arm3))
-    C = skew(scale(-mu, arm2))
-    return A, B, C, mat_sub(body.rotational_block, skew_matmul(arm2, B))
-
-
-@inline
-def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
-    """Write the terms of a body's own block, and the block itself if any body's is stored."""
-    body.mass_term = mass_term
-    body.rotational_block = rotational_block
-    if d.unstored_block_count < d.body_count:
-        A, B, C, D = anchored_block(body, arm2, arm3)
-        body.block_a = A
-        body.block_b = B
-        body.block_c = C
-        body.block_d = D
 
 
 @phase

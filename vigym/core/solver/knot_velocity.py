@@ -5,7 +5,7 @@ satisfies the velocity constraints. One factorisation, that of a step with inert
 blocks.
 """
 
-from vigym.core.body.dynamics import set_own_block
+from vigym.core.body.blocks import set_own_block
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import add_potential_impulses
 from vigym.core.body.wrenches import add_wrench_impulses

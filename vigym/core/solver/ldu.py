@@ -20,9 +20,10 @@ anchor first: shorter chains of operations). The closing parts d0 are summed fro
 (``sum_joint_closures``), so that the solves see free motions only. Loop rows ride along, see
 `vigym.core.loop.elimination`.
 
-Blocks are tuples of 3x3 blocks (A, B, C, D), see `vigym.core.solver.blocks`.
+Blocks are tuples of 3x3 blocks (A, B, C, D), see `vigym.core.body.blocks`.
 """
 
+from vigym.core.body.blocks import add_to_parent, block_of, shift_block_to_parent, zero_block
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.geometry import (
@@ -61,7 +62,6 @@ from vigym.core.math.vectors import (
     sub,
 )
 from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT
-from vigym.core.solver.blocks import add_to_parent, block_of, shift_block_to_parent, zero_block
 
 
 # --- factorisation ------------------------------------------------------------------------------

@@ -222,6 +222,14 @@ def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
         header["terrain_columns"], header["terrain_rows"] = columns, rows
 
 
+def _sum_up_joints(header: np.ndarray, joints: np.ndarray) -> None:
+    """Write to the header what the rows of all bodies and joints say together."""
+    bodies = joints[: int(header["body_count"])]
+    header["unstored_block_count"] = (bodies["block_kind"] != STORED_BLOCK).sum()
+    bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
+    header["has_bounded_forces"] = bounded.any()
+
+
 def build_plan(
     mechanism: Mechanism, rows: Rows, loops: Loops, lists: dict[str, np.ndarray]
 ) -> np.ndarray:
@@ -261,13 +269,11 @@ def build_plan(
     _set_terrain_size(header, mechanism)
     set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
-    header["unstored_block_count"] = (joints["block_kind"][: len(rows.body)] != STORED_BLOCK).sum()
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
     for kind in ("contact", "motion", "potential"):
         header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
-    bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
-    header["has_bounded_forces"] = bounded.any()
+    _sum_up_joints(header, joints)
     return plan

@@ -3,10 +3,45 @@
 A is force by shift, B force by rotation, C torque by shift, D torque by rotation.
 """
 
-from vigym.core.body.dynamics import anchored_block
 from vigym.core.compiler.kernel import inline
-from vigym.core.math.vectors import mat_add, mat_sub, matmul_skew, skew_matmul
+from vigym.core.math.vectors import (
+    mat_add,
+    mat_sub,
+    matmul_skew,
+    scale,
+    skew,
+    skew_matmul,
+)
 from vigym.core.model.fields import LEAF_BLOCK, STORED_BLOCK
+
+
+@inline
+def anchored_block(body, arm2, arm3):
+    """Compute a body's own 6x6 block about its anchors, which acts on (dy, dphi).
+
+        [mu I, mu [arm3]x; -mu [arm2]x, K - mu [arm2]x [arm3]x]
+
+    mu is the mass term and K the rotational block.
+    """
+    mu = body.mass_term
+    o = mu * 0.0
+    A = (mu, o, o, o, mu, o, o, o, mu)
+    B = skew(scale(mu, arm3))
+    C = skew(scale(-mu, arm2))
+    return A, B, C, mat_sub(body.rotational_block, skew_matmul(arm2, B))
+
+
+@inline
+def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
+    """Write the terms of a body's own block, and the block itself if any body's is stored."""
+    body.mass_term = mass_term
+    body.rotational_block = rotational_block
+    if d.unstored_block_count < d.body_count:
+        A, B, C, D = anchored_block(body, arm2, arm3)
+        body.block_a = A
+        body.block_b = B
+        body.block_c = C
+        body.block_d = D
 
 
 @inline
