@@ -19,7 +19,7 @@ from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import PresentState, metrics, present_state
+from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
 _SHAPED = (np.ndarray, np.float64, np.bool_)
@@ -241,7 +241,7 @@ class EpisodeRunner:
         quantities = self.quantities()
         terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
-        state = present_state(self.sim)
+        state = self.sim.present_state
         terminated = self._terminated(quantities, state.converged, restarted)
         info = Info.unread(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
@@ -272,8 +272,9 @@ class EpisodeRunner:
         sim = self.sim
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        return {**common, "time": sim.time, **self.goals(), **own}
+        positions, velocities, time = sim.coordinates
+        common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
+        return {**common, **self.goals(), **own}
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
@@ -310,7 +311,7 @@ class EpisodeRunner:
         torques = np.zeros(self.action_shape)
         terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
         clipped = np.zeros(self.shape, dtype=np.bool_)
-        info = self.info(quantities, terms, torques, clipped, present_state(self.sim))
+        info = self.info(quantities, terms, torques, clipped, self.sim.present_state)
         return self.observe(quantities, mask), info
 
 

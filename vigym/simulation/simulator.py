@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from vigym.announce import announce
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import metrics, present_state
+from vigym.metrics import PresentState, metrics
 from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
 from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
@@ -148,9 +148,9 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     power: Any = _property_of("_readings", Readings.power)
     status: Status = _property_of("_readings", Readings.status)
     readings: Array = _property_of("_readings", Readings.scalars)
-    status_rows: Array = _part(
-        "_readings.status_rows", "(count, 6) the `Status` as numbers, and the mean power [W]."
-    )
+    coordinates: tuple[Array, Array, Any] = _property_of("_readings", Readings.coordinates)
+    present_state: PresentState = _property_of("_readings", Readings.present_state)
+    status_rows: Array = _part("_readings.status_rows", "(count, 6) the `Status`, mean power [W].")
     start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
 
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
@@ -362,7 +362,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     def metrics(self) -> dict[str, Any]:
         """Compute the physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        return metrics(present_state(self))
+        return metrics(self.present_state)
 
     def energy(self) -> Energy:
         """Return kinetic, potential (springs included) and total energy at present [J]."""
