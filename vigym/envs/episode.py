@@ -92,6 +92,9 @@ class EpisodeRunner:
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
         goal = task.goal(np.random.default_rng(0))
         self._goals = {name: np.full(batch or 1, value) for name, value in goal.items()}
+        # time and goals are read for a motion alone
+        self._is_timed = type(task).motion is not Task.motion
+        self._is_timed |= type(task).motor_targets is not Task.motor_targets
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -109,7 +112,7 @@ class EpisodeRunner:
     ) -> tuple[Array, Flags | bool]:
         """Return `action` as float64, clipped to [-1, 1], and whether it was clipped (...,).
 
-        Actions of environments that are `idle` (batch,) are replaced by zero.
+        False stands for all environments. Actions of environments that are `idle` (batch,) are replaced by zero.
 
         Raises:
             ValueError: another shape, or numbers that are not real or not finite.
@@ -118,7 +121,7 @@ class EpisodeRunner:
         if idle is not None:
             values[idle] = 0.0
         if _within_bounds(values):  # actions of most learners are
-            return values, np.zeros(self.shape, dtype=np.bool_) if self.shape else False
+            return values, False
         finite = np.isfinite(values)
         if not finite.all():
             wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
@@ -228,9 +231,13 @@ class EpisodeRunner:
             self._sensors.before_step(action)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
-        targets = self.task.motor_targets(action, self.sim.time, self.goals())
-        torques = action * self.sim.actuator_efforts if targets is None else None
-        self.sim.step_unchecked(torques, targets, self.task.frame_skip)
+        task, sim = self.task, self.sim
+        if self._is_timed:
+            targets = task.motor_targets(action, sim.time, self.goals())
+        else:
+            targets = task.targets(action)
+        torques = sim.scaled_torques(action) if targets is None else None
+        sim.step_unchecked(torques, targets, task.frame_skip)
         return AppliedAction(action, clipped, torques)
 
     def step_result(self, applied: AppliedAction, restarted: Flags | None = None) -> StepResult:
@@ -299,7 +306,7 @@ class EpisodeRunner:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
         info: Infos = {**quantities, **terms, **metrics(state)}
         info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
-        info["action_clipped"] = clipped
+        info["action_clipped"] = np.zeros(self.shape, np.bool_) if clipped is False else clipped
         return info if self.shape else with_plain_numbers(info)
 
     def reset_result(self, mask: Flags | None = None) -> tuple[Array, Infos]:
@@ -310,16 +317,18 @@ class EpisodeRunner:
         quantities = self.quantities()
         torques = np.zeros(self.action_shape)
         terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
-        clipped = np.zeros(self.shape, dtype=np.bool_)
-        info = self.info(quantities, terms, torques, clipped, self.sim.present_state)
+        info = self.info(quantities, terms, torques, False, self.sim.present_state)
         return self.observe(quantities, mask), info
 
 
 def _within_bounds(values: Array) -> bool:
     """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
-    if values.ndim == 1:
-        return all(-1.0 <= value <= 1.0 for value in values.tolist())
-    return bool(np.abs(values).max() <= 1.0)
+    if values.ndim > 1:
+        return bool(np.maximum.reduce(np.abs(values), axis=None) <= 1.0)
+    for value in values.tolist():
+        if not -1.0 <= value <= 1.0:
+            return False
+    return True
 
 
 def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:

@@ -55,8 +55,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
             where contacts, motors, limits or dry friction have a force.
         batch: number of environments, or None for one without a leading axis.
-        threads: largest number of threads that step a batch; a call with little work takes fewer.
-            Results are the same.
+        threads: largest number that share a call; one with little work takes fewer. Equal results.
         friction_cone: "cone", or "pyramid", its four-sided approximation.
         contact_solver: "newton": semi-smooth, with the interior-point method where that fails; or
             "interior_point" from the start, which takes many more iterations and leaves small
@@ -155,6 +154,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
     actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
+    scaled_torques: Any = _part("_parameters.scaled_torques", Parameters.scaled_torques.__doc__)
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
     gravity: Array = _property_of("_parameters", Parameters.gravity)
 
