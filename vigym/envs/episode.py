@@ -42,11 +42,13 @@ class AppliedAction(NamedTuple):
         action: (..., n_actuated) within [-1, 1].
         clipped: (...,) whether the requested action was outside.
         torques: (..., n_actuated) [N or N m]; None where actions are targets of motors.
+        converged: whether the steps of all environments met their tolerance.
     """
 
     action: Array
     clipped: Flags | bool
     torques: Array | None
+    converged: bool
 
 
 class EpisodeRunner:
@@ -237,8 +239,8 @@ class EpisodeRunner:
         else:
             targets = task.targets(action)
         torques = sim.scaled_torques(action) if targets is None else None
-        sim.step_unchecked(torques, targets, task.frame_skip)
-        return AppliedAction(action, clipped, torques)
+        converged = sim.step_unchecked(torques, targets, task.frame_skip)
+        return AppliedAction(action, clipped, torques, converged)
 
     def step_result(self, applied: AppliedAction, restarted: Flags | None = None) -> StepResult:
         """Return observation, reward, termination and info of the control step.
@@ -249,7 +251,8 @@ class EpisodeRunner:
         terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
         state = self.sim.present_state
-        terminated = self._terminated(quantities, state.converged, restarted)
+        converged = True if applied.converged else state.converged
+        terminated = self._terminated(quantities, converged, restarted)
         info = Info.unread(lambda: self.info(quantities, terms, torques, applied.clipped, state))
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
@@ -265,14 +268,19 @@ class EpisodeRunner:
         return weighted
 
     def _terminated(
-        self, quantities: Quantities, converged: Flags, restarted: Flags | None
-    ) -> Flags:
-        """Return whether episodes are over (...,)."""
+        self, quantities: Quantities, converged: Flags | bool, restarted: Flags | None
+    ) -> Any:
+        """Return whether episodes are over (...,); True stands for steps that all converged."""
         ended: Any = self.task.terminated(quantities)
+        if not self.shape:
+            if type(ended) is not bool:
+                require_shape({"terminated": ended}, "hook", (), 0)
+            return ended or not converged
         require_shape({"terminated": ended}, "hook", self.shape, 0)
-        over: Any = np.logical_or(ended, ~converged) if self.shape else ended or not converged
-        terminated: Flags = over if restarted is None else over & ~restarted
-        return terminated
+        over: Flags = np.array(ended, dtype=np.bool_)
+        if converged is not True:
+            over |= ~converged
+        return over if restarted is None else over & ~restarted
 
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""

@@ -57,6 +57,7 @@ class Plant:
         self.model: Model = build_model(mechanism, options.loops)
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
+        self._is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
         self.groups = _lane_groups(self.mechanism, self.model, options)
         self.groups.compile_step()  # while this process compiles what is called before
         self.single = self.groups.single
@@ -170,8 +171,8 @@ class Plant:
 
     def advance(
         self, inputs: tuple[Array, Array], timestep: float, order: int, steps: int, status: Array
-    ) -> None:
-        """Make steps.
+    ) -> bool:
+        """Make steps; return whether those of all environments met the tolerance.
 
         Args:
             inputs: torques (count, n_actuated) and targets (count, n_motors), NaN where idle.
@@ -180,12 +181,14 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
-        if self.mechanism.motions or self.mechanism.velocity_constraints:
+        if self._is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
-        if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
+        converged = status.item(0) if self.single else np.count_nonzero(status[:, 0]) == self.count
+        if not converged:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
+        return bool(converged)
 
     def _motion_samples(self, timestep: float, steps: int) -> Array:
         """Return coordinates and rates of prescribed motions at the end of all steps of a call.

@@ -229,8 +229,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     def step_unchecked(
         self, torques: Array | None, targets: ArrayLike | None, substeps: int
-    ) -> None:
-        """Make steps like `step`, without checks of the inputs: they have to be right.
+    ) -> bool:
+        """Make steps like `step`, without checks of the inputs; return whether all converged.
 
         Args:
             torques: (..., n_actuated) finite numbers [N, N m], or None.
@@ -242,7 +242,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
         inputs, status = (torque_rows, target_rows), self._readings.status_rows
         self._readings.clear()
-        self._plant.advance(inputs, options.timestep, options.order, substeps, status)
+        return self._plant.advance(inputs, options.timestep, options.order, substeps, status)
 
     def push(self, impulses: ArrayLike) -> None:
         """Apply impulses (..., n_bodies, 3) [N s] at centres of mass, world axes.
