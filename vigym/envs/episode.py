@@ -3,7 +3,7 @@
 It serves one environment and a batch; how episodes follow one another is left to `env`, `vector`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.infos import Info, Infos, with_plain_numbers
+from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
@@ -27,12 +27,19 @@ _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
 class StepResult(NamedTuple):
-    """Result of one control step, over leading dimensions `...`."""
+    """Result of one control step, over leading dimensions `...`.
+
+    Attributes:
+        observation: (..., n_observations).
+        reward: (...,).
+        terminated: (...,) whether the episode is over.
+        read_info: computes the info, also after later steps.
+    """
 
     observation: Array
     reward: Array
     terminated: Flags
-    info: Infos
+    read_info: Callable[[], Infos]
 
 
 class AppliedAction(NamedTuple):
@@ -253,10 +260,15 @@ class EpisodeRunner:
         state = self.sim.present_state
         converged = True if applied.converged else state.converged
         terminated = self._terminated(quantities, converged, restarted)
-        info = Info.unread(lambda: self.info(quantities, terms, torques, applied.clipped, state))
+        clipped = applied.clipped
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
-        return StepResult(self.observe(quantities), reward, terminated, info)
+        return StepResult(
+            self.observe(quantities),
+            reward,
+            terminated,
+            lambda: self.info(quantities, terms, torques, clipped, state),
+        )
 
     def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
         """Return the weighted reward terms by their keys in `info`; zero where restarted."""

@@ -259,7 +259,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._done = result.terminated | truncated
         if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
-        infos = unread_info(result.info, self.info_keys, self._everywhere)
+        infos = unread_info(result.read_info, self.info_keys, self._everywhere)
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
@@ -338,7 +338,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._restart(done)
         initial, info = self._runner.reset_result(done)
         observations[lanes] = initial[lanes]
-        last, first = (selected_info(each, self.info_keys) for each in (result.info, info))
+        last, first = (selected_info(each, self.info_keys) for each in (result.read_info(), info))
         infos = with_masks(merged_info(last, first, done), self._everywhere)
         infos["final_obs"] = final
         infos["_final_obs"] = done.copy()
