@@ -11,11 +11,22 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+_TURN = 2.0 * np.pi
 
 
 def wrap_angle(angle: Array) -> Array:
     """Return the angle [rad] shifted by full turns into [-pi, pi)."""
-    return (angle + np.pi) % (2.0 * np.pi) - np.pi
+    return (angle + np.pi) % _TURN - np.pi
+
+
+def sine(angle: Any) -> Any:
+    """Return the sine of an angle [rad] (...,), of one environment as a Python number."""
+    return float(np.sin(angle)) if type(angle) is float else np.sin(angle)
+
+
+def cosine(angle: Any) -> Any:
+    """Return the cosine of an angle [rad] (...,), of one environment as a Python number."""
+    return float(np.cos(angle)) if type(angle) is float else np.cos(angle)
 
 
 def unstack(values: Array) -> Sequence[Array]:

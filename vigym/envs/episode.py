@@ -324,7 +324,8 @@ class EpisodeRunner:
         state: PresentState,
     ) -> Infos:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
-        info: Infos = {**quantities, **terms, **metrics(state)}
+        named = {name: value for name, value in quantities.items() if not name.startswith("_")}
+        info: Infos = {**named, **terms, **metrics(state)}
         info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
         info["action_clipped"] = np.zeros(self.shape, np.bool_) if clipped is False else clipped
         return info if self.shape else with_plain_numbers(info)
