@@ -47,8 +47,7 @@ def stack(*values: Array) -> Array:
     if isinstance(first, float):  # one environment
         return np.array(values)
     table = np.empty((*values[0].shape, len(values)))
-    for column, value in enumerate(values):
-        table[..., column] = value
+    table.T[:] = [value.T for value in values] if first.ndim > 1 else values
     return table
 
 

@@ -23,6 +23,7 @@ from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
 _SHAPED = (np.ndarray, np.float64, np.bool_)
+_NUMBERS = frozenset([float])
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -345,7 +346,8 @@ class EpisodeRunner:
 def _within_bounds(values: Array) -> bool:
     """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
     if values.ndim > 1:
-        return bool(np.maximum.reduce(np.abs(values), axis=None) <= 1.0)
+        sizes = np.abs(values)
+        return bool(sizes.item(sizes.argmax()) <= 1.0)  # the first NaN counts as the largest
     for value in values.tolist():
         if not -1.0 <= value <= 1.0:
             return False
@@ -362,9 +364,11 @@ def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_a
         extra_axes: most axes that may follow.
     """
     value: Any
+    if not shape and _NUMBERS.issuperset(map(type, values.values())):
+        return  # most quantities of one environment
     for name, value in values.items():
         found_type = type(value)
-        if found_type is float and not shape:  # most quantities of one environment
+        if found_type is np.ndarray and value.shape == shape:
             continue
         found = value.shape if found_type in _SHAPED else np.shape(value)  # np.shape is slow
         if found == shape:

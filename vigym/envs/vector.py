@@ -176,6 +176,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self.episode_steps = np.zeros(self.num_envs, dtype=np.int64)
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        self._one_step = np.ones(self.num_envs, dtype=np.int64)  # added faster than a number
         self.info_keys = self._checked_keys(info_keys)
 
     def __repr__(self) -> str:
@@ -251,13 +252,13 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._require_reset()
         restarted = self._done if np.count_nonzero(self._done) else None
         applied = self._runner.advance(actions, restarted)
-        self.episode_steps += 1
+        self.episode_steps += self._one_step
         if restarted is not None:
             self._restart(restarted)
         result = self._runner.step_result(applied, restarted)
         truncated = self.episode_steps >= self.max_episode_steps
         self._done = result.terminated | truncated
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
         infos = unread_info(result.read_info, self.info_keys, self._everywhere)
         return result.observation, result.reward, result.terminated, truncated, infos

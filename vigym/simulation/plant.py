@@ -185,7 +185,7 @@ class Plant:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
-        converged = status.item(0) if self.single else np.count_nonzero(status[:, 0]) == self.count
+        converged = status.item(0) if self.single else status[status[:, 0].argmin(), 0]
         if not converged:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
         return bool(converged)
