@@ -129,7 +129,7 @@ class EpisodeRunner:
         """
         values = self._float64_action(action)
         if idle is not None:
-            values[idle] = 0.0
+            values[idle.nonzero()[0]] = 0.0
         if _within_bounds(values):  # actions of most learners are
             return values, False
         finite = np.isfinite(values)
@@ -256,7 +256,7 @@ class EpisodeRunner:
         Environments `restarted` (batch,) since then get those of `reset_result` and are not over.
         """
         quantities = self.quantities()
-        terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
+        terms = self._weighted_rewards(self.task.rewards(quantities, applied.action))
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
         state = self.sim.present_state
         converged = True if applied.converged else state.converged
@@ -264,21 +264,20 @@ class EpisodeRunner:
         clipped = applied.clipped
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
-        return StepResult(
-            self.observe(quantities),
-            reward,
-            terminated,
-            lambda: self.info(quantities, terms, torques, clipped, state),
-        )
-
-    def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
-        """Return the weighted reward terms by their keys in `info`; zero where restarted."""
-        require_shape(terms, "reward term", self.shape, 0)
-        weighted = {key: weight * terms[name] for key, name, weight in self._reward_terms}
         if restarted is not None:
-            for value in weighted.values():
+            reward[restarted] = 0.0
+
+        def read_info() -> Infos:
+            for value in () if restarted is None else terms.values():
                 value[restarted] = 0.0
-        return weighted
+            return self.info(quantities, terms, torques, clipped, state)
+
+        return StepResult(self.observe(quantities), reward, terminated, read_info)
+
+    def _weighted_rewards(self, terms: Quantities) -> Quantities:
+        """Return the weighted reward terms by their keys in `info`."""
+        require_shape(terms, "reward term", self.shape, 0)
+        return {key: weight * terms[name] for key, name, weight in self._reward_terms}
 
     def _terminated(
         self, quantities: Quantities, converged: Flags | bool, restarted: Flags | None

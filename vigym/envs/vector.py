@@ -28,6 +28,7 @@ from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
 Step = tuple[Array, Array, Flags, Flags, Infos]
+_RANDOM_START = GivenStart()
 _NEVER = int(np.iinfo(np.int64).max)
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
 _FIXED = ("num_envs", *_SINGLE, *_SINGLE.values())  # of a vector once it is made
@@ -324,7 +325,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._close_renderer()
 
     def _restart(self, mask: Flags, given: GivenStart | None = None) -> None:
-        self._runner.start_random(self._streams.generators, mask, given or GivenStart())
+        self._runner.start_random(self._streams.generators, mask, given or _RANDOM_START)
         self.episode_steps[mask] = 0
         self._done = self._done & ~mask
 

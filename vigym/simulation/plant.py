@@ -49,6 +49,7 @@ class Plant:
         single: whether there is one environment without a leading axis.
         count: number of environments.
         assembled: (count, n_positions) assembly poses.
+        is_imposed: whether motions or velocity constraints are imposed.
         variants: environment -> its mechanism, of those that were given one of their own.
     """
 
@@ -57,7 +58,7 @@ class Plant:
         self.model: Model = build_model(mechanism, options.loops)
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
-        self._is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
+        self.is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
         self.groups = _lane_groups(self.mechanism, self.model, options)
         self.groups.compile_step()  # while this process compiles what is called before
         self.single = self.groups.single
@@ -140,6 +141,8 @@ class Plant:
             return
         selected = mask[:, None].astype(np.float64)
         self.groups.call(reset.reset, positions, velocities, selected, changes=mask)
+        if not self.is_imposed:
+            return
         constraints = self.mechanism.velocity_constraints.values()
         if constraints:
             rates = np.array([each.rate_at(0.0) / each.size for each in constraints])
@@ -181,7 +184,7 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
-        if self._is_imposed:
+        if self.is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)

@@ -90,7 +90,9 @@ class InitialState:
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)
         self._readings.update(mask)
-        if self._plant.mechanism.velocity_constraints:  # the velocities that they allow
+        if (
+            self._plant.is_imposed and self._plant.mechanism.velocity_constraints
+        ):  # the velocities that they allow
             self._plant.place(q, np.array(self._readings.velocity_rows), mask)
             self._readings.update(mask)
 
@@ -105,7 +107,11 @@ class InitialState:
         q, qd = plant.coordinates.arrays(plant.count, plant.single, positions, velocities, base)
         self._start_motions(q, qd, mask)
         if not self._loops.needed:
-            return _filled(q, plant.assembled), _filled(qd, 0.0)
+            # whole arrays are finite: they were checked
+            return (
+                q if type(positions) is np.ndarray else _filled(q, plant.assembled),
+                qd if type(velocities) is np.ndarray else _filled(qd, 0.0),
+            )
         names = {*given_names(positions), *given_names(velocities)}
         closing = {name for name, own in self._loops.closing.items() if names & own}
         if closing:
@@ -127,7 +133,7 @@ class InitialState:
             MechanismError: another value is given.
         """
         mechanism = self._plant.mechanism
-        for name, motion in mechanism.motions.items():
+        for name, motion in mechanism.motions.items() if self._plant.is_imposed else ():
             columns = mechanism.position_names.index(name), mechanism.velocity_names.index(name)
             for table, column, start in zip((q, qd), columns, motion.at(0.0), strict=True):
                 given = table[mask, column]

@@ -272,9 +272,7 @@ class Readings:
         """State that metrics are computed from; each table of readings is written once."""
         table = self.table if self._table is None else self._table
         scalars = table[:, self._columns.scalars]
-        return PresentState(
-            self._plant.single, scalars, self.status_rows.copy(), self.start_energy
-        )
+        return PresentState(self._plant.single, scalars, self.status_rows.copy(), self.start_energy)
 
     @property
     def status(self) -> Status:
