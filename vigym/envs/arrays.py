@@ -16,7 +16,10 @@ _TURN = 2.0 * np.pi
 
 def wrap_angle(angle: Array) -> Array:
     """Return the angle [rad] shifted by full turns into [-pi, pi)."""
-    return (angle + np.pi) % _TURN - np.pi
+    turned = angle + np.pi
+    turned %= _TURN
+    turned -= np.pi
+    return turned
 
 
 def sine(angle: Any) -> Any:
