@@ -22,8 +22,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
-_SHAPED = (np.ndarray, np.float64, np.bool_)
-_NUMBERS = frozenset([float])
+_NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
@@ -285,7 +284,7 @@ class EpisodeRunner:
         """Return whether episodes are over (...,); True stands for steps that all converged."""
         ended: Any = self.task.terminated(quantities)
         if not self.shape:
-            if type(ended) is not bool:
+            if type(ended) not in _NUMBERS:
                 require_shape({"terminated": ended}, "hook", (), 0)
             return ended or not converged
         require_shape({"terminated": ended}, "hook", self.shape, 0)
@@ -364,12 +363,12 @@ def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_a
     """
     value: Any
     if not shape and _NUMBERS.issuperset(map(type, values.values())):
-        return  # most quantities of one environment
+        return
     for name, value in values.items():
         found_type = type(value)
-        if found_type is np.ndarray and value.shape == shape:
+        if found_type in _NUMBERS and not shape:
             continue
-        found = value.shape if found_type in _SHAPED else np.shape(value)  # np.shape is slow
+        found = value.shape if found_type is np.ndarray else np.shape(value)  # np.shape is slow
         if found == shape:
             continue
         if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:

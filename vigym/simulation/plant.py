@@ -59,6 +59,9 @@ class Plant:
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
         self.is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
+        header = header_of(self.model.plan)
+        self._actuators = int(header["actuator_count"])
+        self._motors = int(header["motor_count"])
         self.groups = _lane_groups(self.mechanism, self.model, options)
         self.groups.compile_step()  # while this process compiles what is called before
         self.single = self.groups.single
@@ -72,13 +75,11 @@ class Plant:
 
     def torque_rows(self, torques: ArrayLike | None) -> Array:
         """Check torques (..., n_actuated), None for zero; return rows (count, n_actuated)."""
-        actuators = int(header_of(self.groups.plan)["actuator_count"])
-        return inputs.torque_rows(torques, self.count, actuators, self.single)
+        return inputs.torque_rows(torques, self.count, self._actuators, self.single)
 
     def target_rows(self, targets: ArrayLike | None) -> Array:
         """Check motor targets (..., n_motors), None for idle; return rows (count, n_motors)."""
-        motors = int(header_of(self.groups.plan)["motor_count"])
-        return inputs.target_rows(targets, self.count, motors, self.single)
+        return inputs.target_rows(targets, self.count, self._motors, self.single)
 
     def squeeze(self, values: Array) -> Array:
         """Copy values (count, ...), without the leading axis for a single environment."""
