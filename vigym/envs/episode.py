@@ -121,7 +121,8 @@ class EpisodeRunner:
     ) -> tuple[Array, Flags | bool]:
         """Return `action` as float64, clipped to [-1, 1], and whether it was clipped (...,).
 
-        False stands for all environments. Actions of environments that are `idle` (batch,) are replaced by zero.
+        False stands for all environments. Actions of those that are `idle` (batch,) are replaced
+        by zero.
 
         Raises:
             ValueError: another shape, or numbers that are not real or not finite.
@@ -260,7 +261,6 @@ class EpisodeRunner:
         state = self.sim.present_state
         converged = True if applied.converged else state.converged
         terminated = self._terminated(quantities, converged, restarted)
-        clipped = applied.clipped
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
         if restarted is not None:
@@ -269,7 +269,7 @@ class EpisodeRunner:
         def read_info() -> Infos:
             for value in () if restarted is None else terms.values():
                 value[restarted] = 0.0
-            return self.info(quantities, terms, torques, clipped, state)
+            return self.info(quantities, terms, torques, applied.clipped, state)
 
         return StepResult(self.observe(quantities), reward, terminated, read_info)
 

@@ -21,14 +21,13 @@ from vigym.envs.episode import EpisodeRunner, StepResult
 from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, unread_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
-from vigym.envs.random_start import START_OPTIONS, GivenStart
+from vigym.envs.random_start import RANDOM_START, START_OPTIONS, GivenStart
 from vigym.envs.task import Task
 from vigym.render.scene.camera import CameraOption
 from vigym.simulation.state.inputs import positive_integer
 
 Seeds = int | Sequence[int | None] | None
 Step = tuple[Array, Array, Flags, Flags, Infos]
-_RANDOM_START = GivenStart()
 _NEVER = int(np.iinfo(np.int64).max)
 _SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
 _FIXED = ("num_envs", *_SINGLE, *_SINGLE.values())  # of a vector once it is made
@@ -177,7 +176,6 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self.episode_steps = np.zeros(self.num_envs, dtype=np.int64)
         self._done = np.zeros(self.num_envs, dtype=np.bool_)  # whether it is over
         self._everywhere = np.ones(self.num_envs, dtype=np.bool_)
-        self._one_step = np.ones(self.num_envs, dtype=np.int64)  # added faster than a number
         self.info_keys = self._checked_keys(info_keys)
 
     def __repr__(self) -> str:
@@ -253,7 +251,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._require_reset()
         restarted = self._done if np.count_nonzero(self._done) else None
         applied = self._runner.advance(actions, restarted)
-        self.episode_steps += self._one_step
+        self.episode_steps += 1
         if restarted is not None:
             self._restart(restarted)
         result = self._runner.step_result(applied, restarted)
@@ -325,7 +323,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._close_renderer()
 
     def _restart(self, mask: Flags, given: GivenStart | None = None) -> None:
-        self._runner.start_random(self._streams.generators, mask, given or _RANDOM_START)
+        self._runner.start_random(self._streams.generators, mask, given or RANDOM_START)
         self.episode_steps[mask] = 0
         self._done = self._done & ~mask
 

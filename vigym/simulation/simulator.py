@@ -238,7 +238,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             substeps: number of steps, at least one.
         """
         idle, options = self._idle, self._options
-        torque_rows = idle[0] if torques is None else torques if torques.ndim > 1 else torques[None]
+        torque_rows = idle[0] if torques is None else torques.reshape(idle[0].shape)
         target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
         inputs, status = (torque_rows, target_rows), self._readings.status_rows
         self._readings.clear()

@@ -90,9 +90,8 @@ class InitialState:
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)
         self._readings.update(mask)
-        if (
-            self._plant.is_imposed and self._plant.mechanism.velocity_constraints
-        ):  # the velocities that they allow
+        plant = self._plant
+        if plant.is_imposed and plant.mechanism.velocity_constraints:  # the velocities they allow
             self._plant.place(q, np.array(self._readings.velocity_rows), mask)
             self._readings.update(mask)
 
@@ -105,7 +104,8 @@ class InitialState:
         """
         plant = self._plant
         q, qd = plant.coordinates.arrays(plant.count, plant.single, positions, velocities, base)
-        self._start_motions(q, qd, mask)
+        if plant.is_imposed:
+            self._start_motions(q, qd, mask)
         if not self._loops.needed:
             # whole arrays are finite: they were checked
             return (
@@ -133,7 +133,7 @@ class InitialState:
             MechanismError: another value is given.
         """
         mechanism = self._plant.mechanism
-        for name, motion in mechanism.motions.items() if self._plant.is_imposed else ():
+        for name, motion in mechanism.motions.items():
             columns = mechanism.position_names.index(name), mechanism.velocity_names.index(name)
             for table, column, start in zip((q, qd), columns, motion.at(0.0), strict=True):
                 given = table[mask, column]
