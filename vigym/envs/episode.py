@@ -346,10 +346,10 @@ def _within_bounds(values: Array) -> bool:
     if values.ndim > 1:
         sizes = np.abs(values)
         return bool(sizes.item(sizes.argmax()) <= 1.0)  # the first NaN counts as the largest
+    within = True
     for value in values.tolist():
-        if not -1.0 <= value <= 1.0:
-            return False
-    return True
+        within = within and -1.0 <= value <= 1.0
+    return within
 
 
 def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:

@@ -215,8 +215,6 @@ class LaneGroups:
     @property
     def tables(self) -> tuple[NDArray[Any], ...]:
         """First arguments of a kernel that works on everything."""
-        if self._number is np.float64:
-            return self.plan, self.table, self._state, self.work[0]
         return self._arrays(self.table, self._state, self.work[0])
 
     def _arrays(self, *slots: Array) -> tuple[NDArray[Any], ...]:
