@@ -290,7 +290,7 @@ class EpisodeRunner:
         require_shape({"terminated": ended}, "hook", self.shape, 0)
         over: Flags = np.array(ended, dtype=np.bool_)
         if converged is not True:
-            over |= ~converged
+            over |= np.logical_not(converged)
         return over if restarted is None else over & ~restarted
 
     def quantities(self) -> Quantities:

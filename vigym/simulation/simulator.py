@@ -154,7 +154,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
     actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
-    scaled_torques: Any = _part("_parameters.scaled_torques", Parameters.scaled_torques.__doc__)
+    scaled_torques: Any = _part("_parameters.scaled_torques", "Torques of shares of the efforts.")
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
     gravity: Array = _property_of("_parameters", Parameters.gravity)
 
