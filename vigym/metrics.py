@@ -31,11 +31,11 @@ METRICS = (
 
 
 class PresentState(NamedTuple):
-    """Copy of what metrics are computed from, which later steps leave as it is.
+    """State that metrics are computed from, in arrays that later steps leave as they are.
 
     Attributes:
         single: whether there is one environment without a leading axis.
-        readings: (count, n) scalars of the read kernel.
+        readings: (count, n) scalars of the read kernel, not to be written to.
         status_rows: (count, 6) the last `Status` as numbers, and its mean power [W].
         start_energy: (count,) total energy at reset [J].
     """
@@ -53,19 +53,10 @@ class PresentState(NamedTuple):
 
 
 class SimulatorReadings(Protocol):
-    """Readings of a `Simulator` that metrics are computed from."""
+    """Readings of a `Simulator` that momentum is computed from."""
 
-    batch: int | None
-    readings: Array
-    status_rows: Array
-    start_energy: Array
     body_states: Array
     body_inertias: tuple[Array, Array]
-
-
-def present_state(sim: SimulatorReadings) -> PresentState:
-    """Copy what metrics are computed from."""
-    return PresentState(sim.batch is None, sim.readings, sim.status_rows.copy(), sim.start_energy)
 
 
 def metrics(state: PresentState) -> dict[str, Any]:
@@ -88,12 +79,14 @@ def metrics(state: PresentState) -> dict[str, Any]:
         penetration: deepest contact below the ground [m]; slip: fastest of the contacts that carry
             a force [m/s].
     """
-    scalars: Any = list(state.readings.T)
-    status: Any = state.status_rows.T.copy()
+    scalars: Any
+    status: Any
     start: Any = state.start_energy
     if state.single:
         scalars, status = state.readings[0].tolist(), state.status_rows[0].tolist()
         start = float(start[0])
+    else:
+        scalars, status = state.readings.T.copy(), state.status_rows.T.copy()
     _, iterations, residual, _, _, power = status
     kinetic, potential = scalars[read.READ_KINETIC], scalars[read.READ_POTENTIAL]
     work, lost = scalars[read.READ_WORK], scalars[read.READ_DISSIPATED]

@@ -210,7 +210,8 @@ def test_batch_gives_what_each_environment_gives_alone(name, options):
             observation, reward, terminated, _, info = env.step(move[lane])
             assert np.array_equal(observation, outcome.observation[lane])
             assert (reward, terminated) == (outcome.reward[lane], outcome.terminated[lane])
-            assert all(np.array_equal(info[key], outcome.info[key][lane]) for key in info)
+            held = outcome.read_info()
+            assert all(np.array_equal(info[key], held[key][lane]) for key in info)
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])

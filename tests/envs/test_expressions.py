@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from vigym.envs.arrays import rotate_to_body, stack, unstack, world_up_in_body, wrap_angle
+from vigym.envs.arrays import (
+    cosine,
+    rotate_to_body,
+    sine,
+    stack,
+    unstack,
+    world_up_in_body,
+    wrap_angle,
+)
 
 ROWS = np.random.default_rng(0).uniform(-20.0, 20.0, (6, 4))
 
@@ -19,6 +27,7 @@ def test_parts_of_one_environment_are_numbers():
     np.testing.assert_array_equal(unstack(ROWS), ROWS.T)
     np.testing.assert_array_equal(stack(*unstack(ROWS)), ROWS)
     np.testing.assert_array_equal(stack(*unstack(ROWS[0])), ROWS[0])
+    np.testing.assert_array_equal(stack(ROWS, -ROWS), np.stack((ROWS, -ROWS), axis=-1))
 
 
 def test_wrapped_angles():
@@ -28,6 +37,14 @@ def test_wrapped_angles():
     np.testing.assert_allclose(np.exp(1j * angles), np.exp(1j * ROWS), atol=1e-14)
     assert [wrap_angle(angle) for angle in ROWS[0].tolist()] == angles[0].tolist()
     assert wrap_angle(np.pi) == -np.pi
+
+
+@pytest.mark.parametrize(("function", "expected"), [(sine, np.sin), (cosine, np.cos)])
+def test_sines_and_cosines(function, expected):
+    np.testing.assert_array_equal(function(ROWS), expected(ROWS))
+    alone = [function(angle) for angle in ROWS[0].tolist()]
+    assert alone == function(ROWS)[0].tolist()
+    assert all(type(part) is float for part in alone)
 
 
 @pytest.mark.parametrize("count", [1, 5])

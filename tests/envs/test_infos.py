@@ -113,3 +113,15 @@ def test_it_is_made_as_a_dictionary_is():
     for info in (type(unread)(pairs), Info(Info.unread(lambda: dict(ENTRIES))), Info(**ENTRIES)):
         assert dict(info) == ENTRIES
     assert dict(Info()) == {}
+
+
+def test_quantities_with_an_underscore_are_for_the_hooks_alone():
+    """They are in no info: in those of a vector, names with an underscore are masks."""
+    env, many = (make("vigym/InvertedDoublePendulum-v0") for make in (gym.make, gym.make_vec))
+    env.reset(seed=0)
+    many.reset(seed=0)
+    task, sim = env.unwrapped.task, env.unwrapped.sim
+    assert any(name.startswith("_") for name in task.quantities(sim))
+    info = env.step(np.zeros(1, np.float32))[-1]
+    assert not any(name.startswith("_") for name in info)
+    assert set(many.step(np.zeros((1, 1), np.float32))[-1]) == {*info, *(f"_{key}" for key in info)}

@@ -11,11 +11,25 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+_TURN = 2.0 * np.pi
 
 
 def wrap_angle(angle: Array) -> Array:
     """Return the angle [rad] shifted by full turns into [-pi, pi)."""
-    return (angle + np.pi) % (2.0 * np.pi) - np.pi
+    turned = angle + np.pi
+    turned %= _TURN
+    turned -= np.pi
+    return turned
+
+
+def sine(angle: Any) -> Any:
+    """Return the sine of an angle [rad] (...,), of one environment as a Python number."""
+    return float(np.sin(angle)) if type(angle) is float else np.sin(angle)
+
+
+def cosine(angle: Any) -> Any:
+    """Return the cosine of an angle [rad] (...,), of one environment as a Python number."""
+    return float(np.cos(angle)) if type(angle) is float else np.cos(angle)
 
 
 def unstack(values: Array) -> Sequence[Array]:
@@ -36,8 +50,7 @@ def stack(*values: Array) -> Array:
     if isinstance(first, float):  # one environment
         return np.array(values)
     table = np.empty((*values[0].shape, len(values)))
-    for column, value in enumerate(values):
-        table[..., column] = value
+    table.T[:] = [value.T for value in values] if first.ndim > 1 else values
     return table
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from vigym.envs.arrays import Array
 from vigym.envs.episode import EpisodeRunner
+from vigym.envs.infos import Info
 from vigym.envs.options import RenderOptions, require_whole, suggest
 from vigym.envs.perturbations import Perturbations, split_options
 from vigym.envs.random_start import START_OPTIONS, GivenStart
@@ -326,8 +327,8 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         """
         result = self._runner.step(action)
         self._show()
-        reward, terminated = float(result.reward), bool(result.terminated)
-        return result.observation, reward, terminated, False, result.info
+        observation, reward, terminated, read_info = result
+        return observation, float(reward), bool(terminated), False, Info.unread(read_info)
 
     def render(self) -> Picture | None:
         """Return what `picture` returns in the modes of arrays; show it in the other modes."""

@@ -3,7 +3,7 @@
 It serves one environment and a batch; how episodes follow one another is left to `env`, `vector`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -12,27 +12,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.envs.arrays import Array, Flags
-from vigym.envs.infos import Info, Infos, with_plain_numbers
+from vigym.envs.infos import Infos, with_plain_numbers
 from vigym.envs.perturbations import Perturbations, Perturber, RandomStreams
 from vigym.envs.random_start import GivenStart, draw_initial_states, draw_terrain_maps
 from vigym.envs.robots.sensors import SensorSuite
 from vigym.envs.task import Quantities, Start, Task
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import PresentState, metrics, present_state
+from vigym.metrics import PresentState, metrics
 from vigym.simulation.simulator import Simulator
 
-_SHAPED = (np.ndarray, np.float64, np.bool_)
+_NUMBERS = frozenset([float, np.float64, bool, np.bool_])  # types of values of one environment
 _REAL = "fiu"  # numpy's kinds of dtypes that actions may have
 
 
 class StepResult(NamedTuple):
-    """Result of one control step, over leading dimensions `...`."""
+    """Result of one control step, over leading dimensions `...`.
+
+    Attributes:
+        observation: (..., n_observations).
+        reward: (...,).
+        terminated: (...,) whether the episode is over.
+        read_info: computes the info, also after later steps.
+    """
 
     observation: Array
     reward: Array
     terminated: Flags
-    info: Infos
+    read_info: Callable[[], Infos]
 
 
 class AppliedAction(NamedTuple):
@@ -42,11 +49,13 @@ class AppliedAction(NamedTuple):
         action: (..., n_actuated) within [-1, 1].
         clipped: (...,) whether the requested action was outside.
         torques: (..., n_actuated) [N or N m]; None where actions are targets of motors.
+        converged: whether the steps of all environments met their tolerance.
     """
 
     action: Array
     clipped: Flags | bool
     torques: Array | None
+    converged: bool
 
 
 class EpisodeRunner:
@@ -92,6 +101,9 @@ class EpisodeRunner:
         # arrays of equal shapes are clipped faster than arrays that numpy has to broadcast
         goal = task.goal(np.random.default_rng(0))
         self._goals = {name: np.full(batch or 1, value) for name, value in goal.items()}
+        # time and goals are read for a motion alone
+        self._is_timed = type(task).motion is not Task.motion
+        self._is_timed |= type(task).motor_targets is not Task.motor_targets
         self._upper = np.broadcast_to(self.bounds, (*self.shape, self.bounds.size)).copy()
         self._lower = -self._upper
         self._reward_terms = [
@@ -109,16 +121,17 @@ class EpisodeRunner:
     ) -> tuple[Array, Flags | bool]:
         """Return `action` as float64, clipped to [-1, 1], and whether it was clipped (...,).
 
-        Actions of environments that are `idle` (batch,) are replaced by zero.
+        False stands for all environments. Actions of those that are `idle` (batch,) are replaced
+        by zero.
 
         Raises:
             ValueError: another shape, or numbers that are not real or not finite.
         """
         values = self._float64_action(action)
         if idle is not None:
-            values[idle] = 0.0
+            values[idle.nonzero()[0]] = 0.0
         if _within_bounds(values):  # actions of most learners are
-            return values, np.zeros(self.shape, dtype=np.bool_) if self.shape else False
+            return values, False
         finite = np.isfinite(values)
         if not finite.all():
             wrong = tuple(np.argwhere(~finite.all(axis=-1))[0])  # () for one environment
@@ -228,10 +241,14 @@ class EpisodeRunner:
             self._sensors.before_step(action)
         if self._perturber is not None:
             action = self._perturber.act(action, idle)
-        targets = self.task.motor_targets(action, self.sim.time, self.goals())
-        torques = action * self.sim.actuator_efforts if targets is None else None
-        self.sim.step_unchecked(torques, targets, self.task.frame_skip)
-        return AppliedAction(action, clipped, torques)
+        task, sim = self.task, self.sim
+        if self._is_timed:
+            targets = task.motor_targets(action, sim.time, self.goals())
+        else:
+            targets = task.targets(action)
+        torques = sim.scaled_torques(action) if targets is None else None
+        converged = sim.step_unchecked(torques, targets, task.frame_skip)
+        return AppliedAction(action, clipped, torques, converged)
 
     def step_result(self, applied: AppliedAction, restarted: Flags | None = None) -> StepResult:
         """Return observation, reward, termination and info of the control step.
@@ -239,41 +256,51 @@ class EpisodeRunner:
         Environments `restarted` (batch,) since then get those of `reset_result` and are not over.
         """
         quantities = self.quantities()
-        terms = self._weighted_rewards(self.task.rewards(quantities, applied.action), restarted)
+        terms = self._weighted_rewards(self.task.rewards(quantities, applied.action))
         torques = self.sim.actuator_torques if applied.torques is None else applied.torques
-        state = present_state(self.sim)
-        terminated = self._terminated(quantities, state.converged, restarted)
-        info = Info.unread(lambda: self.info(quantities, terms, torques, applied.clipped, state))
+        state = self.sim.present_state
+        converged = True if applied.converged else state.converged
+        terminated = self._terminated(quantities, converged, restarted)
         zero: Any = np.zeros(self.shape) if self.shape else 0.0
         reward: Any = reduce(add, terms.values(), zero)  # `sum` compensates Python's numbers
-        return StepResult(self.observe(quantities), reward, terminated, info)
-
-    def _weighted_rewards(self, terms: Quantities, restarted: Flags | None) -> Quantities:
-        """Return the weighted reward terms by their keys in `info`; zero where restarted."""
-        require_shape(terms, "reward term", self.shape, 0)
-        weighted = {key: weight * terms[name] for key, name, weight in self._reward_terms}
         if restarted is not None:
-            for value in weighted.values():
+            reward[restarted] = 0.0
+
+        def read_info() -> Infos:
+            for value in () if restarted is None else terms.values():
                 value[restarted] = 0.0
-        return weighted
+            return self.info(quantities, terms, torques, applied.clipped, state)
+
+        return StepResult(self.observe(quantities), reward, terminated, read_info)
+
+    def _weighted_rewards(self, terms: Quantities) -> Quantities:
+        """Return the weighted reward terms by their keys in `info`."""
+        require_shape(terms, "reward term", self.shape, 0)
+        return {key: weight * terms[name] for key, name, weight in self._reward_terms}
 
     def _terminated(
-        self, quantities: Quantities, converged: Flags, restarted: Flags | None
-    ) -> Flags:
-        """Return whether episodes are over (...,)."""
+        self, quantities: Quantities, converged: Flags | bool, restarted: Flags | None
+    ) -> Any:
+        """Return whether episodes are over (...,); True stands for steps that all converged."""
         ended: Any = self.task.terminated(quantities)
+        if not self.shape:
+            if type(ended) not in _NUMBERS:
+                require_shape({"terminated": ended}, "hook", (), 0)
+            return ended or not converged
         require_shape({"terminated": ended}, "hook", self.shape, 0)
-        over: Any = np.logical_or(ended, ~converged) if self.shape else ended or not converged
-        terminated: Flags = over if restarted is None else over & ~restarted
-        return terminated
+        over: Flags = np.array(ended, dtype=np.bool_)
+        if converged is not True:
+            over |= np.logical_not(converged)
+        return over if restarted is None else over & ~restarted
 
     def quantities(self) -> Quantities:
         """Return joint coordinates, episode time [s], goals, and the task's own quantities."""
         sim = self.sim
         own = self.task.quantities(sim)
         require_shape(own, "quantity", self.shape, 1)
-        common = {"joint_positions": sim.joint_positions, "joint_velocities": sim.joint_velocities}
-        return {**common, "time": sim.time, **self.goals(), **own}
+        positions, velocities, time = sim.coordinates
+        common = {"joint_positions": positions, "joint_velocities": velocities, "time": time}
+        return {**common, **self.goals(), **own}
 
     def observe(self, quantities: Quantities, mask: Flags | None = None) -> Array:
         """Return the observation (..., n_observations), clipped to the bounds of the space.
@@ -296,9 +323,10 @@ class EpisodeRunner:
         state: PresentState,
     ) -> Infos:
         """Return quantities, weighted reward terms by their keys, and the simulator's metrics."""
-        info: Infos = {**quantities, **terms, **metrics(state)}
+        named = {name: value for name, value in quantities.items() if not name.startswith("_")}
+        info: Infos = {**named, **terms, **metrics(state)}
         info["torque_squared"] = np.add.reduce(torques * torques, axis=-1)
-        info["action_clipped"] = clipped
+        info["action_clipped"] = np.zeros(self.shape, np.bool_) if clipped is False else clipped
         return info if self.shape else with_plain_numbers(info)
 
     def reset_result(self, mask: Flags | None = None) -> tuple[Array, Infos]:
@@ -309,16 +337,19 @@ class EpisodeRunner:
         quantities = self.quantities()
         torques = np.zeros(self.action_shape)
         terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
-        clipped = np.zeros(self.shape, dtype=np.bool_)
-        info = self.info(quantities, terms, torques, clipped, present_state(self.sim))
+        info = self.info(quantities, terms, torques, False, self.sim.present_state)
         return self.observe(quantities, mask), info
 
 
 def _within_bounds(values: Array) -> bool:
     """Return whether all values are numbers in [-1, 1]; a few are compared fastest one by one."""
-    if values.ndim == 1:
-        return all(-1.0 <= value <= 1.0 for value in values.tolist())
-    return bool(np.abs(values).max() <= 1.0)
+    if values.ndim > 1:
+        sizes = np.abs(values)
+        return bool(sizes.item(sizes.argmax()) <= 1.0)  # the first NaN counts as the largest
+    within = True
+    for value in values.tolist():
+        within = within and -1.0 <= value <= 1.0
+    return within
 
 
 def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_axes: int) -> None:
@@ -331,11 +362,13 @@ def require_shape(values: Quantities, kind: str, shape: tuple[int, ...], extra_a
         extra_axes: most axes that may follow.
     """
     value: Any
+    if not shape and _NUMBERS.issuperset(map(type, values.values())):
+        return
     for name, value in values.items():
         found_type = type(value)
-        if found_type is float and not shape:  # most quantities of one environment
+        if found_type in _NUMBERS and not shape:
             continue
-        found = value.shape if found_type in _SHAPED else np.shape(value)  # np.shape is slow
+        found = value.shape if found_type is np.ndarray else np.shape(value)  # np.shape is slow
         if found == shape:
             continue
         if found[: len(shape)] != shape or len(found) > len(shape) + extra_axes:

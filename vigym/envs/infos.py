@@ -15,6 +15,7 @@ from vigym.envs.arrays import Array, Flags
 
 Infos = dict[str, Any]
 _NUMPY = (np.ndarray, np.generic)
+_set_entry = dict.__setitem__
 # methods of a dictionary whose result depends on its entries
 _READERS = (
     *("__contains__", "__delitem__", "__eq__", "__getitem__", "__ior__", "__iter__", "__len__"),
@@ -51,7 +52,8 @@ class Info(Infos):
         Args:
             compute: returns the entries, from values that later steps leave as they are.
         """
-        info = cls(unread=None)
+        info = dict.__new__(cls)
+        _set_entry(info, "unread", None)
         info._compute = compute
         return info
 
@@ -85,9 +87,9 @@ def with_masks(info: Infos, mask: Flags) -> Infos:
     return info | dict.fromkeys(_mask_keys(tuple(info)), mask.copy())
 
 
-def unread_info(info: Infos, keys: Sequence[str] | None, mask: Flags) -> Infos:
+def unread_info(read: Callable[[], Infos], keys: Sequence[str] | None, mask: Flags) -> Infos:
     """Return the entries of some keys (None: all) with masks, made when they are read."""
-    return Info.unread(lambda: with_masks(selected_info(info, keys), mask))
+    return Info.unread(lambda: with_masks(selected_info(read(), keys), mask))
 
 
 def masked_info(info: Infos, mask: Flags) -> Infos:

@@ -216,6 +216,9 @@ class GivenStart:
         return bool(names & set(self.positions))
 
 
+RANDOM_START = GivenStart()
+
+
 def _merged(given: Any, drawn: Start, names: list[str]) -> Start:
     """Return given values by name or as an array, and those drawn for the names without."""
     if not isinstance(given, Mapping):

@@ -162,7 +162,10 @@ class Task(ABC):
 
     @abstractmethod
     def quantities(self, sim: Simulator) -> Quantities:
-        """Return state quantities, each (...,) or (..., n), for the other hooks and for `info`."""
+        """Return state quantities, each (...,) or (..., n), for the other hooks and for `info`.
+
+        Those whose names begin with an underscore are for the other hooks alone.
+        """
 
     @abstractmethod
     def observe(self, quantities: Quantities) -> Array:

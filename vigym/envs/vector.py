@@ -21,7 +21,7 @@ from vigym.envs.episode import EpisodeRunner, StepResult
 from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, unread_info, with_masks
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
-from vigym.envs.random_start import START_OPTIONS, GivenStart
+from vigym.envs.random_start import RANDOM_START, START_OPTIONS, GivenStart
 from vigym.envs.task import Task
 from vigym.render.scene.camera import CameraOption
 from vigym.simulation.state.inputs import positive_integer
@@ -257,9 +257,9 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         result = self._runner.step_result(applied, restarted)
         truncated = self.episode_steps >= self.max_episode_steps
         self._done = result.terminated | truncated
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and np.count_nonzero(self._done):
             return self._reset_done(result, truncated)
-        infos = unread_info(result.info, self.info_keys, self._everywhere)
+        infos = unread_info(result.read_info, self.info_keys, self._everywhere)
         return result.observation, result.reward, result.terminated, truncated, infos
 
     def render(self) -> tuple[Picture, ...] | None:
@@ -323,7 +323,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._close_renderer()
 
     def _restart(self, mask: Flags, given: GivenStart | None = None) -> None:
-        self._runner.start_random(self._streams.generators, mask, given or GivenStart())
+        self._runner.start_random(self._streams.generators, mask, given or RANDOM_START)
         self.episode_steps[mask] = 0
         self._done = self._done & ~mask
 
@@ -338,7 +338,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._restart(done)
         initial, info = self._runner.reset_result(done)
         observations[lanes] = initial[lanes]
-        last, first = (selected_info(each, self.info_keys) for each in (result.info, info))
+        last, first = (selected_info(each, self.info_keys) for each in (result.read_info(), info))
         infos = with_masks(merged_info(last, first, done), self._everywhere)
         infos["final_obs"] = final
         infos["_final_obs"] = done.copy()

@@ -49,6 +49,7 @@ class Plant:
         single: whether there is one environment without a leading axis.
         count: number of environments.
         assembled: (count, n_positions) assembly poses.
+        is_imposed: whether motions or velocity constraints are imposed.
         variants: environment -> its mechanism, of those that were given one of their own.
     """
 
@@ -57,6 +58,10 @@ class Plant:
         self.model: Model = build_model(mechanism, options.loops)
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
+        self.is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
+        header = header_of(self.model.plan)
+        self._actuators = int(header["actuator_count"])
+        self._motors = int(header["motor_count"])
         self.groups = _lane_groups(self.mechanism, self.model, options)
         self.groups.compile_step()  # while this process compiles what is called before
         self.single = self.groups.single
@@ -70,13 +75,11 @@ class Plant:
 
     def torque_rows(self, torques: ArrayLike | None) -> Array:
         """Check torques (..., n_actuated), None for zero; return rows (count, n_actuated)."""
-        actuators = int(header_of(self.groups.plan)["actuator_count"])
-        return inputs.torque_rows(torques, self.count, actuators, self.single)
+        return inputs.torque_rows(torques, self.count, self._actuators, self.single)
 
     def target_rows(self, targets: ArrayLike | None) -> Array:
         """Check motor targets (..., n_motors), None for idle; return rows (count, n_motors)."""
-        motors = int(header_of(self.groups.plan)["motor_count"])
-        return inputs.target_rows(targets, self.count, motors, self.single)
+        return inputs.target_rows(targets, self.count, self._motors, self.single)
 
     def squeeze(self, values: Array) -> Array:
         """Copy values (count, ...), without the leading axis for a single environment."""
@@ -139,6 +142,8 @@ class Plant:
             return
         selected = mask[:, None].astype(np.float64)
         self.groups.call(reset.reset, positions, velocities, selected, changes=mask)
+        if not self.is_imposed:
+            return
         constraints = self.mechanism.velocity_constraints.values()
         if constraints:
             rates = np.array([each.rate_at(0.0) / each.size for each in constraints])
@@ -170,8 +175,8 @@ class Plant:
 
     def advance(
         self, inputs: tuple[Array, Array], timestep: float, order: int, steps: int, status: Array
-    ) -> None:
-        """Make steps.
+    ) -> bool:
+        """Make steps; return whether those of all environments met the tolerance.
 
         Args:
             inputs: torques (count, n_actuated) and targets (count, n_motors), NaN where idle.
@@ -180,12 +185,14 @@ class Plant:
             steps: number of steps.
             status: (count, STATUS_COLUMNS) rows to write the status to.
         """
-        if self.mechanism.motions or self.mechanism.velocity_constraints:
+        if self.is_imposed:
             inputs = inputs[0], np.hstack([inputs[1], self._motion_samples(timestep, steps)])
         method = timestep, order, steps, self.options.tolerance
         self.groups.call(step.step, *inputs, *method, status, steps=steps)
-        if np.count_nonzero(status[:, 0]) < self.count:  # some steps failed, and may have diverged
+        converged = status.item(0) if self.single else status[status[:, 0].argmin(), 0]
+        if not converged:  # some steps failed, and may have diverged
             status[np.isnan(status[:, 2]), 2] = np.inf
+        return bool(converged)
 
     def _motion_samples(self, timestep: float, steps: int) -> Array:
         """Return coordinates and rates of prescribed motions at the end of all steps of a call.

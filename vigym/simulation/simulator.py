@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from vigym.announce import announce
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.metrics import metrics, present_state
+from vigym.metrics import PresentState, metrics
 from vigym.simulation.dynamics.queries import Dynamics, DynamicsQueries
 from vigym.simulation.forces import AppliedForces
 from vigym.simulation.linearization.linearize import Linearizer
@@ -55,8 +55,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
             where contacts, motors, limits or dry friction have a force.
         batch: number of environments, or None for one without a leading axis.
-        threads: largest number of threads that step a batch; a call with little work takes fewer.
-            Results are the same.
+        threads: largest number that share a call; one with little work takes fewer. Equal results.
         friction_cone: "cone", or "pyramid", its four-sided approximation.
         contact_solver: "newton": semi-smooth, with the interior-point method where that fails; or
             "interior_point" from the start, which takes many more iterations and leaves small
@@ -148,13 +147,14 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     power: Any = _property_of("_readings", Readings.power)
     status: Status = _property_of("_readings", Readings.status)
     readings: Array = _property_of("_readings", Readings.scalars)
-    status_rows: Array = _part(
-        "_readings.status_rows", "(count, 6) the `Status` as numbers, and the mean power [W]."
-    )
+    coordinates: tuple[Array, Array, Any] = _property_of("_readings", Readings.coordinates)
+    present_state: PresentState = _property_of("_readings", Readings.present_state)
+    status_rows: Array = _part("_readings.status_rows", "(count, 6) the `Status`, mean power [W].")
     start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
 
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
     actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
+    scaled_torques: Any = _part("_parameters.scaled_torques", "Torques of shares of the efforts.")
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
     gravity: Array = _property_of("_parameters", Parameters.gravity)
 
@@ -229,8 +229,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     def step_unchecked(
         self, torques: Array | None, targets: ArrayLike | None, substeps: int
-    ) -> None:
-        """Make steps like `step`, without checks of the inputs: they have to be right.
+    ) -> bool:
+        """Make steps like `step`, without checks of the inputs; return whether all converged.
 
         Args:
             torques: (..., n_actuated) finite numbers [N, N m], or None.
@@ -242,7 +242,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         target_rows = idle[1] if targets is None else self._plant.target_rows(targets)
         inputs, status = (torque_rows, target_rows), self._readings.status_rows
         self._readings.clear()
-        self._plant.advance(inputs, options.timestep, options.order, substeps, status)
+        return self._plant.advance(inputs, options.timestep, options.order, substeps, status)
 
     def push(self, impulses: ArrayLike) -> None:
         """Apply impulses (..., n_bodies, 3) [N s] at centres of mass, world axes.
@@ -362,7 +362,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
 
     def metrics(self) -> dict[str, Any]:
         """Compute the physics metrics of the present state, see ``vigym.metrics.METRICS``."""
-        return metrics(present_state(self))
+        return metrics(self.present_state)
 
     def energy(self) -> Energy:
         """Return kinetic, potential (springs included) and total energy at present [J]."""

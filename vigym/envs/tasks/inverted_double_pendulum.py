@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym import assets
-from vigym.envs.arrays import stack, unstack, wrap_angle
+from vigym.envs.arrays import cosine, sine, stack, unstack, wrap_angle
 from vigym.envs.task import Array, Flags, Quantities, Task
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.simulator import Simulator
@@ -125,6 +125,7 @@ class InvertedDoublePendulum(Task):
         velocity, hinge_rate, elbow_rate = unstack(sim.joint_velocities)
         lower = wrap_angle(hinge)
         upper = wrap_angle(hinge + elbow)
+        cosines = cosine(lower), cosine(upper)
         return {
             "cart_position": cart,
             "cart_velocity": velocity,
@@ -132,21 +133,24 @@ class InvertedDoublePendulum(Task):
             "upper_angle": upper,
             "lower_rate": hinge_rate,
             "upper_rate": hinge_rate + elbow_rate,
-            "tip_height": POLE * (np.cos(lower) + np.cos(upper)),
+            "tip_height": POLE * (cosines[0] + cosines[1]),
+            "_lower_sine": sine(lower),
+            "_upper_sine": sine(upper),
+            "_lower_cosine": cosines[0],
+            "_upper_cosine": cosines[1],
         }
 
     def observe(self, quantities: Quantities) -> Array:
         """Return position, sines, cosines and rates (..., 8)."""
-        lower, upper = quantities["lower_angle"], quantities["upper_angle"]
-        sines = np.sin(lower), np.sin(upper)
-        cosines = np.cos(lower), np.cos(upper)
+        sines = quantities["_lower_sine"], quantities["_upper_sine"]
+        cosines = quantities["_lower_cosine"], quantities["_upper_cosine"]
         rates = quantities["cart_velocity"], quantities["lower_rate"], quantities["upper_rate"]
         return stack(quantities["cart_position"], *sines, *cosines, *rates)
 
     def rewards(self, quantities: Quantities, action: Array) -> Quantities:
         """Return the terms of being up, position of the tip, rates of the poles, and control."""
-        sines = np.sin(quantities["lower_angle"]) + np.sin(quantities["upper_angle"])
-        side = quantities["cart_position"] + POLE * sines
+        lean = quantities["_lower_sine"] + quantities["_upper_sine"]
+        side = quantities["cart_position"] + POLE * lean
         drop = 2.0 * POLE - quantities["tip_height"]
         lower, upper = quantities["lower_rate"], quantities["upper_rate"]
         (force,) = unstack(action)

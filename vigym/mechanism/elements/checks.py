@@ -49,8 +49,9 @@ def has_bools_or_strings(value: Any) -> bool:
     if isinstance(value, float):
         return False
     entries = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
-    if entries.dtype != object:
-        return entries.dtype.kind not in "iuf"
+    kind = entries.dtype.kind
+    if kind != "O":
+        return kind not in "iuf"
     return any(isinstance(entry, bool | np.bool_ | str | bytes) for entry in entries.flat)
 
 

@@ -119,12 +119,22 @@ class Parameters:
     @property
     def actuator_efforts(self) -> Array:
         """Largest force of every actuator (..., n_actuated) [N or N m]."""
+        return self._read_efforts().copy()
+
+    def scaled_torques(self, shares: Array) -> Array:
+        """Return torques (..., n_actuated) [N or N m] from their shares of the efforts."""
+        efforts = self._efforts
+        return shares * (self._read_efforts() if efforts is None else efforts)
+
+    def _read_efforts(self) -> Array:
+        """Return the efforts (..., n_actuated), computed once for present factors."""
         if self._efforts is None:
             driven = self._plant.mechanism.actuated_joints
             actuated = [joint for joint in driven for _ in range(joint.dofs)]
             factors = self._factors_of("strength", [joint.name for joint in actuated])
-            self._efforts = factors * np.array([joint.effort for joint in actuated])
-        return self._plant.squeeze(self._efforts)
+            efforts = factors * np.array([joint.effort for joint in actuated])
+            self._efforts = self._plant.squeeze(efforts)
+        return self._efforts
 
     @property
     def body_inertias(self) -> tuple[Array, Array]:

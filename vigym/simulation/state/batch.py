@@ -180,6 +180,7 @@ class LaneGroups:
         self._number = number
         self._layout = None if self.single else 1
         self.groups = 1 if self.single else -(-self.count // self.lanes)
+        self._whole = [(0, self.groups)]
         self.plan: NDArray[np.int64] = lay_out(model.plan, self.single)
         header = header_of(self.plan)
         header["pyramid"], header["interior_point"] = pyramid, interior_point
@@ -254,11 +255,11 @@ class LaneGroups:
             return
         if not (selected is None or self.single):
             spans = self._needed(selected)
-            if spans != [(0, self.groups)]:  # little, here and there: for one thread
+            if spans != self._whole:  # little, here and there: for one thread
                 for span in spans:
                     self._call_span(kernel, arguments, span, self.work[0], steps)
                 return
-        spans = self._shared(kernel, max(1, steps))
+        spans = self._whole if len(self.work) == 1 else self._shared(kernel, max(1, steps))
         if len(spans) == 1:
             ends = self._ends(self.groups, steps)
             kernel(*self.tables, self.features, self._layout, *arguments, *ends)
@@ -385,7 +386,7 @@ class LaneGroups:
     def _shared(self, kernel: Kernel, steps: int) -> list[tuple[int, int]]:
         """Split the groups among as many threads as the work is worth; kernels compile on one."""
         if len(self.work) == 1 or not kernel.signatures:
-            return [(0, self.groups)]
+            return self._whole
         bodies = int(header_of(self.plan)["body_count"])
         return split_groups(
             self.groups, min(len(self.work), bodies * self.groups * steps // MIN_WORK_PER_THREAD)

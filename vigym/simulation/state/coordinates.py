@@ -274,6 +274,6 @@ def _rows(value: Any, width: int, count: int, label: str, single: bool) -> Array
 
 
 def _require_finite(array: Array, label: str) -> None:
-    if not np.isfinite(array).all():
+    if np.count_nonzero(np.isfinite(array)) < array.size:
         found = array[~np.isfinite(array)].ravel()[0]
         raise MechanismError(f"{label}: found {found}, expected finite numbers")

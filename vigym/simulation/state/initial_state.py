@@ -90,7 +90,8 @@ class InitialState:
     def _place(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
         self._plant.place(q, qd, mask)
         self._readings.update(mask)
-        if self._plant.mechanism.velocity_constraints:  # the velocities that they allow
+        plant = self._plant
+        if plant.is_imposed and plant.mechanism.velocity_constraints:  # the velocities they allow
             self._plant.place(q, np.array(self._readings.velocity_rows), mask)
             self._readings.update(mask)
 
@@ -103,9 +104,14 @@ class InitialState:
         """
         plant = self._plant
         q, qd = plant.coordinates.arrays(plant.count, plant.single, positions, velocities, base)
-        self._start_motions(q, qd, mask)
+        if plant.is_imposed:
+            self._start_motions(q, qd, mask)
         if not self._loops.needed:
-            return _filled(q, plant.assembled), _filled(qd, 0.0)
+            # whole arrays are finite: they were checked
+            return (
+                q if type(positions) is np.ndarray else _filled(q, plant.assembled),
+                qd if type(velocities) is np.ndarray else _filled(qd, 0.0),
+            )
         names = {*given_names(positions), *given_names(velocities)}
         closing = {name for name, own in self._loops.closing.items() if names & own}
         if closing:

@@ -127,7 +127,7 @@ def _check_rows(given: Array, count: int, width: int, single: bool, names: tuple
     if given.shape != expected:
         raise ValueError(f"{name}: found shape {given.shape}, expected {expected}")
     finite = np.isfinite(given)
-    if not finite.all():
+    if np.count_nonzero(finite) < given.size:
         raise ValueError(
             f"{name}: found {given[~finite][0]} for {element}, expected finite numbers"
         )

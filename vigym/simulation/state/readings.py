@@ -18,6 +18,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import least_norm_forces
+from vigym.metrics import PresentState
 from vigym.simulation.plant import Plant
 from vigym.spatial import batch_quaternion_product, batch_rotation_matrix, cross
 
@@ -147,6 +148,7 @@ class Readings:
         self._positions = rows, self._columns.positions
         self._velocities = rows, self._columns.velocities
         self._actuators = rows, self._columns.actuators
+        self._time = rows, self._columns.scalars.start + read.READ_TIME
         self._bodies = {name: i for i, name in enumerate(plant.mechanism.bodies)}
         self._table: Array | None = None
         self.status_rows: Array = np.zeros((plant.count, STATUS_COLUMNS))
@@ -253,6 +255,24 @@ class Readings:
     def time(self) -> Any:
         """Simulated time since reset [s]."""
         return self._plant.number(self.scalar(read.READ_TIME))
+
+    @property
+    def coordinates(self) -> tuple[Array, Array, Any]:
+        """Joint positions, joint velocities and time, at once."""
+        table = self.table if self._table is None else self._table
+        time = table[self._time]
+        return (
+            table[self._positions].copy(),
+            table[self._velocities].copy(),
+            float(time) if self._plant.single else time.copy(),
+        )
+
+    @property
+    def present_state(self) -> PresentState:
+        """State that metrics are computed from; each table of readings is written once."""
+        table = self.table if self._table is None else self._table
+        scalars = table[:, self._columns.scalars]
+        return PresentState(self._plant.single, scalars, self.status_rows.copy(), self.start_energy)
 
     @property
     def status(self) -> Status:
