@@ -222,7 +222,7 @@ def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
         header["terrain_columns"], header["terrain_rows"] = columns, rows
 
 
-def _sum_up_joints(header: np.ndarray, joints: np.ndarray) -> None:
+def _sum_up_joints(header: np.void, joints: np.ndarray) -> None:
     """Write to the header what the rows of all bodies and joints say together."""
     bodies = joints[: int(header["body_count"])]
     header["unstored_block_count"] = (bodies["block_kind"] != STORED_BLOCK).sum()

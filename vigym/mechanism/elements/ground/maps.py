@@ -132,7 +132,8 @@ def mixed(seed: int = 0) -> Terrain:
     Args:
         seed: of the random heights of the boxes.
     """
-    x, y = 0.05 * np.arange(-40, 401)[:, None], 0.05 * np.arange(-60, 61)[None]
+    x: Array = 0.05 * np.arange(-40.0, 401.0)[:, None]
+    y: Array = 0.05 * np.arange(-60.0, 61.0)[None]
     ahead = np.maximum(x - LEVEL, 0.0)
     grown = np.minimum(ahead, 1.0)  # from level ground to the full height
     number = _climbed_steps(x, 0.4, LEVEL)
