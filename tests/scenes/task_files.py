@@ -6,8 +6,8 @@
 from dataclasses import replace
 
 from vigym import assets
-from vigym.envs.tasks import snake_sidewinding
 from vigym.envs.tasks.pendulum_chain import PendulumChain
+from vigym.envs.tasks.snake_sidewinding import SERVO, SnakeSidewinding, alternating_snake
 
 NOTES = {
     "pendulum_chain": "The chain of vigym/PendulumChain-v0 with its default options.",
@@ -21,12 +21,8 @@ def text(name):
     if name == "pendulum_chain":
         mechanism = PendulumChain().mechanism()
     else:
-        servo = snake_sidewinding.SERVO
-        snake_sidewinding.SERVO = replace(servo, armature=0.0)
-        try:
-            mechanism = snake_sidewinding.SnakeSidewinding().mechanism()
-        finally:
-            snake_sidewinding.SERVO = servo
+        task, servo = SnakeSidewinding(), replace(SERVO, armature=0.0)
+        mechanism = alternating_snake(task.links, task.friction, task.self_collision, servo)
     head, line, rest = mechanism.to_urdf().partition("\n")
     return f"{head}{line}<!-- {NOTES[name]} -->\n{rest}"
 
