@@ -1,4 +1,4 @@
-"""Newton iterations of a step: environments under random held targets, lane groups, rolling chains.
+"""Newton iterations of a step: environments under random held targets, lane groups, gaits, rolling chains.
 
 python tests/benchmarks/iterations.py
 """
@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from vigym import Mechanism, Simulator
+from vigym.control.minitaur_gaits import Gait, trot
 from vigym.core.compiler.simd import LANES
 from vigym.evaluation.speed.timing import machine, table
 
@@ -19,6 +20,8 @@ GROUPS = 8  # lane groups of a batch
 STEPS = 1000  # steps of each environment
 CHAINS = (5, 10, 20, 45, 100, 200)  # bodies
 RADIUS = 0.25  # of the spheres of a chain [m]
+GAITS = {"stands": trot(lift=0.0, swing=0.0), "trots": trot()}
+SETTLING, WALKING = 1.0, 2.0  # parts of a run of a gait, of which the second counts [s]
 
 
 def held_targets(name: str) -> np.ndarray:
@@ -36,6 +39,19 @@ def held_targets(name: str) -> np.ndarray:
         found[k] = envs.step(actions)[4]["solver_iterations"]
     envs.close()
     return found
+
+
+def walking(gait: Gait, timestep: float) -> np.ndarray:
+    """Iterations (steps,) of a single Minitaur on the way, with targets of its own in every step."""
+    env = gym.make("vigym/Minitaur-v0", timestep=timestep, frame_skip=1)
+    observation, info = env.reset(seed=0)
+    found = []
+    for _ in range(round((SETTLING + WALKING) / timestep)):
+        observation, _, fallen, _, info = env.step(gait(observation, info))
+        assert not fallen
+        found.append(info["solver_iterations"])
+    env.close()
+    return np.array(found[round(SETTLING / timestep) :])
 
 
 def rolling_chain(count: int) -> tuple[list[float], bool]:
@@ -72,6 +88,16 @@ def environments() -> str:
     return table(f"Random held targets, groups of {LANES} lanes", head, rows)
 
 
+def gaits() -> str:
+    """Table of the Minitaur's gaits by step size."""
+    rows = [
+        [name, f"{1e3 * timestep:g}", *figures(walking(gait, timestep))]
+        for name, gait in GAITS.items()
+        for timestep in (0.001, 0.005)
+    ]
+    return table("A Minitaur", ("it", "step [ms]", "mean", "median", "99 %", "largest"), rows)
+
+
 def chains() -> str:
     """Table of chains by number of bodies."""
     rows = []
@@ -87,7 +113,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.parse_args()
-    print(f"{machine()}\n\n{environments()}\n\n{chains()}")
+    print(f"{machine()}\n\n{environments()}\n\n{gaits()}\n\n{chains()}")
 
 
 if __name__ == "__main__":
