@@ -385,7 +385,9 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
-        residual = maximum(residual, unbalanced)
+        # one ulp of a position times the stiffness of a contact or limit is more than the goal at
+        # short steps: what inertia feels of it was measured by the increment
+        residual = maximum(residual, where(nonsmooth, o, unbalanced))
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, law_error)
