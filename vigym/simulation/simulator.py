@@ -55,7 +55,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
             where contacts, motors, limits or dry friction have a force.
         batch: number of environments, or None for one without a leading axis.
-        threads: largest number that share a call; one with little work takes fewer. Equal results.
+        threads: largest number of threads of a call. Their number changes no result.
         friction_cone: "cone", or "pyramid", its four-sided approximation.
         contact_solver: "newton": semi-smooth, with the interior-point method where that fails; or
             "interior_point" from the start, which takes many more iterations and leaves small
@@ -149,12 +149,12 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
     readings: Array = _property_of("_readings", Readings.scalars)
     coordinates: tuple[Array, Array, Any] = _property_of("_readings", Readings.coordinates)
     present_state: PresentState = _property_of("_readings", Readings.present_state)
-    status_rows: Array = _part("_readings.status_rows", "(count, 6) the `Status`, mean power [W].")
+    status_rows: Array = _part("_readings.status_rows", "(count, 6) `Status` and mean power [W].")
     start_energy: Array = _part("_readings.start_energy", "(count,) total energy at reset [J].")
 
     parameters: dict[str, dict[str, Any]] = _property_of("_parameters", Parameters.by_name)
     actuator_efforts: Array = _property_of("_parameters", Parameters.actuator_efforts)
-    scaled_torques: Any = _part("_parameters.scaled_torques", "Torques of shares of the efforts.")
+    scaled_torques: Any = _part("_parameters.scaled_torques", "Torques from shares of efforts.")
     body_inertias: tuple[Array, Array] = _property_of("_parameters", Parameters.body_inertias)
     gravity: Array = _property_of("_parameters", Parameters.gravity)
 
