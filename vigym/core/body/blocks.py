@@ -32,19 +32,6 @@ def anchored_block(body, arm2, arm3):
 
 
 @inline
-def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
-    """Write the terms of a body's own block, and the block itself if any body's is stored."""
-    body.mass_term = mass_term
-    body.rotational_block = rotational_block
-    if d.unstored_block_count < d.body_count:
-        A, B, C, D = anchored_block(body, arm2, arm3)
-        body.block_a = A
-        body.block_b = B
-        body.block_c = C
-        body.block_d = D
-
-
-@inline
 def stored_block(body):
     """Read a body's 6x6 block."""
     return body.block_a, body.block_b, body.block_c, body.block_d
@@ -58,6 +45,15 @@ def store_block(body, block):
     body.block_b = B
     body.block_c = C
     body.block_d = D
+
+
+@inline
+def set_own_block(d, body, mass_term, rotational_block, arm2, arm3):
+    """Write the terms of a body's own block, and the block itself if any body's is stored."""
+    body.mass_term = mass_term
+    body.rotational_block = rotational_block
+    if d.unstored_block_count < d.body_count:
+        store_block(body, anchored_block(body, arm2, arm3))
 
 
 @inline
