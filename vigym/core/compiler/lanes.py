@@ -3,7 +3,6 @@
 A float is its own only lane, so that all of it also serves the kernels that read single floats.
 """
 
-import functools
 import math
 
 from llvmlite import ir
@@ -21,6 +20,8 @@ from vigym.core.compiler.simd import (
     spread,
     where,
 )
+
+TANGENT_OF_SIXTEENTH = math.tan(math.pi / 16.0)  # of half a turn, the largest angle of a series
 
 
 @intrinsic
@@ -69,25 +70,29 @@ def select_by_precision(context, pair, like):
 
 
 def _widest(builder, kind, value):
-    """Make code for the largest lane, from the first on; a float is its own."""
+    """Make code for the largest lane, by halves; a float is its own."""
     if not isinstance(kind, LanesType):
         return value
-    lanes = [builder.extract_element(value, ir.IntType(32)(k)) for k in range(kind.count)]
-    return functools.reduce(lambda a, b: larger(builder, a, b), lanes)
+    count = kind.count
+    while count > 1:
+        count //= 2
+        halves = [_part(builder, value, first, count) for first in (0, count)]
+        value = larger(builder, *halves)
+    return builder.extract_element(value, ir.IntType(32)(0))
 
 
 @intrinsic
-def max_over_lanes(context, a):
-    """Return the largest lane as a float."""
-    return getattr(a, "base", a)(a), lambda context, builder, sig, args: _widest(
-        builder, a, args[0]
-    )
-
-
-@inline
-def any_lane(mask):
+def any_lane(context, mask):
     """Return whether any lane of a mask is set."""
-    return max_over_lanes(mask) > 0.0
+
+    def generate(context, builder, sig, args):
+        lanes_set = builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, None))
+        if isinstance(sig.args[0], LanesType):
+            bits = builder.bitcast(lanes_set, ir.IntType(sig.args[0].count))
+            return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+        return lanes_set
+
+    return types.boolean(mask), generate
 
 
 @inline
@@ -142,18 +147,25 @@ def write_column(array, first, column, value):
 
 @inline
 def arctan2(y, x):
-    """Compute the angle of (x, y) [rad]: halve it to at most pi / 16, then use the odd series."""
+    """Compute the angle of (x, y) [rad]: halve it to at most pi / 16, then use the odd series.
+
+    It is halved once, and twice more in the lanes where that leaves more than pi / 16.
+    """
     o, one = y * 0.0, y * 0.0 + 1.0
     a, b = absolute(x), absolute(y)
     size = math.sqrt(a * a + b * b)
     t = b / where(size, size + a, one)
-    t = t / (1.0 + math.sqrt(1.0 + t * t))
-    t = t / (1.0 + math.sqrt(1.0 + t * t))
+    parts = one + one
+    wide = above(t, o + TANGENT_OF_SIXTEENTH)
+    if any_lane(wide):
+        quarter = t / (1.0 + math.sqrt(1.0 + t * t))
+        t = where(wide, quarter / (1.0 + math.sqrt(1.0 + quarter * quarter)), t)
+        parts = where(wide, 4.0 * parts, parts)
     u = -(t * t)
-    series = one / 21.0
+    series = spread(1.0 / 21.0, u)
     for k in range(9, -1, -1):
-        series = fma(series, u, one / (2.0 * k + 1.0))
-    angle = 8.0 * t * series
+        series = fma(series, u, spread(1.0 / (2.0 * k + 1.0), u))
+    angle = parts * t * series
     angle = where(-x, math.pi - angle, angle)
     return where(-y, o - angle, angle)
 
@@ -181,9 +193,10 @@ def write_vector(out, first, column, a):
     write_column(out, first, column + 2, a[2])
 
 
-def _lanes_from(first, count):
-    """Return ``count`` lanes of a vector, from ``first`` on."""
-    return ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
+def _part(builder, value, first, count):
+    """Make code for ``count`` lanes of a vector, from ``first`` on."""
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
+    return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
 
 @intrinsic
@@ -192,10 +205,7 @@ def widen_lanes(context, a):
 
     def generate(context, builder, sig, args):
         wide = context.get_value_type(FLOAT_LANES)
-        none = ir.Constant(args[0].type, ir.Undefined)
-        parts = [
-            builder.shuffle_vector(args[0], none, _lanes_from(k * LANES, LANES)) for k in range(2)
-        ]
+        parts = [_part(builder, args[0], k * LANES, LANES) for k in range(2)]
         return context.make_tuple(
             builder, sig.return_type, [builder.fpext(part, wide) for part in parts]
         )
@@ -210,6 +220,7 @@ def narrow_lanes(context, a, b, like):
     def generate(context, builder, sig, args):
         narrow = ir.VectorType(ir.FloatType(), LANES)
         parts = [builder.fptrunc(part, narrow) for part in args[:2]]
-        return builder.shuffle_vector(*parts, _lanes_from(0, 2 * LANES))
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), 2 * LANES), list(range(2 * LANES)))
+        return builder.shuffle_vector(*parts, lanes)
 
     return like(a, b, like), generate
