@@ -61,6 +61,11 @@ def zero(d, *arguments):
     return d.full(0.0)
 
 
+def two_zeros(d, *arguments):
+    """Replace a phase that a mechanism does not need, and whose two results are then zero."""
+    return d.full(0.0), d.full(0.0)
+
+
 def phase(function=None, *, needs=None, otherwise=nothing):
     """Compile a phase of a kernel: a function that is called, not inlined.
 

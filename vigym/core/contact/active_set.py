@@ -244,6 +244,14 @@ def activate_missed_contacts(d, knot2, knot3, h, mask):
 # --- bodies that sink -----------------------------------------------------------------------------
 
 
+@phase(needs="contacts")
+def move_anchors_to_contact_forces(d, mask):
+    """Move the proximal anchors of contacts to their present forces, in the lanes of the mask."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        contact.anchor_force = select4(mask, contact.force, contact.anchor_force)
+
+
 @phase(needs="contacts", otherwise=zero)
 def reanchor_contacts(d, h, prox, mask):
     """Move the proximal anchors to the present force where a body sinks by more than SINKING.

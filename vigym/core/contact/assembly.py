@@ -7,15 +7,24 @@ that close a loop. Row j, of bodies a (the partner) and b, is
     lam_j + sum_k slope_jk u_k(d_b) - sum_k slope_jk u_k(d_a) = force_j at no increment.
 """
 
-from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import maximum
+from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.interior_point_law import is_nonholonomic, linearize_interior_law
 from vigym.core.contact.projection_law import linearize_projection_law
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.loop.constraints import add_wrench
 from vigym.core.loop.elimination import schur_element
-from vigym.core.math.vectors import add, axpy, cross, mat_sub_outer, scale, zero3
+from vigym.core.math.vectors import (
+    add,
+    axpy,
+    cross,
+    mat_add,
+    mat_sub_outer,
+    matrix_of_rows,
+    scale,
+    skew_matmul,
+)
 
 
 @inline
@@ -27,18 +36,22 @@ def contact_wrench(contact, force):
     return f, axpy(force[3], normal, cross(contact.arm2, f))
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=two_zeros)
 def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
-    """Linearize the forces of the active contacts; returns lanes in which any is loaded."""
-    loaded = d.full(0.0)
+    """Linearize the forces of the active contacts.
+
+    Returns (lanes in which any is loaded, sum of the squared distances of the present forces from
+    their laws [N^2]).
+    """
+    loaded, errors = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
-            loaded = maximum(
-                loaded, linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
-            )
+            holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
+            loaded = maximum(loaded, holds)
+            errors = errors + where(contact.active, error * error, 0.0 * error)
             contact.slope_21 = contact.slope_12
-    return loaded
+    return loaded, errors
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -49,7 +62,8 @@ def linearize_contacts_interior(d, per_h, prox, kappa, speed):
         contact = d.contact(c)
         if any_lane(contact.active):
             if is_nonholonomic(contact):
-                loaded = maximum(loaded, linearize_projection_law(d, contact, per_h, prox, False))
+                holds, _ = linearize_projection_law(d, contact, per_h, prox, False)
+                loaded = maximum(loaded, holds)
             else:
                 active = linearize_interior_law(d, contact, per_h, kappa, speed, prox)
                 loaded = maximum(loaded, active)
@@ -115,15 +129,14 @@ def contact_force_slopes(contact, arm_lowest, arm_touching):
 
 
 @inline
-def subtract_outer_from_blocks(blocks, s, force, torque, row):
-    """Subtract s (force, torque) (row by shift, row by rotation)^T from the blocks A, B, C, D."""
-    A, B, C, D = blocks
-    f, m = scale(s, force), scale(s, torque)
-    return (
-        mat_sub_outer(A, f, row[0]),
-        mat_sub_outer(B, f, row[1]),
-        mat_sub_outer(C, m, row[0]),
-        mat_sub_outer(D, m, row[1]),
+def outer_sum(directions, rows):
+    """Sum the outer products of three directions and three rows."""
+    a, b, c = directions
+    p, q, r = rows
+    return matrix_of_rows(
+        axpy(c[0], r, axpy(b[0], q, scale(a[0], p))),
+        axpy(c[1], r, axpy(b[1], q, scale(a[1], p))),
+        axpy(c[2], r, axpy(b[2], q, scale(a[2], p))),
     )
 
 
@@ -132,25 +145,26 @@ def add_one_contact_stiffness(d, contact, weight, per_h):
     """Add the slopes of one contact with the ground to the blocks of its body."""
     body = d.body(contact.body)
     arm2 = contact.arm2
-    s = -weight * per_h
+    s = weight * per_h
     normal = contact.normal2
     t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
     row_n, row_1, row_2 = contact_force_slopes(contact, contact.arm_lowest, contact.arm_touching)
-    blocks = body.block_a, body.block_b, body.block_c, body.block_d
-    blocks = subtract_outer_from_blocks(blocks, s, normal, cross(arm2, normal), row_n)
-    blocks = subtract_outer_from_blocks(blocks, s, t1, cross(arm2, t1), row_1)
-    blocks = subtract_outer_from_blocks(blocks, s, t2, cross(arm2, t2), row_2)
+    directions = scale(s, normal), scale(s, t1), scale(s, t2)
+    by_shift = outer_sum(directions, (row_n[0], row_1[0], row_2[0]))
+    by_rotation = outer_sum(directions, (row_n[1], row_1[1], row_2[1]))
+    body.block_a = mat_add(body.block_a, by_shift)
+    body.block_b = mat_add(body.block_b, by_rotation)
+    C = mat_add(body.block_c, skew_matmul(arm2, by_shift))
+    D = mat_add(body.block_d, skew_matmul(arm2, by_rotation))
     if contact.has_torsion > 0:
         mu = contact.torsional_friction
         ksn, kss = contact.slope_sn, contact.slope_ss
-        by_shift = scale(mu * ksn, normal)
         lever = cross(contact.arm_lowest, normal)
-        by_rotation = axpy(mu * mu * kss, normal, scale(mu * ksn, lever))
-        blocks = subtract_outer_from_blocks(blocks, s, zero3(d), normal, (by_shift, by_rotation))
-    body.block_a = blocks[0]
-    body.block_b = blocks[1]
-    body.block_c = blocks[2]
-    body.block_d = blocks[3]
+        spin = scale(-s, normal)
+        C = mat_sub_outer(C, spin, scale(mu * ksn, normal))
+        D = mat_sub_outer(D, spin, axpy(mu * mu * kss, normal, scale(mu * ksn, lever)))
+    body.block_c = C
+    body.block_d = D
 
 
 @phase(needs="contacts")

@@ -129,17 +129,18 @@ def linearize_disc_friction(d, trial, z, rho_t, sticks):
     way, slips, a = disc_projection_terms(d, z, trial.radius)
     slips = but_not(slips, sticks)
     o = d.full(0.0)
-    per = rho_t / prox
+    per_prox = 1.0 / prox
+    per = rho_t * per_prox
     keep = 1.0 - prox
     aside = way[0] * f[2] - way[1] * f[1]  # of the present force along (-way_2, way_1)
     drift = way[0] * (seen[2] - u[2]) - way[1] * (seen[1] - u[1])
-    back = a * keep / (1.0 - a * keep)
-    side = a * rho_t / (1.0 - a * keep)
+    along = a / (1.0 - a * keep)
+    back, side = along * keep, along * rho_t
     aside = back * aside - side * drift
     g1 = where(slips, normal_force * way[0] + aside * way[1], f0[1] - per * u[1])
     g2 = where(slips, normal_force * way[1] - aside * way[0], f0[2] - per * u[2])
-    k1n = where(slips, rho / prox * way[0], o)
-    k2n = where(slips, rho / prox * way[1], o)
+    k1n = where(slips, rho * per_prox * way[0], o)
+    k2n = where(slips, rho * per_prox * way[1], o)
     k11 = where(slips, side * way[1] * way[1], per)
     k12 = where(slips, -side * way[0] * way[1], o)
     k22 = where(slips, side * way[0] * way[0], per)
@@ -258,6 +259,36 @@ def set_slopes(contact, first, second):
 
 
 @inline
+def force_before_projection(d, contact, force, velocity, rho, rho_t, prox):
+    """Compute the force (n, 1, 2, spin) that a law projects, at a velocity (n, 1, 2, spin)."""
+    keep, anchor = 1.0 - prox, contact.anchor_force
+    spin = d.full(0.0)
+    if contact.has_torsion > 0:
+        rho_s = torsion_scale(d, contact, rho)
+        spin = keep * force[3] + prox * anchor[3] - rho_s * velocity[3]
+    return (
+        keep * force[0] + prox * anchor[0] - rho * velocity[0],
+        keep * force[1] + prox * anchor[1] - rho_t * velocity[1],
+        keep * force[2] + prox * anchor[2] - rho_t * velocity[2],
+        spin,
+    )
+
+
+@inline
+def distance_from_projection(d, contact, force, z):
+    """Compute how far a force is from the projection of z, both (n, 1, 2, spin) [N]."""
+    r = where(z[0], z[0], d.full(0.0))
+    g1, g2 = project_tangential(d, (z[1], z[2]), r)
+    mu1, mu2 = contact.friction_along, contact.friction_across
+    mu = where(mu1 - mu2, mu1, mu2)
+    tangential = mu * maximum(absolute(force[1] - g1), absolute(force[2] - g2))
+    distance = maximum(absolute(force[0] - r), tangential)
+    if contact.has_torsion > 0:
+        distance = maximum(distance, absolute(force[3] - clamp_symmetric(z[3], r)))
+    return distance
+
+
+@inline
 def linearize_no_slip(d, contact, per):
     """Linearize a skate or wheel. It holds whatever it takes: the present force is its anchor."""
     o = d.full(0.0)
@@ -270,69 +301,54 @@ def linearize_no_slip(d, contact, per):
 
 @inline
 def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
-    """Set a contact's force at no increment, and its slopes; returns where it is loaded.
+    """Set a contact's force at no increment, and its slopes.
 
-    With ``breaks_cycles`` contacts that turn between two branches take the third.
+    With ``breaks_cycles`` contacts that turn between two branches take the third. Returns (lanes in
+    which it is loaded, distance of its present force from the law [N], zero of skates and wheels).
     """
-    keep = 1.0 - prox
     rho = per_h * contact.effective_mass
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
     if contact.kind >= SKATE:
-        return linearize_no_slip(d, contact, rho / prox)
+        return linearize_no_slip(d, contact, rho / prox), d.full(0.0)
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     seen = scaled_velocity(contact, contact.velocity_seen, t1, t2)
     f, f0 = contact.force, contact.anchor_force
     o = d.full(0.0)
-    r = keep * f[0] + prox * f0[0] - rho * seen[0]
-    loaded = both(above(r, o), contact.active)
-    z1 = keep * f[1] + prox * f0[1] - rho_t * seen[1]
-    z2 = keep * f[2] + prox * f0[2] - rho_t * seen[2]
+    z = force_before_projection(d, contact, f, seen, rho, rho_t, prox)
+    loaded = both(above(z[0], o), contact.active)
+    aside = z[1], z[2]
     normal_force = f0[0] - rho / prox * u[0]
-    trial = Trial(f, f0, u, seen, r, normal_force, rho, prox)
+    trial = Trial(f, f0, u, seen, z[0], normal_force, rho, prox)
     if d.pyramid > 0:
-        g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, (z1, z2), rho_t)
+        g1, g2, k1n, k2n, k11, k12, k22 = linearize_pyramid_friction(d, trial, aside, rho_t)
     else:
         sticks = o
         if breaks_cycles:
-            sticks, opens = choose_third_branch(d, contact, (z1, z2), r, loaded)
+            sticks, opens = choose_third_branch(d, contact, aside, z[0], loaded)
             loaded = but_not(loaded, opens)
-        g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, (z1, z2), rho_t, sticks)
+        g1, g2, k1n, k2n, k11, k12, k22 = linearize_disc_friction(d, trial, aside, rho_t, sticks)
     torsion = o, o, o
     if contact.has_torsion > 0:
-        rho_s = torsion_scale(d, contact, rho)
-        z = keep * f[3] + prox * f0[3] - rho_s * seen[3]
-        torsion = linearize_interval_force(d, trial, f0[3], u[3], z, rho_s / prox)
+        per = torsion_scale(d, contact, rho) / prox
+        torsion = linearize_interval_force(d, trial, f0[3], u[3], z[3], per)
     gs, ksn, kss = torsion
     contact.affine_force = zero4_outside_mask(loaded, (normal_force, g1, g2, gs))
     first = zero4_outside_mask(loaded, (rho / prox, k1n, k2n, k11))
     second = zero4_outside_mask(loaded, (k12, k22, ksn, kss))
     set_slopes(contact, first, second)
-    return loaded
+    return loaded, distance_from_projection(d, contact, f, z)
 
 
 @inline
 def projection_error(d, contact, force, velocity, per_h, prox):
     """Compute how far a force is from its projection, given the velocity that it leads to [N]."""
-    keep = 1.0 - prox
     rho = per_h * contact.effective_mass
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, velocity, rho)
     if contact.kind >= SKATE:
         slip = no_slip_velocity(contact, velocity)
         return rho * maximum(absolute(slip[0]), absolute(slip[1]))
     u = scaled_velocity(contact, velocity, t1, t2)
-    f, f0 = force, contact.anchor_force
-    r = keep * f[0] + prox * f0[0] - rho * u[0]
-    r = where(r, r, d.full(0.0))
-    z1 = keep * f[1] + prox * f0[1] - rho_t * u[1]
-    z2 = keep * f[2] + prox * f0[2] - rho_t * u[2]
-    g1, g2 = project_tangential(d, (z1, z2), r)
-    mu1, mu2 = contact.friction_along, contact.friction_across
-    mu = where(mu1 - mu2, mu1, mu2)
-    tangential = mu * maximum(absolute(f[1] - g1), absolute(f[2] - g2))
-    worst = maximum(absolute(f[0] - r), tangential)
-    if contact.has_torsion > 0:
-        z = keep * f[3] + prox * f0[3] - torsion_scale(d, contact, rho) * u[3]
-        worst = maximum(worst, absolute(f[3] - clamp_symmetric(z, r)))
-    return worst
+    z = force_before_projection(d, contact, force, u, rho, rho_t, prox)
+    return distance_from_projection(d, contact, force, z)

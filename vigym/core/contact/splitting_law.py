@@ -13,7 +13,7 @@ with the projections of `vigym.core.contact.projection_law`. The fixed points ar
 that law, whatever rho is. It needs many iterations, but it does not cycle between branches.
 """
 
-from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.interior_point_law import is_nonholonomic
@@ -115,12 +115,7 @@ def solve_contact_law(d, contact, rho):
     return largest_difference(contact, law, contact.force), largest_difference(contact, law, f)
 
 
-def skip_contacts_splitting(d, *arguments):
-    """Stand for ``update_contacts_splitting`` where there are no contacts."""
-    return d.full(0.0), d.full(0.0)
-
-
-@phase(needs="contacts", otherwise=skip_contacts_splitting)
+@phase(needs="contacts", otherwise=two_zeros)
 def update_contacts_splitting(d, per_h, prox, scale):
     """Update contact forces after the increment just solved for, and solve the laws.
 

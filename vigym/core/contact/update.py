@@ -1,6 +1,6 @@
 """Contact forces after an increment, the part that is taken of them, and those of the solution."""
 
-from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.assembly import contact_wrench
@@ -63,13 +63,14 @@ def interpolate4(a, b, share):
     )
 
 
-@phase(needs="contacts", otherwise=zero)
+@phase(needs="contacts", otherwise=two_zeros)
 def update_contacts_projection(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
 
-    Returns how far the forces are from the projections, the largest [N].
+    Returns (largest distance of the forces from their laws [N], sum of squares [N^2], which leaves
+    out skates and wheels).
     """
-    worst = d.full(0.0)
+    worst, errors = d.full(0.0), d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
@@ -77,8 +78,11 @@ def update_contacts_projection(d, per_h, prox):
             off = projection_error(
                 d, contact, contact.affine_force, contact.velocity_next, per_h, prox
             )
-            worst = maximum(worst, where(contact.active, off, 0.0 * off))
-    return worst
+            off = where(contact.active, off, 0.0 * off)
+            worst = maximum(worst, off)
+            if not is_nonholonomic(contact):
+                errors = errors + off * off
+    return worst, errors
 
 
 @phase(needs="contacts", otherwise=zero)

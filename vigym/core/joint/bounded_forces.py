@@ -124,33 +124,46 @@ def project_bounded_forces(d, i, dof, share, per_h, prox, motion, forces):
     body, o = d.body(i), d.full(0.0)
     anchors = dof.anchor_forces
     rho = per_h * dof.effective_mass
-    next_rate = dof.seen_rate + dof.seen_slope * motion
     motor = (o, o, o)
     limit = (o, o, o)
     friction = (o, o, o)
     if body.motor_kind > 0:
         bound = share * dof.force_limit
-        motor = motor_law(d, dof, forces[0], anchors[0], next_rate, rho, bound, prox)
+        motor = motor_law(d, dof, forces[0], anchors[0], motion, rho, bound, prox)
     if body.has_limit > 0:
         approach = per_h * motion
         limit = limit_law(d, dof, forces[1], anchors[1], approach, per_h, rho, prox)
     if body.has_friction > 0:
         bound = share * dof.friction
-        friction = coulomb_law(d, dof, forces[2], anchors[2], next_rate, rho, bound, prox)
+        friction = coulomb_law(d, dof, forces[2], anchors[2], motion, rho, bound, prox)
     projected = motor[0], limit[0], friction[0]
     affine = motor[1], limit[1], friction[1]
     return projected, affine, (motor[2], limit[2], friction[2])
 
 
 @inline
-def add_bounded_forces(d, i, dof, share, weight, per_h, prox, moved):
-    """Add the bounded forces of a dof to its load, and their slopes to its compliance.
+def distance_from_laws(d, i, j, forces, projected):
+    """Find the largest distance of the forces of dof j of joint i from their projections [N].
+
+    Moments are taken over the length scale.
+    """
+    distance = max_abs3(sub(forces, projected))
+    if j >= d.body(i).translation_count:
+        distance = distance / d.environment.length_scale
+    return distance
+
+
+@inline
+def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
+    """Add the bounded forces of dof j of joint i to its load, and their slopes to its compliance.
 
     Returns:
-        Lanes in which one is active.
+        (lanes in which one is active, distance of the forces from their laws [N]).
     """
     body, one = d.body(i), d.full(1.0)
-    _, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, dof.forces)
+    dof = d.dof(body.first_dof + j)
+    forces = dof.forces
+    projected, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
     force = affine[0] + affine[1] + affine[2]
     slope = slopes[0] + slopes[1] + slopes[2]
     dof.affine_forces = affine
@@ -158,7 +171,7 @@ def add_bounded_forces(d, i, dof, share, weight, per_h, prox, moved):
     dof.load = dof.load - weight * force
     dof.compliance = dof.compliance + weight * slope
     always = one if body.motor_kind + body.has_friction > 0 else 0.0 * one
-    return where(slopes[1], one, always)
+    return where(slopes[1], one, always), distance_from_laws(d, i, j, forces, projected)
 
 
 @phase
@@ -166,9 +179,9 @@ def update_bounded_forces(d, share, per_h, prox):
     """Move the bounded forces by the increment just solved for.
 
     Returns:
-        Largest distance from their projections, a moment over the length scale [N].
+        (largest distance from their laws, moments over the length scale [N]; sum of squares [N^2]).
     """
-    worst = d.full(0.0)
+    worst, total = d.full(0.0), d.full(0.0)
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
@@ -187,11 +200,10 @@ def update_bounded_forces(d, share, per_h, prox):
                 projected, _, _ = project_bounded_forces(
                     d, i, dof, share, per_h, prox, moved, forces
                 )
-                off = max_abs3(sub(forces, projected))
-                if j >= body.translation_count:
-                    off = off / d.environment.length_scale
-                worst = maximum(worst, off)
-    return worst
+                error = distance_from_laws(d, i, j, forces, projected)
+                worst = maximum(worst, error)
+                total = total + error * error
+    return worst, total
 
 
 @phase
@@ -211,9 +223,7 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
                 f = dof.forces
                 forces = add(f, scale(step_length, sub(dof.affine_forces, f)))
                 projected, _, _ = project_bounded_forces(d, i, dof, one, per_h, prox, moved, forces)
-                error = max_abs3(sub(forces, projected))
-                if j >= body.translation_count:
-                    error = error / d.environment.length_scale
+                error = distance_from_laws(d, i, j, forces, projected)
                 total = total + error * error
     return total
 

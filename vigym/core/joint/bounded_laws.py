@@ -83,7 +83,7 @@ def blend_with_anchor(force, anchor, prox):
 
 
 @inline
-def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
+def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
     """Project the force of a motor, whose bound is ``bound`` and whose largest rate brakes it.
 
     Args:
@@ -91,7 +91,7 @@ def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
         dof: row of the degree of freedom, with what its forces see of the step.
         force: force of the motor.
         anchor: force that the proximal term starts from.
-        next_rate: rate after the motion along the dof.
+        motion: motion along the dof.
         rho: scale of a rate as a force.
         bound: largest force.
         prox: proximal part.
@@ -101,12 +101,13 @@ def motor_law(d, dof, force, anchor, next_rate, rho, bound, prox):
     """
     o, one = d.full(0.0), d.full(1.0)
     rate, slope = dof.seen_rate, dof.seen_slope
+    next_rate = rate + slope * motion
     command = dof.motor_command
     stiffness = dof.motor_stiffness
     fastest = dof.velocity_limit
     z = blend_with_anchor(force, anchor, prox)
     scale = rho * slope
-    later = command - stiffness * (next_rate - rate) / slope
+    later = command - stiffness * motion
     # weighs the present force: it tells a stiff motor what it can hold
     part = scale / (scale + stiffness)
     free = (1.0 - part) * force + part * later
@@ -146,14 +147,14 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
 
 
 @inline
-def coulomb_law(d, dof, force, anchor, next_rate, rho, bound, prox):
+def coulomb_law(d, dof, force, anchor, motion, rho, bound, prox):
     """Project the force of dry friction, whose bound is ``bound``.
 
     Returns:
         Projected force, force at no increment, slope along the dof.
     """
     rate, slope = dof.seen_rate, dof.seen_slope
-    z = blend_with_anchor(force, anchor, prox) - rho * next_rate
+    z = blend_with_anchor(force, anchor, prox) - rho * (rate + slope * motion)
     slips = above(absolute(z), bound)
     value = clamp(z, -bound, bound)
     affine = where(slips, value, anchor - rho / prox * rate)

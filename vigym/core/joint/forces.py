@@ -110,10 +110,12 @@ def assemble_joint_loads(d, knot3, h, rho):
     """Add the forces at the present guess of knot 3 to the loads, and their slopes to the pivots.
 
     Returns:
-        Lanes in which a motor, limit or dry friction is active.
+        (lanes in which a motor, limit or dry friction is active, sum of the squared distances of
+        their forces from their laws [N^2]).
     """
     weight, per_h = 0.5 + 0.5 * rho, 1.0 / h
     held, one = d.full(0.0), d.full(1.0)
+    errors = held
     for r in range(d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
@@ -131,14 +133,15 @@ def assemble_joint_loads(d, knot3, h, rho):
                 if bounded:
                     write_law_inputs(d, i, dof, rate, slope, change, per_h)
                     still = 0.0 * rate
-                    active = add_bounded_forces(d, i, dof, one, weight, per_h, PROXIMAL, still)
+                    active, error = add_bounded_forces(d, i, j, one, weight, per_h, PROXIMAL, still)
                     held = maximum(held, active)
+                    errors = errors + error * error
         if body.rotation_count == 3:
             if d.loop_count > 0 and i >= d.first_loop:
                 add_closing_ball_load(d, i, knot3)
             elif body.has_spring > 0:
                 add_ball_spring_load(d, i, knot3)
-    return held
+    return held, errors
 
 
 @inline
@@ -176,4 +179,4 @@ def assemble_left_knot_loads(d, h1):
             if joint_has_bounded_forces(body):
                 write_knot_law_inputs(d, i, dof, share)
                 seen = dof.increment_seen
-                add_bounded_forces(d, i, dof, share, one, one, KNOT_PROXIMAL, seen)
+                add_bounded_forces(d, i, j, share, one, one, KNOT_PROXIMAL, seen)

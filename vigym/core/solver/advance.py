@@ -22,8 +22,8 @@ from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import blend_knots, restore_knot, save_knot
 from vigym.core.solver.accounting import account
+from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.residual import Method, Step
 from vigym.core.solver.step_checks import SMALLEST, reject_inexact_work, reject_other_roots
 
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have

@@ -3,7 +3,8 @@
 Dynamics, forces and velocities are linear in the part of an increment that is taken. Only the laws
 of contacts, motors, limits and dry friction are not: full increments may jump between sets of open,
 sticking and slipping contacts for ever. The squared distance of the forces from their laws is
-measured along the increment, without any further evaluation of the equations.
+measured along the increment, without any further evaluation of the equations. Before it and after
+the whole of it the evaluation has measured it already.
 """
 
 from vigym.core.body.dynamics import apply_increment
@@ -22,7 +23,7 @@ from vigym.core.solver.residual import step_forces
 
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
 HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method that takes them
-SHORT = 0.07  # part of an increment that brings next to nothing
+SHORT, SHORT_INTERIOR = 0.07, 0.005  # parts of increments that bring next to nothing
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
 DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
@@ -43,27 +44,29 @@ def squared_law_errors(d, step_length, per_h, prox):
 
 
 @phase
-def search_step_length(d, longest, small, per_h, prox, nonsmooth):
+def search_step_length(d, longest, small, per_h, prox, found):
     """Halve the increment in the nonsmooth lanes until the forces come nearer to their laws.
 
     Errors below ``small`` [N^2] are near enough. Returns the part that is taken, at most
     ``longest``: the best one found where none is good enough.
     """
     one = d.full(1.0)
-    start = squared_law_errors(d, 0.0 * one, per_h, prox)
     best, least = longest, 1e300 * one
-    length, found = longest, but_not(one, nonsmooth)
+    length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
-        error = squared_law_errors(d, length, per_h, prox)
-        better = but_not(above(least, error), found)
+        error = found.errors.squared
+        parts = both(searched, above(one, length))
+        if any_lane(parts):
+            error = where(parts, squared_law_errors(d, length, per_h, prox), error)
+        better = both(searched, above(least, error))
         best = where(better, length, best)
         least = where(better, error, least)
-        enough = maximum((1.0 - DECREASE * length) * start, d.full(0.0) + small)
-        found = maximum(found, above(enough, error))
-        if not any_lane(but_not(one, found)):
+        enough = maximum((1.0 - DECREASE * length) * found.squared_errors, d.full(0.0) + small)
+        searched = but_not(searched, above(enough, error))
+        if not any_lane(searched):
             break
         length = 0.5 * length
-    return where(nonsmooth, best, longest)
+    return where(found.nonsmooth, best, longest)
 
 
 @inline
@@ -77,11 +80,12 @@ def choose_step_length(d, step, rotation, found, iteration):
     damped = iteration.method.damped and not iteration.method.interior_point
     limit = d.full(DAMPED_MAX_ROTATION if damped else MAX_ROTATION)
     length = limit / maximum(rotation, limit)
-    length = where(length - found.max_step, found.max_step, length)
+    most = found.errors.max_step
+    length = where(length - most, most, length)
     if iteration.number > 0 and not iteration.method.damped and any_lane(found.nonsmooth):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
-        length = search_step_length(d, length, goal * goal, per_h, iteration.prox, found.nonsmooth)
+        length = search_step_length(d, length, goal * goal, per_h, iteration.prox, found)
     if iteration.method.half_steps and iteration.number < HALF_STEP_COUNT:
         return where(found.nonsmooth, 0.5 * length, length)
     return length
@@ -89,10 +93,23 @@ def choose_step_length(d, step, rotation, found, iteration):
 
 @inline
 def find_stalled_lanes(d, length, found, method):
-    """Find the nonsmooth lanes in which the line search takes next to nothing."""
-    if method.damped:
+    """Find the nonsmooth lanes that take next to nothing of an increment.
+
+    The line search leaves so little, or the boundary of the cones.
+    """
+    if method.damped and not method.interior_point:
         return d.full(0.0)
-    return both(found.nonsmooth, above(d.full(SHORT), length))
+    short = d.full(SHORT_INTERIOR if method.interior_point else SHORT)
+    return both(found.nonsmooth, above(short, length))
+
+
+@inline
+def increments_seek_contacts(d):
+    """Return whether contacts that were missed are sought after each increment.
+
+    Places of nearest points and planes of terrain wait for the solution.
+    """
+    return d.contact_row_count == 0 and d.terrain_columns == 0
 
 
 @inline
@@ -110,7 +127,6 @@ def take_step(d, step, length, mask, interior_point):
         update_loop_anchors(d, step.knot3)
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, mask)
-    # places of nearest points and planes of terrain wait for the solution
-    if d.contact_row_count == 0 and d.terrain_columns == 0:
+    if increments_seek_contacts(d):
         return activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
     return d.full(0.0)

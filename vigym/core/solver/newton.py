@@ -18,17 +18,23 @@ from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import (
     activate_missed_contacts,
+    move_anchors_to_contact_forces,
     reanchor_contacts,
 )
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_bounds
 from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
+from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.ldu import solve_to_leaves
-from vigym.core.solver.line_search import choose_step_length, find_stalled_lanes, take_step
+from vigym.core.solver.line_search import (
+    choose_step_length,
+    find_stalled_lanes,
+    increments_seek_contacts,
+    take_step,
+)
 from vigym.core.solver.residual import (
     PROX,
-    Iteration,
     accept_forces,
     evaluate_iterate,
     start_step,
@@ -81,15 +87,18 @@ def rounding_tolerance_factor(d, term, tolerance):
 
 
 @inline
-def confirm_converged_lanes(d, step, candidates, prox, method):
+def confirm_converged_lanes(d, step, candidates, prox, method, seek):
     """Accept the lanes that have converged indeed.
 
     Those go on in which a contact that seemed far is below the ground, or a proximal anchor moves;
-    their proximal parameter is reduced. Returns (lanes that are done, proximal parameter).
+    their proximal parameter is reduced. Such contacts are sought where ``seek`` says so, and where
+    increments do not seek them. Returns (lanes that are done, proximal parameter).
     """
     finished = candidates
     if any_lane(candidates):
-        reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+        reopened = d.full(0.0)
+        if seek or not increments_seek_contacts(d):
+            reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         if not (method.interior_point or method.splitting):
             reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
         if d.has_bounded_forces > 0:
@@ -173,7 +182,7 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     bound = found.residual
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
-    bound = maximum(bound, found.law_error)
+    bound = maximum(bound, found.errors.largest)
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         gap = maximum(found.gap_left, rotation * rotation)
@@ -212,7 +221,9 @@ def start_attempt(d, step, lanes, method, tolerance):
         Factor by which rounding loosens the tolerance, and the factor at which a residual that has
         stopped to fall counts as converged.
     """
-    if not method.warm:
+    if method.warm:
+        move_anchors_to_contact_forces(d, lanes)
+    else:
         start_step(d, step, lanes, method.damped)
     slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
     positions = STALLED_POSITIONS * d.environment.position_term
@@ -240,7 +251,7 @@ def attempt(d, step, lanes, method, tolerance):
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
         step_forces(d, d.full(1.0), candidates, method.interior_point)
-        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, number == 0)
         # what was seen only now in the reopened lanes is in no equation yet
         reopened = but_not(candidates, finished)
         done, active = maximum(done, finished), but_not(active, finished)
@@ -254,10 +265,10 @@ def attempt(d, step, lanes, method, tolerance):
         moving = but_not(active, reopened)
         missed = take_step(d, step, length, moving, method.interior_point)
         kappa = reduce_relaxation(kappa, length, tight)
-        scale = balance_penalty(scale, number, found.velocity_error, found.force_error)
+        scale = balance_penalty(scale, number, found.errors.velocity, found.errors.force)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
-        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method)
+        finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):

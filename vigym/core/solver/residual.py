@@ -1,7 +1,5 @@
 """Residual of a step: from a guess of knot 3 to the residual of the equations and the increment."""
 
-from typing import Any, NamedTuple
-
 from vigym.core.body.dynamics import (
     assemble_body_blocks,
     body_residuals,
@@ -64,6 +62,7 @@ from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
 from vigym.core.model.saved import restore_factors, save_factors
+from vigym.core.solver.iteration import Evaluation, LawErrors
 from vigym.core.solver.ldu import (
     factorise,
     scaled_residual,
@@ -76,96 +75,6 @@ PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting a
 JUMPED = 1e6  # gap that stands for a place of touch that jumped: the step does not converge
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
 OPEN_ROUNDING = 0.0, 1.0  # without loops, in double and in single precision
-
-
-class Step(NamedTuple):
-    """A step between two knots.
-
-    Attributes:
-        knot2: buffer of the knot where it starts.
-        knot3: buffer of the knot that is solved for.
-        h: its size [s].
-        rho: size of the step before over h.
-    """
-
-    knot2: int
-    knot3: int
-    h: Any
-    rho: Any
-
-
-class Method(NamedTuple):
-    """Choices of how an attempt solves a step.
-
-    Attributes:
-        damped: whether full Newton steps are damped, instead of a chord iteration.
-        interior_point: whether contacts are solved by the interior point, else by projections.
-        splitting: whether contacts are split from the equations of motion.
-        breaks_cycles: whether contacts that turn between two branches take the third.
-        half_steps: whether nonsmooth lanes start with half steps.
-        warm: whether it starts from the forces and the knot 3 of the attempt before.
-        brief: whether it is given up after a few iterations.
-    """
-
-    damped: bool
-    interior_point: bool
-    splitting: bool
-    breaks_cycles: bool
-    half_steps: bool
-    warm: bool
-    brief: bool
-
-
-class Iteration(NamedTuple):
-    """Options of one Newton iteration; lane values but for number, method and tolerance.
-
-    Attributes:
-        number: how many iterations were made before.
-        method: how the attempt solves the step.
-        prox: proximal part of contact forces.
-        kappa: relaxation of the interior point [N m/s].
-        tight: relaxation that it ends with [N m/s].
-        scale: factor on the slopes of the splitting.
-        slack: factor of the tolerance by which residuals round.
-        stalled_slack: the same with that of all positions, where the residual falls no more.
-        tolerance: largest scaled residual of a step.
-    """
-
-    number: int
-    method: Method
-    prox: Any
-    kappa: Any
-    tight: Any
-    scale: Any
-    slack: Any
-    stalled_slack: Any
-    tolerance: float
-
-
-class Evaluation(NamedTuple):
-    """Equations of a step at a guess of knot 3.
-
-    Attributes:
-        residual: largest residual, scaled.
-        rotation: largest rotation of the increment [rad], where it was solved for.
-        gap: largest gap of joints and loops, scaled.
-        gap_left: gap that the increment leaves.
-        nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
-        law_error: distance of the forces from their laws, scaled.
-        max_step: largest part of the increment that stays inside the cones.
-        velocity_error: distance of velocities from the laws of a splitting, as a force [N].
-        force_error: distance of forces from the laws of a splitting [N].
-    """
-
-    residual: Any
-    rotation: Any
-    gap: Any
-    gap_left: Any
-    nonsmooth: Any
-    law_error: Any
-    max_step: Any
-    velocity_error: Any
-    force_error: Any
 
 
 @phase
@@ -261,15 +170,16 @@ def assemble_iterate_forces(d, step, iteration):
     """Assemble all that the guess of knot 3 sets but the bodies' own wrenches.
 
     Returns (largest gap of joints and loops, scaled; lanes in which a contact, motor, limit or dry
-    friction has a force).
+    friction has a force; sum of the squared distances of these forces from their laws [N^2]).
     """
     per_h = 1.0 / step.h
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
+    squared_errors = nonsmooth
     if d.track_count > 0:
         place_tracks(d, step.knot3)
         gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
     if d.active_joint_count > 0:
-        nonsmooth = assemble_joint_loads(d, step.knot3, step.h, step.rho)
+        nonsmooth, squared_errors = assemble_joint_loads(d, step.knot3, step.h, step.rho)
     if d.loop_row_count > 0:
         assemble_point_spring_loads(d, step.knot3, step.h, step.rho)
         of_loops = loop_residuals(d, step.knot3)
@@ -284,59 +194,63 @@ def assemble_iterate_forces(d, step, iteration):
         elif iteration.method.splitting:
             touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
-            touching = linearize_contacts_projection(
+            touching, of_contacts = linearize_contacts_projection(
                 d, per_h, iteration.prox, iteration.method.breaks_cycles
             )
+            squared_errors = squared_errors + of_contacts
         nonsmooth = maximum(nonsmooth, touching)
-    return gap * iteration.slack, nonsmooth
+    return gap * iteration.slack, nonsmooth, squared_errors
 
 
 @inline
-def update_forces_after_increment(d, step, iteration):
+def update_contacts(d, iteration, per_h):
+    """Update the forces of contacts after the increment; returns how far they are from their laws.
+
+    The largest distance is not scaled yet [N].
+    """
+    o, one = d.full(0.0), d.full(1.0)
+    if iteration.method.interior_point:
+        speed = free_fall_speed(d, per_h)
+        part, largest = update_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
+        return LawErrors(largest, o, part, o, o)
+    if iteration.method.splitting:
+        velocity, force = update_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
+        return LawErrors(maximum(velocity, force), o, one, velocity, force)
+    largest, squared = update_contacts_projection(d, per_h, iteration.prox)
+    return LawErrors(largest, squared, one, o, o)
+
+
+@inline
+def update_forces_after_increment(d, step, iteration, nonsmooth):
     """Update the forces of contacts, motors, limits and dry friction after the increment.
 
-    Returns (increment as an inertial force, distance of the forces from their laws, both scaled;
-    largest part of the increment that stays inside the cones).
+    Returns (increment as an inertial force, scaled; how far the forces are from their laws, in the
+    nonsmooth lanes).
     """
-    one, per_h = d.full(1.0), 1.0 / step.h
-    law_error, max_step = d.full(0.0), one
+    o, one = d.full(0.0), d.full(1.0)
+    per_h, per_force = 1.0 / step.h, 1.0 / d.environment.force_scale
     length = d.wide.full(d.environment.length_scale)
     inertial = increment_as_inertial_force(d.wide, step.knot3, d.wide.full(step.h), length)
     inertial = max_over_body_lanes(inertial, one)
-    velocity_error, force_error = law_error, law_error
+    errors = LawErrors(o, o, one, o, o)
+    if d.contact_count > 0:
+        errors = update_contacts(d, iteration, per_h)
+    largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
-        law_error = update_bounded_forces(d, one, per_h, PROXIMAL)
-    if d.contact_count > 0:
-        if iteration.method.interior_point:
-            speed = free_fall_speed(d, per_h)
-            max_step, of_contacts = update_contacts_interior(
-                d, per_h, iteration.prox, iteration.kappa, speed
-            )
-        elif iteration.method.splitting:
-            velocity_error, force_error = update_contacts_splitting(
-                d, per_h, iteration.prox, iteration.scale
-            )
-            of_contacts = maximum(velocity_error, force_error)
-        else:
-            of_contacts = update_contacts_projection(d, per_h, iteration.prox)
-        law_error = maximum(law_error, of_contacts)
-    per_force = 1.0 / d.environment.force_scale
-    return (
-        inertial * per_force,
-        law_error * per_force,
-        max_step,
-        velocity_error,
-        force_error,
-    )
+        of_joints, squared_of_joints = update_bounded_forces(d, one, per_h, PROXIMAL)
+        largest, squared = maximum(of_joints, largest), squared_of_joints + squared
+    largest = where(nonsmooth, largest * per_force, o)
+    return inertial * per_force, LawErrors(largest, squared, part, velocity, force)
 
 
 @inline
 def step_forces(d, step_length, mask, interior_point):
     """Move the forces of joints and contacts a part of their way, in the lanes of the mask."""
-    if d.has_bounded_forces > 0:
+    any_moves = any_lane(mask)
+    if any_moves and d.has_bounded_forces > 0:
         step_bounded_forces(d, step_length, mask)
-    if d.contact_count > 0:
+    if any_moves and d.contact_count > 0:
         step_contact_forces(d, step_length, mask)
         if interior_point:
             step_duals(d, step_length, mask)
@@ -361,7 +275,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     o = d.full(0.0)
     weight = 0.5 + 0.5 * step.rho
     has_loops = d.loop_row_count > 0
-    gap, now_nonsmooth = assemble_iterate_forces(d, step, iteration)
+    gap, now_nonsmooth, squared_errors = assemble_iterate_forces(d, step, iteration)
     nonsmooth = maximum(nonsmooth, both(now_nonsmooth, active))
     stale = maximum(stale, both(nonsmooth, active))
     if any_lane(stale):
@@ -371,26 +285,20 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
         add_contact_forces(d, weight)
     residual = maximum(gap, solve_to_root(d, step.knot2))
     rotation, left = o, o
-    law_error, max_step = o, o + 1.0
-    velocity_error, force_error = o, o
+    errors = LawErrors(o, o, o + 1.0, o, o)
     any_nonsmooth = any_lane(nonsmooth)
     if has_loops or any_nonsmooth:
         rotation, force, moment, left = solve_to_leaves(d, step.knot3)
         if any_nonsmooth:
-            inertial, law_error, max_step, velocity_error, force_error = (
-                update_forces_after_increment(d, step, iteration)
-            )
+            inertial, errors = update_forces_after_increment(d, step, iteration, nonsmooth)
             residual = where(nonsmooth, maximum(gap, inertial), residual)
-            law_error = where(nonsmooth, law_error, o)
         unbalanced = scaled_residual(d, force, moment)
         if iteration.method.damped and has_loops:
             unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
-        # one ulp of a position times the stiffness of a contact or limit is more than the goal at
-        # short steps: what inertia feels of it was measured by the increment
+        # Nonsmooth lanes are measured by the increment, as inertia feels it. Their forces follow
+        # the rounding of positions by the stiffness of contacts, more than the goal at short steps.
         residual = maximum(residual, where(nonsmooth, o, unbalanced))
         if has_loops:
             accept_multipliers(d, active)
-    residual = maximum(residual, law_error)
-    return Evaluation(
-        residual, rotation, gap, left, nonsmooth, law_error, max_step, velocity_error, force_error
-    )
+    residual = maximum(residual, errors.largest)
+    return Evaluation(residual, rotation, gap, left, nonsmooth, squared_errors, errors)

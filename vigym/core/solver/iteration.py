@@ -1,0 +1,109 @@
+"""Values of Newton's iterations: a step, how it is solved, an iteration, and what it found."""
+
+from typing import Any, NamedTuple
+
+
+class Step(NamedTuple):
+    """A step between two knots.
+
+    Attributes:
+        knot2: buffer of the knot where it starts.
+        knot3: buffer of the knot that is solved for.
+        h: its size [s].
+        rho: size of the step before over h.
+    """
+
+    knot2: int
+    knot3: int
+    h: Any
+    rho: Any
+
+
+class Method(NamedTuple):
+    """Choices of how an attempt solves a step.
+
+    Attributes:
+        damped: whether full Newton steps are damped, instead of a chord iteration.
+        interior_point: whether contacts are solved by the interior point, else by projections.
+        splitting: whether contacts are split from the equations of motion.
+        breaks_cycles: whether contacts that turn between two branches take the third.
+        half_steps: whether nonsmooth lanes start with half steps.
+        warm: whether it starts from the forces and the knot 3 of the attempt before.
+        brief: whether it is given up after a few iterations.
+    """
+
+    damped: bool
+    interior_point: bool
+    splitting: bool
+    breaks_cycles: bool
+    half_steps: bool
+    warm: bool
+    brief: bool
+
+
+class Iteration(NamedTuple):
+    """Options of one Newton iteration; lane values but for number, method and tolerance.
+
+    Attributes:
+        number: how many iterations were made before.
+        method: how the attempt solves the step.
+        prox: proximal part of contact forces.
+        kappa: relaxation of the interior point [N m/s].
+        tight: relaxation that it ends with [N m/s].
+        scale: factor on the slopes of the splitting.
+        slack: factor of the tolerance by which residuals round.
+        stalled_slack: the same with that of all positions, where the residual falls no more.
+        tolerance: largest scaled residual of a step.
+    """
+
+    number: int
+    method: Method
+    prox: Any
+    kappa: Any
+    tight: Any
+    scale: Any
+    slack: Any
+    stalled_slack: Any
+    tolerance: float
+
+
+class LawErrors(NamedTuple):
+    """Distances of the forces of contacts, motors, limits and dry friction from their laws.
+
+    They are those after the increment.
+
+    Attributes:
+        largest: largest distance, scaled.
+        squared: sum of the squared distances [N^2].
+        max_step: largest part of the increment that stays inside the cones.
+        velocity: distance of velocities from the laws of a splitting, as a force [N].
+        force: distance of forces from the laws of a splitting [N].
+    """
+
+    largest: Any
+    squared: Any
+    max_step: Any
+    velocity: Any
+    force: Any
+
+
+class Evaluation(NamedTuple):
+    """Equations of a step at a guess of knot 3.
+
+    Attributes:
+        residual: largest residual, scaled.
+        rotation: largest rotation of the increment [rad], where it was solved for.
+        gap: largest gap of joints and loops, scaled.
+        gap_left: gap that the increment leaves.
+        nonsmooth: lanes in which a contact, motor, limit or dry friction has a force.
+        squared_errors: sum of the squared distances of forces from their laws at the guess [N^2].
+        errors: distances of forces from their laws after the increment.
+    """
+
+    residual: Any
+    rotation: Any
+    gap: Any
+    gap_left: Any
+    nonsmooth: Any
+    squared_errors: Any
+    errors: LawErrors
