@@ -29,6 +29,7 @@ from vigym.core.model.fields import SKATE
 
 BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
+RESUMED = 0.01  # the same where the last steps began with the interior point too
 TIGHT = 1e-5  # kappa at the end, in the same unit
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
 
@@ -51,10 +52,10 @@ def free_fall_speed(d, per_h):
 
 
 @inline
-def relaxation_bounds(d, per_h):
+def relaxation_bounds(d, per_h, resumes):
     """Compute the relaxations that an attempt starts with and that it ends with [N m/s]."""
     scale = d.environment.force_scale * free_fall_speed(d, per_h)
-    return RELAXED * scale, TIGHT * scale
+    return (RESUMED if resumes else RELAXED) * scale, TIGHT * scale
 
 
 @inline

@@ -137,6 +137,7 @@ def clear_environment(d):
     environment.history = o
     environment.missed_starts = o
     environment.interior_steps = o
+    environment.unpolished = o
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o

@@ -424,6 +424,7 @@ ENVIRONMENT_STATE = Table(
     Field("history", "number of equal smooth steps that lie behind", "1"),
     Field("missed_starts", "1, 3, 7 ... after steps in a row that the first method missed", "1"),
     Field("interior_steps", "number of next steps that begin with the interior point", "1"),
+    Field("unpolished", "whether projections missed what the interior point last found", "1"),
     Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),

@@ -40,8 +40,10 @@ PROJECTIONS = Method(
     half_steps=False,
     warm=False,
     brief=False,
+    resumes=False,
 )
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
+RESUMED_INTERIOR_POINT = INTERIOR_POINT._replace(resumes=True)
 SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
@@ -80,14 +82,18 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 def polish(d, step, lanes, method, residual, tolerance):
     """Continue from solutions of the interior point or the splitting with the exact laws.
 
-    A lane in which that fails keeps its solution. Returns (iterations, scaled residual).
+    A lane in which that fails keeps its solution, and remembers that it failed. Returns
+    (iterations, scaled residual).
     """
+    environment = d.environment
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
     done, iterations, exact, _ = attempt(d, step, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
+    missed = but_not(lanes, done)
+    environment.unpolished = where(lanes, missed, environment.unpolished)
     return iterations, where(done, exact, residual)
 
 
@@ -190,11 +196,14 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
 
 
 @inline
-def retry_and_polish(d, step, solved, lanes, methods, tolerance):
-    """Attempt a step by the first of two methods, and polish what it finds by the second one."""
+def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
+    """Attempt a step by the first of two methods, and polish what it finds by the second one.
+
+    In the lanes ``rough`` it is not polished.
+    """
     before = solved.done
     solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
-    found = but_not(solved.done, before)
+    found = but_not(but_not(solved.done, before), rough)
     if any_lane(found):
         count, residual = polish(d, step, found, methods[1], solved.residual, tolerance)
         iterations = solved.iterations + count
@@ -234,10 +243,11 @@ def solve_with_contacts(d, step, lanes, tolerance):
     missed = both(tried, solved.failed)
     if any_lane(missed):
         methods = INTERIOR_POINT, REFINING
-        solved = retry_and_polish(d, step, solved, missed, methods, tolerance)
+        solved = retry_and_polish(d, step, solved, missed, methods, o, tolerance)
     if any_lane(known):
-        methods = INTERIOR_POINT, REFINING_BRIEFLY
-        solved = retry_and_polish(d, step, solved, known, methods, tolerance)
+        methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
+        rough = d.environment.unpolished
+        solved = retry_and_polish(d, step, solved, known, methods, rough, tolerance)
     lost = both(known, solved.failed)
     if any_lane(lost):
         solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
@@ -259,7 +269,8 @@ def solve_step(d, step, moving, tolerance):
     if any_lane(solved.failed):
         solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
-        solved = retry_and_polish(d, step, solved, solved.failed, (SPLITTING, REFINING), tolerance)
+        methods, none = (SPLITTING, REFINING), d.full(0.0)
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
     return solved
 
 

@@ -30,6 +30,7 @@ class Method(NamedTuple):
         half_steps: whether nonsmooth lanes start with half steps.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
         brief: whether it is given up after a few iterations.
+        resumes: whether the last steps were solved by the interior point too.
     """
 
     damped: bool
@@ -39,6 +40,7 @@ class Method(NamedTuple):
     half_steps: bool
     warm: bool
     brief: bool
+    resumes: bool
 
 
 class Iteration(NamedTuple):

@@ -70,7 +70,7 @@ def initial_parameters(d, h, method):
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
-    kappa, tight = relaxation_bounds(d, 1.0 / h)
+    kappa, tight = relaxation_bounds(d, 1.0 / h, method.resumes)
     if method.splitting:
         start_contacts_sticking(d)
     if method.interior_point:
