@@ -15,10 +15,10 @@ from vigym.core.compiler.simd import LANES, load, pointer, store, vector_token
 @entry
 def angles_in_lanes(x, y, out):
     """Angles of (x, y), a register at a time."""
-    xs, ys, outs = pointer(x), pointer(y), pointer(out)
+    xs, ys = pointer(x), pointer(y)
     token = vector_token(xs)
     for k in range(0, x.size, LANES):
-        store(outs, k, arctan2(load(ys, k, token), load(xs, k, token)))
+        store(pointer(out), k, arctan2(load(ys, k, token), load(xs, k, token)))
 
 
 @entry
