@@ -58,6 +58,7 @@ def test_an_evaluation_finds_what_the_line_search_finds(friction_cone, torsion):
         state, work = groups.state.copy(), groups.work.copy()
         law_errors(*groups.tables, H, found)
         groups.state[:], groups.work[:] = state, work
-        np.testing.assert_allclose(found[:2], found[2:], rtol=1e-9, atol=1e-18)
+        # forces of up to 100 N round to some 1e-13: e^2 to 2e-13 e, below this bound for every e
+        np.testing.assert_allclose(found[:2], found[2:], rtol=1e-7, atol=1e-15)
         compared += found[0] > 1e-6 and found[1] > 1e-6
     assert compared > 10  # elsewhere the forces obey their laws already

@@ -21,7 +21,7 @@ from vigym.core.compiler.simd import (
     where,
 )
 
-TANGENT_OF_SIXTEENTH = math.tan(math.pi / 16.0)  # of half a turn, the largest angle of a series
+LARGEST_TANGENT = math.tan(math.pi / 16.0)  # of the angles that the series takes
 
 
 @intrinsic
@@ -76,7 +76,7 @@ def _widest(builder, kind, value):
     count = kind.count
     while count > 1:
         count //= 2
-        halves = [_part(builder, value, first, count) for first in (0, count)]
+        halves = [_take_lanes(builder, value, first, count) for first in (0, count)]
         value = larger(builder, *halves)
     return builder.extract_element(value, ir.IntType(32)(0))
 
@@ -156,7 +156,7 @@ def arctan2(y, x):
     size = math.sqrt(a * a + b * b)
     t = b / where(size, size + a, one)
     parts = one + one
-    wide = above(t, o + TANGENT_OF_SIXTEENTH)
+    wide = above(t, o + LARGEST_TANGENT)
     if any_lane(wide):
         quarter = t / (1.0 + math.sqrt(1.0 + t * t))
         t = where(wide, quarter / (1.0 + math.sqrt(1.0 + quarter * quarter)), t)
@@ -193,7 +193,7 @@ def write_vector(out, first, column, a):
     write_column(out, first, column + 2, a[2])
 
 
-def _part(builder, value, first, count):
+def _take_lanes(builder, value, first, count):
     """Make code for ``count`` lanes of a vector, from ``first`` on."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
@@ -205,7 +205,7 @@ def widen_lanes(context, a):
 
     def generate(context, builder, sig, args):
         wide = context.get_value_type(FLOAT_LANES)
-        parts = [_part(builder, args[0], k * LANES, LANES) for k in range(2)]
+        parts = [_take_lanes(builder, args[0], k * LANES, LANES) for k in range(2)]
         return context.make_tuple(
             builder, sig.return_type, [builder.fpext(part, wide) for part in parts]
         )

@@ -72,7 +72,7 @@ class Iteration(NamedTuple):
 class LawErrors(NamedTuple):
     """Distances of the forces of contacts, motors, limits and dry friction from their laws.
 
-    They are those after the increment.
+    They are taken after the increment.
 
     Attributes:
         largest: largest distance, scaled.

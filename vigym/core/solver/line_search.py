@@ -55,9 +55,9 @@ def search_step_length(d, longest, small, per_h, prox, found):
     length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
         error = found.errors.squared
-        parts = both(searched, above(one, length))
-        if any_lane(parts):
-            error = where(parts, squared_law_errors(d, length, per_h, prox), error)
+        partial = both(searched, above(one, length))
+        if any_lane(partial):
+            error = where(partial, squared_law_errors(d, length, per_h, prox), error)
         better = both(searched, above(least, error))
         best = where(better, length, best)
         least = where(better, error, least)
