@@ -33,8 +33,28 @@ from numba.core.typing.templates import (
     infer_global,
     signature,
 )
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin
 
+from vigym.core.compiler.data import (
+    ALL_FEATURES,
+    LOOPS,
+    LOOPS_AND_CONTACTS,
+    PACKS,
+    PLAIN_TREE,
+    SLOT,
+    WITH_IMPOSED,
+    DataType,
+    ElementsType,
+    RowType,
+    header_entry,
+)
+from vigym.core.compiler.packs import (
+    PACK,
+    gather,
+    join_lanes,
+    scatter,
+    split_lanes,
+)
 from vigym.core.compiler.simd import (
     LANES,
     LanesType,
@@ -44,90 +64,8 @@ from vigym.core.compiler.simd import (
 )
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
-PLAIN_TREE = frozenset({"plain"})
-LOOPS = frozenset({"loops"})
-LOOPS_AND_CONTACTS = LOOPS | {"contacts"}
-WITH_IMPOSED = LOOPS_AND_CONTACTS | {"terrain", "imposed"}
-ALL_FEATURES = WITH_IMPOSED | {"tracks"}
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1
-_SLOT = ir.IntType(64)
-
-
-class DataType(types.Type):
-    """Type of a lane group's data.
-
-    Args:
-        token: type that fields are read as, a float or lanes.
-        vectors: type of the lanes of its tables.
-        single: whether the data is of one environment.
-        features: of the mechanism, which phases are compiled for.
-    """
-
-    def __init__(self, token, vectors, single, features):
-        self.token = token
-        self.vectors = vectors
-        self.single = single
-        self.features = features
-        super().__init__(name=f"Data({token}, {vectors}, {single}, {sorted(features)})")
-
-    @property
-    def wide(self):
-        """Type of the same data read in blocks."""
-        return DataType(self.vectors, self.vectors, self.single, self.features)
-
-
-class RowType(types.Type):
-    """Type of a row: its kind, and the type of its fields."""
-
-    def __init__(self, kind, data):
-        self.kind = kind
-        self.token = data.token
-        self.features = data.features
-        self.fields = ROW_KINDS[kind].fields
-        super().__init__(name=f"Row({kind}, {data.token}, {sorted(data.features)})")
-
-    def type_of(self, name):
-        """Return the type of a field as kernels see it, None if there is no such field."""
-        if name == "index":
-            return types.intp
-        if name not in self.fields:
-            return None
-        table, field, _ = self.fields[name]
-        if table == "plan":
-            return types.intp
-        if field.indexed:
-            return ElementsType(self.token)
-        return self.token if field.width == 1 else types.UniTuple(self.token, field.width)
-
-
-class ElementsType(types.Type):
-    """Type of an indexed field: where its elements start."""
-
-    def __init__(self, token):
-        self.token = token
-        super().__init__(name=f"Elements({token})")
-
-
-@register_model(DataType)
-class _DataModel(models.StructModel):
-    def __init__(self, manager, data):
-        pointers = [(table, types.CPointer(types.int64)) for table in TABLES]
-        super().__init__(manager, data, pointers + [(name, types.intp) for name in BLOCK_STARTS])
-
-
-@register_model(RowType)
-class _RowModel(models.StructModel):
-    def __init__(self, manager, row):
-        tables = ROW_KINDS[row.kind].tables
-        members = [(table, types.CPointer(types.int64)) for table in tables]
-        super().__init__(manager, row, [*members, ("index", types.intp)])
-
-
-@register_model(ElementsType)
-class _ElementsModel(models.PrimitiveModel):
-    def __init__(self, manager, elements):
-        super().__init__(manager, elements, _SLOT.as_pointer())
 
 
 @intrinsic
@@ -151,18 +89,20 @@ def group_data(
         present = WITH_IMPOSED
     elif isinstance(features, types.Complex):
         present = ALL_FEATURES
+    if single and "contacts" in present:
+        present = present | PACKS
     data = DataType(state.dtype if single else vectors, vectors, single, present)
 
     def generate(context, builder, sig, args):
         made = cgutils.create_struct_proxy(data)(context, builder)
         for k, table in enumerate(TABLES):
             array = cgutils.create_struct_proxy(sig.args[k])(context, builder, value=args[k])
-            setattr(made, table, builder.bitcast(array.data, _SLOT.as_pointer()))
+            setattr(made, table, builder.bitcast(array.data, SLOT.as_pointer()))
         starts = {"model": args[4], "state": args[5], "work": args[6]}
         for name, (table, entry) in BLOCK_STARTS.items():
             start = starts[table]
             if entry is not None:
-                start = builder.add(start, _header_entry(builder, made.plan, entry))
+                start = builder.add(start, header_entry(builder, made.plan, entry))
             setattr(made, name, start)
         return made._getvalue()
 
@@ -171,38 +111,43 @@ def group_data(
     ), generate
 
 
-def _header_entry(builder, plan, name):
-    """Make code that reads an entry of the plan's header."""
-    return builder.load(builder.gep(plan, [_SLOT(HEADER.offset(name))]))
-
-
-def _row_start(builder, data, start, index, width):
+def _row_start(builder, row, start, index, width):
     """Make code for the first slot of a row of a float table."""
-    step = builder.mul(index, _SLOT(width * LANES))
-    if isinstance(data.token, LanesType):
-        return builder.add(start, step)
-    block = builder.mul(builder.ashr(index, _SLOT(_SHIFT)), _SLOT(width * LANES))
-    return builder.add(start, builder.add(block, builder.and_(index, _SLOT(_MASK))))
+    if isinstance(row.token, LanesType) and not row.packed:
+        return builder.add(start, builder.mul(index, SLOT(width * LANES)))
+    block = builder.mul(builder.ashr(index, SLOT(_SHIFT)), SLOT(width * LANES))
+    return builder.add(start, builder.add(block, builder.and_(index, SLOT(_MASK))))
 
 
-def _make_row(context, builder, data_type, data, kind, index, buffer=None):
-    """Make code for a row of the given kind."""
-    rows = ROW_KINDS[kind]
-    made = cgutils.create_struct_proxy(RowType(kind, data_type))(context, builder)
-    for name, part in rows.tables.items():
-        if name == "plan":
-            start = (
-                _header_entry(builder, data.plan, part.start) if part.start else _SLOT(HEADER.width)
-            )
-            at = builder.add(start, builder.mul(index, _SLOT(part.table.width)))
+def _plan_start(builder, row, data, part, index):
+    """Make code for the first slot of a row of the plan; of a block it is the first of its rows."""
+    start = header_entry(builder, data.plan, part.start) if part.start else SLOT(HEADER.width)
+    if row.several and not row.packed:
+        index = builder.mul(index, SLOT(LANES))
+    return builder.add(start, builder.mul(index, SLOT(part.table.width)))
+
+
+def _make_row(context, builder, row, data, index, buffer=None):
+    """Make code for a row of the given type, of a pack for all of its rows."""
+    kind = ROW_KINDS[row.kind]
+    made = cgutils.create_struct_proxy(row)(context, builder)
+    for name, part in kind.tables.items():
+
+        def address(number, name=name, part=part):
+            """Make code for the address of one row."""
+            if name == "plan":
+                at = _plan_start(builder, row, data, part, number)
+            else:
+                at = getattr(data, part.start) if buffer is None else buffer
+                if not kind.alone:
+                    at = _row_start(builder, row, at, number, part.table.width)
+            return builder.gep(getattr(data, name), [at])
+
+        if row.packed:
+            found = join_lanes(builder, [address(k) for k in split_lanes(builder, index)])
         else:
-            start = getattr(data, part.start) if buffer is None else buffer
-            at = (
-                start
-                if rows.alone
-                else _row_start(builder, data_type, start, index, part.table.width)
-            )
-        setattr(made, name, builder.gep(getattr(data, name), [at]))
+            found = address(index)
+        setattr(made, name, found)
     made.index = index
     return made._getvalue()
 
@@ -231,11 +176,11 @@ def _lower_row(kind):
     def lower(context, builder, sig, args):
         data = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
         numbers = [
-            context.cast(builder, a, t, types.intp)
+            a if t == PACK else context.cast(builder, a, t, types.intp)
             for a, t in zip(args[1:], sig.args[1:], strict=True)
         ]
         buffer = numbers[0] if len(numbers) == 2 else None
-        return _make_row(context, builder, sig.args[0], data, kind, numbers[-1], buffer)
+        return _make_row(context, builder, sig.return_type, data, numbers[-1], buffer)
 
     return lower
 
@@ -259,7 +204,7 @@ for _kind, _rows in ROW_KINDS.items():
         _method(
             _kind,
             2 if _rows.buffered else 1,
-            lambda data, *args, kind=_kind: RowType(kind, data),
+            lambda data, *args, kind=_kind: RowType(kind, data, args[-1] == PACK),
             _lower_row(_kind),
         )
 _method("number", 1, lambda data, slot: types.float64, _lower_number)
@@ -280,7 +225,7 @@ class _DataAttributes(AttributeTemplate):
                 types.int64 if name == "plan" else getattr(data.vectors, "base", data.vectors)
             )
         if name in ROW_KINDS:
-            return RowType(name, data)
+            return RowType(name, data, False)
         known = (
             name in HEADER.names or name in BLOCK_STARTS or name in ("lane_count", "block_count")
         )
@@ -296,24 +241,24 @@ def _get_of_data(context, builder, typ, value, name):
         attribute = types.CPointer(types.int64 if name == "plan" else typ.vectors.base)
         return builder.bitcast(getattr(data, name), context.get_value_type(attribute))
     if name in ROW_KINDS:
-        return _make_row(context, builder, typ, data, name, _SLOT(0))
+        return _make_row(context, builder, RowType(name, typ, False), data, SLOT(0))
     if name in BLOCK_STARTS:
         return getattr(data, name)
     if name == "lane_count":
-        return _SLOT(getattr(typ.token, "count", 1))
+        return SLOT(getattr(typ.token, "count", 1))
     if name == "block_count":
         return _block_count(builder, typ, data)
     if HEADER.feature(name) not in (None, *typ.features):
-        return _SLOT(0)
-    return _header_entry(builder, data.plan, name)
+        return SLOT(0)
+    return header_entry(builder, data.plan, name)
 
 
 def _block_count(builder, typ, data):
     """Make code for the number of blocks that phases over bodies run through."""
-    bodies = _header_entry(builder, data.plan, "body_count")
+    bodies = header_entry(builder, data.plan, "body_count")
     if not typ.single:
         return bodies
-    return builder.ashr(builder.add(bodies, _SLOT(LANES - 1)), _SLOT(_SHIFT))
+    return builder.ashr(builder.add(bodies, SLOT(LANES - 1)), SLOT(_SHIFT))
 
 
 @infer_getattr
@@ -325,17 +270,27 @@ class _RowAttributes(AttributeTemplate):
 
 
 def _element(context, builder, row, value, name, k=0):
-    """Make code for the address of element k of a field; return it with the field's width."""
+    """Make code for the address of element k of a field, of a pack for those of its rows."""
     table, _, offset = row.fields[name]
     made = cgutils.create_struct_proxy(row)(context, builder, value=value)
+    slots = SLOT(offset if table == "plan" else (offset + k) * LANES)
+    if row.packed:
+        return [builder.gep(at, [slots]) for at in split_lanes(builder, getattr(made, table))]
     if table == "plan":
-        return builder.gep(made.plan, [_SLOT(offset)])
-    return slot_pointer(
-        builder,
-        getattr(made, table),
-        _SLOT((offset + k) * LANES),
-        context.get_value_type(row.token),
-    )
+        return builder.gep(made.plan, [slots])
+    return slot_pointer(builder, getattr(made, table), slots, context.get_value_type(row.token))
+
+
+def _plan_entry(context, builder, row, value, name):
+    """Make code for an entry of the plan; of several rows for a pack, if it refers to rows."""
+    _, field, _ = row.fields[name]
+    at = _element(context, builder, row, value, name)
+    if not (row.several and field.refers):
+        return builder.load(at[0] if row.packed else at)
+    if not row.packed:
+        width = ROW_KINDS[row.kind].tables["plan"].table.width
+        at = [builder.gep(at, [SLOT(k * width)]) for k in range(LANES)]
+    return join_lanes(builder, [builder.load(one) for one in at])
 
 
 @lower_getattr_generic(RowType)
@@ -345,15 +300,21 @@ def _get_of_row(context, builder, row, value, name):
     table, field, offset = row.fields[name]
     if table == "plan":
         if field.feature not in (None, *row.features):
-            return _SLOT(0)
-        return builder.load(_element(context, builder, row, value, name))
+            return SLOT(0)
+        return _plan_entry(context, builder, row, value, name)
     if field.indexed:
         made = cgutils.create_struct_proxy(row)(context, builder, value=value)
-        return builder.gep(getattr(made, table), [_SLOT(offset * LANES)])
-    values = [
-        builder.load(_element(context, builder, row, value, name, k), align=8)
-        for k in range(field.width)
-    ]
+        start = getattr(made, table)
+        if row.packed:
+            slots = split_lanes(builder, start)
+            return join_lanes(builder, [builder.gep(at, [SLOT(offset * LANES)]) for at in slots])
+        return builder.gep(start, [SLOT(offset * LANES)])
+    vector = context.get_value_type(row.token)
+    places = [_element(context, builder, row, value, name, k) for k in range(field.width)]
+    if row.packed:
+        values = [gather(builder, at, vector) for at in places]
+    else:
+        values = [builder.load(at, align=8) for at in places]
     return values[0] if field.width == 1 else context.make_tuple(builder, row.type_of(name), values)
 
 
@@ -362,7 +323,11 @@ def _set_of_row(context, builder, sig, args, name):
     row, width = sig.args[0], sig.args[0].fields[name][1].width
     parts = [args[1]] if width == 1 else cgutils.unpack_tuple(builder, args[1], width)
     for k, part in enumerate(parts):
-        builder.store(part, _element(context, builder, row, args[0], name, k), align=8)
+        at = _element(context, builder, row, args[0], name, k)
+        if row.packed:
+            scatter(builder, part, at)
+        else:
+            builder.store(part, at, align=8)
 
 
 def _define_item(operation, result):
@@ -379,7 +344,14 @@ def _define_item(operation, result):
 
     def lower(context, builder, sig, args):
         kind = context.get_value_type(sig.args[0].token)
-        at = slot_pointer(builder, args[0], builder.mul(args[1], _SLOT(LANES)), kind)
+        slots = builder.mul(args[1], SLOT(LANES))
+        if sig.args[0].packed:
+            at = [builder.gep(one, [slots]) for one in split_lanes(builder, args[0])]
+            if operation is operator.getitem:
+                return gather(builder, at, kind)
+            scatter(builder, args[2], at)
+            return context.get_dummy_value()
+        at = slot_pointer(builder, args[0], slots, kind)
         if operation is operator.getitem:
             return builder.load(at, align=8)
         builder.store(args[2], at, align=8)

@@ -8,8 +8,8 @@ that close a loop. Row j, of bodies a (the partner) and b, is
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.lanes import add_lanes, any_lane, max_over_body_lanes
+from vigym.core.compiler.simd import LANES, maximum, where
 from vigym.core.contact.interior_point_law import is_nonholonomic, linearize_interior_law
 from vigym.core.contact.projection_law import linearize_projection_law
 from vigym.core.contact.segment_box import is_pair
@@ -36,6 +36,25 @@ def contact_wrench(contact, force):
     return f, axpy(force[3], normal, cross(contact.arm2, f))
 
 
+@phase(needs="packs", otherwise=two_zeros)
+def linearize_projections_in_blocks(d, per_h, prox, breaks_cycles):
+    """Linearize the forces of contacts that are alike, see ``linearize_contacts_projection``."""
+    w = d.wide
+    wide_per_h, wide_prox = w.full(per_h), w.full(prox)
+    loaded, errors = w.full(0.0), d.full(0.0)
+    for block in range(d.contact_block_count):
+        contact = w.contact(block)
+        active = contact.active
+        if any_lane(active):
+            holds, error = linearize_projection_law(
+                w, contact, wide_per_h, wide_prox, breaks_cycles
+            )
+            loaded = maximum(loaded, holds)
+            errors = add_lanes(errors, where(active, error * error, 0.0 * error), LANES)
+            contact.slope_21 = contact.slope_12
+    return max_over_body_lanes(loaded, errors), errors
+
+
 @phase(needs="contacts", otherwise=two_zeros)
 def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     """Linearize the forces of the active contacts.
@@ -43,8 +62,8 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     Returns (lanes in which any is loaded, sum of the squared distances of the present forces from
     their laws [N^2]).
     """
-    loaded, errors = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
+    loaded, errors = linearize_projections_in_blocks(d, per_h, prox, breaks_cycles)
+    for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
             holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)

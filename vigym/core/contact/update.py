@@ -1,8 +1,8 @@
 """Contact forces after an increment, the part that is taken of them, and those of the solution."""
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import any_lane, both
-from vigym.core.compiler.simd import maximum, where
+from vigym.core.compiler.lanes import add_lanes, any_lane, both, max_over_body_lanes
+from vigym.core.compiler.simd import LANES, maximum, where
 from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
 from vigym.core.contact.kinematics import contact_newton_increment
@@ -63,6 +63,25 @@ def interpolate4(a, b, share):
     )
 
 
+@phase(needs="packs", otherwise=two_zeros)
+def update_projections_in_blocks(d, per_h, prox):
+    """Update the forces of contacts that are alike, see ``update_contacts_projection``."""
+    w = d.wide
+    wide_per_h, wide_prox = w.full(per_h), w.full(prox)
+    worst, errors = w.full(0.0), d.full(0.0)
+    for block in range(d.contact_block_count):
+        contact = w.contact(block)
+        active = contact.active
+        if any_lane(active):
+            update_contact_after_increment(w, contact, wide_per_h)
+            force, velocity = contact.affine_force, contact.velocity_next
+            off = projection_error(w, contact, force, velocity, wide_per_h, wide_prox)
+            off = where(active, off, 0.0 * off)
+            worst = maximum(worst, off)
+            errors = add_lanes(errors, off * off, LANES)
+    return max_over_body_lanes(worst, errors), errors
+
+
 @phase(needs="contacts", otherwise=two_zeros)
 def update_contacts_projection(d, per_h, prox):
     """Update contact forces after the increment just solved for, and the velocities they go with.
@@ -70,8 +89,8 @@ def update_contacts_projection(d, per_h, prox):
     Returns (largest distance of the forces from their laws [N], sum of squares [N^2], which leaves
     out skates and wheels).
     """
-    worst, errors = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
+    worst, errors = update_projections_in_blocks(d, per_h, prox)
+    for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active):
             update_contact_after_increment(d, contact, per_h)

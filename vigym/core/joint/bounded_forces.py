@@ -174,6 +174,20 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     return where(slopes[1], one, always), distance_from_laws(d, i, j, forces, projected)
 
 
+@inline
+def update_dof_forces(d, i, j, share, per_h, prox):
+    """Move the bounded forces of dof j of joint i by the increment just solved for.
+
+    Returns their distance from their laws [N].
+    """
+    dof = d.dof(d.body(i).first_dof + j)
+    moved = dof.increment
+    forces = sub(dof.affine_forces, scale(moved, dof.force_slopes))
+    dof.affine_forces = forces
+    projected, _, _ = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
+    return distance_from_laws(d, i, j, forces, projected)
+
+
 @phase
 def update_bounded_forces(d, share, per_h, prox):
     """Move the bounded forces by the increment just solved for.
@@ -187,20 +201,7 @@ def update_bounded_forces(d, share, per_h, prox):
         body = d.body(i)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                dof = d.dof(body.first_dof + j)
-                moved = dof.increment
-                affine = dof.affine_forces
-                slopes = dof.force_slopes
-                forces = (
-                    affine[0] - slopes[0] * moved,
-                    affine[1] - slopes[1] * moved,
-                    affine[2] - slopes[2] * moved,
-                )
-                dof.affine_forces = forces
-                projected, _, _ = project_bounded_forces(
-                    d, i, dof, share, per_h, prox, moved, forces
-                )
-                error = distance_from_laws(d, i, j, forces, projected)
+                error = update_dof_forces(d, i, j, share, per_h, prox)
                 worst = maximum(worst, error)
                 total = total + error * error
     return worst, total

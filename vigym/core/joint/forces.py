@@ -15,8 +15,10 @@ the armature I, what the variational principle makes of I s_dot^2 / 2. All but t
 step's end: they are implicit, and enter the pivot of their own dof only.
 """
 
-from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.simd import absolute, maximum
+from vigym.core.compiler.kernel import inline, phase, two_zeros
+from vigym.core.compiler.lanes import add_lanes, max_over_body_lanes
+from vigym.core.compiler.packs import consecutive_rows
+from vigym.core.compiler.simd import LANES, absolute, maximum
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
@@ -105,6 +107,48 @@ def largest_damping_term(d, h):
     return largest
 
 
+@inline
+def set_dof_load(d, i, j, knot3, h, weight):
+    """Set load and compliance of dof j of joint i at the present guess of knot 3.
+
+    Returns:
+        (lanes in which a motor, limit or dry friction is active, distance of their forces from
+        their laws [N]).
+    """
+    body, o = d.body(i), d.full(0.0)
+    dof = d.dof(body.first_dof + j)
+    rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
+    damping, inertia = weight * dof.damping, dof.armature / h
+    inertial = inertia * (momentum - dof.last_momentum_rate)
+    dof.load = dof.constant_load + (damping * rate + inertial)
+    dof.compliance = damping * slope + inertia * momentum_slope
+    bounded = joint_has_bounded_forces(body)
+    active, error = o, o
+    if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
+        change = coordinate_change(d, i, j, rate, slope, h)
+        add_spring_load(dof, 0.5 * spring_stretch(dof, change))
+        if bounded:
+            per_h, one, still = 1.0 / h, d.full(1.0), 0.0 * rate
+            write_law_inputs(d, i, dof, rate, slope, change, per_h)
+            active, error = add_bounded_forces(d, i, j, one, weight, per_h, PROXIMAL, still)
+    return active, error
+
+
+@phase(needs="packs", otherwise=two_zeros)
+def assemble_loads_in_packs(d, knot3, h, weight):
+    """Assemble the loads of hinges that are alike, see ``assemble_joint_loads``."""
+    w = d.wide
+    wide_h, wide_weight = w.full(h), w.full(weight)
+    held, errors = w.full(0.0), d.full(0.0)
+    end = d.first_lone_joint
+    for first in range(0, end, LANES):
+        pack = w.active_joint(consecutive_rows(first, end)).body
+        active, error = set_dof_load(w, pack, 0, knot3, wide_h, wide_weight)
+        held = maximum(held, active)
+        errors = add_lanes(errors, error * error, min(LANES, end - first))
+    return max_over_body_lanes(held, errors), errors
+
+
 @phase
 def assemble_joint_loads(d, knot3, h, rho):
     """Add the forces at the present guess of knot 3 to the loads, and their slopes to the pivots.
@@ -113,29 +157,15 @@ def assemble_joint_loads(d, knot3, h, rho):
         (lanes in which a motor, limit or dry friction is active, sum of the squared distances of
         their forces from their laws [N^2]).
     """
-    weight, per_h = 0.5 + 0.5 * rho, 1.0 / h
-    held, one = d.full(0.0), d.full(1.0)
-    errors = held
-    for r in range(d.active_joint_count):
+    weight = 0.5 + 0.5 * rho
+    held, errors = assemble_loads_in_packs(d, knot3, h, weight)
+    for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         for j in range(body.translation_count + body.rotation_count):
-            dof = d.dof(body.first_dof + j)
-            rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
-            damping, inertia = weight * dof.damping, dof.armature / h
-            inertial = inertia * (momentum - dof.last_momentum_rate)
-            dof.load = dof.constant_load + (damping * rate + inertial)
-            dof.compliance = damping * slope + inertia * momentum_slope
-            bounded = joint_has_bounded_forces(body)
-            if has_own_coordinate(d, i, j) and (body.has_spring > 0 or bounded):
-                change = coordinate_change(d, i, j, rate, slope, h)
-                add_spring_load(dof, 0.5 * spring_stretch(dof, change))
-                if bounded:
-                    write_law_inputs(d, i, dof, rate, slope, change, per_h)
-                    still = 0.0 * rate
-                    active, error = add_bounded_forces(d, i, j, one, weight, per_h, PROXIMAL, still)
-                    held = maximum(held, active)
-                    errors = errors + error * error
+            active, error = set_dof_load(d, i, j, knot3, h, weight)
+            held = maximum(held, active)
+            errors = errors + error * error
         if body.rotation_count == 3:
             if d.loop_count > 0 and i >= d.first_loop:
                 add_closing_ball_load(d, i, knot3)

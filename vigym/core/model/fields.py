@@ -39,6 +39,8 @@ class Field:
         indexed: whether kernels read its numbers one by one, ``row.field[j]``.
         feature: what a mechanism has to have for the entry not to be zero, None if it may always
             be.
+        refers: whether it is the number of another row, which rows that are alike each have of
+            their own.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Field:
     width: int = 1
     indexed: bool = False
     feature: str | None = None
+    refers: bool = False
 
 
 class Table:
@@ -101,6 +104,9 @@ HEADER = Table(
     Field("fill_in_count", "number of fill-in rows", feature="loops"),
     Field("schur_count", "number of elements kept of the triangle of S", feature="loops"),
     Field("contact_count", "number of contacts, skates and wheels", feature="contacts"),
+    Field("contact_block_count", "number of blocks of contacts that are alike", feature="packs"),
+    Field("first_lone_contact", "first contact behind these blocks", feature="packs"),
+    Field("first_lone_joint", "first active joint behind those that are alike", feature="packs"),
     Field("motor_count", "number of motors"),
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
     Field("pyramid", "whether friction has the four-sided cone"),
@@ -161,9 +167,9 @@ HEADER = Table(
     kind=np.int64,
 )
 BODY_PLAN = Table(
-    Field("parent", "row of the body that the joint hangs on; of a loop its body a"),
-    Field("child", "row of the body that the joint carries; of a loop its body b"),
-    Field("first_dof", "first degree of freedom of the joint"),
+    Field("parent", "row of the body that the joint hangs on; of a loop its body a", refers=True),
+    Field("child", "row of the body that the joint carries; of a loop its body b", refers=True),
+    Field("first_dof", "first degree of freedom of the joint", refers=True),
     Field("translation_count", "number of free translations"),
     Field("rotation_count", "number of free rotations"),
     Field("first_position", "first of the joint's coordinates in the caller's arrays"),
@@ -190,7 +196,7 @@ ACTUATOR_PLAN = Table(
     kind=np.int64,
 )
 ACTIVE_JOINT_PLAN = Table(
-    Field("body", "row of the body or loop whose coordinates or rates set forces"),
+    Field("body", "row of the body or loop whose coordinates or rates set forces", refers=True),
     kind=np.int64,
 )
 MOTION_PLAN = Table(
@@ -265,11 +271,11 @@ FILL_IN_PLAN = Table(
     kind=np.int64,
 )
 CONTACT_PLAN = Table(
-    Field("body", "row of the body that touches"),
+    Field("body", "row of the body that touches", refers=True),
     Field("kind", "BALL_CONTACT, RIM_..._CONTACT, PAIR_..._CONTACT, SKATE or WHEEL"),
     Field("tangents_follow_body", "whether the tangents turn with the body"),
     Field("has_torsion", "whether the contact resists spin about its normal"),
-    Field("partner", "row of the body that is touched, 0 for the ground"),
+    Field("partner", "row of the body that is touched, 0 for the ground", refers=True),
     Field("first_loop_row", "first of the three loop rows of a contact of two bodies, else -1"),
     Field("plane_number", "which plane of the terrain it touches", feature="terrain"),
     kind=np.int64,

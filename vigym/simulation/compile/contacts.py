@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.core.compiler.simd import LANES
 from vigym.core.model.fields import (
     BALL_CONTACT,
     CELL_SIZE,
@@ -49,6 +50,7 @@ from vigym.simulation.compile.elimination_order import LoopRow
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
 
+LEAST_IN_BLOCKS = 3  # contacts or joints that are faster side by side than one by one
 PAIR_KINDS = {
     BALL: PAIR_BALL_CONTACT,
     NEAREST: PAIR_NEAREST_CONTACT,
@@ -204,6 +206,24 @@ def contact_rows(
             _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
         )
     return np.array(plan, CONTACT_PLAN.dtype), np.array(rows, CONTACT_MODEL.dtype)
+
+
+def fill_last_block(plan: np.ndarray) -> np.ndarray:
+    """Repeat the last row of CONTACT_PLAN until a whole number of lane blocks is full."""
+    return np.concatenate([plan, np.repeat(plan[-1:], -len(plan) % LANES)])
+
+
+def count_in_blocks(plan: np.ndarray, on_terrain: bool) -> int:
+    """Count the leading contacts that are alike, which a single environment takes by blocks.
+
+    They are contacts with a plane of one kind. Others may not share their last block.
+    """
+    if on_terrain or len(plan) < LEAST_IN_BLOCKS or plan["kind"][0] >= PAIR_BALL_CONTACT:
+        return 0
+    shape = plan[["kind", "tangents_follow_body", "has_torsion"]]
+    differs = np.flatnonzero(shape != shape[0])
+    count = int(differs[0]) // LANES * LANES if len(differs) else len(plan)
+    return count
 
 
 def terrain_numbers(mechanism: Mechanism) -> np.ndarray:

@@ -27,13 +27,21 @@ from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.simulation.compile.contacts import terrain_numbers
+from vigym.simulation.compile.contacts import (
+    LEAST_IN_BLOCKS,
+    count_in_blocks,
+    fill_last_block,
+    terrain_numbers,
+)
 from vigym.simulation.compile.elimination_order import Loops
 from vigym.simulation.compile.motors import motor_kind
 from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
 
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
+
+# entries of a hinge's plan by which hinges are alike
+HINGE_SHAPE = ("motor_kind", "has_limit", "has_friction", "has_spring")
 
 
 def starts(names: list[str], widths: list[int]) -> dict[str, int]:
@@ -215,6 +223,26 @@ def _motor_rows(mechanism: Mechanism, rows: Rows) -> list[tuple[int, int, int]]:
     return [*found, *((rows.loop[name], 0, rows.dof[name]) for name in slides)]
 
 
+def _order_active_joints(
+    rows: list[int], joints: np.ndarray, body_count: int
+) -> tuple[list[int], int]:
+    """Put the hinges that are alike first, and count them: one environment takes them together.
+
+    Alike are hinges of the tree with the same motors, limits, friction and springs.
+    """
+    found: dict[tuple[int, ...], list[int]] = {}
+    for i in rows:
+        joint = joints[i]
+        is_hinge = (joint["translation_count"], joint["rotation_count"]) == (0, 1)
+        if i < body_count and is_hinge and joint["has_coordinate_force"]:
+            shape = tuple(int(joint[name]) for name in HINGE_SHAPE)
+            found.setdefault(shape, []).append(i)
+    alike = max(found.values(), key=len, default=[])
+    if len(alike) < LEAST_IN_BLOCKS:
+        return rows, 0
+    return [*alike, *(i for i in rows if i not in set(alike))], len(alike)
+
+
 def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
     """Fill in the numbers of the terrain's grid points in the header."""
     if mechanism.ground is not None and mechanism.ground.terrain is not None:
@@ -245,6 +273,7 @@ def build_plan(
     ordered = mechanism.ordered_joints
     active = [rows.of(joint) for joint in ordered if is_active(mechanism, joint)]
     active += [rows.loop[f"slide {slide.name}"] for _, slide in mechanism.slides]
+    active, alike = _order_active_joints(active, joints, len(rows.body))
     motors = _motor_rows(mechanism, rows)
     actuators = _actuator_rows(ordered, rows)
     plan = _join_lists(
@@ -258,6 +287,7 @@ def build_plan(
             "plan_terrain": terrain_numbers(mechanism),
             **track_plans(mechanism, rows.body, rows.loop),
             **lists,
+            "plan_contacts": fill_last_block(lists["plan_contacts"]),
         },
     )
     header = header_of(plan)
@@ -265,7 +295,7 @@ def build_plan(
     header["position_count"] = len(mechanism.position_names)
     header["velocity_count"] = len(mechanism.velocity_names)
     header["actuator_count"], header["motor_count"] = len(actuators), len(motors)
-    header["active_joint_count"] = len(active)
+    header["active_joint_count"], header["first_lone_joint"] = len(active), alike
     _set_terrain_size(header, mechanism)
     set_track_counts(header, mechanism)
     header["joint_count"] = len(rows.body) + len(mechanism.closing_joints)
@@ -274,6 +304,9 @@ def build_plan(
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
     for kind in ("contact", "motion", "potential"):
         header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
+    in_blocks = count_in_blocks(lists["plan_contacts"], header["terrain_columns"] > 0)
+    header["contact_block_count"] = -(-in_blocks // LANES)
+    header["first_lone_contact"] = in_blocks
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
     _sum_up_joints(header, joints)
     return plan
