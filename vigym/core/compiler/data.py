@@ -62,6 +62,10 @@ class RowType(types.Type):
         form = "pack" if packed else ("block" if self.several else "row")
         super().__init__(name=f"Row({kind}, {form}, {data.token}, {sorted(data.features)})")
 
+    def refers_in_lanes(self, field):
+        """Return whether an entry of the plan is a pack; of aligned rows it is a block of bodies."""
+        return self.several and field.refers and not ROW_KINDS[self.kind].aligned
+
     def type_of(self, name):
         """Return the type of a field as kernels see it, None if there is no such field."""
         if name == "index":
@@ -70,7 +74,7 @@ class RowType(types.Type):
             return None
         table, field, _ = self.fields[name]
         if table == "plan":
-            return PACK if self.several and field.refers else types.intp
+            return PACK if self.refers_in_lanes(field) else types.intp
         if field.indexed:
             return ElementsType(self.token, self.packed)
         return self.token if field.width == 1 else types.UniTuple(self.token, field.width)

@@ -130,6 +130,10 @@ def _plan_start(builder, row, data, part, index):
 def _make_row(context, builder, row, data, index, buffer=None):
     """Make code for a row of the given type, of a pack for all of its rows."""
     kind = ROW_KINDS[row.kind]
+    number = index
+    if kind.slots and not isinstance(row.token, LanesType):
+        slots = builder.gep(data.plan, [header_entry(builder, data.plan, kind.slots)])
+        index = builder.load(builder.gep(slots, [index]))
     made = cgutils.create_struct_proxy(row)(context, builder)
     for name, part in kind.tables.items():
 
@@ -148,7 +152,7 @@ def _make_row(context, builder, row, data, index, buffer=None):
         else:
             found = address(index)
         setattr(made, name, found)
-    made.index = index
+    made.index = number
     return made._getvalue()
 
 
@@ -285,8 +289,9 @@ def _plan_entry(context, builder, row, value, name):
     """Make code for an entry of the plan; of several rows for a pack, if it refers to rows."""
     _, field, _ = row.fields[name]
     at = _element(context, builder, row, value, name)
-    if not (row.several and field.refers):
-        return builder.load(at[0] if row.packed else at)
+    if not row.refers_in_lanes(field):
+        entry = builder.load(at[0] if row.packed else at)
+        return builder.ashr(entry, SLOT(_SHIFT)) if row.several and field.refers else entry
     if not row.packed:
         width = ROW_KINDS[row.kind].tables["plan"].table.width
         at = [builder.gep(at, [SLOT(k * width)]) for k in range(LANES)]

@@ -8,8 +8,8 @@ that close a loop. Row j, of bodies a (the partner) and b, is
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import add_lanes, any_lane, max_over_body_lanes
-from vigym.core.compiler.simd import LANES, maximum, where
+from vigym.core.compiler.lanes import any_lane, max_over_body_lanes
+from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.interior_point_law import is_nonholonomic, linearize_interior_law
 from vigym.core.contact.projection_law import linearize_projection_law
 from vigym.core.contact.segment_box import is_pair
@@ -25,6 +25,7 @@ from vigym.core.math.vectors import (
     scale,
     skew_matmul,
 )
+from vigym.core.model.fields import ALIGNED, LONE
 
 
 @inline
@@ -36,23 +37,41 @@ def contact_wrench(contact, force):
     return f, axpy(force[3], normal, cross(contact.arm2, f))
 
 
-@phase(needs="packs", otherwise=two_zeros)
+@inline
+def linearize_projection(d, contact, per_h, prox, breaks_cycles):
+    """Linearize the forces of a contact, and write their distance from their law.
+
+    Returns the lanes in which it is loaded.
+    """
+    holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
+    contact.law_error = where(contact.active, error, 0.0 * error)
+    contact.slope_21 = contact.slope_12
+    return holds
+
+
+@phase(needs="packs", otherwise=zero)
 def linearize_projections_in_blocks(d, per_h, prox, breaks_cycles):
-    """Linearize the forces of contacts that are alike, see ``linearize_contacts_projection``."""
+    """Linearize the forces of contacts that lie in blocks; returns whether any is loaded."""
     w = d.wide
     wide_per_h, wide_prox = w.full(per_h), w.full(prox)
-    loaded, errors = w.full(0.0), d.full(0.0)
+    loaded = w.full(0.0)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        active = contact.active
-        if any_lane(active):
-            holds, error = linearize_projection_law(
-                w, contact, wide_per_h, wide_prox, breaks_cycles
-            )
+        if any_lane(contact.active):
+            holds = linearize_projection(w, contact, wide_per_h, wide_prox, breaks_cycles)
             loaded = maximum(loaded, holds)
-            errors = add_lanes(errors, where(active, error * error, 0.0 * error), LANES)
-            contact.slope_21 = contact.slope_12
-    return max_over_body_lanes(loaded, errors), errors
+    return max_over_body_lanes(loaded, per_h)
+
+
+@inline
+def sum_squared_law_errors(d):
+    """Sum the squared distances of the forces of active contacts from their laws [N^2]."""
+    total = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active):
+            total = total + contact.law_error * contact.law_error
+    return total
 
 
 @phase(needs="contacts", otherwise=two_zeros)
@@ -62,15 +81,13 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
     Returns (lanes in which any is loaded, sum of the squared distances of the present forces from
     their laws [N^2]).
     """
-    loaded, errors = linearize_projections_in_blocks(d, per_h, prox, breaks_cycles)
+    loaded = linearize_projections_in_blocks(d, per_h, prox, breaks_cycles)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
-            holds, error = linearize_projection_law(d, contact, per_h, prox, breaks_cycles)
+        if contact.membership == LONE and any_lane(contact.active):
+            holds = linearize_projection(d, contact, per_h, prox, breaks_cycles)
             loaded = maximum(loaded, holds)
-            errors = errors + where(contact.active, error * error, 0.0 * error)
-            contact.slope_21 = contact.slope_12
-    return loaded, errors
+    return loaded, sum_squared_law_errors(d)
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -102,19 +119,37 @@ def set_row_residuals(d, contact):
     row_2.residual = -force[2]
 
 
+@inline
+def add_one_contact_force(d, contact, weight):
+    """Add the force at no increment of one contact with the ground to its body's residual."""
+    g = contact.affine_force
+    spin = contact.torsional_friction
+    force, torque = contact_wrench(contact, (g[0], g[1], g[2], spin * g[3]))
+    add_wrench(d.body(contact.body), -weight, force, torque)
+
+
+@phase(needs="packs")
+def add_aligned_forces(d, weight):
+    """Add the forces at no increment of contacts in the lanes of their bodies to the residuals."""
+    w = d.wide
+    wide_weight = w.full(weight)
+    for block in range(d.aligned_block_count):
+        contact = w.aligned_contact(block)
+        if any_lane(contact.active):
+            add_one_contact_force(w, contact, wide_weight)
+
+
 @phase(needs="contacts")
 def add_contact_forces(d, weight):
     """Add the forces at no increment to the bodies' residual wrenches, or to the loop rows."""
-    for c in range(d.contact_count):
+    add_aligned_forces(d, weight)
+    for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.membership < ALIGNED and any_lane(contact.active):
             if is_pair(contact):
                 set_row_residuals(d, contact)
             else:
-                g = contact.affine_force
-                spin = contact.torsional_friction
-                force, torque = contact_wrench(contact, (g[0], g[1], g[2], spin * g[3]))
-                add_wrench(d.body(contact.body), -weight, force, torque)
+                add_one_contact_force(d, contact, weight)
 
 
 @inline
@@ -186,6 +221,17 @@ def add_one_contact_stiffness(d, contact, weight, per_h):
     body.block_d = D
 
 
+@phase(needs="packs")
+def add_aligned_stiffness(d, weight, per_h):
+    """Add the slopes of contacts in the lanes of their bodies to the bodies' blocks."""
+    w = d.wide
+    wide_weight, wide_per_h = w.full(weight), w.full(per_h)
+    for block in range(d.aligned_block_count):
+        contact = w.aligned_contact(block)
+        if any_lane(contact.active):
+            add_one_contact_stiffness(w, contact, wide_weight, wide_per_h)
+
+
 @phase(needs="contacts")
 def add_contact_stiffness(d, weight, per_h):
     """Add the slopes of contacts with the ground to the blocks of their bodies.
@@ -193,9 +239,11 @@ def add_contact_stiffness(d, weight, per_h):
     They lie between wrenches at knot 2 and motions at knot 3. Those of contacts of two bodies are
     in loop rows, see ``assemble_contact_rows``.
     """
-    for c in range(d.contact_count):
+    add_aligned_stiffness(d, weight, per_h)
+    for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active) and not is_pair(contact):
+        is_other = contact.membership < ALIGNED and not is_pair(contact)
+        if is_other and any_lane(contact.active):
             add_one_contact_stiffness(d, contact, weight, per_h)
 
 

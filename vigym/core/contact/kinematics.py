@@ -6,6 +6,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
+from vigym.core.contact.projection_law import set_slopes
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -14,12 +15,11 @@ from vigym.core.contact.segment_box import (
     pair_tangents,
     segment_parameter,
     touching_points,
-    touching_points_at_knot,
 )
 from vigym.core.contact.terrain import find_planes, is_on_plane
-from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub, zero3
-from vigym.core.model.context import knot_buffer
+from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
 from vigym.core.model.fields import (
+    ALIGNED,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
@@ -30,7 +30,6 @@ from vigym.core.model.fields import (
 from vigym.core.model.layout import MAX_CORRECTION
 
 ACTIVE_STEPS = 4.0  # a contact is active whose approach and fall close the gap in so many steps
-CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 
 
 # --- which contacts are active --------------------------------------------------------------------
@@ -83,6 +82,36 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     return both(active, is_on_plane(d, contact))
 
 
+@inline
+def start_contact(d, contact):
+    """Make a contact inactive; its first force is that of the last step."""
+    o = d.full(0.0)
+    last = contact.last_force
+    contact.active = o
+    contact.branch = o
+    contact.branch_turns = o
+    contact.slip_turns = o
+    contact.anchor_force = last
+    contact.force = last
+
+
+@phase(needs="packs")
+def detect_aligned_contacts(d, knot2, h, fall):
+    """Detect the active contacts among those that lie in the lanes of their bodies.
+
+    The others have no forces and slopes: whole blocks are added to the equations.
+    """
+    w = d.wide
+    o, wide_h, wide_fall = w.full(0.0), w.full(h), w.full(fall)
+    for block in range(d.aligned_block_count):
+        contact = w.aligned_contact(block)
+        start_contact(w, contact)
+        contact.affine_force = (o, o, o, o)
+        set_slopes(contact, (o, o, o, o), (o, o, o, o))
+        contact.slope_21 = o
+        contact.active = detect_contact(w, contact, knot2, wide_h, wide_fall, o, o + 1.0)
+
+
 @phase(needs="contacts")
 def detect_contacts(d, knot2, h, lanes):
     """Detect the active contacts at knot 2; their first forces are those of the last step.
@@ -90,29 +119,26 @@ def detect_contacts(d, knot2, h, lanes):
     Contacts of two bodies stay where they were solved in the other lanes: their work is still to
     be summed.
     """
-    o = d.full(0.0)
-    one = o + 1.0
+    one = d.full(1.0)
     gravity = d.environment.gravity
     fall = math.sqrt(dot(gravity, gravity)) * h * h
-    for c in range(d.contact_count):
+    detect_aligned_contacts(d, knot2, h, fall)
+    for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        last = contact.last_force
-        candidates = one
-        # shapes farther apart than they reach are left to ``activate_missed_contacts``
-        if is_pair(contact):
-            close = above(contact.reach, bounding_gap(d, contact, knot2))
-            candidates = where(last[0], candidates, close)
-        contact.active = o
-        contact.branch = o
-        contact.branch_turns = o
-        contact.slip_turns = o
-        contact.anchor_force = last
-        contact.force = last
-        find_planes(d, contact, knot2, lanes)
-        if any_lane(candidates):
-            place = where(lanes, segment_parameter(d, contact, knot2), contact.segment_parameter)
-            active = detect_contact(d, contact, knot2, h, fall, place, candidates)
-            contact.active = active if contact.kind < SKATE else one
+        if contact.membership < ALIGNED:
+            start_contact(d, contact)
+            last = contact.last_force
+            candidates = one
+            # shapes farther apart than they reach are left to ``activate_missed_contacts``
+            if is_pair(contact):
+                close = above(contact.reach, bounding_gap(d, contact, knot2))
+                candidates = where(last[0], candidates, close)
+            find_planes(d, contact, knot2, lanes)
+            if any_lane(candidates):
+                there = segment_parameter(d, contact, knot2)
+                place = where(lanes, there, contact.segment_parameter)
+                active = detect_contact(d, contact, knot2, h, fall, place, candidates)
+                contact.active = active if contact.kind < SKATE else one
     mark_active_pair_lanes(d)
 
 
@@ -327,74 +353,22 @@ def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
         set_no_slip_directions(d, contact, pose.rotation, normal, motion)
 
 
+@phase(needs="packs")
+def evaluate_aligned_velocities(d, knot2, knot3, h):
+    """Evaluate the velocities of active contacts that lie in the lanes of their bodies."""
+    w = d.wide
+    per_h = w.full(1.0 / h)
+    for block in range(d.aligned_block_count):
+        contact = w.aligned_contact(block)
+        if any_lane(contact.active):
+            evaluate_contact_velocity(w, contact, knot2, knot3, per_h)
+
+
 @phase(needs="contacts")
 def evaluate_contact_velocities(d, knot2, knot3, h):
     """Evaluate the velocities of the active contacts at the present guess of knot 3."""
-    for c in range(d.contact_count):
+    evaluate_aligned_velocities(d, knot2, knot3, h)
+    for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
+        if contact.membership < ALIGNED and any_lane(contact.active):
             evaluate_contact_velocity(d, contact, knot2, knot3, 1.0 / h)
-
-
-# --- contacts at a knot alone ---------------------------------------------------------------------
-
-
-@inline
-def contact_was_loaded(d, contact, gap):
-    """Find the lanes in which a contact was loaded in the step to a knot: force outweighs the gap.
-
-    The gap that the interior point leaves grows with the square of the step; where a contact opens,
-    force and gap change roles.
-    """
-    h1 = d.environment.step_size
-    return above(h1 * h1 * contact.last_force[0], contact.effective_mass * gap)
-
-
-@inline
-def extrapolate_branch_velocity(d, contact, knot, normal):
-    """Extrapolate the velocity by which a law first chooses open, stick or slip, from two steps."""
-    o = d.full(0.0)
-    normal_velocity, velocity, spin = touching_velocity(d, contact, knot, knot)
-    _, before, _ = touching_velocity(d, contact, knot, knot_buffer(d, 1))
-    change = sub(velocity, before)  # of the slip from step to step; half of it is made at the knot
-    slip_change = sub(change, scale(dot(normal, change), normal))
-    seen = axpy(o + 0.5, slip_change, velocity)
-    contact.velocity_seen = (normal_velocity, seen[0], seen[1], seen[2], spin)
-    contact.velocity = (o, o, o, o, o)
-
-
-@inline
-def set_contact_at_knot(d, contact, knot, share):
-    """Set frame, force and activity of a contact at a knot, see ``start_contacts_at_knot``."""
-    o = d.full(0.0)
-    gap, normal, arm, partner_arm = touching_points_at_knot(d, contact, knot)
-    closed = maximum(above(d.full(CLOSED_GAP), gap), contact_was_loaded(d, contact, gap))
-    active = both(both(above(share, o), closed), is_on_plane(d, contact))
-    contact.active = active if contact.kind < SKATE else o + 1.0
-    last = contact.last_force
-    force = share * last[0], share * last[1], share * last[2], share * last[3]
-    contact.anchor_force = force
-    contact.force = force
-    set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal)
-    contact.arm_lowest = contact.arm2
-    contact.arm_touching = contact.arm2
-    contact.normal3 = contact.normal2
-    if is_pair(contact):
-        contact.partner_arm_lowest = contact.partner_arm2
-        contact.partner_arm_touching = contact.partner_arm2
-    extrapolate_branch_velocity(d, contact, knot, normal)
-    if contact.kind >= SKATE:
-        rotation = d.pose(knot, contact.body).rotation
-        set_no_slip_directions(d, contact, rotation, normal, zero3(d))
-
-
-@phase(needs="contacts")
-def start_contacts_at_knot(d, knot, share):
-    """Set the contacts at a knot, for its velocities: those that touch are active, at rest yet.
-
-    Their forces start as ``share`` of the last step's, and their laws choose by velocities that are
-    extrapolated from the last two; before the first step there are none.
-    """
-    for c in range(d.contact_count):
-        set_contact_at_knot(d, d.contact(c), knot, share)
-    mark_active_pair_lanes(d)

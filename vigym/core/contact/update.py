@@ -1,13 +1,14 @@
 """Contact forces after an increment, the part that is taken of them, and those of the solution."""
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
-from vigym.core.compiler.lanes import add_lanes, any_lane, both, max_over_body_lanes
-from vigym.core.compiler.simd import LANES, maximum, where
-from vigym.core.contact.assembly import contact_wrench
+from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
 from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
 from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.projection_law import extract_point_velocity, projection_error
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
+from vigym.core.model.fields import LONE
 
 
 @inline
@@ -63,23 +64,31 @@ def interpolate4(a, b, share):
     )
 
 
-@phase(needs="packs", otherwise=two_zeros)
+@inline
+def update_projection(d, contact, per_h, prox):
+    """Update a contact's force after the increment, and write its distance from its law.
+
+    Returns that distance [N]; of skates and wheels it is not written.
+    """
+    update_contact_after_increment(d, contact, per_h)
+    force, velocity = contact.affine_force, contact.velocity_next
+    off = projection_error(d, contact, force, velocity, per_h, prox)
+    off = where(contact.active, off, 0.0 * off)
+    contact.law_error = 0.0 * off if is_nonholonomic(contact) else off
+    return off
+
+
+@phase(needs="packs", otherwise=zero)
 def update_projections_in_blocks(d, per_h, prox):
-    """Update the forces of contacts that are alike, see ``update_contacts_projection``."""
+    """Update the forces of contacts that lie in blocks; returns their largest distance [N]."""
     w = d.wide
     wide_per_h, wide_prox = w.full(per_h), w.full(prox)
-    worst, errors = w.full(0.0), d.full(0.0)
+    worst = w.full(0.0)
     for block in range(d.contact_block_count):
         contact = w.contact(block)
-        active = contact.active
-        if any_lane(active):
-            update_contact_after_increment(w, contact, wide_per_h)
-            force, velocity = contact.affine_force, contact.velocity_next
-            off = projection_error(w, contact, force, velocity, wide_per_h, wide_prox)
-            off = where(active, off, 0.0 * off)
-            worst = maximum(worst, off)
-            errors = add_lanes(errors, off * off, LANES)
-    return max_over_body_lanes(worst, errors), errors
+        if any_lane(contact.active):
+            worst = maximum(worst, update_projection(w, contact, wide_per_h, wide_prox))
+    return max_over_body_lanes(worst, per_h)
 
 
 @phase(needs="contacts", otherwise=two_zeros)
@@ -89,19 +98,12 @@ def update_contacts_projection(d, per_h, prox):
     Returns (largest distance of the forces from their laws [N], sum of squares [N^2], which leaves
     out skates and wheels).
     """
-    worst, errors = update_projections_in_blocks(d, per_h, prox)
+    worst = update_projections_in_blocks(d, per_h, prox)
     for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
-            update_contact_after_increment(d, contact, per_h)
-            off = projection_error(
-                d, contact, contact.affine_force, contact.velocity_next, per_h, prox
-            )
-            off = where(contact.active, off, 0.0 * off)
-            worst = maximum(worst, off)
-            if not is_nonholonomic(contact):
-                errors = errors + off * off
-    return worst, errors
+        if contact.membership == LONE and any_lane(contact.active):
+            worst = maximum(worst, update_projection(d, contact, per_h, prox))
+    return worst, sum_squared_law_errors(d)
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -186,30 +188,47 @@ def force_if_active(active, end, force):
     return where(active, end, force * 0.0)
 
 
+@inline
+def step_contact_force(contact, step_length, mask):
+    """Step the force of a contact, and the velocity by which its law chooses."""
+    active = contact.active
+    f, g = contact.force, contact.affine_force
+    contact.force = (
+        interpolate_in_mask(f[0], force_if_active(active, g[0], f[0]), step_length, mask),
+        interpolate_in_mask(f[1], force_if_active(active, g[1], f[1]), step_length, mask),
+        interpolate_in_mask(f[2], force_if_active(active, g[2], f[2]), step_length, mask),
+        interpolate_in_mask(f[3], force_if_active(active, g[3], f[3]), step_length, mask),
+    )
+    seen, end = contact.velocity_seen, contact.velocity_next
+    contact.velocity_seen = (
+        interpolate_in_mask(seen[0], end[0], step_length, mask),
+        interpolate_in_mask(seen[1], end[1], step_length, mask),
+        interpolate_in_mask(seen[2], end[2], step_length, mask),
+        interpolate_in_mask(seen[3], end[3], step_length, mask),
+        interpolate_in_mask(seen[4], end[4], step_length, mask),
+    )
+
+
+@phase(needs="packs")
+def step_forces_in_blocks(d, step_length, mask):
+    """Step the forces of contacts that lie in blocks, see ``step_contact_forces``."""
+    w = d.wide
+    wide_length, wide_mask = w.full(step_length), w.full(mask)
+    for block in range(d.contact_block_count):
+        step_contact_force(w.contact(block), wide_length, wide_mask)
+
+
 @phase(needs="contacts")
 def step_contact_forces(d, step_length, mask):
     """Step contact forces by ``step_length`` of their way, in the lanes of the mask.
 
     And the velocities after the increment are those by which the laws choose.
     """
-    for c in range(d.contact_count):
+    step_forces_in_blocks(d, step_length, mask)
+    for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        active = contact.active
-        f, g = contact.force, contact.affine_force
-        contact.force = (
-            interpolate_in_mask(f[0], force_if_active(active, g[0], f[0]), step_length, mask),
-            interpolate_in_mask(f[1], force_if_active(active, g[1], f[1]), step_length, mask),
-            interpolate_in_mask(f[2], force_if_active(active, g[2], f[2]), step_length, mask),
-            interpolate_in_mask(f[3], force_if_active(active, g[3], f[3]), step_length, mask),
-        )
-        seen, end = contact.velocity_seen, contact.velocity_next
-        contact.velocity_seen = (
-            interpolate_in_mask(seen[0], end[0], step_length, mask),
-            interpolate_in_mask(seen[1], end[1], step_length, mask),
-            interpolate_in_mask(seen[2], end[2], step_length, mask),
-            interpolate_in_mask(seen[3], end[3], step_length, mask),
-            interpolate_in_mask(seen[4], end[4], step_length, mask),
-        )
+        if contact.membership == LONE:
+            step_contact_force(contact, step_length, mask)
 
 
 @inline
@@ -224,18 +243,35 @@ def contact_law_power(contact, h, force, world_force):
     return force[0] * change + dot(tangential, extract_point_velocity(velocity))
 
 
+@inline
+def accept_contact_force(d, contact, h, mask):
+    """Accept the force of a contact as that of the solution, in the lanes of the mask."""
+    o = d.full(0.0)
+    active = contact.active
+    force = select4(active, contact.force, (o, o, o, o))
+    world_force, _ = contact_wrench(contact, force)
+    world_force = select3(active, world_force, zero3(d))
+    power = where(active, contact_law_power(contact, h, force, world_force), o)
+    contact.converged_force = select4(mask, force, contact.converged_force)
+    before = contact.converged_world_force
+    contact.converged_world_force = select3(mask, world_force, before)
+    contact.converged_power = where(mask, power, contact.converged_power)
+
+
+@phase(needs="packs")
+def accept_forces_in_blocks(d, h, mask):
+    """Accept the forces of contacts that lie in blocks, see ``accept_contact_forces``."""
+    w = d.wide
+    wide_h, wide_mask = w.full(h), w.full(mask)
+    for block in range(d.contact_block_count):
+        accept_contact_force(w, w.contact(block), wide_h, wide_mask)
+
+
 @phase(needs="contacts")
 def accept_contact_forces(d, h, mask):
     """Accept contact forces as those of the solution, in the lanes of the mask."""
-    o = d.full(0.0)
-    for c in range(d.contact_count):
+    accept_forces_in_blocks(d, h, mask)
+    for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        active = contact.active
-        force = select4(active, contact.force, (o, o, o, o))
-        world_force, _ = contact_wrench(contact, force)
-        world_force = select3(active, world_force, zero3(d))
-        power = where(active, contact_law_power(contact, h, force, world_force), o)
-        contact.converged_force = select4(mask, force, contact.converged_force)
-        before = contact.converged_world_force
-        contact.converged_world_force = select3(mask, world_force, before)
-        contact.converged_power = where(mask, power, contact.converged_power)
+        if contact.membership == LONE:
+            accept_contact_force(d, contact, h, mask)

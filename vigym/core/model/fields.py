@@ -104,8 +104,11 @@ HEADER = Table(
     Field("fill_in_count", "number of fill-in rows", feature="loops"),
     Field("schur_count", "number of elements kept of the triangle of S", feature="loops"),
     Field("contact_count", "number of contacts, skates and wheels", feature="contacts"),
+    Field("contact_slot_count", "number of slots of contacts in the float tables"),
     Field("contact_block_count", "number of blocks of contacts that are alike", feature="packs"),
-    Field("first_lone_contact", "first contact behind these blocks", feature="packs"),
+    Field("aligned_block_count", "number of these that are aligned with bodies", feature="packs"),
+    Field("first_lone_contact", "first contact that is in no block", feature="packs"),
+    Field("first_unaligned_contact", "first contact that is not aligned", feature="packs"),
     Field("first_lone_joint", "first active joint behind those that are alike", feature="packs"),
     Field("motor_count", "number of motors"),
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
@@ -151,6 +154,7 @@ HEADER = Table(
     Field("plan_loop_rows", "start of a list in the plan"),
     Field("plan_fill_ins", "start of a list in the plan"),
     Field("plan_contacts", "start of a list in the plan"),
+    Field("plan_contact_slots", "start of a list in the plan"),
     Field("plan_motors", "start of a list in the plan"),
     Field("plan_terrain", "start of the terrain's floats in the plan"),
     Field("plan_motions", "start of a list in the plan"),
@@ -278,8 +282,11 @@ CONTACT_PLAN = Table(
     Field("partner", "row of the body that is touched, 0 for the ground", refers=True),
     Field("first_loop_row", "first of the three loop rows of a contact of two bodies, else -1"),
     Field("plane_number", "which plane of the terrain it touches", feature="terrain"),
+    Field("membership", "of a block: LONE, IN_BLOCK or ALIGNED", feature="packs"),
     kind=np.int64,
 )
+# in one environment: contacts by themselves, in a block of alike ones, in the lanes of their bodies
+LONE, IN_BLOCK, ALIGNED = range(3)
 
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
@@ -659,6 +666,7 @@ CONTACT_WORK = Table(
     Field("dual", "duals of the interior point (s, psi)", "m/s", 2),
     Field("dual_next", "these duals after the increment", "m/s", 2),
     Field("dual_slopes", "slopes of psi", "1", 4),
+    Field("law_error", "distance of the force from its law", "N"),
     Field("plane", "plane of the terrain: unit normal (3), height along it, whether any", "m", 5),
 )
 
@@ -717,12 +725,24 @@ class RowKind:
     Args:
         alone: whether there is only one row, ``d.name`` instead of ``d.name(i)``.
         buffered: whether rows lie in buffers, ``d.name(buffer, i)``.
+        slots: entry of the header where the slots of its rows in one environment are listed, None
+            if their numbers are their slots.
+        aligned: whether its blocks are aligned with those of the bodies that they refer to.
         parts: table of each array.
     """
 
-    def __init__(self, alone: bool = False, buffered: bool = False, **parts: Part) -> None:
+    def __init__(
+        self,
+        alone: bool = False,
+        buffered: bool = False,
+        slots: str | None = None,
+        aligned: bool = False,
+        **parts: Part,
+    ) -> None:
         self.alone = alone
         self.buffered = buffered
+        self.slots = slots
+        self.aligned = aligned
         self.tables = parts
         self.fields = {
             field.name: (array, field, part.table.offset(field.name))
@@ -734,6 +754,12 @@ class RowKind:
         )
 
 
+CONTACT_PARTS = {
+    "plan": Part(CONTACT_PLAN, "plan_contacts"),
+    "model": Part(CONTACT_MODEL, "model_contacts"),
+    "state": Part(CONTACT_STATE, "state_contacts"),
+    "work": Part(CONTACT_WORK, "work_contacts"),
+}
 ROW_KINDS = {
     "environment": RowKind(
         alone=True,
@@ -763,12 +789,8 @@ ROW_KINDS = {
         plan=Part(FILL_IN_PLAN, "plan_fill_ins"), work=Part(FILL_IN_WORK, "work_fill_ins")
     ),
     "schur": RowKind(work=Part(SCHUR_WORK, "work_schur")),
-    "contact": RowKind(
-        plan=Part(CONTACT_PLAN, "plan_contacts"),
-        model=Part(CONTACT_MODEL, "model_contacts"),
-        state=Part(CONTACT_STATE, "state_contacts"),
-        work=Part(CONTACT_WORK, "work_contacts"),
-    ),
+    "contact": RowKind(slots="plan_contact_slots", **CONTACT_PARTS),
+    "aligned_contact": RowKind(aligned=True, **CONTACT_PARTS),
     "wrench": RowKind(state=Part(WRENCH_STATE, "state_wrenches")),
     "motion": RowKind(
         plan=Part(MOTION_PLAN, "plan_motions"),

@@ -5,10 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.core.compiler.simd import LANES
+from vigym.core.model.contact_slots import OUT_OF_REACH, ContactSlots, place_contacts
 from vigym.core.model.fields import (
+    ALIGNED,
     BODY_MODEL,
     BODY_WORK,
     CONTACT_MODEL,
+    CONTACT_PLAN,
     CONTACT_STATE,
     CONTACT_WORK,
     DOF_MODEL,
@@ -19,6 +22,7 @@ from vigym.core.model.fields import (
     ENVIRONMENT_WORK,
     FILL_IN_WORK,
     HEADER,
+    LONE,
     LOOP_ROW_MODEL,
     LOOP_ROW_STATE,
     LOOP_ROW_WORK,
@@ -102,7 +106,7 @@ def _count_slots(h: np.void, single: bool) -> dict[str, int]:
         "loop_rows": h["loop_row_count"],
         "fill_ins": h["fill_in_count"],
         "schur": 2 * h["schur_count"],
-        "contacts": h["contact_count"],
+        "contacts": h["contact_slot_count"],
     }
     lanes = 1 if single else LANES
     slots = {
@@ -116,12 +120,54 @@ def _count_slots(h: np.void, single: bool) -> dict[str, int]:
     return slots
 
 
+def contact_slots(plan: np.ndarray) -> ContactSlots:
+    """Find the slots of the contacts in one environment, from a plan that is not laid out yet."""
+    h = header_of(plan)
+    rows = plan_rows(plan, CONTACT_PLAN, int(h["plan_contacts"]), int(h["contact_count"]))
+    return place_contacts(rows, h["terrain_columns"] > 0)
+
+
+def listed_contact_slots(plan: np.ndarray) -> np.ndarray:
+    """Read the slots (n,) of the contacts from a plan that is laid out."""
+    h = header_of(plan)
+    start = int(h["plan_contact_slots"])
+    return plan[start : start + int(h["contact_count"])]
+
+
+def _list_contact_slots(plan: np.ndarray, single: bool) -> np.ndarray:
+    """Copy the plan and append the slots of contacts, and their rows by slots if any are moved."""
+    h = header_of(plan)
+    count = int(h["contact_count"])
+    slots = contact_slots(plan)
+    listed = slots.slots if single else np.arange(count)
+    rows = plan_rows(plan, CONTACT_PLAN, int(h["plan_contacts"]), count)
+    if single:
+        membership, rows = slots.membership, rows[slots.contacts]
+        rows["membership"] = membership[slots.contacts]
+        rows["body"] = slots.bodies
+    laid_out = np.concatenate([plan, listed, rows.view(np.int64).reshape(-1)])
+    h = header_of(laid_out)
+    h["plan_contact_slots"], h["plan_contacts"] = len(plan), len(plan) + count
+    h["contact_slot_count"] = len(rows)
+    if single:
+        blocks, is_aligned = slots.block_count, (membership == ALIGNED).any()
+        h["contact_block_count"], h["aligned_block_count"] = blocks, blocks if is_aligned else 0
+        h["first_lone_contact"] = _first(membership == LONE)
+        h["first_unaligned_contact"] = _first(membership != ALIGNED)
+    return laid_out
+
+
+def _first(mask: np.ndarray) -> int:
+    """Return the place of the first true value, the length if there is none."""
+    return int(mask.argmax()) if mask.any() else len(mask)
+
+
 def lay_out(plan: np.ndarray, single: bool) -> np.ndarray:
     """Copy the plan, and fill in the sizes and starts of the float tables.
 
     The layout is that of one environment (``single``) or of lanes of environments.
     """
-    plan = plan.copy()
+    plan = _list_contact_slots(plan, single)
     h = header_of(plan)
     slots = _count_slots(h, single)
     h["model_bodies"] = ENVIRONMENT_MODEL.width * LANES
@@ -176,13 +222,23 @@ def spread_over_lanes(rows: np.ndarray, single: bool) -> np.ndarray:
     return np.repeat(rows[:, :, None], LANES, axis=2).ravel()
 
 
+def _contacts_by_slots(model: Model) -> np.ndarray:
+    """Return the constants (slots,) of contacts by their slots in one environment."""
+    if not len(model.contacts):
+        return model.contacts
+    slots = contact_slots(model.plan)
+    rows = model.contacts[slots.contacts]
+    rows["radius"][slots.empty] = OUT_OF_REACH
+    return rows
+
+
 def model_table(model: Model, single: bool) -> np.ndarray:
     """Make the flat table of constants of one lane group."""
     tables = (
         (BODY_MODEL, model.bodies),
         (DOF_MODEL, model.dofs),
         (LOOP_ROW_MODEL, model.loop_rows),
-        (CONTACT_MODEL, model.contacts),
+        (CONTACT_MODEL, _contacts_by_slots(model) if single else model.contacts),
     )
     parts = [np.repeat(ENVIRONMENT_MODEL.numbers(model.environment), LANES)]
     for table, rows in tables:

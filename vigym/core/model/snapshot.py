@@ -20,7 +20,7 @@ from vigym.core.model.fields import (
     WRENCH_STATE,
     Table,
 )
-from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
+from vigym.core.model.layout import KNOT_BUFFERS, header_of, listed_contact_slots, plan_rows
 
 
 def _field_columns(*names: str) -> list[int]:
@@ -100,11 +100,18 @@ def _read(blocks: np.ndarray, single: bool, count: int) -> np.ndarray:
 
 
 def _write(
-    blocks: np.ndarray, single: bool, rows: np.ndarray, first: int, fields: list[int]
+    blocks: np.ndarray, single: bool, rows: np.ndarray, first: int | np.ndarray, fields: list[int]
 ) -> None:
-    """Write (environments, rows, fields) into (groups, blocks, all fields, LANES)."""
+    """Write (environments, rows, fields) into (groups, blocks, all fields, LANES).
+
+    ``first`` is the number of the first row, or those of all.
+    """
     e = np.arange(rows.shape[0])[:, None, None]
-    row = np.arange(first, first + rows.shape[1])[:, None]
+    row = (
+        first[:, None]
+        if isinstance(first, np.ndarray)
+        else np.arange(first, first + rows.shape[1])[:, None]
+    )
     if single:
         blocks[0, row // LANES, fields, row % LANES] = rows
     else:
@@ -122,7 +129,7 @@ def pack(plan: np.ndarray, state: np.ndarray, single: bool, count: int) -> np.nd
         scalars,
         _read(tables.dofs, single, count)[:, : h["dof_count"]],
         _read(tables.loop_rows, single, count)[:, : h["loop_row_count"]],
-        _read(tables.contacts, single, count)[:, : h["contact_count"]],
+        _read(tables.contacts, single, count)[:, listed_contact_slots(plan)],
         _read(tables.wrenches, single, count)[:, : h["wrench_count"]],
         _read(tables.motions, single, count)[:, : h["motion_count"]],
         _read(tables.sides, single, count)[:, : 2 * h["track_count"]],
@@ -151,7 +158,8 @@ def unpack(plan: np.ndarray, state: np.ndarray, values: np.ndarray, single: bool
     ):
         width = blocks.shape[2]
         rows = part.reshape(count, part.shape[1] // width, width)
-        _write(blocks, single, rows, 0, list(range(width)))
+        first = listed_contact_slots(plan) if blocks is tables.contacts else 0
+        _write(blocks, single, rows, first, list(range(width)))
     bodies = int(header_of(plan)["body_count"]) - 1
     _write(tables.knots[:, 0], single, present.reshape(count, bodies, -1), 1, PRESENT)
     for back, velocities in enumerate(before, start=1):

@@ -18,7 +18,7 @@ from vigym.core.contact.assembly import (
     assemble_contact_rows,
     linearize_contacts_projection,
 )
-from vigym.core.contact.kinematics import start_contacts_at_knot
+from vigym.core.contact.at_knot import start_contacts_at_knot
 from vigym.core.contact.update import step_contact_forces, update_contacts_projection
 from vigym.core.joint.bounded_forces import step_bounded_forces, update_bounded_forces
 from vigym.core.joint.bounded_laws import KNOT_PROXIMAL

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vigym.core.compiler.simd import LANES
 from vigym.core.model.fields import (
     BALL_CONTACT,
     CELL_SIZE,
@@ -17,6 +16,7 @@ from vigym.core.model.fields import (
     FIRST_Y,
     HEIGHTS,
     LARGEST_HEIGHT,
+    LONE,
     LOOP_ROW_MODEL,
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
@@ -50,7 +50,6 @@ from vigym.simulation.compile.elimination_order import LoopRow
 if TYPE_CHECKING:
     from vigym.mechanism.mechanism import Mechanism
 
-LEAST_IN_BLOCKS = 3  # contacts or joints that are faster side by side than one by one
 PAIR_KINDS = {
     BALL: PAIR_BALL_CONTACT,
     NEAREST: PAIR_NEAREST_CONTACT,
@@ -186,44 +185,28 @@ def contact_rows(
     for collision in collisions:
         for kind, directed, has_torsion, row in _ground_contacts(mechanism, mobility, collision):
             for plane in range(mechanism.planes_of_ground):
-                plan.append((bodies[collision.body], kind, directed, has_torsion, 0, -1, plane))
+                plan.append(
+                    (bodies[collision.body], kind, directed, has_torsion, 0, -1, plane, LONE)
+                )
                 rows.append(row)
     owners = [row.owner if row.kind == CONTACT_ROW else -1 for row in loop_rows]
     for pair in mechanism.pair_contacts:
         check_segments_through_joint(pair, mechanism.joints.values(), mechanism.bodies)
         own, partner = bodies[pair.own.body], bodies[pair.partner.body]
         row = owners.index(len(plan))
-        plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, row, 0))
+        plan.append((own, PAIR_KINDS[pair.kind], True, False, partner, row, 0, LONE))
         rows.append(_pair_contact(mobility, pair))
     for skate in mechanism.skates.values():
-        plan.append((bodies[skate.body], SKATE, True, False, 0, -1, 0))
+        plan.append((bodies[skate.body], SKATE, True, False, 0, -1, 0, LONE))
         rows.append(
             _contact_row(mobility, skate.body, skate.position, 0.0, np.zeros(3), skate.direction)
         )
     for wheel in mechanism.wheels.values():
-        plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1, 0))
+        plan.append((bodies[wheel.body], WHEEL, True, False, 0, -1, 0, LONE))
         rows.append(
             _contact_row(mobility, wheel.body, wheel.position, wheel.radius, wheel.axis, wheel.axis)
         )
     return np.array(plan, CONTACT_PLAN.dtype), np.array(rows, CONTACT_MODEL.dtype)
-
-
-def fill_last_block(plan: np.ndarray) -> np.ndarray:
-    """Repeat the last row of CONTACT_PLAN until a whole number of lane blocks is full."""
-    return np.concatenate([plan, np.repeat(plan[-1:], -len(plan) % LANES)])
-
-
-def count_in_blocks(plan: np.ndarray, on_terrain: bool) -> int:
-    """Count the leading contacts that are alike, which a single environment takes by blocks.
-
-    They are contacts with a plane of one kind. Others may not share their last block.
-    """
-    if on_terrain or len(plan) < LEAST_IN_BLOCKS or plan["kind"][0] >= PAIR_BALL_CONTACT:
-        return 0
-    shape = plan[["kind", "tangents_follow_body", "has_torsion"]]
-    differs = np.flatnonzero(shape != shape[0])
-    count = int(differs[0]) // LANES * LANES if len(differs) else len(plan)
-    return count
 
 
 def terrain_numbers(mechanism: Mechanism) -> np.ndarray:

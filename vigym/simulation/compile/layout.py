@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.core.compiler.simd import LANES
+from vigym.core.model.contact_slots import LEAST_ALIKE
 from vigym.core.model.fields import (
     ACTIVE_JOINT_PLAN,
     ACTUATOR_PLAN,
@@ -27,12 +28,7 @@ from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.topology.graph import spanning_tree
-from vigym.simulation.compile.contacts import (
-    LEAST_IN_BLOCKS,
-    count_in_blocks,
-    fill_last_block,
-    terrain_numbers,
-)
+from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
 from vigym.simulation.compile.motors import motor_kind
 from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
@@ -238,7 +234,7 @@ def _order_active_joints(
             shape = tuple(int(joint[name]) for name in HINGE_SHAPE)
             found.setdefault(shape, []).append(i)
     alike = max(found.values(), key=len, default=[])
-    if len(alike) < LEAST_IN_BLOCKS:
+    if len(alike) < LEAST_ALIKE:
         return rows, 0
     return [*alike, *(i for i in rows if i not in set(alike))], len(alike)
 
@@ -287,7 +283,6 @@ def build_plan(
             "plan_terrain": terrain_numbers(mechanism),
             **track_plans(mechanism, rows.body, rows.loop),
             **lists,
-            "plan_contacts": fill_last_block(lists["plan_contacts"]),
         },
     )
     header = header_of(plan)
@@ -304,9 +299,6 @@ def build_plan(
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
     for kind in ("contact", "motion", "potential"):
         header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
-    in_blocks = count_in_blocks(lists["plan_contacts"], header["terrain_columns"] > 0)
-    header["contact_block_count"] = -(-in_blocks // LANES)
-    header["first_lone_contact"] = in_blocks
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
     _sum_up_joints(header, joints)
     return plan
