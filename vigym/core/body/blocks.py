@@ -12,7 +12,7 @@ from vigym.core.math.vectors import (
     skew,
     skew_matmul,
 )
-from vigym.core.model.fields import LEAF_BLOCK, STORED_BLOCK
+from vigym.core.model.fields import CHAIN_BLOCK, STORED_BLOCK
 
 
 @inline
@@ -76,20 +76,19 @@ def zero_block(d):
 def block_of(d, i, knot2, knot3, rest):
     """Find a body's 6x6 block with what its children left; ``rest`` is that of the next body.
 
-    Along the chains of a plain tree blocks stay out of memory.
+    Along chains what is left stays out of memory; in a plain tree the bodies' own blocks do too.
     """
     body = d.body(i)
-    if body.block_kind == STORED_BLOCK:
-        return stored_block(body)
-    own = anchored_block(body, d.pose(knot2, i).arm, d.pose(knot3, i).arm)
-    if body.block_kind == LEAF_BLOCK:
-        return own
-    return add_blocks(rest, own)
+    if body.block_kind == STORED_BLOCK or d.unstored_block_count == 0:
+        own = stored_block(body)
+    else:
+        own = anchored_block(body, d.pose(knot2, i).arm, d.pose(knot3, i).arm)
+    return add_blocks(rest, own) if body.block_kind == CHAIN_BLOCK else own
 
 
 @inline
 def add_to_parent(d, body, block):
-    """Add what remains of a child's block to its parent's, unless it has none stored; return it."""
+    """Add what remains of a child's block to its parent's, unless they are a chain; return it."""
     parent = d.body(body.parent)
     if parent.block_kind == STORED_BLOCK:
         store_block(parent, add_blocks(block, stored_block(parent)))

@@ -185,7 +185,7 @@ BODY_PLAN = Table(
     Field("loop_row_count", "number of these loop rows", feature="loops"),
     Field("first_fill_in", "first of the fill-in rows of loop rows that pass the body"),
     Field("fill_in_count", "number of these fill-in rows", feature="loops"),
-    Field("block_kind", "STORED_BLOCK, LEAF_BLOCK or CHAIN_BLOCK", feature="plain"),
+    Field("block_kind", "STORED_BLOCK, LEAF_BLOCK or CHAIN_BLOCK"),
     Field("motor_kind", "NO_MOTOR, PD_MOTOR or DC_MOTOR"),
     Field("has_limit", "whether the joint has limits"),
     Field("has_friction", "whether the joint has dry friction"),
@@ -291,8 +291,8 @@ LONE, IN_BLOCK, ALIGNED = range(3)
 NO_MOTOR, PD_MOTOR, DC_MOTOR = range(3)
 # how a joint's dofs are eliminated: one by one, a single rotation, three rotations at once
 GENERAL_PIVOT, HINGE_PIVOT, BALL_PIVOT = range(3)
-# where the elimination finds a body's block: in memory, with what it adds there; made from the
-# body's own terms; the same and what the body after it leaves, its only child
+# where the elimination finds a body's block: in memory, where its children have added to it; the
+# body's own block alone; the same and what the body after it leaves, its only child
 STORED_BLOCK, LEAF_BLOCK, CHAIN_BLOCK = range(3)
 # a coupling of two dofs; rows of a curve or surface joint; rigid rows of a loop; rows of a loop or
 # slide that yield; one of three rows of a contact; a dof with a prescribed motion; a constraint of

@@ -124,8 +124,8 @@ def _pivot_kind(joint: Joint, has_fill_ins: bool) -> int:
 def _set_block_kinds(bodies: np.ndarray) -> None:
     """Choose where the elimination finds the block of each body, the world's first.
 
-    A block is stored where several bodies add to it. The world's is not used. Where there are loops
-    or contacts all blocks are stored: kernels of plain trees alone read these kinds.
+    Bodies add to a stored block where it has several, or not the next one alone. The world's is not
+    used. Kernels of plain trees store no others; where there are loops or contacts all are stored.
     """
     count = len(bodies)
     children = np.bincount(bodies["parent"][1:], minlength=count)
