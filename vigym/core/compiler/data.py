@@ -63,7 +63,7 @@ class RowType(types.Type):
         super().__init__(name=f"Row({kind}, {form}, {data.token}, {sorted(data.features)})")
 
     def refers_in_lanes(self, field):
-        """Return whether an entry of the plan is a pack; of aligned rows it is a block of bodies."""
+        """Return whether an entry of the plan is a pack; of aligned rows it is a body block."""
         return self.several and field.refers and not ROW_KINDS[self.kind].aligned
 
     def type_of(self, name):

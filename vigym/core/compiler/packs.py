@@ -1,9 +1,9 @@
-"""Packs: the numbers of LANES rows that are alike, one in each lane.
+"""Numbers of LANES rows that are alike, one in each lane: a pack.
 
-``d.wide.body(pack)`` is a row whose fields are vectors over these rows, of one environment. They lie
-anywhere in a table: reading gathers them, and writing scatters them. Entries of the plan that refer
-to other rows, such as ``body.parent``, are packs again; all others are those of the first lane.
-A pack of fewer rows repeats the last one.
+``d.wide.body(pack)`` is a row whose fields are vectors over these rows, of one environment. The
+rows lie anywhere in a table: reading gathers their numbers, writing scatters them. Entries of the
+plan that refer to other rows, such as ``body.parent``, are packs again. All others are those of the
+first row. A pack of fewer rows repeats the last one.
 """
 
 import operator
@@ -58,7 +58,7 @@ def join_lanes(builder, values):
     return joined
 
 
-def split_lanes(builder, joined):
+def unpack_lanes(builder, joined):
     """Make code for the values of all lanes of an array."""
     return [builder.extract_value(joined, k) for k in range(LANES)]
 
@@ -107,7 +107,7 @@ class _Addition(AbstractTemplate):
 
 @lower_builtin(operator.add, PackType, types.Integer)
 def _add(context, builder, sig, args):
-    numbers = split_lanes(builder, args[0])
+    numbers = unpack_lanes(builder, args[0])
     return join_lanes(builder, [builder.add(number, args[1]) for number in numbers])
 
 

@@ -53,7 +53,7 @@ from vigym.core.compiler.packs import (
     gather,
     join_lanes,
     scatter,
-    split_lanes,
+    unpack_lanes,
 )
 from vigym.core.compiler.simd import (
     LANES,
@@ -148,7 +148,7 @@ def _make_row(context, builder, row, data, index, buffer=None):
             return builder.gep(getattr(data, name), [at])
 
         if row.packed:
-            found = join_lanes(builder, [address(k) for k in split_lanes(builder, index)])
+            found = join_lanes(builder, [address(k) for k in unpack_lanes(builder, index)])
         else:
             found = address(index)
         setattr(made, name, found)
@@ -279,7 +279,7 @@ def _element(context, builder, row, value, name, k=0):
     made = cgutils.create_struct_proxy(row)(context, builder, value=value)
     slots = SLOT(offset if table == "plan" else (offset + k) * LANES)
     if row.packed:
-        return [builder.gep(at, [slots]) for at in split_lanes(builder, getattr(made, table))]
+        return [builder.gep(at, [slots]) for at in unpack_lanes(builder, getattr(made, table))]
     if table == "plan":
         return builder.gep(made.plan, [slots])
     return slot_pointer(builder, getattr(made, table), slots, context.get_value_type(row.token))
@@ -311,7 +311,7 @@ def _get_of_row(context, builder, row, value, name):
         made = cgutils.create_struct_proxy(row)(context, builder, value=value)
         start = getattr(made, table)
         if row.packed:
-            slots = split_lanes(builder, start)
+            slots = unpack_lanes(builder, start)
             return join_lanes(builder, [builder.gep(at, [SLOT(offset * LANES)]) for at in slots])
         return builder.gep(start, [SLOT(offset * LANES)])
     vector = context.get_value_type(row.token)
@@ -351,7 +351,7 @@ def _define_item(operation, result):
         kind = context.get_value_type(sig.args[0].token)
         slots = builder.mul(args[1], SLOT(LANES))
         if sig.args[0].packed:
-            at = [builder.gep(one, [slots]) for one in split_lanes(builder, args[0])]
+            at = [builder.gep(one, [slots]) for one in unpack_lanes(builder, args[0])]
             if operation is operator.getitem:
                 return gather(builder, at, kind)
             scatter(builder, args[2], at)

@@ -128,11 +128,12 @@ def set_interior_force(d, contact, force, slopes, torsion):
     active = contact.active
     none = zero3(d)
     f = select3(active, force, none)
-    contact.affine_force = (f[0], f[1], f[2], torsion[0])
+    gs, ksn, kss = select3(active, torsion, none)
+    contact.affine_force = (f[0], f[1], f[2], gs)
     nn, n1, n2, k11, k12, k21, k22 = slopes
     nn, n1, n2 = select3(active, (nn, n1, n2), none)
     k11, k12, k22 = select3(active, (k11, k12, k22), none)
-    set_slopes(contact, (nn, n1, n2, k11), (k12, k22, torsion[1], torsion[2]))
+    set_slopes(contact, (nn, n1, n2, k11), (k12, k22, ksn, kss))
     contact.slope_21 = where(active, k21, none[0])
 
 

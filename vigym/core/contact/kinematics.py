@@ -102,7 +102,8 @@ def detect_aligned_contacts(d, knot2, h, fall):
     The others have no forces and slopes: whole blocks are added to the equations.
     """
     w = d.wide
-    o, wide_h, wide_fall = w.full(0.0), w.full(h), w.full(fall)
+    o = w.full(0.0)
+    wide_h, wide_fall = w.full(h), w.full(fall)
     for block in range(d.aligned_block_count):
         contact = w.aligned_contact(block)
         start_contact(w, contact)

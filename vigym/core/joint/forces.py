@@ -128,7 +128,8 @@ def set_dof_load(d, i, j, knot3, h, weight):
         change = coordinate_change(d, i, j, rate, slope, h)
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
         if bounded:
-            per_h, one, still = 1.0 / h, d.full(1.0), 0.0 * rate
+            per_h, one = 1.0 / h, d.full(1.0)
+            still = 0.0 * rate
             write_law_inputs(d, i, dof, rate, slope, change, per_h)
             active, error = add_bounded_forces(d, i, j, one, weight, per_h, PROXIMAL, still)
     return active, error
