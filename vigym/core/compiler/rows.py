@@ -4,7 +4,8 @@ A kernel receives the data ``d`` of a lane group. ``d.dof(p)`` is a row: ``dof.l
 * stretch`` reads and writes the tables in place, whichever of them a field belongs to. How a field
 is read follows from the type of ``d``: as one float (``d`` of a single environment) or as a vector
 over environments (``d`` of a batch). ``d.wide`` is the same data read in blocks: of a single
-environment a block is LANES bodies, one per lane; of a batch it is ``d``.
+environment a block is LANES bodies, one per lane; of a batch it is ``d``. Entries of the plan are
+those of the first row of a block, but for those that refer to other rows, which are packs.
 
 =====================  =============================================================================
 expression             meaning
@@ -19,6 +20,7 @@ expression             meaning
 ``row.field``          float, vector, or a tuple of them; an integer for fields of the plan
 ``row.field[j]``       element of an indexed field
 ``row.index``          number of the row
+``d.wide.body(pack)``  rows of one environment, wherever they lie: see `vigym.core.compiler.packs`
 =====================  =============================================================================
 """
 
