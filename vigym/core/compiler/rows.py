@@ -133,7 +133,7 @@ def _make_row(context, builder, row, data, index, buffer=None):
     """Make code for a row of the given type, of a pack for all of its rows."""
     kind = ROW_KINDS[row.kind]
     number = index
-    if kind.slots and not isinstance(row.token, LanesType):
+    if kind.slots and row.features >= PACKS and not isinstance(row.token, LanesType):
         slots = builder.gep(data.plan, [header_entry(builder, data.plan, kind.slots)])
         index = builder.load(builder.gep(slots, [index]))
     made = cgutils.create_struct_proxy(row)(context, builder)

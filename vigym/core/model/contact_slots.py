@@ -67,7 +67,7 @@ def _in_order(plan: np.ndarray, count: int) -> ContactSlots:
 
 
 def _aligned_groups(plan: np.ndarray) -> dict[tuple[int, int], list[int]]:
-    """Sort contacts of the first one's shape by (how many their body had before, body block).
+    """Find groups of contacts of the first one's shape, by (count of earlier ones, body block).
 
     From the first count on whose groups are too small for blocks all are left out: the forces on a
     body are always added up in the same order.
