@@ -92,7 +92,8 @@ def _aligned_groups(plan: np.ndarray) -> dict[tuple[int, int], list[int]]:
 def _aligned(plan: np.ndarray, groups: dict[tuple[int, int], list[int]]) -> ContactSlots:
     """Place groups of contacts in the lanes of their bodies, all others behind them."""
     slots = np.full(len(plan), -1)
-    contacts, bodies = [], []
+    contacts: list[int] = []
+    bodies: list[int] = []
     for (_, block), members in groups.items():
         first = len(contacts)
         contacts += [members[0]] * LANES

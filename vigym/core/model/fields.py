@@ -754,12 +754,18 @@ class RowKind:
         )
 
 
-CONTACT_PARTS = {
-    "plan": Part(CONTACT_PLAN, "plan_contacts"),
-    "model": Part(CONTACT_MODEL, "model_contacts"),
-    "state": Part(CONTACT_STATE, "state_contacts"),
-    "work": Part(CONTACT_WORK, "work_contacts"),
-}
+def _contact_rows(slots: str | None = None, aligned: bool = False) -> RowKind:
+    """Make the kind of a contact's rows, one by one or aligned with the bodies' blocks."""
+    return RowKind(
+        slots=slots,
+        aligned=aligned,
+        plan=Part(CONTACT_PLAN, "plan_contacts"),
+        model=Part(CONTACT_MODEL, "model_contacts"),
+        state=Part(CONTACT_STATE, "state_contacts"),
+        work=Part(CONTACT_WORK, "work_contacts"),
+    )
+
+
 ROW_KINDS = {
     "environment": RowKind(
         alone=True,
@@ -789,8 +795,8 @@ ROW_KINDS = {
         plan=Part(FILL_IN_PLAN, "plan_fill_ins"), work=Part(FILL_IN_WORK, "work_fill_ins")
     ),
     "schur": RowKind(work=Part(SCHUR_WORK, "work_schur")),
-    "contact": RowKind(slots="plan_contact_slots", **CONTACT_PARTS),
-    "aligned_contact": RowKind(aligned=True, **CONTACT_PARTS),
+    "contact": _contact_rows(slots="plan_contact_slots"),
+    "aligned_contact": _contact_rows(aligned=True),
     "wrench": RowKind(state=Part(WRENCH_STATE, "state_wrenches")),
     "motion": RowKind(
         plan=Part(MOTION_PLAN, "plan_motions"),
