@@ -24,7 +24,12 @@ from vigym.core.model.saved import blend_knots, restore_knot, save_knot
 from vigym.core.solver.accounting import account
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.step_checks import SMALLEST, reject_inexact_work, reject_other_roots
+from vigym.core.solver.step_checks import (
+    SMALLEST,
+    reject_inexact_work,
+    reject_other_roots,
+    reject_rebounds_that_gain,
+)
 
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
@@ -318,6 +323,7 @@ def advance(d, dt, lanes, tolerance):
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         done, failed = reject_other_roots(d, step, part, rate, solved)
         done, failed = reject_inexact_work(d, step, part, done, failed)
+        done, failed = reject_rebounds_that_gain(d, step, part, done, failed)
         worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
         left = left - where(done, part, o)
