@@ -116,6 +116,23 @@ def test_start_beyond_a_limit_is_taken_back_slowly(beyond):
     assert sim.energy().kinetic <= 1e-8
 
 
+@pytest.mark.parametrize("beyond", [1e-8, 1e-7, 1e-6])
+@pytest.mark.parametrize("friction", [1.0, 10.0, 100.0])
+def test_dry_friction_does_not_hold_a_joint_beyond_its_limit(friction, beyond):
+    """Both hold it still, but at rates that differ; the limit has its way at once."""
+    mech = Mechanism()
+    mech.add_body("rod", 1.0, (0.09, 0.09, 0.001), position=(0, 0, -0.5))
+    limits = {"limits": (0.3, 1.0), "friction": friction}
+    mech.add_joint("hinge", "revolute", "world", "rod", (0, 0, 0), axis=(0, 1, 0), **limits)
+    sim = Simulator(mech, timestep=0.01)
+    sim.reset({"hinge": 0.3 - beyond})
+    for _ in range(20):
+        status = sim.step()
+        assert status.converged
+        assert status.halvings == 0
+    assert sim.joint_positions[0] == pytest.approx(0.3, abs=1e-8)
+
+
 def test_thrown_at_a_stop_from_beyond_it():
     """Rates given at the start do not lead farther out either."""
     sim = Simulator(scenes.slider(limits=(-0.1, 0.2)))

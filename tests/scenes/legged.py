@@ -40,8 +40,11 @@ def hip_place(k, size):
     return (-0.15 + 0.3 * (k % 2)) * size, (-0.1 + 0.2 * (k // 2)) * size
 
 
-def random_legged_robot(rng):
-    """A floating torso on one to four legs; returns the mechanism and its size [m]."""
+def random_legged_robot(rng, restitution=None):
+    """A floating torso on one to four legs; returns the mechanism and its size [m].
+
+    Without ``restitution`` feet have one of 0 or 0.5.
+    """
     mech = Mechanism(ground=True)
     size = 10.0 ** rng.uniform(-1.0, 0.3)
     friction = rng.choice([0.0, 0.3, 0.8, 1.4, 5.0])
@@ -53,6 +56,8 @@ def random_legged_robot(rng):
         )
     for k in range(rng.integers(1, 5)):
         foot = {"friction": friction, "restitution": rng.choice([0.0, 0.5])}
+        if restitution is not None:
+            foot["restitution"] = restitution
         limits = -rng.uniform(0.1, 1.0), rng.uniform(0.1, 1.0)
         hip = {"limits": limits, "damping": rng.choice([0.0, 0.01 * light * (0.2 * size) ** 2])}
         knee = {"friction": rng.choice([0.0, 0.05 * light * 0.2 * size * GRAVITY])}

@@ -271,6 +271,24 @@ def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
     return both(both(mask, holds), too_far)
 
 
+@inline
+def let_friction_slip_at_limit(dof, creeping):
+    """Hold a dof by its limit alone where dry friction holds it as well, in the creeping lanes.
+
+    They disagree about its rate, and take force from each other: friction goes to its bound at
+    once, and the limit takes the difference.
+    """
+    f, f0 = dof.forces, dof.anchor_forces
+    slopes = dof.force_slopes
+    o = 0.0 * f[2]
+    more, less = f[1] - f0[1], f[2] - f0[2]
+    held = both(above(slopes[1], o), above(slopes[2], o))
+    apart = both(held, above(o, more * less))
+    slipping = where(less, dof.friction, -dof.friction)
+    taken = where(both(creeping, apart), slipping - f[2], o)
+    dof.forces = f[0], f[1] - taken, f[2] + taken
+
+
 @phase
 def reanchor_bounded_forces(d, h, mask):
     """Move the proximal anchors to the present forces where a dof yields too far.
@@ -291,6 +309,9 @@ def reanchor_bounded_forces(d, h, mask):
                 motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
                 limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
                 friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
+                if body.has_limit > 0 and body.has_friction > 0:
+                    let_friction_slip_at_limit(dof, maximum(limit, friction))
+                    f = dof.forces
                 dof.anchor_forces = (
                     where(motor, f[0], f0[0]),
                     where(limit, f[1], f0[1]),

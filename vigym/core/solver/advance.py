@@ -24,7 +24,12 @@ from vigym.core.model.saved import blend_knots, restore_knot, save_knot
 from vigym.core.solver.accounting import account
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.step_checks import SMALLEST, reject_inexact_work, reject_other_roots
+from vigym.core.solver.step_checks import (
+    SMALLEST,
+    reject_inexact_work,
+    reject_other_roots,
+    reject_rebounds_that_gain,
+)
 
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
@@ -227,14 +232,13 @@ def remember_missed_starts(d, tried, missed, known):
 
 
 @inline
-def solve_with_contacts(d, step, lanes, tolerance):
+def solve_with_contacts(d, step, lanes, known, tolerance):
     """Solve a step with contacts by projections, or by the interior point where those fail.
 
-    Where projections missed the last steps, the interior point begins. Contacts that hold each
-    other, as in a chain of balls on the ground, do so for many steps.
+    In the lanes ``known`` projections missed the last steps, and the interior point begins.
+    Contacts that hold each other, as in a chain of balls on the ground, do so for many steps.
     """
     o = d.full(0.0)
-    known = both(lanes, above(d.environment.interior_steps, o))
     tried = but_not(lanes, known)
     solved = Solution(o, lanes, o, d.full(1e300), o)
     if any_lane(tried):
@@ -256,10 +260,31 @@ def solve_with_contacts(d, step, lanes, tolerance):
 
 
 @inline
+def retry_by_splitting(d, step, solved, known, tolerance):
+    """Attempt a step that failed by splitting its contacts off, and polish what that leads to.
+
+    It comes near to a solution at least, from where projections go on. In the lanes ``known`` the
+    interior point starts anew before: it was resumed next to the solution of another step.
+    """
+    none = d.full(0.0)
+    resumed = both(known, solved.failed)
+    if any_lane(resumed):
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, resumed, methods, none, tolerance)
+    if any_lane(solved.failed):
+        methods = SPLITTING, REFINING
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+    if any_lane(solved.failed):
+        solved = retry_lanes(d, step, solved, solved.failed, REFINING, tolerance)
+    return solved
+
+
+@inline
 def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
+    known = both(moving, above(d.environment.interior_steps, d.full(0.0)))
     if d.contact_count > 0 and d.interior_point == 0:
-        solved = solve_with_contacts(d, step, moving, tolerance)
+        solved = solve_with_contacts(d, step, moving, known, tolerance)
     else:
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
@@ -269,8 +294,7 @@ def solve_step(d, step, moving, tolerance):
     if any_lane(solved.failed):
         solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
-        methods, none = (SPLITTING, REFINING), d.full(0.0)
-        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+        solved = retry_by_splitting(d, step, solved, known, tolerance)
     return solved
 
 
@@ -299,6 +323,7 @@ def advance(d, dt, lanes, tolerance):
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         done, failed = reject_other_roots(d, step, part, rate, solved)
         done, failed = reject_inexact_work(d, step, part, done, failed)
+        done, failed = reject_rebounds_that_gain(d, step, part, done, failed)
         worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
         left = left - where(done, part, o)

@@ -44,7 +44,7 @@ from vigym.core.solver.residual import (
 ITERATIONS = 20  # of the first attempt
 BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
 DAMPED_ITERATIONS = 60  # of damped full Newton
-SPLITTING_ITERATIONS = 500  # where contacts are split from the equations of motion
+SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
 ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
@@ -52,6 +52,7 @@ DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 # Increment [rad] above which the next must be half as large: else it leads to another root of loops
 DIVERGED_ROTATION = 1e-3
 SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
+LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
@@ -96,16 +97,19 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
     """
     finished = candidates
     if any_lane(candidates):
-        reopened = d.full(0.0)
+        reopened, sinking = d.full(0.0), d.full(0.0)
         if seek or not increments_seek_contacts(d):
             reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         if not (method.interior_point or method.splitting):
-            reopened = maximum(reopened, reanchor_contacts(d, step.h, prox, candidates))
+            sinking = reanchor_contacts(d, step.h, prox, candidates)
         if d.has_bounded_forces > 0:
             reopened = maximum(reopened, reanchor_bounded_forces(d, step.h, candidates))
+        reopened = maximum(reopened, sinking)
         finished = but_not(candidates, reopened)
         accept_forces(d, step.h, finished)
-        prox = where(reopened, maximum(d.full(PROX), TIGHTENING * prox), prox)
+        floor = LEAST_PROX if method.damped or method.warm else PROX
+        least = where(sinking, d.full(floor), where(PROX - prox, prox, d.full(PROX)))
+        prox = where(reopened, maximum(least, TIGHTENING * prox), prox)
     return finished, prox
 
 

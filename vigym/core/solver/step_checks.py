@@ -1,19 +1,22 @@
 """Checks of a solved step: those whose energy would be wrong are halved.
 
 Where contacts work otherwise than their laws say, the step was too long for the places where bodies
-touch.
+touch. Rebounds that would give more than their landings took are reduced.
 
 The equations of a large step have several roots. At those that do not continue the motion before,
 bodies turn abruptly. Smooth motion never does so, but for stiff springs, which turn bodies back and
 forth at every step. Impacts do too. Neither adds kinetic energy that no force explains.
 """
 
+import math
+
 from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
-from vigym.core.math.vectors import dot
+from vigym.core.math.vectors import add, dot
+from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.accounting import contact_power
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
@@ -24,6 +27,9 @@ ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that s
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
 GAIN = 0.1  # gain of kinetic energy that is too large, in parts of the energy before
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
+REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
+LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
+REDUCED, LEAST_SHARE = 0.95, 0.1  # factor on a rebound that gives too much, and the least one
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 
@@ -116,4 +122,71 @@ def reject_inexact_work(d, step, part, done, failed):
         inexact = find_lanes_of_inexact_work(d, step.knot2, step.knot3, step.h)
         inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
         return but_not(done, inexact), maximum(failed, inexact)
+    return done, failed
+
+
+@inline
+def energy_taken_by_landings(d, knot2):
+    """Find what the contacts took in the last step that are to rebound in this one [J]."""
+    environment, power = d.environment, d.full(0.0)
+    before = knot_buffer(d, 1)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE and any_lane(contact.rebound_velocity):
+            _, v0, _ = touching_velocity(d, contact, knot2, before)
+            _, v1, _ = touching_velocity(d, contact, knot2, knot2)
+            taken = -0.5 * dot(contact.last_world_force, add(v0, v1))
+            power = power + where(contact.rebound_velocity, taken, 0.0 * taken)
+    taken = 0.5 * (environment.step_size + environment.previous_step_size) * power
+    return maximum(taken, d.full(0.0))
+
+
+@inline
+def energy_given_by_contacts(d, step):
+    """Find what the contacts give in this step, friction deducted [J]."""
+    power = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            power = power - contact_power(d, contact, step.knot2, step.knot3)
+    return (0.5 + 0.5 * step.rho) * step.h * power
+
+
+@phase(needs="contacts", otherwise=zero)
+def reduce_rebounds_that_gain(d, step, lanes):
+    """Reduce rebounds in the lanes in which they give more energy than their landings took.
+
+    Newton's law of restitution does so where friction turns round within an impact, or where other
+    contacts are hit by the rebound. Returns these lanes.
+    """
+    rebounds, o = d.full(0.0), d.full(0.0)
+    for c in range(d.contact_count):
+        rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
+    rebounds = both(lanes, above(rebounds, o))
+    if not any_lane(rebounds):
+        return rebounds
+    scale = d.environment.force_scale * d.environment.length_scale
+    taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
+    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
+    gains = both(rebounds, above(given, allowed))
+    least = d.full(LEAST_SHARE)
+    share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
+    share = where(share - least, share, least)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        rebound = contact.rebound_velocity
+        contact.rebound_velocity = where(gains, share * rebound, rebound)
+    return gains
+
+
+@inline
+def reject_rebounds_that_gain(d, step, part, done, failed):
+    """Let lanes fail whose rebounds gave too much, unless their step is short already.
+
+    Returns (lanes that are done, lanes that failed).
+    """
+    if d.contact_count > 0:
+        candidates = both(done, above(part, d.full(SMALLEST_INEXACT)))
+        gains = reduce_rebounds_that_gain(d, step, candidates)
+        return but_not(done, gains), maximum(failed, gains)
     return done, failed

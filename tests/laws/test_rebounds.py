@@ -1,0 +1,61 @@
+"""Restitution with friction and with several contacts: rebounds give no more than landings took."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes.legged import GRAVITY, random_legged_robot
+from scenes.trees import unit
+from vigym import Mechanism, Simulator
+from vigym.mechanism.elements.shapes import Box, Cylinder
+
+READ = 4  # knots of an impact, whose energies are read with the mean of two velocities
+GAIN = (
+    0.01  # part of weight times size by which a reading of the energy may rise, as in other falls
+)
+SHAPES = {
+    "cube": (Box((1.0, 1.0, 1.0)), (0.17, 0.17, 0.17)),
+    "plate": (Box((1.0, 0.6, 0.3)), (0.04, 0.09, 0.11)),
+    "cylinder": (Cylinder(0.4, 1.0), (0.12, 0.12, 0.08)),
+}
+
+
+def assert_no_gain(sim, steps, scale):
+    """Step, and assert that no reading of the energy is above those before, nor ever above the start."""
+    energies = [sim.energy().total]
+    for _ in range(steps):
+        assert sim.step().converged
+        energies.append(sim.energy().total)
+        assert energies[-1] - max(energies[-1 - READ : -1]) < GAIN * scale
+    assert max(energies) < energies[0] + GAIN * scale
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5, 1.4, 5.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_thrown_body_that_rebounds_gains_no_energy(shape, friction):
+    """Newton's law alone does [Kane 1984]: friction turns round within an impact."""
+    skin, inertia = SHAPES[shape]
+    mech = Mechanism(ground=True)
+    mech.add_body("body", 1.0, inertia, position=(0.0, 0.0, 2.0))
+    mech.add_collision("skin", "body", skin, friction=friction, restitution=0.9)
+    sim = Simulator(mech, timestep=0.005)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        orientation, velocity = unit(rng.normal(size=4)), 2.0 * rng.normal(size=3)
+        thrown = {"orientation": orientation, "velocity": velocity - (0.0, 0.0, 2.0)}
+        thrown["angular_velocity"] = 5.0 * rng.normal(size=3)
+        sim.reset(base={"body": thrown}, place_on_ground=True)
+        assert_no_gain(sim, 150, GRAVITY)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_closed_legs_that_rebound_gain_no_energy(seed):
+    rng = np.random.default_rng(seed)
+    mech, size = random_legged_robot(rng, restitution=0.9)
+    sim = Simulator(mech, timestep=0.002 * np.sqrt(size))
+    turn = unit(np.array([1.0, 0.0, 0.0, 0.0]) + rng.normal(size=4) * [0.0, 0.4, 0.4, 0.4])
+    twist = np.concatenate([rng.normal(size=3), 4.0 * rng.normal(size=3)])
+    sim.reset({"base": (0.0, 0.0, 0.0, *turn)}, {"base": twist}, place_on_ground=True)
+    weight = GRAVITY * sum(body.mass for body in mech.bodies.values())
+    assert_no_gain(sim, 400, size * weight)
