@@ -11,9 +11,8 @@ from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Cylinder
 
 READ = 4  # knots of an impact, whose energies are read with the mean of two velocities
-GAIN = (
-    0.01  # part of weight times size by which a reading of the energy may rise, as in other falls
-)
+# part of weight times size by which a reading of the energy may rise, as in other falls
+GAIN = 0.01
 SHAPES = {
     "cube": (Box((1.0, 1.0, 1.0)), (0.17, 0.17, 0.17)),
     "plate": (Box((1.0, 0.6, 0.3)), (0.04, 0.09, 0.11)),

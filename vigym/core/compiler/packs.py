@@ -111,20 +111,15 @@ def _add(context, builder, sig, args):
     return join_lanes(builder, [builder.add(number, args[1]) for number in numbers])
 
 
-def _define_comparison(operation, sign):
-    """Register a comparison with a number: rows of a pack are alike, the first one tells."""
+@infer_global(operator.ge)
+class _Comparison(AbstractTemplate):
+    """Typing of the comparison of a pack with a number: its rows are alike, the first one tells."""
 
-    @infer_global(operation)
-    class _Typing(AbstractTemplate):
-        def generic(self, args, kws):
-            if len(args) == 2 and args[0] == PACK and isinstance(args[1], types.Integer):
-                return signature(types.boolean, PACK, types.intp)
-
-    def lower(context, builder, sig, args):
-        return builder.icmp_signed(sign, builder.extract_value(args[0], 0), args[1])
-
-    lower_builtin(operation, PackType, types.Integer)(lower)
+    def generic(self, args, kws):
+        if len(args) == 2 and args[0] == PACK and isinstance(args[1], types.Integer):
+            return signature(types.boolean, PACK, types.intp)
 
 
-_define_comparison(operator.lt, "<")
-_define_comparison(operator.ge, ">=")
+@lower_builtin(operator.ge, PackType, types.Integer)
+def _is_from(context, builder, sig, args):
+    return builder.icmp_signed(">=", builder.extract_value(args[0], 0), args[1])
