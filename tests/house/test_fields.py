@@ -8,7 +8,7 @@ from sources import SOURCES, Function, Source
 
 from vigym.core.model import fields
 
-ROOMS = ("body", "joint", "loop", "contact", "solver", "kernels", "math")
+ROOMS = ("body", "joint", "loop", "tree", "contact", "solver", "kernels", "math")
 KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROOMS]
 WHOLE_STATES = {"vigym/core/kernels/float32.py"}  # copies states slot by slot between precisions
 ROWS = {kind: {"index", *rows.fields} for kind, rows in fields.ROW_KINDS.items()}
@@ -19,6 +19,7 @@ DATA = {
     "number",
     "lane_count",
     "block_count",
+    "dof_block_count",
     *fields.ROW_KINDS,
     *fields.HEADER.names,
 }

@@ -1,11 +1,25 @@
 """Types of the data of a lane group and of its rows, inside kernels."""
 
+import operator
+
 from llvmlite import ir
 from numba import types
-from numba.extending import models, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, register_model
 
-from vigym.core.compiler.packs import PACK, POINTERS
-from vigym.core.compiler.simd import LanesType
+from vigym.core.compiler.packs import (
+    PACK,
+    PLACES,
+    POINTERS,
+    RUN,
+    gather,
+    load_run,
+    scatter,
+    shift_places,
+    store_run,
+    unpack_lanes,
+)
+from vigym.core.compiler.simd import LANES, LanesType, slot_pointer
 from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
 
 PLAIN_TREE = frozenset({"plain"})
@@ -46,20 +60,25 @@ class RowType(types.Type):
     Args:
         kind: of `vigym.core.model.fields`.
         data: type of the data.
-        packed: whether it is a pack of rows.
+        index: type of its number: PACK, RUN or an integer's.
 
     Attributes:
-        several: whether it is several rows of one environment, a block or a pack.
+        packed: whether it is a pack of rows.
+        is_run: whether it is a run of rows.
+        several: whether it is several rows of one environment: a block, a pack or a run.
     """
 
-    def __init__(self, kind, data, packed):
+    def __init__(self, kind, data, index=types.intp):
         self.kind = kind
         self.token = data.token
         self.features = data.features
-        self.packed = packed
+        self.packed, self.is_run = index == PACK, index == RUN
+        self.index = index if index in (PACK, RUN) else types.intp
+        self.pointer = {PACK: POINTERS, RUN: PLACES}.get(index, types.CPointer(types.int64))
         self.several = data.single and isinstance(data.token, LanesType)
         self.fields = ROW_KINDS[kind].fields
-        form = "pack" if packed else ("block" if self.several else "row")
+        form = "block" if self.several else "row"
+        form = {PACK: "pack", RUN: "run"}.get(index, form)
         super().__init__(name=f"Row({kind}, {form}, {data.token}, {sorted(data.features)})")
 
     def refers_in_lanes(self, field):
@@ -69,23 +88,25 @@ class RowType(types.Type):
     def type_of(self, name):
         """Return the type of a field as kernels see it, None if there is no such field."""
         if name == "index":
-            return PACK if self.packed else types.intp
+            return self.index
         if name not in self.fields:
             return None
         table, field, _ = self.fields[name]
+        if table == "plan" and self.is_run and field.steps:
+            return RUN
         if table == "plan":
             return PACK if self.refers_in_lanes(field) else types.intp
         if field.indexed:
-            return ElementsType(self.token, self.packed)
+            return ElementsType(self.token, self.pointer)
         return self.token if field.width == 1 else types.UniTuple(self.token, field.width)
 
 
 class ElementsType(types.Type):
-    """Type of an indexed field: where its elements start, of a pack in each of its rows."""
+    """Type of an indexed field: where its elements start, of several rows in each of them."""
 
-    def __init__(self, token, packed):
-        self.token, self.packed = token, packed
-        super().__init__(name=f"Elements({token}, {packed})")
+    def __init__(self, token, pointer):
+        self.token, self.pointer = token, pointer
+        super().__init__(name=f"Elements({token}, {pointer})")
 
 
 @register_model(DataType)
@@ -99,18 +120,64 @@ class _DataModel(models.StructModel):
 class _RowModel(models.StructModel):
     def __init__(self, manager, row):
         tables = ROW_KINDS[row.kind].tables
-        pointer = POINTERS if row.packed else types.CPointer(types.int64)
-        members = [(table, pointer) for table in tables]
+        members = [
+            (table, types.CPointer(types.int64) if row.is_run and table == "plan" else row.pointer)
+            for table in tables
+        ]
         super().__init__(manager, row, [*members, ("index", row.type_of("index"))])
 
 
 @register_model(ElementsType)
 class _ElementsModel(models.PrimitiveModel):
     def __init__(self, manager, elements):
-        pointer = manager.lookup(POINTERS).get_value_type() if elements.packed else None
-        super().__init__(manager, elements, pointer or SLOT.as_pointer())
+        super().__init__(manager, elements, manager.lookup(elements.pointer).get_value_type())
 
 
 def header_entry(builder, plan, name):
     """Make code that reads an entry of the plan's header."""
     return builder.load(builder.gep(plan, [SLOT(HEADER.offset(name))]))
+
+
+def _define_item(operation, result):
+    """Register reading or writing of elements of indexed fields with numba."""
+
+    @infer_global(operation)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            if isinstance(args[0], ElementsType) and isinstance(args[1], types.Integer):
+                return signature(
+                    result(args[0]), args[0], types.intp, *[args[0].token] * (len(args) - 2)
+                )
+
+    def lower(context, builder, sig, args):
+        kind = context.get_value_type(sig.args[0].token)
+        slots = builder.mul(args[1], SLOT(LANES))
+        if sig.args[0].pointer == PLACES:
+            places = shift_places(builder, args[0], slots)
+            if operation is operator.getitem:
+                return load_run(builder, places, kind)
+            store_run(builder, args[2], places)
+            return context.get_dummy_value()
+        if sig.args[0].pointer == POINTERS:
+            at = [builder.gep(one, [slots]) for one in unpack_lanes(builder, args[0])]
+            if operation is operator.getitem:
+                return gather(builder, at, kind)
+            scatter(builder, args[2], at)
+            return context.get_dummy_value()
+        at = slot_pointer(builder, args[0], slots, kind)
+        if operation is operator.getitem:
+            return builder.load(at, align=8)
+        builder.store(args[2], at, align=8)
+        return context.get_dummy_value()
+
+    extra = [] if operation is operator.getitem else [types.Any]
+    lower_builtin(operation, ElementsType, types.Integer, *extra)(lower)
+
+
+def _define_items():
+    """Register reading and writing of elements of indexed fields with numba."""
+    _define_item(operator.getitem, lambda elements: elements.token)
+    _define_item(operator.setitem, lambda elements: types.none)
+
+
+_define_items()

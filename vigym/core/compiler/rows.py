@@ -14,6 +14,7 @@ expression             meaning
 ``d.pose(knot, i)``    row of a body in one of the knot buffers, which a number identifies
 ``d.environment``      the one row that an environment has of its own
 ``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
+``d.dof_block_count``  number of blocks of a kind of rows; ``d.block_count`` of bodies
 ``d.full(x)``          number x in every lane
 ``d.number(slot)``     float that lies in a slot of the plan
 ``d.lane_count``       environments that a value holds: 1 in a single environment
@@ -21,6 +22,7 @@ expression             meaning
 ``row.field[j]``       element of an indexed field
 ``row.index``          number of the row
 ``d.wide.body(pack)``  rows of one environment, wherever they lie: see `vigym.core.compiler.packs`
+``d.wide.body(run)``   consecutive rows of one environment
 =====================  =============================================================================
 """
 
@@ -32,7 +34,6 @@ from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
     infer_getattr,
-    infer_global,
     signature,
 )
 from numba.extending import intrinsic, lower_builtin
@@ -46,15 +47,19 @@ from vigym.core.compiler.data import (
     SLOT,
     WITH_IMPOSED,
     DataType,
-    ElementsType,
     RowType,
     header_entry,
 )
 from vigym.core.compiler.packs import (
     PACK,
+    RUN,
+    find_places,
     gather,
     join_lanes,
+    load_run,
     scatter,
+    shift_places,
+    store_run,
     unpack_lanes,
 )
 from vigym.core.compiler.simd import (
@@ -115,7 +120,7 @@ def group_data(
 
 def _row_start(builder, row, start, index, width):
     """Make code for the first slot of a row of a float table."""
-    if isinstance(row.token, LanesType) and not row.packed:
+    if isinstance(row.token, LanesType) and not (row.packed or row.is_run):
         return builder.add(start, builder.mul(index, SLOT(width * LANES)))
     block = builder.mul(builder.ashr(index, SLOT(_SHIFT)), SLOT(width * LANES))
     return builder.add(start, builder.add(block, builder.and_(index, SLOT(_MASK))))
@@ -124,7 +129,7 @@ def _row_start(builder, row, start, index, width):
 def _plan_start(builder, row, data, part, index):
     """Make code for the first slot of a row of the plan; of a block it is the first of its rows."""
     start = header_entry(builder, data.plan, part.start) if part.start else SLOT(HEADER.width)
-    if row.several and not row.packed:
+    if row.several and not (row.packed or row.is_run):
         index = builder.mul(index, SLOT(LANES))
     return builder.add(start, builder.mul(index, SLOT(part.table.width)))
 
@@ -145,12 +150,18 @@ def _make_row(context, builder, row, data, index, buffer=None):
                 at = _plan_start(builder, row, data, part, number)
             else:
                 at = getattr(data, part.start) if buffer is None else buffer
+                if row.is_run:  # its block
+                    number = builder.and_(number, SLOT(~_MASK))
                 if not kind.alone:
                     at = _row_start(builder, row, at, number, part.table.width)
             return builder.gep(getattr(data, name), [at])
 
         if row.packed:
             found = join_lanes(builder, [address(k) for k in unpack_lanes(builder, index)])
+        elif row.is_run:
+            found = address(builder.extract_value(index, 0))
+            if name != "plan":
+                found = find_places(builder, found, part.table.width, index)
         else:
             found = address(index)
         setattr(made, name, found)
@@ -182,7 +193,7 @@ def _lower_row(kind):
     def lower(context, builder, sig, args):
         data = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
         numbers = [
-            a if t == PACK else context.cast(builder, a, t, types.intp)
+            a if t in (PACK, RUN) else context.cast(builder, a, t, types.intp)
             for a, t in zip(args[1:], sig.args[1:], strict=True)
         ]
         buffer = numbers[0] if len(numbers) == 2 else None
@@ -210,7 +221,7 @@ for _kind, _rows in ROW_KINDS.items():
         _method(
             _kind,
             2 if _rows.buffered else 1,
-            lambda data, *args, kind=_kind: RowType(kind, data, args[-1] == PACK),
+            lambda data, *args, kind=_kind: RowType(kind, data, args[-1]),
             _lower_row(_kind),
         )
 _method("number", 1, lambda data, slot: types.float64, _lower_number)
@@ -231,10 +242,9 @@ class _DataAttributes(AttributeTemplate):
                 types.int64 if name == "plan" else getattr(data.vectors, "base", data.vectors)
             )
         if name in ROW_KINDS:
-            return RowType(name, data, False)
-        known = (
-            name in HEADER.names or name in BLOCK_STARTS or name in ("lane_count", "block_count")
-        )
+            return RowType(name, data)
+        known = name in HEADER.names or name in BLOCK_STARTS or name in _COUNTED
+        known = known or name == "lane_count"
         return types.intp if known else None
 
 
@@ -247,24 +257,28 @@ def _get_of_data(context, builder, typ, value, name):
         attribute = types.CPointer(types.int64 if name == "plan" else typ.vectors.base)
         return builder.bitcast(getattr(data, name), context.get_value_type(attribute))
     if name in ROW_KINDS:
-        return _make_row(context, builder, RowType(name, typ, False), data, SLOT(0))
+        return _make_row(context, builder, RowType(name, typ), data, SLOT(0))
     if name in BLOCK_STARTS:
         return getattr(data, name)
     if name == "lane_count":
         return SLOT(getattr(typ.token, "count", 1))
-    if name == "block_count":
-        return _block_count(builder, typ, data)
+    if name in _COUNTED:
+        return _block_count(builder, typ, data, _COUNTED[name])
     if HEADER.feature(name) not in (None, *typ.features):
         return SLOT(0)
     return header_entry(builder, data.plan, name)
 
 
-def _block_count(builder, typ, data):
-    """Make code for the number of blocks that phases over bodies run through."""
-    bodies = header_entry(builder, data.plan, "body_count")
+# entries of the header that count rows, by the name of the number of their blocks
+_COUNTED = {"block_count": "body_count", "dof_block_count": "dof_count"}
+
+
+def _block_count(builder, typ, data, rows):
+    """Make code for the number of blocks that phases over all rows run through."""
+    count = header_entry(builder, data.plan, rows)
     if not typ.single:
-        return bodies
-    return builder.ashr(builder.add(bodies, SLOT(LANES - 1)), SLOT(_SHIFT))
+        return count
+    return builder.ashr(builder.add(count, SLOT(LANES - 1)), SLOT(_SHIFT))
 
 
 @infer_getattr
@@ -280,6 +294,8 @@ def _element(context, builder, row, value, name, k=0):
     table, _, offset = row.fields[name]
     made = cgutils.create_struct_proxy(row)(context, builder, value=value)
     slots = SLOT(offset if table == "plan" else (offset + k) * LANES)
+    if row.is_run and table != "plan":
+        return shift_places(builder, getattr(made, table), slots)
     if row.packed:
         return [builder.gep(at, [slots]) for at in unpack_lanes(builder, getattr(made, table))]
     if table == "plan":
@@ -291,6 +307,8 @@ def _plan_entry(context, builder, row, value, name):
     """Make code for an entry of the plan; of several rows for a pack, if it refers to rows."""
     _, field, _ = row.fields[name]
     at = _element(context, builder, row, value, name)
+    if row.is_run and (field.steps or field.refers):
+        return _run_entry(context, builder, row, value, (at, field))
     if not row.refers_in_lanes(field):
         entry = builder.load(at[0] if row.packed else at)
         return builder.ashr(entry, SLOT(_SHIFT)) if row.several and field.refers else entry
@@ -298,6 +316,25 @@ def _plan_entry(context, builder, row, value, name):
         width = ROW_KINDS[row.kind].tables["plan"].table.width
         at = [builder.gep(at, [SLOT(k * width)]) for k in range(LANES)]
     return join_lanes(builder, [builder.load(one) for one in at])
+
+
+def _run_entry(context, builder, row, value, entry):
+    """Make code for an entry of the plan that refers to other rows: a run, or a pack."""
+    at, field = entry
+    run = cgutils.create_struct_proxy(row)(context, builder, value=value).index
+    count = builder.sub(builder.extract_value(run, 1), builder.extract_value(run, 0))
+    if field.steps:
+        first = builder.load(at)
+        made = builder.insert_value(run, first, 0)
+        return builder.insert_value(made, builder.add(first, count), 1)
+    width = SLOT(ROW_KINDS[row.kind].tables["plan"].table.width)
+    last = builder.sub(count, SLOT(1))
+    numbers = []
+    for k in range(LANES):
+        inside = builder.icmp_signed("<", SLOT(k), count)
+        number = builder.select(inside, SLOT(k), last)
+        numbers.append(builder.load(builder.gep(at, [builder.mul(number, width)])))
+    return join_lanes(builder, numbers)
 
 
 @lower_getattr_generic(RowType)
@@ -312,13 +349,17 @@ def _get_of_row(context, builder, row, value, name):
     if field.indexed:
         made = cgutils.create_struct_proxy(row)(context, builder, value=value)
         start = getattr(made, table)
+        if row.is_run:
+            return shift_places(builder, start, SLOT(offset * LANES))
         if row.packed:
             slots = unpack_lanes(builder, start)
             return join_lanes(builder, [builder.gep(at, [SLOT(offset * LANES)]) for at in slots])
         return builder.gep(start, [SLOT(offset * LANES)])
     vector = context.get_value_type(row.token)
     places = [_element(context, builder, row, value, name, k) for k in range(field.width)]
-    if row.packed:
+    if row.is_run:
+        values = [load_run(builder, at, vector) for at in places]
+    elif row.packed:
         values = [gather(builder, at, vector) for at in places]
     else:
         values = [builder.load(at, align=8) for at in places]
@@ -331,49 +372,9 @@ def _set_of_row(context, builder, sig, args, name):
     parts = [args[1]] if width == 1 else cgutils.unpack_tuple(builder, args[1], width)
     for k, part in enumerate(parts):
         at = _element(context, builder, row, args[0], name, k)
-        if row.packed:
+        if row.is_run:
+            store_run(builder, part, at)
+        elif row.packed:
             scatter(builder, part, at)
         else:
             builder.store(part, at, align=8)
-
-
-def _define_item(operation, result):
-    """Register reading or writing of elements of indexed fields with numba."""
-    import operator
-
-    @infer_global(operation)
-    class _Typing(AbstractTemplate):
-        def generic(self, args, kws):
-            if isinstance(args[0], ElementsType) and isinstance(args[1], types.Integer):
-                return signature(
-                    result(args[0]), args[0], types.intp, *[args[0].token] * (len(args) - 2)
-                )
-
-    def lower(context, builder, sig, args):
-        kind = context.get_value_type(sig.args[0].token)
-        slots = builder.mul(args[1], SLOT(LANES))
-        if sig.args[0].packed:
-            at = [builder.gep(one, [slots]) for one in unpack_lanes(builder, args[0])]
-            if operation is operator.getitem:
-                return gather(builder, at, kind)
-            scatter(builder, args[2], at)
-            return context.get_dummy_value()
-        at = slot_pointer(builder, args[0], slots, kind)
-        if operation is operator.getitem:
-            return builder.load(at, align=8)
-        builder.store(args[2], at, align=8)
-        return context.get_dummy_value()
-
-    extra = [] if operation is operator.getitem else [types.Any]
-    lower_builtin(operation, ElementsType, types.Integer, *extra)(lower)
-
-
-def _define_items():
-    """Register reading and writing of elements of indexed fields with numba."""
-    import operator
-
-    _define_item(operator.getitem, lambda elements: elements.token)
-    _define_item(operator.setitem, lambda elements: types.none)
-
-
-_define_items()

@@ -5,9 +5,16 @@ The three forces of a dof are held in triples, in this order.
 
 import math
 
-from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, both, select_by_precision
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
+from vigym.core.compiler.lanes import (
+    above,
+    add_lanes,
+    both,
+    max_over_body_lanes,
+    select_by_precision,
+)
+from vigym.core.compiler.packs import lanes_of_rows, row_count, run_of_rows
+from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.bounded_laws import (
     PROXIMAL,
     coulomb_law,
@@ -175,6 +182,22 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
 
 
 @inline
+def count_bounded_hinges(d):
+    """Count the hinges that are alike if they have motors, limits or dry friction, else 0."""
+    count = d.first_lone_joint
+    if count > 0 and not joint_has_bounded_forces(d.body(d.active_joint(0).body)):
+        return 0
+    return count
+
+
+@inline
+def run_of_hinges(d, first):
+    """Make the run of the alike hinges from active joint ``first`` on."""
+    row = d.active_joint(first).body
+    return run_of_rows(row, row + min(LANES, d.first_lone_joint - first))
+
+
+@inline
 def update_dof_forces(d, i, j, share, per_h, prox):
     """Move the bounded forces of dof j of joint i by the increment just solved for.
 
@@ -188,6 +211,20 @@ def update_dof_forces(d, i, j, share, per_h, prox):
     return distance_from_laws(d, i, j, forces, projected)
 
 
+@phase(needs="packs", otherwise=two_zeros)
+def update_forces_in_runs(d, share, per_h, prox):
+    """Move the bounded forces of hinges that are alike, see ``update_bounded_forces``."""
+    w = d.wide
+    wide_share, wide_per_h = w.full(share), w.full(per_h)
+    worst, total = w.full(0.0), d.full(0.0)
+    for first in range(0, count_bounded_hinges(d), LANES):
+        hinges = run_of_hinges(d, first)
+        error = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox)
+        worst = maximum(worst, both(lanes_of_rows(hinges, worst), error))
+        total = add_lanes(total, error * error, row_count(hinges))
+    return max_over_body_lanes(worst, total), total
+
+
 @phase
 def update_bounded_forces(d, share, per_h, prox):
     """Move the bounded forces by the increment just solved for.
@@ -195,8 +232,8 @@ def update_bounded_forces(d, share, per_h, prox):
     Returns:
         (largest distance from their laws, moments over the length scale [N]; sum of squares [N^2]).
     """
-    worst, total = d.full(0.0), d.full(0.0)
-    for r in range(d.active_joint_count):
+    worst, total = update_forces_in_runs(d, share, per_h, prox)
+    for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         if joint_has_bounded_forces(body):
@@ -243,23 +280,38 @@ def move_anchors_to_bounded_forces(d, mask):
                 dof.anchor_forces = select3(mask, dof.forces, dof.anchor_forces)
 
 
+@inline
+def step_dof_forces(dof, step_length, mask):
+    """Move the bounded forces of a dof by a part of their increment, in the lanes of the mask."""
+    f = dof.forces
+    after = add(f, scale(step_length, sub(dof.affine_forces, f)))
+    dof.forces = select3(mask, after, f)
+    seen = dof.increment_seen
+    next_seen = seen + step_length * (dof.increment - seen)
+    dof.increment_seen = where(mask, next_seen, seen)
+
+
+@phase(needs="packs")
+def step_forces_in_runs(d, step_length, mask):
+    """Move the bounded forces of hinges that are alike, see ``step_bounded_forces``."""
+    w = d.wide
+    wide_length, wide_mask = w.full(step_length), w.full(mask)
+    for first in range(0, count_bounded_hinges(d), LANES):
+        step_dof_forces(w.dof(w.body(run_of_hinges(d, first)).first_dof), wide_length, wide_mask)
+
+
 @phase
 def step_bounded_forces(d, step_length, mask):
     """Move the bounded forces by a part of their increment, in the lanes of the mask.
 
     The increment that selects the branch of their laws moves by the same part.
     """
-    for r in range(d.active_joint_count):
+    step_forces_in_runs(d, step_length, mask)
+    for r in range(d.first_lone_joint, d.active_joint_count):
         body = d.body(d.active_joint(r).body)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                dof = d.dof(body.first_dof + j)
-                f = dof.forces
-                after = add(f, scale(step_length, sub(dof.affine_forces, f)))
-                dof.forces = select3(mask, after, f)
-                seen = dof.increment_seen
-                next_seen = seen + step_length * (dof.increment - seen)
-                dof.increment_seen = where(mask, next_seen, seen)
+                step_dof_forces(d.dof(body.first_dof + j), step_length, mask)
 
 
 @inline
@@ -289,6 +341,41 @@ def let_friction_slip_at_limit(dof, creeping):
     dof.forces = f[0], f[1] - taken, f[2] + taken
 
 
+@inline
+def reanchor_dof(d, body, dof, h, mask):
+    """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
+    softness = PROXIMAL * h / dof.effective_mass  # rate per force
+    f = dof.forces
+    f0 = dof.anchor_forces
+    k = dof.force_slopes
+    motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
+    limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
+    friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
+    if body.has_limit > 0 and body.has_friction > 0:
+        let_friction_slip_at_limit(dof, maximum(limit, friction))
+        f = dof.forces
+    dof.anchor_forces = (
+        where(motor, f[0], f0[0]),
+        where(limit, f[1], f0[1]),
+        where(friction, f[2], f0[2]),
+    )
+    return maximum(maximum(motor, limit), friction)
+
+
+@phase(needs="packs", otherwise=zero)
+def reanchor_hinges_in_runs(d, h, mask):
+    """Move the anchors of hinges that are alike, see ``reanchor_bounded_forces``."""
+    w = d.wide
+    wide_h, wide_mask = w.full(h), w.full(mask)
+    reanchored = w.full(0.0)
+    for first in range(0, count_bounded_hinges(d), LANES):
+        hinges = run_of_hinges(d, first)
+        body = w.body(hinges)
+        moved = reanchor_dof(w, body, w.dof(body.first_dof), wide_h, wide_mask)
+        reanchored = maximum(reanchored, both(lanes_of_rows(hinges, moved), moved))
+    return max_over_body_lanes(reanchored, mask)
+
+
 @phase
 def reanchor_bounded_forces(d, h, mask):
     """Move the proximal anchors to the present forces where a dof yields too far.
@@ -296,28 +383,11 @@ def reanchor_bounded_forces(d, h, mask):
     Returns:
         Lanes of the mask in which that is so.
     """
-    reanchored = d.full(0.0)
-    for r in range(d.active_joint_count):
+    reanchored = reanchor_hinges_in_runs(d, h, mask)
+    for r in range(d.first_lone_joint, d.active_joint_count):
         body = d.body(d.active_joint(r).body)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                dof = d.dof(body.first_dof + j)
-                softness = PROXIMAL * h / dof.effective_mass  # rate per force
-                f = dof.forces
-                f0 = dof.anchor_forces
-                k = dof.force_slopes
-                motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
-                limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
-                friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
-                if body.has_limit > 0 and body.has_friction > 0:
-                    let_friction_slip_at_limit(dof, maximum(limit, friction))
-                    f = dof.forces
-                dof.anchor_forces = (
-                    where(motor, f[0], f0[0]),
-                    where(limit, f[1], f0[1]),
-                    where(friction, f[2], f0[2]),
-                )
-                reanchored = maximum(reanchored, motor)
-                reanchored = maximum(reanchored, limit)
-                reanchored = maximum(reanchored, friction)
+                moved = reanchor_dof(d, body, d.dof(body.first_dof + j), h, mask)
+                reanchored = maximum(reanchored, moved)
     return reanchored

@@ -16,8 +16,8 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros
-from vigym.core.compiler.lanes import add_lanes, max_over_body_lanes
-from vigym.core.compiler.packs import consecutive_rows
+from vigym.core.compiler.lanes import add_lanes, both, max_over_body_lanes
+from vigym.core.compiler.packs import lanes_of_rows, row_count
 from vigym.core.compiler.simd import LANES, absolute, maximum
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
@@ -27,6 +27,7 @@ from vigym.core.joint.ball_spring import (
 from vigym.core.joint.bounded_forces import (
     add_bounded_forces,
     joint_has_bounded_forces,
+    run_of_hinges,
     write_knot_law_inputs,
     write_law_inputs,
 )
@@ -52,9 +53,12 @@ def assemble_constant_loads(d, applied, last):
         applied: weight of this step's torque.
         last: weight of the last step's torque and spring force.
     """
-    for p in range(d.dof_count):
-        dof = d.dof(p)
-        load = -(applied * dof.applied_torque + last * (dof.last_torque - dof.last_spring_force))
+    w = d.wide
+    wide_applied, wide_last = w.full(applied), w.full(last)
+    for block in range(d.dof_block_count):
+        dof = w.dof(block)
+        torque = wide_last * (dof.last_torque - dof.last_spring_force)
+        load = -(wide_applied * dof.applied_torque + torque)
         dof.constant_load = load
         dof.load = load
         dof.compliance = load * 0.0
@@ -81,11 +85,13 @@ def store_start_coordinate(d, i, j, last):
 @phase
 def start_bounded_forces(d, share):
     """Set bounded forces and their proximal anchors to ``share`` times those of the last step."""
-    for p in range(d.dof_count):
-        dof = d.dof(p)
-        motor = share * dof.last_motor_force
-        limit = share * dof.last_limit_force
-        friction = share * dof.last_friction_force
+    w = d.wide
+    wide_share = w.full(share)
+    for block in range(d.dof_block_count):
+        dof = w.dof(block)
+        motor = wide_share * dof.last_motor_force
+        limit = wide_share * dof.last_limit_force
+        friction = wide_share * dof.last_friction_force
         dof.forces = (motor, limit, friction)
         dof.anchor_forces = (motor, limit, friction)
 
@@ -136,17 +142,16 @@ def set_dof_load(d, i, j, knot3, h, weight):
 
 
 @phase(needs="packs", otherwise=two_zeros)
-def assemble_loads_in_packs(d, knot3, h, weight):
+def assemble_loads_in_runs(d, knot3, h, weight):
     """Assemble the loads of hinges that are alike, see ``assemble_joint_loads``."""
     w = d.wide
     wide_h, wide_weight = w.full(h), w.full(weight)
     held, errors = w.full(0.0), d.full(0.0)
-    end = d.first_lone_joint
-    for first in range(0, end, LANES):
-        pack = w.active_joint(consecutive_rows(first, end)).body
-        active, error = set_dof_load(w, pack, 0, knot3, wide_h, wide_weight)
-        held = maximum(held, active)
-        errors = add_lanes(errors, error * error, min(LANES, end - first))
+    for first in range(0, d.first_lone_joint, LANES):
+        hinges = run_of_hinges(d, first)
+        active, error = set_dof_load(w, hinges, 0, knot3, wide_h, wide_weight)
+        held = maximum(held, both(lanes_of_rows(hinges, held), active))
+        errors = add_lanes(errors, error * error, row_count(hinges))
     return max_over_body_lanes(held, errors), errors
 
 
@@ -159,7 +164,7 @@ def assemble_joint_loads(d, knot3, h, rho):
         their forces from their laws [N^2]).
     """
     weight = 0.5 + 0.5 * rho
-    held, errors = assemble_loads_in_packs(d, knot3, h, weight)
+    held, errors = assemble_loads_in_runs(d, knot3, h, weight)
     for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)

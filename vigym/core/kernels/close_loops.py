@@ -21,7 +21,7 @@ from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
 from vigym.core.model.fields import COUPLED_ROW, PRESCRIBED_ROW
 from vigym.core.solver.knot_velocity import write_anchored_inertias
-from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
+from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 ITERATIONS = 60
 MAX_ROTATION = 0.3  # [rad] of one Newton step

@@ -22,7 +22,7 @@ from vigym.core.loop.velocity_rows import subtract_velocity_row_forces
 from vigym.core.math.quaternions import vector_part
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, select3, sub, zero3
 from vigym.core.model.context import joint_row, knot_buffer
-from vigym.core.solver.ldu import sum_joint_closures
+from vigym.core.tree.ldu import sum_joint_closures
 
 
 @inline

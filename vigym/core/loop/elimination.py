@@ -5,7 +5,7 @@ With s the dofs and lam the multipliers of the loop rows, the equations of a ste
     H s - B lam = -r,    K s = -g:    D d_b - sum B lam = -r_b at a body, K d_b = -g for its rows.
 
 K (derivative at knot 3) and B (wrench at knot 2) start at the loop's two bodies, the endpoints. A
-dof (u, w, pivot, direction N and W, see `vigym.core.solver.ldu`) that is eliminated from a body's
+dof (u, w, pivot, direction N and W, see `vigym.core.tree.ldu`) that is eliminated from a body's
 block passes them on
 
     K <- K - (K N) w / pivot,    B <- B - u (W B) / pivot,    S_rm <- S_rm + (K_r N)(W B_m) / pivot
@@ -23,21 +23,13 @@ multipliers of the last iteration (proximal point iteration).
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, where
-from vigym.core.joint.geometry import (
-    child_axis,
-    rotation_axis,
-    rotation_increment_axis,
-    translation_axis,
-)
 from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
-from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.loop.velocity_rows import clear_fill_in, write_velocity_rows
-from vigym.core.math.vectors import add, axpy, cross, dot, mat_sub_outer, scale
+from vigym.core.math.vectors import add, axpy, cross, mat_sub_outer, scale
 from vigym.core.model.context import loop_end
 from vigym.core.model.fields import (
     CONTACT_ROW,
     COUPLED_ROW,
-    HINGE_PIVOT,
     ORIENTATION_ROW,
     PRESCRIBED_ROW,
     VELOCITY_ROW,
@@ -77,7 +69,7 @@ def set_endpoint(d, q, sign, arm2, arm3, direction2, direction3):
 @inline
 def is_inactive_contact_row(d, loop_row):
     """Return whether a loop row is of an inactive contact; no phase works on such a row."""
-    if loop_row.kind != CONTACT_ROW:
+    if d.contact_row_count == 0 or loop_row.kind != CONTACT_ROW:
         return False
     return not any_lane(d.contact(loop_row.owner).active)
 
@@ -200,111 +192,6 @@ def restore_accepted_multipliers(d, mask):
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         loop_row.multiplier = loop_row.accepted_multiplier
-
-
-@inline
-def propagate_row_to_parent(d, fill_in, K, B):
-    """Propagate K and B (force, torque), taken at the parent's anchor, to its fill-in row."""
-    if fill_in.parent_fill_in >= 0:
-        parent = d.fill_in(fill_in.parent_fill_in)
-        if fill_in.adds > 0:
-            K = (add(K[0], parent.K_force), add(K[1], parent.K_torque))
-            B = (add(B[0], parent.B_force), add(B[1], parent.B_torque))
-        parent.K_force, parent.K_torque = K
-        parent.B_force, parent.B_torque = B
-
-
-@inline
-def eliminate_dof_from_row(dof, fill_in, j, y, x, K, B):
-    """Eliminate dof j of a body's joint from K and B: K - y w / pivot and B - u x / pivot.
-
-    y = K N and x = W B / pivot are stored.
-    """
-    x = x * dof.inverse_pivot
-    fill_in.K_dof[j] = y
-    fill_in.B_dof[j] = x
-    K = (axpy(-y, dof.row_force, K[0]), axpy(-y, dof.row_torque, K[1]))
-    B = (axpy(-x, dof.column_force, B[0]), axpy(-x, dof.column_torque, B[1]))
-    return K, B
-
-
-@inline
-def coupling_dof_terms(d, fill_in, p):
-    """Compute the entries of a coupling's row in K N and W B at dof p; zero for other rows."""
-    loop_row = d.loop_row(fill_in.loop_row)
-    if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW):
-        return coupling_derivative(d, loop_row, p)
-    return d.full(0.0)
-
-
-@inline
-def shift_row_to_parent_anchor(body, K, B):
-    """Move K and B (force, torque) to the parent's anchor."""
-    K = (K[0], add(K[1], cross(body.lever3, K[0])))
-    B = (B[0], add(B[1], cross(body.lever2, B[0])))
-    return K, B
-
-
-@inline
-def propagate_row_past_body(d, i, q, knot2, knot3):
-    """Eliminate all dofs of body i from a fill-in row, and propagate the row to the parent."""
-    body, fill_in = d.body(i), d.fill_in(q)
-    first, first_rotation = body.first_dof, body.first_dof + body.translation_count
-    K = (fill_in.K_force, fill_in.K_torque)
-    B = (fill_in.B_force, fill_in.B_torque)
-    if body.pivot_kind == HINGE_PIVOT:  # u and w are seen from the parent's anchor
-        part = coupling_dof_terms(d, fill_in, first)
-        y = dot(K[1], child_axis(d, i, knot3)) + part
-        x = dot(B[1], child_axis(d, i, knot2)) + part
-        K, B = shift_row_to_parent_anchor(body, K, B)
-        K, B = eliminate_dof_from_row(d.dof(first), fill_in, 0, y, x, K, B)
-    else:
-        for j in range(body.translation_count):
-            part = coupling_dof_terms(d, fill_in, first + j)
-            y = dot(K[0], translation_axis(d, i, j, knot3)) + part
-            x = dot(B[0], translation_axis(d, i, j, knot2)) + part
-            K, B = eliminate_dof_from_row(d.dof(first + j), fill_in, j, y, x, K, B)
-        for j in range(body.rotation_count):
-            part = coupling_dof_terms(d, fill_in, first_rotation + j)
-            y = dot(K[1], rotation_increment_axis(d, i, j, knot3)) + part
-            x = dot(B[1], rotation_axis(d, i, j, knot2)) + part
-            n = body.translation_count + j
-            K, B = eliminate_dof_from_row(d.dof(first_rotation + j), fill_in, n, y, x, K, B)
-        K, B = shift_row_to_parent_anchor(body, K, B)
-    propagate_row_to_parent(d, fill_in, K, B)
-
-
-@inline
-def add_dofs_to_schur(d, q, other, dofs):
-    """Add the dofs of a body to the element of S of two of its fill-in rows."""
-    own, second = d.fill_in(q), d.fill_in(other)
-    s = d.full(0.0)
-    for j in range(dofs):
-        s = s + own.K_dof[j] * second.B_dof[j]
-    element = schur_element(d, own.loop_row, second.loop_row)
-    element.value = element.value + s
-    if q == other:
-        loop_row = d.loop_row(own.loop_row)
-        loop_row.unreduced_pivot = loop_row.unreduced_pivot + s
-
-
-@phase(needs="loops")
-def propagate_rows_past_body(d, i, knot2, knot3):
-    """Propagate the loop rows that pass body i past its dofs, and couple them."""
-    if all_loop_rows_inactive(d):
-        return
-    body = d.body(i)
-    first, dofs = body.first_fill_in, body.translation_count + body.rotation_count
-    end = first + body.fill_in_count
-    for q in range(first, end):
-        if not is_inactive_contact_row(d, d.loop_row(d.fill_in(q).loop_row)):
-            propagate_row_past_body(d, i, q, knot2, knot3)
-    for q in range(first, end):
-        if is_inactive_contact_row(d, d.loop_row(d.fill_in(q).loop_row)):
-            continue
-        for other in range(first, end):
-            if not is_inactive_contact_row(d, d.loop_row(d.fill_in(other).loop_row)):
-                add_dofs_to_schur(d, q, other, dofs)
 
 
 @inline

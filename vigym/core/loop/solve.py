@@ -8,6 +8,7 @@ from vigym.core.loop.elimination import (
     is_inactive_contact_row,
     schur_element,
 )
+from vigym.core.loop.propagation import fill_in_number
 from vigym.core.math.vectors import axpy, dot
 from vigym.core.model.fields import ORIENTATION_ROW, POSITION_ROW, PRESCRIBED_ROW
 
@@ -31,8 +32,8 @@ def reduce_row_residuals(d, i):
     body = d.body(i)
     dofs = body.translation_count + body.rotation_count
     count = 0 if all_loop_rows_inactive(d) else body.fill_in_count
-    for q in range(body.first_fill_in, body.first_fill_in + count):
-        fill_in = d.fill_in(q)
+    for k in range(count):
+        fill_in = d.fill_in(fill_in_number(body, k))
         loop_row = d.loop_row(fill_in.loop_row)
         if is_inactive_contact_row(d, loop_row):
             continue
@@ -104,8 +105,8 @@ def dof_motion_by_multipliers(d, i, j):
     """Compute the motion of dof j of body i that the multipliers of rows through the body cause."""
     body = d.body(i)
     s, count = d.full(0.0), 0 if all_loop_rows_inactive(d) else body.fill_in_count
-    for q in range(body.first_fill_in, body.first_fill_in + count):
-        fill_in = d.fill_in(q)
+    for k in range(count):
+        fill_in = d.fill_in(fill_in_number(body, k))
         loop_row = d.loop_row(fill_in.loop_row)
         if is_inactive_contact_row(d, loop_row):
             continue
@@ -145,8 +146,8 @@ def multiplier_rounding_residual(d):
         dofs = body.translation_count + body.rotation_count if body.fill_in_count > 0 else 0
         for j in range(dofs):
             s, dof = d.full(0.0), d.dof(body.first_dof + j)
-            for q in range(body.first_fill_in, body.first_fill_in + body.fill_in_count):
-                fill_in = d.fill_in(q)
+            for k in range(body.fill_in_count):
+                fill_in = d.fill_in(fill_in_number(body, k))
                 loop_row = d.loop_row(fill_in.loop_row)
                 residual = RESIDUAL_ROUNDING * (length if loop_row.kind == POSITION_ROW else one)
                 multiplier = residual * absolute(loop_row.inverse_pivot)

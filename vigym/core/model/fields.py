@@ -41,6 +41,7 @@ class Field:
             be.
         refers: whether it is the number of another row, which rows that are alike each have of
             their own.
+        steps: whether these numbers follow each other, in consecutive rows that are alike.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Field:
     indexed: bool = False
     feature: str | None = None
     refers: bool = False
+    steps: bool = False
 
 
 class Table:
@@ -173,7 +175,7 @@ HEADER = Table(
 BODY_PLAN = Table(
     Field("parent", "row of the body that the joint hangs on; of a loop its body a", refers=True),
     Field("child", "row of the body that the joint carries; of a loop its body b", refers=True),
-    Field("first_dof", "first degree of freedom of the joint", refers=True),
+    Field("first_dof", "first degree of freedom of the joint", refers=True, steps=True),
     Field("translation_count", "number of free translations"),
     Field("rotation_count", "number of free rotations"),
     Field("first_position", "first of the joint's coordinates in the caller's arrays"),
@@ -183,9 +185,15 @@ BODY_PLAN = Table(
     Field("pivot_kind", "elimination: GENERAL_PIVOT, HINGE_PIVOT or BALL_PIVOT"),
     Field("first_loop_row", "first of the loop rows eliminated at the body, or of the loop"),
     Field("loop_row_count", "number of these loop rows", feature="loops"),
-    Field("first_fill_in", "first of the fill-in rows of loop rows that pass the body"),
+    Field(
+        "first_fill_in", "first of the fill-in rows of rows that pass it", refers=True, steps=True
+    ),
     Field("fill_in_count", "number of these fill-in rows", feature="loops"),
+    Field("fill_in_step", "from one of these fill-in rows to the next"),
     Field("block_kind", "STORED_BLOCK, LEAF_BLOCK or CHAIN_BLOCK"),
+    Field("run_first", "first of the bodies that are eliminated together", feature="packs"),
+    Field("run_end", "row after the last of them; 0 of a body by itself", feature="packs"),
+    Field("run_shares_parent", "whether they hang on one body", feature="packs"),
     Field("motor_kind", "NO_MOTOR, PD_MOTOR or DC_MOTOR"),
     Field("has_limit", "whether the joint has limits"),
     Field("has_friction", "whether the joint has dry friction"),
@@ -269,7 +277,7 @@ LOOP_ROW_PLAN = Table(
     kind=np.int64,
 )
 FILL_IN_PLAN = Table(
-    Field("loop_row", "the loop row that passes"),
+    Field("loop_row", "the loop row that passes", refers=True),
     Field("parent_fill_in", "fill-in row at the parent, -1 for none"),
     Field("adds", "whether it is added to what the parent's fill-in row holds already"),
     kind=np.int64,

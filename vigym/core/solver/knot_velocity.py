@@ -53,8 +53,8 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.solver.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 from vigym.core.solver.residual import PROX
+from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 # choices between open, stick and slip at a knot; two or three settle it, else half steps do
 SWEEPS, WHOLE_STEPS = 30, 6

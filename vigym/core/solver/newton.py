@@ -26,7 +26,6 @@ from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sti
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
 from vigym.core.solver.iteration import Iteration
-from vigym.core.solver.ldu import solve_to_leaves
 from vigym.core.solver.line_search import (
     choose_step_length,
     find_stalled_lanes,
@@ -40,6 +39,7 @@ from vigym.core.solver.residual import (
     start_step,
     step_forces,
 )
+from vigym.core.tree.ldu import solve_to_leaves
 
 ITERATIONS = 20  # of the first attempt
 BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many

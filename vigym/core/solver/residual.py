@@ -63,7 +63,7 @@ from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.iteration import Evaluation, LawErrors
-from vigym.core.solver.ldu import (
+from vigym.core.tree.ldu import (
     factorise,
     scaled_residual,
     solve_to_leaves,

@@ -64,4 +64,7 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
         closing = np.split(mobility.closing_inertias(), ends[:-1]) if len(ends) else []
         for table, inertias in zip(tables[len(rows.order) :], closing, strict=True):
             table["effective_mass"] = inertias
-    return np.concatenate([DOF_MODEL.rows(0), *tables, springs])
+    names = [joint.name for joint in (*rows.order, *mechanism.closing_joints)]
+    by_joint = dict(zip(names, tables, strict=True))
+    ordered = [by_joint[joint.name] for joint in rows.dof_order]
+    return np.concatenate([DOF_MODEL.rows(0), *ordered, springs])

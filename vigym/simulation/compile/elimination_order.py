@@ -82,17 +82,24 @@ class Loops:
         parents: row of each body's parent, parents before children.
         local: eliminate each row where its two paths meet; else all in one node behind the last
             body.
+        groups: (first, end) of the rows of bodies that stand side by side.
 
     Attributes:
         rows: in the order of elimination.
         plan: (rows,) of LOOP_ROW_PLAN.
         fill_in_plan: (fill-in rows,) of FILL_IN_PLAN.
         eliminated: per body (first, count) of the loop rows that are eliminated there.
-        fill_ins: per body (first, count) of the fill-in rows of loop rows that pass it.
+        fill_ins: per body (first, count, step) of the fill-in rows of loop rows that pass it.
         schur_count: number of elements of the lower triangle of S that are kept.
     """
 
-    def __init__(self, rows: list[LoopRow], parents: list[int], local: bool) -> None:
+    def __init__(
+        self,
+        rows: list[LoopRow],
+        parents: list[int],
+        local: bool,
+        groups: list[tuple[int, int]] | None = None,
+    ) -> None:
         closing = [row.closing_body(parents) if local else 0 for row in rows]
         order = sorted(range(len(rows)), key=lambda r: -closing[r])
         self.rows = [rows[r] for r in order]
@@ -103,7 +110,7 @@ class Loops:
             for body in range(len(parents))
         ]
         self._index: dict[tuple[int, int], int] = {}  # (body, row) -> fill-in row
-        self.fill_ins = self._number_fill_ins()
+        self.fill_ins = self._number_fill_ins(groups or [])
         self.fill_in_plan = self._paths(parents)
         self.plan, self.schur_count = self._profile()
 
@@ -116,16 +123,32 @@ class Loops:
                 passing[body].append(r)
         return passing
 
-    def _number_fill_ins(self) -> list[tuple[int, int]]:
-        """Assign numbers to fill-in rows: at each body first those of rows eliminated there."""
-        fill_ins = []
-        for body, passing in enumerate(self._passing):
-            first, count = self.eliminated[body]
-            for r in [*range(first, first + count), *passing] if body else []:
+    def _number_fill_ins(self, groups: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+        """Assign numbers to fill-in rows: at each body first those of rows eliminated there.
+
+        Of bodies side by side that as many rows pass, the first rows of all come first.
+        """
+        fill_ins = [(0, 0, 1)] * len(self._passing)
+        ends = dict(groups)
+        body = 1
+        while body < len(fill_ins):
+            end = ends.get(body, body)
+            alike = len({len(self._passing[b]) for b in range(body, end)}) == 1
+            if alike and not any(self.eliminated[b][1] for b in range(body, end)):
+                count, size = len(self._passing[body]), end - body
+                for k in range(count * size):
+                    at = body + k % size
+                    self._index[at, self._passing[at][k // size]] = len(self._index)
+                start = len(self._index) - count * size
+                fill_ins[body:end] = [(start + b, count, size) for b in range(size)]
+                body = end
+                continue
+            first, eliminated = self.eliminated[body]
+            passing = self._passing[body]
+            for r in [*range(first, first + eliminated), *passing]:
                 self._index[body, r] = len(self._index)
-            fill_ins.append(
-                (len(self._index) - len(passing) if body else 0, len(passing) if body else 0)
-            )
+            fill_ins[body] = len(self._index) - len(passing), len(passing), 1
+            body += 1
         return fill_ins
 
     def fill_in(self, body: int, row: int) -> int:

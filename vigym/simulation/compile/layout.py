@@ -27,10 +27,10 @@ from vigym.core.model.fields import (
 from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
-from vigym.mechanism.topology.graph import spanning_tree
 from vigym.simulation.compile.contacts import terrain_numbers
 from vigym.simulation.compile.elimination_order import Loops
 from vigym.simulation.compile.motors import motor_kind
+from vigym.simulation.compile.runs import TreeOrder, is_hinge, set_runs
 from vigym.simulation.compile.tracks import set_slide_plans, set_track_counts, track_plans
 
 if TYPE_CHECKING:
@@ -49,27 +49,35 @@ class Rows:
     """Rows of a mechanism's elements in the tables of the core.
 
     Attributes:
-        order: joints of the tree, depth-first.
+        order: joints of the tree, parents before children.
+        runs: (first, end) of consecutive rows of bodies whose subtrees are alike.
         parents: row of the body that each body hangs on.
         body: row of each body; the world is 0.
         loop: row of each loop: loop-closing joints by name, point springs as "spring NAME", slides
             as "slide NAME", curve and surface joints as "track NAME", the fifth constraint of a
             joint of the user's as "more NAME".
         dof: first degree of freedom of each joint, point spring and slide.
+        dof_order: joints in the order of their degrees of freedom: hinges first, so that theirs
+            begin with a block.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
             loops alone.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.order = [joint for joint, _ in spanning_tree(mechanism)]
+        tree = TreeOrder(mechanism)
+        self.order, self.runs = tree.joints, tree.runs
         self.body = {WORLD: 0} | {joint.child: i for i, joint in enumerate(self.order, start=1)}
-        joints, springs = [*self.order, *mechanism.closing_joints], list(mechanism.springs)
-        names = [*(joint.name for joint in joints), *(f"spring {name}" for name in springs)]
+        springs = list(mechanism.springs)
+        self.dof_order = [
+            *sorted(self.order, key=lambda joint: not is_hinge(joint)),
+            *mechanism.closing_joints,
+        ]
+        names = [*(joint.name for joint in self.dof_order), *(f"spring {name}" for name in springs)]
         names += [f"slide {slide.name}" for _, slide in mechanism.slides]
         ones = len(springs) + len(mechanism.slides)
-        self.dof = starts(names, [*(joint.dofs for joint in joints), *[1] * ones])
-        self.dof_count = sum(joint.dofs for joint in joints) + ones
+        self.dof = starts(names, [*(joint.dofs for joint in self.dof_order), *[1] * ones])
+        self.dof_count = sum(joint.dofs for joint in self.dof_order) + ones
         names += [f"track {name}" for name in mechanism.tracks]
         names += [f"more {name}" for name, track in mechanism.tracks.items() if track.rows > 4]
         self.first_loop = -(-len(self.body) // LANES) * LANES
@@ -171,6 +179,7 @@ def _joint_rows(mechanism: Mechanism, rows: Rows, loops: Loops) -> np.ndarray:
     set_slide_plans(plan, mechanism, rows.body, rows.loop, rows.dof)
     _add_loop_rows(plan, len(rows.body), loops)
     _set_block_kinds(plan[: len(rows.body)])
+    set_runs(plan, rows.runs, loops)
     return plan
 
 
@@ -178,7 +187,9 @@ def _add_loop_rows(plan: np.ndarray, body_count: int, loops: Loops) -> None:
     """Fill in the loop rows of bodies and loops, and the fill-in rows of bodies."""
     for body in range(body_count):
         plan[body]["first_loop_row"], plan[body]["loop_row_count"] = loops.eliminated[body]
-        plan[body]["first_fill_in"], plan[body]["fill_in_count"] = loops.fill_ins[body]
+        first, count, step = loops.fill_ins[body]
+        plan[body]["first_fill_in"], plan[body]["fill_in_count"] = first, count
+        plan[body]["fill_in_step"] = step
     for r, row in reversed(list(enumerate(loops.rows))):
         if row.kind not in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
             plan[row.owner]["first_loop_row"] = r
@@ -224,16 +235,21 @@ def _order_active_joints(
 ) -> tuple[list[int], int]:
     """Put the hinges that are alike first, and count them: one environment takes them together.
 
-    Alike are hinges of the tree with the same motors, limits, friction and springs.
+    Alike are hinges of the tree with the same motors, limits, friction and springs, whose rows
+    follow each other.
     """
-    found: dict[tuple[int, ...], list[int]] = {}
-    for i in rows:
+    runs: list[list[int]] = [[]]
+    shape: tuple[int, ...] = ()
+    for i in sorted(rows):
         joint = joints[i]
-        is_hinge = (joint["translation_count"], joint["rotation_count"]) == (0, 1)
-        if i < body_count and is_hinge and joint["has_coordinate_force"]:
-            shape = tuple(int(joint[name]) for name in HINGE_SHAPE)
-            found.setdefault(shape, []).append(i)
-    alike = max(found.values(), key=len, default=[])
+        single = (joint["translation_count"], joint["rotation_count"]) == (0, 1)
+        if not (i < body_count and single and joint["has_coordinate_force"]):
+            continue
+        before, shape = shape, tuple(int(joint[name]) for name in HINGE_SHAPE)
+        if shape != before or i - 1 not in runs[-1]:
+            runs.append([])
+        runs[-1].append(i)
+    alike = max(runs, key=len)
     if len(alike) < LEAST_ALIKE:
         return rows, 0
     return [*alike, *(i for i in rows if i not in set(alike))], len(alike)

@@ -231,7 +231,8 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     count += len(mechanism.velocity_constraints) + len(contact_loop_rows) // 3
     local = loops == "local" or (loops == "auto" and count > MOST_LOOPS_IN_TAIL)
     loop_rows = [*_loop_rows(mechanism, rows, bodies), *velocity_rows(mechanism, rows)]
-    eliminated = Loops([*loop_rows, *contact_loop_rows], rows.parents, local)
+    every = [*loop_rows, *contact_loop_rows]
+    eliminated = Loops(every, rows.parents, local, rows.runs)
     mobility = Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
     contact_plan, contacts = contact_rows(mechanism, mobility, rows.body, eliminated.rows)
     environment = ENVIRONMENT_MODEL.rows(1)

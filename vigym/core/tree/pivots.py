@@ -1,30 +1,12 @@
-"""LDU sweeps along the tree [MC alg. 3, 4]: (joint, child body) pairs as pivots, no multipliers.
+"""Pivots of the elimination along the tree: the degrees of freedom of one body's joint.
 
-The child's increment is its parent's, seen from the child's anchor, plus its free motion, plus what
-closes the joint:
-
-    d_b = P d_a + sum_j N_j s_j + d0        N: free directions at knot 3
-
-and the child's equation is projected on the free directions W at knot 2, to which joint forces are
-orthogonal:
-
-    W_j^T (D d_b + r) + load_j + compliance_j s_j = 0.
-
-Each degree of freedom is one scalar pivot. With D the 6x6 block of the child,
-
-    u = D N,    w = W^T D,    pivot = W^T D N + compliance,    D <- D - u w^T / pivot;
-
-three free rotations without rates or springs are one 3x3 pivot. What remains of the child's block
-and wrench is added to those of its parent (for a single rotation u and w are seen from the parent's
-anchor first: shorter chains of operations). The closing parts d0 are summed from the root first
-(``sum_joint_closures``), so that the solves see free motions only. Loop rows ride along, see
-`vigym.core.loop.elimination`.
-
-Blocks are tuples of 3x3 blocks (A, B, C, D), see `vigym.core.body.blocks`.
+``close_joint`` finds what closes the joint, ``eliminate_...`` takes the degrees of freedom out of a
+body's block, ``reduce_...`` out of its wrench, and ``solve_...`` finds their increments. See
+`vigym.core.tree.ldu` for the equations. All serve one body, or a run of bodies (``d.wide``).
 """
 
-from vigym.core.body.blocks import add_to_parent, block_of, shift_block_to_parent, zero_block
-from vigym.core.compiler.kernel import inline, phase
+from vigym.core.body.blocks import shift_block_to_parent
+from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.geometry import (
     child_axis,
@@ -34,15 +16,7 @@ from vigym.core.joint.geometry import (
     rotation_increment_axis,
     translation_axis,
 )
-from vigym.core.loop.elimination import eliminate_loop_rows, propagate_rows_past_body
-from vigym.core.loop.solve import (
-    dof_motion_by_multipliers,
-    dof_residual_after_multipliers,
-    propagate_row_residuals,
-    reduce_row_residuals,
-    solve_multipliers_at_body,
-    subtract_dual_shift_force,
-)
+from vigym.core.loop.solve import dof_motion_by_multipliers, dof_residual_after_multipliers
 from vigym.core.math.vectors import (
     add,
     axpy,
@@ -61,10 +35,28 @@ from vigym.core.math.vectors import (
     skew_matmul,
     sub,
 )
-from vigym.core.model.fields import BALL_PIVOT, HINGE_PIVOT
 
 
-# --- factorisation ------------------------------------------------------------------------------
+# --- closing ------------------------------------------------------------------------------------
+@inline
+def close_joint(d, i, knot3, per_length):
+    """Add the motion that closes the joint of body i to that of its parent.
+
+    Returns the gap: a length over the length scale, or an angle [rad].
+    """
+    body = d.body(i)
+    parent = d.body(body.parent)
+    shift, lever3 = position_closure(d, i, knot3)
+    rotation = rotation_closure(d, i, knot3)
+    from_parent = parent.rotation_correction
+    body.lever3 = lever3
+    moved = add(parent.position_correction, cross(from_parent, lever3))
+    body.position_correction = add(shift, moved)
+    body.rotation_correction = add(rotation, from_parent)
+    return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
+
+
+# --- out of blocks ------------------------------------------------------------------------------
 @inline
 def eliminate_dof(dof, block, u, w, projected):
     """Take a degree of freedom out of a block, D <- D - u w^T / pivot.
@@ -140,53 +132,7 @@ def eliminate_dofs(d, i, knot2, knot3, block):
     return shift_block_to_parent(block, body.lever2, body.lever3)
 
 
-@phase
-def factorise(d, knot2, knot3):
-    """Eliminate every (joint, child body) pair, last body first."""
-    left = zero_block(d)
-    for i in range(d.body_count - 1, 0, -1):
-        body = d.body(i)
-        if body.loop_row_count > 0:
-            eliminate_loop_rows(d, i)
-        body.lever2 = sub(d.pose(knot2, i).anchor, d.pose(knot2, body.parent).anchor)
-        block = block_of(d, i, knot2, knot3, left)
-        if body.pivot_kind == HINGE_PIVOT:
-            left = eliminate_hinge(d, i, knot2, knot3, block)
-        elif body.pivot_kind == BALL_PIVOT:
-            left = eliminate_ball(body, block)
-        else:
-            left = eliminate_dofs(d, i, knot2, knot3, block)
-        left = add_to_parent(d, body, left)
-        if body.fill_in_count > 0:
-            propagate_rows_past_body(d, i, knot2, knot3)
-    if d.body(0).loop_row_count > 0:
-        eliminate_loop_rows(d, 0)
-
-
-# --- closing the joints -------------------------------------------------------------------------
-@phase
-def sum_joint_closures(d, knot3):
-    """Sum the motion that closes all joints to first order, from the root.
-
-    Returns the largest gap: a length over the length scale, or an angle [rad].
-    """
-    worst = d.full(0.0)
-    per_length = 1.0 / d.environment.length_scale
-    for i in range(1, d.body_count):
-        body = d.body(i)
-        parent = d.body(body.parent)
-        shift, lever3 = position_closure(d, i, knot3)
-        rotation = rotation_closure(d, i, knot3)
-        worst = maximum(worst, maximum(max_abs3(shift) * per_length, max_abs3(rotation)))
-        from_parent = parent.rotation_correction
-        body.lever3 = lever3
-        moved = add(parent.position_correction, cross(from_parent, lever3))
-        body.position_correction = add(shift, moved)
-        body.rotation_correction = add(rotation, from_parent)
-    return worst
-
-
-# --- solve to the root --------------------------------------------------------------------------
+# --- out of wrenches ---------------------------------------------------------------------------
 @inline
 def reduce_wrench(dof, axis, projected, force, torque):
     """Take a degree of freedom out of a wrench; ``projected`` is the part that the axis acts on.
@@ -243,44 +189,7 @@ def reduce_dofs(d, i, knot2, force, moment):
     return f, add(tau, cross(body.lever2, f)), force, moment
 
 
-@phase
-def solve_to_root(d, knot2):
-    """Reduce the wrenches from the leaves to the root.
-
-    Returns the largest residual of a degree of freedom: a force [N], or a moment [N m] over the
-    length scale, over the force scale.
-    """
-    force, moment = d.full(0.0), d.full(0.0)
-    if d.loop_row_count > 0:
-        subtract_dual_shift_force(d)
-    for i in range(d.body_count - 1, 0, -1):
-        body = d.body(i)
-        if body.loop_row_count > 0:
-            propagate_row_residuals(d, i)
-        if body.pivot_kind == HINGE_PIVOT:
-            f, tau, moment = reduce_hinge(d, i, knot2, moment)
-        elif body.pivot_kind == BALL_PIVOT:
-            f, tau, moment = reduce_ball(body, moment)
-        else:
-            f, tau, force, moment = reduce_dofs(d, i, knot2, force, moment)
-        if body.fill_in_count > 0:
-            reduce_row_residuals(d, i)
-        parent = d.body(body.parent)
-        parent.force = add(parent.force, f)
-        parent.torque = add(parent.torque, tau)
-    if d.body(0).loop_row_count > 0:
-        propagate_row_residuals(d, 0)
-    return scaled_residual(d, force, moment)
-
-
-@inline
-def scaled_residual(d, force, moment):
-    """Merge a force [N] and a moment [N m] into one number, over the force and length scales."""
-    moment = moment / d.environment.length_scale
-    return maximum(force, moment) / d.environment.force_scale
-
-
-# --- solve to the leaves ------------------------------------------------------------------------
+# --- increments ---------------------------------------------------------------------------------
 @inline
 def dof_increment(dof, dy, dphi):
     """Find the motion of a degree of freedom, given how its body already moves."""
@@ -343,30 +252,3 @@ def solve_dofs(d, i, knot3, force, moment):
         s, force = solve_dof(d, i, j, dy, dphi, force)
         dy = axpy(s, translation_axis(d, i, j, knot3), dy)
     return dy, dphi, force, moment
-
-
-@phase
-def solve_to_leaves(d, knot3):
-    """Solve for the increments from the root to the leaves, and for the multipliers of the loops.
-
-    Returns (largest element of a rotation [rad], largest residual along the degrees of freedom that
-    multipliers act on, as a force [N] and as a moment [N m], largest gap that the solve leaves).
-    """
-    rotation, gap = d.full(0.0), d.full(0.0)
-    force, moment = d.full(0.0), d.full(0.0)
-    if d.body(0).loop_row_count > 0:
-        gap = solve_multipliers_at_body(d, 0)
-    for i in range(1, d.body_count):
-        body = d.body(i)
-        if body.pivot_kind == HINGE_PIVOT:
-            dy, dphi, moment = solve_hinge(d, i, knot3, moment)
-        elif body.pivot_kind == BALL_PIVOT:
-            dy, dphi = solve_ball(d, body)
-        else:
-            dy, dphi, force, moment = solve_dofs(d, i, knot3, force, moment)
-        body.delta_position = dy
-        body.delta_rotation = dphi
-        if body.loop_row_count > 0:
-            gap = maximum(gap, solve_multipliers_at_body(d, i))
-        rotation = maximum(rotation, max_abs3(dphi))
-    return rotation, force, moment, gap

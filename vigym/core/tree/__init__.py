@@ -1,0 +1,1 @@
+"""Sweeps along the tree: joints closed, blocks factorised, increments solved for."""
