@@ -1,10 +1,10 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
-from vigym.core.contact.plane import lowest_point
+from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -16,6 +16,8 @@ from vigym.core.contact.segment_box import (
 from vigym.core.contact.terrain import planes_in_lanes, select5
 from vigym.core.math.vectors import add, dot, select4
 from vigym.core.model.fields import (
+    ALIGNED,
+    LONE,
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
@@ -220,6 +222,25 @@ def activate_missed_planes(d, contact, knot2, knot3, h, mask):
     return missed
 
 
+@phase(needs="packs", otherwise=zero)
+def activate_missed_aligned(d, knot3, mask):
+    """Activate contacts in the lanes of their bodies that are below the ground at knot 3.
+
+    Returns whether there was one.
+    """
+    w = d.wide
+    missed = w.full(0.0)
+    for block in range(d.aligned_block_count):
+        contact = w.aligned_contact(block)
+        pose = w.pose(knot3, contact.body)
+        lowest = lowest_point(contact, pose.rotation, w.environment.ground_normal)
+        below = above(w.full(0.0), plane_gap(w, contact, pose, lowest))
+        below = but_not(both(w.full(mask), below), contact.active)
+        contact.active = maximum(contact.active, below)
+        missed = maximum(missed, below)
+    return max_over_body_lanes(missed, mask)
+
+
 @phase(needs="contacts", otherwise=zero)
 def activate_missed_contacts(d, knot2, knot3, h, mask):
     """Activate contacts whose bodies overlap at knot 3 where no active contact was.
@@ -227,9 +248,11 @@ def activate_missed_contacts(d, knot2, knot3, h, mask):
     They move to where the bodies overlap. Two bodies that overlap do so at their nearest point.
     Returns the lanes of the mask in which there was one.
     """
-    missed = d.full(0.0)
-    for c in range(d.contact_count):
+    missed = activate_missed_aligned(d, knot3, mask)
+    for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
+        if contact.membership == ALIGNED:
+            continue
         if d.terrain_columns > 0 and contact.kind < PAIR_BALL_CONTACT:
             if contact.plane_number == 0:
                 lanes = activate_missed_planes(d, contact, knot2, knot3, h, mask)
@@ -252,6 +275,30 @@ def move_anchors_to_contact_forces(d, mask):
         contact.anchor_force = select4(mask, contact.force, contact.anchor_force)
 
 
+@inline
+def reanchor_contact(d, contact, h, prox, mask):
+    """Move the proximal anchor of a contact to its force in lanes where a body sinks; returns them."""
+    change = absolute(contact.force[0] - contact.anchor_force[0])
+    sinking = prox * h * h * change / contact.effective_mass
+    moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
+    contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
+    return moved
+
+
+@phase(needs="packs", otherwise=zero)
+def reanchor_contacts_in_blocks(d, h, prox, mask):
+    """Move the anchors of contacts that lie in blocks, see ``reanchor_contacts``."""
+    w = d.wide
+    wide_h, wide_prox, wide_mask = w.full(h), w.full(prox), w.full(mask)
+    reanchored = w.full(0.0)
+    for block in range(d.contact_block_count):
+        contact = w.contact(block)
+        if contact.kind < SKATE and any_lane(contact.active):
+            moved = reanchor_contact(w, contact, wide_h, wide_prox, wide_mask)
+            reanchored = maximum(reanchored, moved)
+    return max_over_body_lanes(reanchored, mask)
+
+
 @phase(needs="contacts", otherwise=zero)
 def reanchor_contacts(d, h, prox, mask):
     """Move the proximal anchors to the present force where a body sinks by more than SINKING.
@@ -259,13 +306,10 @@ def reanchor_contacts(d, h, prox, mask):
     Returns these lanes of the mask. [method of multipliers; what is left falls by the factor
     ``prox``]
     """
-    reanchored = d.full(0.0)
-    for c in range(d.contact_count):
+    reanchored = reanchor_contacts_in_blocks(d, h, prox, mask)
+    for c in range(d.first_lone_contact, d.contact_count):
         contact = d.contact(c)
-        if contact.kind < SKATE and any_lane(contact.active):
-            change = absolute(contact.force[0] - contact.anchor_force[0])
-            sinking = prox * h * h * change / contact.effective_mass
-            moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
-            contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
-            reanchored = maximum(reanchored, moved)
+        is_other = contact.membership == LONE and contact.kind < SKATE
+        if is_other and any_lane(contact.active):
+            reanchored = maximum(reanchored, reanchor_contact(d, contact, h, prox, mask))
     return reanchored

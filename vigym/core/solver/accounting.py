@@ -9,7 +9,7 @@ import math
 
 from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.ball_spring import store_ball_spring_moments
@@ -26,7 +26,7 @@ from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.context import first_point_spring, point_spring_end
-from vigym.core.model.fields import NO_MOTOR
+from vigym.core.model.fields import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
@@ -92,33 +92,85 @@ def account_point_spring(d, loop, knot3, h, mask):
 
 
 @inline
-def contact_power(d, contact, knot2, knot3):
-    """Compute the power that a contact takes over the step, force by the mean velocity [W]."""
+def measure_contact_power(d, contact, knot2, knot3):
+    """Write the power that a contact takes over the step: force by the mean velocity.
+
+    Also by how much the force's power at the end of the step misses that of its law.
+    """
     force = contact.converged_world_force
-    _, v1, spin1 = touching_velocity(d, contact, knot2, knot2)
+    before, v1, spin1 = touching_velocity(d, contact, knot2, knot2)
     _, v2, spin2 = touching_velocity(d, contact, knot2, knot3)
     torsion = contact.torsional_friction * contact.converged_force[3] * (spin1 + spin2)
-    return -0.5 * (dot(force, add(v1, v2)) + torsion)
+    contact.power = -0.5 * (dot(force, add(v1, v2)) + torsion)
+    off = absolute(dot(force, v2) - contact.converged_power)
+    contact.power_error = off if contact.kind < SKATE else 0.0 * off
+    contact.approach = before
+
+
+@phase(needs="packs")
+def measure_aligned_powers(d, knot2, knot3):
+    """Write the powers of the contacts that lie in the lanes of their bodies."""
+    w = d.wide
+    for block in range(d.aligned_block_count):
+        measure_contact_power(w, w.aligned_contact(block), knot2, knot3)
+
+
+@phase(needs="contacts")
+def measure_contact_powers(d, knot2, knot3):
+    """Write the power that every contact takes over the step, and how much it misses its law."""
+    measure_aligned_powers(d, knot2, knot3)
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        contact = d.contact(c)
+        if contact.membership < ALIGNED:
+            f = contact.converged_force
+            if any_lane(absolute(f[0]) + absolute(f[1]) + absolute(f[2])):
+                measure_contact_power(d, contact, knot2, knot3)
+            else:
+                contact.power = 0.0
+                contact.power_error = 0.0
+
+
+@inline
+def account_contact(contact, slow, mask):
+    """Write the force that the next step starts from, and the velocity of a rebound.
+
+    What approaches with less than ``slow`` [m/s] does not rebound.
+    """
+    f = contact.converged_force
+    o = 0.0 * f[0]
+    last, before = contact.last_force, contact.approach
+    lands = where(last[0], o, both(above(f[0], o), above(-before, slow)))
+    rebound = where(lands, -before * contact.restitution, o)
+    contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
+    force = select3(mask, contact.converged_world_force, contact.last_world_force)
+    contact.last_world_force = force
+    contact.last_force = select4(mask, f, last)
+
+
+@phase(needs="packs")
+def account_contacts_in_blocks(d, slow, mask):
+    """Account for the contacts that lie in blocks."""
+    w = d.wide
+    wide_slow, wide_mask = w.full(slow), w.full(mask)
+    for block in range(d.contact_block_count):
+        account_contact(w.contact(block), wide_slow, wide_mask)
 
 
 @phase(needs="contacts", otherwise=zero)
-def account_contacts(d, knot2, knot3, h, mask):
-    """Write the contacts' forces and whether they rebound; returns the power that they take [W]."""
-    lost, o = h * 0.0, d.full(0.0)
+def account_contacts(d, h, mask):
+    """Write the contacts' forces and whether they rebound; returns the power that they take [W].
+
+    It has been measured, see ``measure_contact_powers``.
+    """
+    lost = h * 0.0
     g = d.environment.gravity
     slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
+    account_contacts_in_blocks(d, slow, mask)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        f = contact.converged_force
-        last = contact.last_force[0]
-        force = contact.converged_world_force
-        lost = lost + contact_power(d, contact, knot2, knot3)
-        before, _, _ = touching_velocity(d, contact, knot2, knot2)
-        lands = where(last, o, both(above(f[0], o), above(-before, slow)))
-        rebound = where(lands, -before * contact.restitution, o)
-        contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
-        contact.last_world_force = select3(mask, force, contact.last_world_force)
-        contact.last_force = select4(mask, f, contact.last_force)
+        lost = lost + contact.power
+        if contact.membership == LONE:
+            account_contact(contact, slow, mask)
     return lost
 
 
@@ -195,7 +247,7 @@ def account(d, knot2, knot3, h, rho, mask):
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
     if d.contact_count > 0:
-        lost = lost + account_contacts(d, knot2, knot3, h, mask)
+        lost = lost + account_contacts(d, h, mask)
     weight = (0.5 + 0.5 * rho) * h
     store_inputs(d, mask)
     torque_work, torque_absolute = integrate_torque_work(d, knot3, h)

@@ -21,7 +21,7 @@ from vigym.core.loop.motions import set_goals
 from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import blend_knots, restore_knot, save_knot
-from vigym.core.solver.accounting import account
+from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.step_checks import (
@@ -321,6 +321,7 @@ def advance(d, dt, lanes, tolerance):
         solved = solve_step(d, step, moving, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
+        measure_contact_powers(d, step.knot2, step.knot3)
         done, failed = reject_other_roots(d, step, part, rate, solved)
         done, failed = reject_inexact_work(d, step, part, done, failed)
         done, failed = reject_rebounds_that_gain(d, step, part, done, failed)

@@ -19,7 +19,6 @@ from vigym.core.loop.motions import motion_work
 from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale
 from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
 from vigym.core.model.fields import SKATE
-from vigym.core.solver.accounting import contact_power
 
 
 @inline
@@ -103,7 +102,7 @@ def rebound_power(d, step):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            given = maximum(-contact_power(d, contact, step.knot2, step.knot3), o)
+            given = maximum(-contact.power, o)
             power = power + where(contact.rebound_velocity, given, o)
     return power
 

@@ -18,7 +18,6 @@ from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
-from vigym.core.solver.accounting import contact_power
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
 
 SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
@@ -90,7 +89,7 @@ def reject_other_roots(d, step, part, rate, solved):
 
 
 @phase(needs="contacts", otherwise=zero)
-def find_lanes_of_inexact_work(d, knot2, knot3, h):
+def find_lanes_of_inexact_work(d, h):
     """Find the lanes in which contacts work otherwise than their laws say.
 
     The force of a step acts where bodies touch at its start, and its law holds where they touch at
@@ -101,10 +100,8 @@ def find_lanes_of_inexact_work(d, knot2, knot3, h):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            _, velocity, _ = touching_velocity(d, contact, knot2, knot3)
-            power = dot(contact.converged_world_force, velocity)
-            error = error + absolute(power - contact.converged_power)
-            size = size + absolute(contact_power(d, contact, knot2, knot3))
+            error = error + contact.power_error
+            size = size + absolute(contact.power)
     environment = d.environment
     weight = 0.5 + 0.5 * environment.step_size / h
     scale = environment.force_scale * environment.length_scale
@@ -119,7 +116,7 @@ def reject_inexact_work(d, step, part, done, failed):
     Returns (lanes that are done, lanes that failed).
     """
     if d.contact_count > 0:
-        inexact = find_lanes_of_inexact_work(d, step.knot2, step.knot3, step.h)
+        inexact = find_lanes_of_inexact_work(d, step.h)
         inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
         return but_not(done, inexact), maximum(failed, inexact)
     return done, failed
@@ -148,7 +145,7 @@ def energy_given_by_contacts(d, step):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            power = power - contact_power(d, contact, step.knot2, step.knot3)
+            power = power - contact.power
     return (0.5 + 0.5 * step.rho) * step.h * power
 
 
