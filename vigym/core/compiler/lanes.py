@@ -96,14 +96,6 @@ def any_lane(context, mask):
 
 
 @inline
-def add_lanes(total, value, count):
-    """Add the first ``count`` lanes of a vector to a number, one after the other."""
-    for k in range(count):
-        total = total + lane(value, k)
-    return total
-
-
-@inline
 def both(a, b):
     """Return the lanes set in both masks."""
     return where(a, b, a * 0.0)

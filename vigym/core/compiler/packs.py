@@ -211,27 +211,31 @@ def lanes_of_rows(context, run, like):
     return like(run, like), generate
 
 
-@intrinsic
-def row_count(context, run):
-    """Count the rows of a run."""
+def _adding(lanes):
+    """Make the code maker that adds lanes of a vector to a number, one after the other."""
 
     def generate(context, builder, sig, args):
-        return builder.sub(*(builder.extract_value(args[0], k) for k in (1, 0)))
-
-    return types.intp(run), generate
-
-
-@intrinsic
-def add_lanes_from_last(context, total, value):
-    """Add all lanes of a vector to a number, one after the other, the last one first."""
-
-    def generate(context, builder, sig, args):
-        total, value = args
-        for k in reversed(range(LANES)):
+        total, value, own = args
+        zero = ir.Constant(own.type, None)
+        # -0 in the lanes without a row: adding it changes no number
+        value = builder.select(builder.fcmp_ordered(">", own, zero), value, builder.fneg(zero))
+        for k in lanes:
             total = builder.fadd(total, builder.extract_element(value, ir.IntType(32)(k)))
         return total
 
-    return total(total, value), generate
+    return generate
+
+
+@intrinsic
+def add_lanes(context, total, value, own):
+    """Add the lanes of a vector to a number, in their order, where the mask ``own`` is set."""
+    return total(total, value, own), _adding(range(LANES))
+
+
+@intrinsic
+def add_lanes_from_last(context, total, value, own):
+    """Add the lanes of a vector to a number, the last one first, where the mask is set."""
+    return total(total, value, own), _adding(range(LANES - 1, -1, -1))
 
 
 @infer_global(operator.add)

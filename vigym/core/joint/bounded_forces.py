@@ -8,12 +8,11 @@ import math
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import (
     above,
-    add_lanes,
     both,
     max_over_body_lanes,
     select_by_precision,
 )
-from vigym.core.compiler.packs import lanes_of_rows, row_count, run_of_rows
+from vigym.core.compiler.packs import add_lanes, lanes_of_rows, run_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.bounded_laws import (
     PROXIMAL,
@@ -220,8 +219,9 @@ def update_forces_in_runs(d, share, per_h, prox):
     for first in range(0, count_bounded_hinges(d), LANES):
         hinges = run_of_hinges(d, first)
         error = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox)
-        worst = maximum(worst, both(lanes_of_rows(hinges, worst), error))
-        total = add_lanes(total, error * error, row_count(hinges))
+        own = lanes_of_rows(hinges, worst)
+        worst = maximum(worst, both(own, error))
+        total = add_lanes(total, error * error, own)
     return max_over_body_lanes(worst, total), total
 
 

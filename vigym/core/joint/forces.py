@@ -16,8 +16,8 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros
-from vigym.core.compiler.lanes import add_lanes, both, max_over_body_lanes
-from vigym.core.compiler.packs import lanes_of_rows, row_count
+from vigym.core.compiler.lanes import both, max_over_body_lanes
+from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
@@ -150,8 +150,9 @@ def assemble_loads_in_runs(d, knot3, h, weight):
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
         active, error = set_dof_load(w, hinges, 0, knot3, wide_h, wide_weight)
-        held = maximum(held, both(lanes_of_rows(hinges, held), active))
-        errors = add_lanes(errors, error * error, row_count(hinges))
+        own = lanes_of_rows(hinges, held)
+        held = maximum(held, both(own, active))
+        errors = add_lanes(errors, error * error, own)
     return max_over_body_lanes(held, errors), errors
 
 

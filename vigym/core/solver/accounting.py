@@ -9,11 +9,16 @@ import math
 
 from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.lanes import above, any_lane, both, max_over_body_lanes
+from vigym.core.compiler.packs import add_lanes, lanes_of_rows
+from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.joint.ball_spring import store_ball_spring_moments
-from vigym.core.joint.bounded_forces import IDLE_TARGET, joint_has_bounded_forces
+from vigym.core.joint.bounded_forces import (
+    IDLE_TARGET,
+    joint_has_bounded_forces,
+    run_of_hinges,
+)
 from vigym.core.joint.coordinates import (
     compensated_add,
     coordinate_change,
@@ -45,36 +50,76 @@ def store_joint_forces_and_target(dof, mask):
 
 
 @inline
-def account_joint(d, i, knot3, h, mask):
-    """Write rates and forces of joint i.
+def account_dof(d, i, j, knot3, h, mask):
+    """Write rate and forces of dof j of joint i.
+
+    Returns (power that its damper, limits and dry friction take, power of its motor) [W] and the
+    lanes in which the motor is saturated.
+    """
+    body, o = d.body(i), h * 0.0
+    work, saturated = o, o
+    dof = d.dof(body.first_dof + j)
+    rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
+    mean = 0.5 * (rate + dof.last_rate)
+    lost = dof.damping * rate * mean
+    dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
+    dof.last_rate = where(mask, rate, dof.last_rate)
+    if joint_has_bounded_forces(body):
+        motor, limit, friction = dof.converged_forces
+        lost = lost - (limit + friction) * mean
+        work = motor * mean
+        almost = (1.0 - SATURATION) * dof.force_limit
+        saturated = above(absolute(motor), almost)
+        store_joint_forces_and_target(dof, mask)
+    if body.has_spring > 0 and has_own_coordinate(d, i, j):
+        stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
+        force = stretch * dof.stiffness
+        dof.last_spring_force = where(mask, force, dof.last_spring_force)
+    return lost, work, saturated
+
+
+def skip_hinges(d, *arguments):
+    """Stand for ``account_hinges_in_runs`` where hinges come one by one."""
+    o = d.full(0.0)
+    return o, o, o, o
+
+
+@phase(needs="packs", otherwise=skip_hinges)
+def account_hinges_in_runs(d, knot3, h, mask):
+    """Account for hinges that are alike; returns the same as ``account_joints``."""
+    w = d.wide
+    wide_h, wide_mask = w.full(h), w.full(mask)
+    lost, work, absolute_work = h * 0.0, h * 0.0, h * 0.0
+    full = w.full(0.0)
+    for first in range(0, d.first_lone_joint, LANES):
+        hinges = run_of_hinges(d, first)
+        taken, given, saturated = account_dof(w, hinges, 0, knot3, wide_h, wide_mask)
+        own = lanes_of_rows(hinges, full)
+        lost = add_lanes(lost, taken, own)
+        work = add_lanes(work, given, own)
+        absolute_work = add_lanes(absolute_work, absolute(given), own)
+        full = maximum(full, both(own, saturated))
+    return lost, work, absolute_work, max_over_body_lanes(full, h)
+
+
+@inline
+def account_joints(d, knot3, h, mask):
+    """Write rates and forces of all joints.
 
     Returns (power that dampers, limits and dry friction take, power of motors, sum of its
     absolutes) [W] and the lanes in which a motor is saturated.
     """
-    lost, work = h * 0.0, h * 0.0
-    absolute_work, saturated = h * 0.0, h * 0.0
-    body = d.body(i)
-    for j in range(body.translation_count + body.rotation_count):
-        dof = d.dof(body.first_dof + j)
-        rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
-        mean = 0.5 * (rate + dof.last_rate)
-        lost = lost + dof.damping * rate * mean
-        dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
-        dof.last_rate = where(mask, rate, dof.last_rate)
-        if joint_has_bounded_forces(body):
-            motor, limit, friction = dof.converged_forces
-            lost = lost - (limit + friction) * mean
-            work = work + motor * mean
-            absolute_work = absolute_work + absolute(motor * mean)
-            almost = (1.0 - SATURATION) * dof.force_limit
-            saturated = maximum(saturated, above(absolute(motor), almost))
-            store_joint_forces_and_target(dof, mask)
-        if body.has_spring > 0 and has_own_coordinate(d, i, j):
-            stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
-            force = stretch * dof.stiffness
-            dof.last_spring_force = where(mask, force, dof.last_spring_force)
-    if body.rotation_count == 3 and body.has_spring > 0:
-        store_ball_spring_moments(d, i, knot3, mask)
+    lost, work, absolute_work, saturated = account_hinges_in_runs(d, knot3, h, mask)
+    for r in range(d.first_lone_joint, d.active_joint_count):
+        i = d.active_joint(r).body
+        body = d.body(i)
+        for j in range(body.translation_count + body.rotation_count):
+            taken, given, full = account_dof(d, i, j, knot3, h, mask)
+            lost, work = lost + taken, work + given
+            absolute_work = absolute_work + absolute(given)
+            saturated = maximum(saturated, full)
+        if body.rotation_count == 3 and body.has_spring > 0:
+            store_ball_spring_moments(d, i, knot3, mask)
     return lost, work, absolute_work, saturated
 
 
@@ -232,17 +277,9 @@ def account(d, knot2, knot3, h, rho, mask):
 
     Returns the lanes in which a motor is saturated.
     """
-    lost, work = h * 0.0, h * 0.0
-    absolute_work, saturated = h * 0.0, h * 0.0
+    lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)
     by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
-    for r in range(d.active_joint_count):
-        i = d.active_joint(r).body
-        taken, given, size, full = account_joint(d, i, knot3, h, mask)
-        lost = lost + taken
-        work = work + given
-        absolute_work = absolute_work + size
-        saturated = maximum(saturated, full)
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)

@@ -19,11 +19,10 @@ from vigym.core.tree.pivots import close_joint, eliminate_hinge, reduce_hinge, s
 @inline
 def sum3_into(total, values, own):
     """Add the vectors (x, y, z) of a run of bodies to a vector."""
-    o = -0.0 * own  # of lanes without a body; adding -0 changes no number
     return (
-        add_lanes_from_last(total[0], where(own, values[0], o)),
-        add_lanes_from_last(total[1], where(own, values[1], o)),
-        add_lanes_from_last(total[2], where(own, values[2], o)),
+        add_lanes_from_last(total[0], values[0], own),
+        add_lanes_from_last(total[1], values[1], own),
+        add_lanes_from_last(total[2], values[2], own),
     )
 
 
