@@ -277,7 +277,7 @@ def move_anchors_to_contact_forces(d, mask):
 
 @inline
 def reanchor_contact(d, contact, h, prox, mask):
-    """Move the proximal anchor of a contact to its force in lanes where a body sinks; returns them."""
+    """Move the anchor of a contact to its force in lanes where a body sinks; returns them."""
     change = absolute(contact.force[0] - contact.anchor_force[0])
     sinking = prox * h * h * change / contact.effective_mass
     moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
@@ -289,7 +289,8 @@ def reanchor_contact(d, contact, h, prox, mask):
 def reanchor_contacts_in_blocks(d, h, prox, mask):
     """Move the anchors of contacts that lie in blocks, see ``reanchor_contacts``."""
     w = d.wide
-    wide_h, wide_prox, wide_mask = w.full(h), w.full(prox), w.full(mask)
+    wide_h, wide_prox = w.full(h), w.full(prox)
+    wide_mask = w.full(mask)
     reanchored = w.full(0.0)
     for block in range(d.contact_block_count):
         contact = w.contact(block)

@@ -89,7 +89,8 @@ def account_hinges_in_runs(d, knot3, h, mask):
     """Account for hinges that are alike; returns the same as ``account_joints``."""
     w = d.wide
     wide_h, wide_mask = w.full(h), w.full(mask)
-    lost, work, absolute_work = h * 0.0, h * 0.0, h * 0.0
+    lost, work = h * 0.0, h * 0.0
+    absolute_work = h * 0.0
     full = w.full(0.0)
     for first in range(0, d.first_lone_joint, LANES):
         hinges = run_of_hinges(d, first)
