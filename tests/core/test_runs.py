@@ -8,11 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vigym import Mechanism, Simulator
+from vigym import Ground, Mechanism, Simulator
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import LEAST_ALIKE
 from vigym.core.model.fields import BODY_PLAN, HEADER
 from vigym.core.model.layout import header_of, plan_rows
+from vigym.mechanism.elements.ground import maps
+from vigym.mechanism.elements.shapes import Capsule
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.compile.runs import TreeOrder
 
@@ -38,16 +40,16 @@ def add_leg(mech, name, at, bones, angle=0.0, motor=True):
     mech.add_contact(f"{name}_foot", parent, (0.0, 0.0, -0.5 * LENGTH), radius=0.02, friction=0.7)
 
 
-def trunk():
-    mech = Mechanism(ground=True)
+def trunk(ground=True):
+    mech = Mechanism(ground=ground)
     mech.add_body("trunk", 3.0, (0.02, 0.03, 0.04), position=(0.0, 0.0, 0.6))
     mech.add_contact("belly", "trunk", (0.0, 0.0, 0.0), radius=0.1)
     return mech
 
 
-def star(legs, bones=2, motor=True):
+def star(legs, bones=2, motor=True, ground=True):
     """Make a robot with alike legs around its trunk."""
-    mech = trunk()
+    mech = trunk(ground)
     for k in range(legs):
         angle = 2.0 * np.pi * k / legs
         at = (0.2 * np.cos(angle), 0.2 * np.sin(angle), 0.6)
@@ -114,6 +116,15 @@ def closed(pairs, tied=False):
     return mech
 
 
+def touching():
+    """Make a robot two of whose legs may touch."""
+    mech = star(5)
+    for k in range(2):
+        mech.add_collision(f"shin{k}", f"leg{k}_1", Capsule(radius=0.02, length=0.1))
+    mech.add_pair("leg0_1", "leg1_1")
+    return mech
+
+
 ROBOTS = {
     **{f"{n} legs": (lambda n=n: star(n)) for n in (2, 3, 4, 5, 8, 9, 11)},
     "17 fins": lambda: star(17, 1),
@@ -121,6 +132,8 @@ ROBOTS = {
     "passive legs": lambda: star(5, 3, motor=False),
     "mixed legs": mixed,
     "spider": spider,
+    "touching legs": touching,
+    "legs on terrain": lambda: star(6, ground=Ground(terrain=maps.rough(maps=2))),
     "2 closed legs": lambda: closed(2),
     "3 closed legs": lambda: closed(3),
     "5 closed legs": lambda: closed(5),

@@ -150,8 +150,8 @@ class Places:
     def _warn_of_singular_places(self, converged: Any) -> None:
         """Warn of the joint that explains why a step failed, if one does."""
         tracks = list(self._plant.mechanism.tracks)
-        failed = np.flatnonzero(~np.atleast_1d(converged))
-        if not (tracks and len(failed)):
+        failed = np.flatnonzero(~np.atleast_1d(converged)) if tracks else ()
+        if not len(failed):
             return
         rows = self._readings.track_rows[failed]
         regular = rows[:, :, read_tracks.TRACK_REGULARITY].copy()

@@ -106,15 +106,31 @@ def rotation_increment_axis(d, i, j, knot):
 
 
 @inline
+def anchor_closure(d, i, knot):
+    """Compute the shift that brings both anchors of a joint together, and the lever after it.
+
+    The lever is from the parent's own anchor to the joint's.
+    """
+    body = d.body(i)
+    parent = d.pose(knot, body.parent)
+    lever = mat_vec(parent.rotation, body.parent_lever)
+    return sub(add(parent.anchor, lever), d.pose(knot, i).anchor), lever
+
+
+@inline
+def hinge_closure(d, i, knot):
+    """Compute the rotation that turns the axis of a hinge in the child onto that in the parent."""
+    return cross(child_axis(d, i, knot), parent_axis(d, i, knot))
+
+
+@inline
 def position_closure(d, i, knot):
     """Compute the shift that closes the constrained translations, and the lever after it.
 
     The lever is from the parent's own anchor to the joint's closed one.
     """
     body = d.body(i)
-    parent = d.pose(knot, body.parent)
-    lever = mat_vec(parent.rotation, body.parent_lever)
-    correction = sub(add(parent.anchor, lever), d.pose(knot, i).anchor)
+    correction, lever = anchor_closure(d, i, knot)
     for j in range(body.translation_count):
         axis = translation_axis(d, i, j, knot)
         along = scale(dot(axis, correction), axis)
@@ -128,8 +144,8 @@ def rotation_closure(d, i, knot):
     """Compute the rotation that closes the constrained rotations to first order [world]."""
     body = d.body(i)
     free = body.rotation_count
-    if free == 1:  # turn the child's axis onto the parent's
-        return cross(child_axis(d, i, knot), parent_axis(d, i, knot))
+    if free == 1:
+        return hinge_closure(d, i, knot)
     if free == 3:
         return zero3(d)
     if free == 2:  # turn about the normal of both axes until they are perpendicular

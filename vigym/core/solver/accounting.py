@@ -278,9 +278,10 @@ def account(d, knot2, knot3, h, rho, mask):
 
     Returns the lanes in which a motor is saturated.
     """
-    lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)
+    # before the joints' rates are written
     by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
+    lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)

@@ -1,6 +1,6 @@
 """Pivots of the elimination along the tree: the degrees of freedom of one body's joint.
 
-``close_joint`` finds what closes the joint, ``eliminate_...`` takes the degrees of freedom out of a
+``close_...`` finds what closes the joint, ``eliminate_...`` takes the degrees of freedom out of a
 body's block, ``reduce_...`` out of its wrench, and ``solve_...`` finds their increments. See
 `vigym.core.tree.ldu` for the equations. All serve one body, or a run of bodies (``d.wide``).
 """
@@ -9,7 +9,9 @@ from vigym.core.body.blocks import shift_block_to_parent
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.joint.geometry import (
+    anchor_closure,
     child_axis,
+    hinge_closure,
     position_closure,
     rotation_axis,
     rotation_closure,
@@ -39,20 +41,32 @@ from vigym.core.math.vectors import (
 
 # --- closing ------------------------------------------------------------------------------------
 @inline
-def close_joint(d, i, knot3, per_length):
-    """Add the motion that closes the joint of body i to that of its parent.
-
-    Returns the gap: a length over the length scale, or an angle [rad].
-    """
-    body = d.body(i)
-    parent = d.body(body.parent)
-    shift, lever3 = position_closure(d, i, knot3)
-    rotation = rotation_closure(d, i, knot3)
+def add_closure(body, parent, shift, rotation, lever3):
+    """Add the motion that closes the joint of a body to that of its parent."""
     from_parent = parent.rotation_correction
     body.lever3 = lever3
     moved = add(parent.position_correction, cross(from_parent, lever3))
     body.position_correction = add(shift, moved)
     body.rotation_correction = add(rotation, from_parent)
+
+
+@inline
+def close_joint(d, i, knot3, per_length):
+    """Close the joint of body i; returns its gap: a length over the length scale, or an angle."""
+    shift, lever3 = position_closure(d, i, knot3)
+    rotation = rotation_closure(d, i, knot3)
+    body = d.body(i)
+    add_closure(body, d.body(body.parent), shift, rotation, lever3)
+    return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
+
+
+@inline
+def close_hinge(d, i, knot3, per_length):
+    """Close the hinge of body i, see ``close_joint``."""
+    shift, lever3 = anchor_closure(d, i, knot3)
+    rotation = hinge_closure(d, i, knot3)
+    body = d.body(i)
+    add_closure(body, d.body(body.parent), shift, rotation, lever3)
     return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
 
 

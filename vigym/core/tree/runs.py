@@ -13,7 +13,7 @@ from vigym.core.compiler.simd import where
 from vigym.core.loop.propagation import propagate_rows_past_run
 from vigym.core.loop.solve import reduce_row_residuals
 from vigym.core.math.vectors import add, max_abs3, sub
-from vigym.core.tree.pivots import close_joint, eliminate_hinge, reduce_hinge, solve_hinge
+from vigym.core.tree.pivots import close_hinge, eliminate_hinge, reduce_hinge, solve_hinge
 
 
 @inline
@@ -84,7 +84,7 @@ def sum_closures_of_run(d, first, end, knot3):
     """Sum the motion that closes the joints of a run of bodies, see ``sum_joint_closures``."""
     w = d.wide
     per_length = w.full(1.0 / d.environment.length_scale)
-    gap = close_joint(w, run_of_rows(first, end), knot3, per_length)
+    gap = close_hinge(w, run_of_rows(first, end), knot3, per_length)
     return largest_of_own(d, first, end, gap)
 
 
