@@ -65,6 +65,7 @@ class RowType(types.Type):
     Attributes:
         packed: whether it is a pack of rows.
         is_run: whether it is a run of rows.
+        is_numbered: whether it is one row or block, which a number tells.
         several: whether it is several rows of one environment: a block, a pack or a run.
     """
 
@@ -73,7 +74,8 @@ class RowType(types.Type):
         self.token = data.token
         self.features = data.features
         self.packed, self.is_run = index == PACK, index == RUN
-        self.index = index if index in (PACK, RUN) else types.intp
+        self.is_numbered = not (self.packed or self.is_run)
+        self.index = types.intp if self.is_numbered else index
         self.pointer = {PACK: POINTERS, RUN: PLACES}.get(index, types.CPointer(types.int64))
         self.several = data.single and isinstance(data.token, LanesType)
         self.fields = ROW_KINDS[kind].fields

@@ -120,7 +120,7 @@ def group_data(
 
 def _row_start(builder, row, start, index, width):
     """Make code for the first slot of a row of a float table."""
-    if isinstance(row.token, LanesType) and not (row.packed or row.is_run):
+    if isinstance(row.token, LanesType) and row.is_numbered:
         return builder.add(start, builder.mul(index, SLOT(width * LANES)))
     block = builder.mul(builder.ashr(index, SLOT(_SHIFT)), SLOT(width * LANES))
     return builder.add(start, builder.add(block, builder.and_(index, SLOT(_MASK))))
@@ -129,7 +129,7 @@ def _row_start(builder, row, start, index, width):
 def _plan_start(builder, row, data, part, index):
     """Make code for the first slot of a row of the plan; of a block it is the first of its rows."""
     start = header_entry(builder, data.plan, part.start) if part.start else SLOT(HEADER.width)
-    if row.several and not (row.packed or row.is_run):
+    if row.several and row.is_numbered:
         index = builder.mul(index, SLOT(LANES))
     return builder.add(start, builder.mul(index, SLOT(part.table.width)))
 
