@@ -27,8 +27,8 @@ def law_errors(plan, model, state, work, h, out):
     iteration = Iteration(1, PROJECTIONS, one * PROX, one, one, one, one, one, 1e-10)
     found = evaluate_iterate(d, step, one, one, 0.0 * one, iteration)
     out[0], out[1] = found.squared_errors, found.errors.squared
-    out[2] = squared_law_errors(d, 0.0 * one, per_h, one * PROX)
-    out[3] = squared_law_errors(d, one, per_h, one * PROX)
+    out[2] = squared_law_errors(d, 0.0 * one, per_h, one * PROX, True)
+    out[3] = squared_law_errors(d, one, per_h, one * PROX, True)
 
 
 def arm_on_the_ground(torsion):

@@ -187,14 +187,58 @@ def mat_sub_outer(A, a, b):
 
 
 @inline
-def inverse3(A):
-    """Invert a matrix by cofactors."""
+def lu_factors(A):
+    """Factorise a matrix, A = L U, with ones on the diagonal of L.
+
+    Unlike with an inverse, what is solved with the factors of a stiff A is right along its soft
+    directions. Returns L below the diagonal, U above, and 1 over U's diagonal.
+    """
     a, b, c = extract_rows(A)
-    p = cross(b, c)
-    q = cross(c, a)
-    r = cross(a, b)
-    s = 1.0 / dot(a, p)
-    return s * p[0], s * q[0], s * r[0], s * p[1], s * q[1], s * r[1], s * p[2], s * q[2], s * r[2]
+    p = 1.0 / a[0]
+    l1, l2 = p * b[0], p * c[0]
+    b1, b2 = b[1] - l1 * a[1], b[2] - l1 * a[2]
+    q = 1.0 / b1
+    l3 = q * (c[1] - l2 * a[1])
+    r = 1.0 / (c[2] - l2 * a[2] - l3 * b2)
+    return p, a[1], a[2], l1, q, b2, l2, l3, r
+
+
+@inline
+def solve_lower(F, x):
+    """Solve L y = x with the factors of a matrix."""
+    y = x[1] - F[3] * x[0]
+    return x[0], y, x[2] - F[6] * x[0] - F[7] * y
+
+
+@inline
+def solve_upper(F, x):
+    """Solve U y = x with the factors of a matrix."""
+    z = F[8] * x[2]
+    y = F[4] * (x[1] - F[5] * z)
+    return F[0] * (x[0] - F[1] * y - F[2] * z), y, z
+
+
+@inline
+def solve_upper_t(F, x):
+    """Solve y U = x for a row y with the factors of a matrix."""
+    a = F[0] * x[0]
+    b = F[4] * (x[1] - F[1] * a)
+    return a, b, F[8] * (x[2] - F[2] * a - F[5] * b)
+
+
+@inline
+def mat_solve_lower(F, A):
+    """Solve L Y = A with the factors of a matrix."""
+    a, b, c = extract_rows(A)
+    b = axpy(-F[3], a, b)
+    return matrix_of_rows(a, b, axpy(-F[7], b, axpy(-F[6], a, c)))
+
+
+@inline
+def mat_solve_upper(A, F):
+    """Solve Y U = A with the factors of a matrix."""
+    a, b, c = extract_rows(A)
+    return matrix_of_rows(solve_upper_t(F, a), solve_upper_t(F, b), solve_upper_t(F, c))
 
 
 @inline

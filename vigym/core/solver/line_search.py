@@ -30,13 +30,13 @@ DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
 
 
 @phase
-def squared_law_errors(d, step_length, per_h, prox):
+def squared_law_errors(d, step_length, per_h, prox, of_contacts):
     """Sum the squared distances of all forces from their laws after a part of the increment.
 
-    Returns the sum [N^2].
+    Those of contacts only if asked for. Returns the sum [N^2].
     """
     total = d.full(0.0)
-    if d.contact_count > 0:
+    if of_contacts and d.contact_count > 0:
         total = squared_law_errors_of_contacts(d, step_length, per_h, prox)
     if d.has_bounded_forces > 0:
         total = total + squared_law_errors_of_joints(d, step_length, per_h, PROXIMAL)
@@ -44,20 +44,21 @@ def squared_law_errors(d, step_length, per_h, prox):
 
 
 @phase
-def search_step_length(d, longest, small, per_h, prox, found):
+def search_step_length(d, longest, small, per_h, iteration, found):
     """Halve the increment in the nonsmooth lanes until the forces come nearer to their laws.
 
     Errors below ``small`` [N^2] are near enough. Returns the part that is taken, at most
     ``longest``: the best one found where none is good enough.
     """
-    one = d.full(1.0)
+    one, of_contacts = d.full(1.0), not iteration.method.splitting
     best, least = longest, 1e300 * one
     length, searched = longest, found.nonsmooth
     for _ in range(HALVINGS):
         error = found.errors.squared
         partial = both(searched, above(one, length))
         if any_lane(partial):
-            error = where(partial, squared_law_errors(d, length, per_h, prox), error)
+            squared = squared_law_errors(d, length, per_h, iteration.prox, of_contacts)
+            error = where(partial, squared, error)
         better = both(searched, above(least, error))
         best = where(better, length, best)
         least = where(better, error, least)
@@ -74,7 +75,8 @@ def choose_step_length(d, step, rotation, found, iteration):
     """Limit the increment: no body turns too far, and forces stay in their cones.
 
     Returns the part of it that is taken. In nonsmooth lanes it is halved until the forces come
-    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics.
+    nearer to their laws, but for the first increment: the guess does not satisfy the dynamics. A
+    splitting searches for those of motors, limits and dry friction alone.
     Another method takes half steps at first: full ones may flip between sets of contacts for ever.
     """
     damped = iteration.method.damped and not iteration.method.interior_point
@@ -82,10 +84,11 @@ def choose_step_length(d, step, rotation, found, iteration):
     length = limit / maximum(rotation, limit)
     most = found.errors.max_step
     length = where(length - most, most, length)
-    if iteration.number > 0 and not iteration.method.damped and any_lane(found.nonsmooth):
+    searches = iteration.method.splitting or not iteration.method.damped
+    if iteration.number > 0 and searches and any_lane(found.nonsmooth):
         goal = NEGLIGIBLE * iteration.tolerance * iteration.slack * d.environment.force_scale
         per_h = 1.0 / step.h
-        length = search_step_length(d, length, goal * goal, per_h, iteration.prox, found)
+        length = search_step_length(d, length, goal * goal, per_h, iteration, found)
     if iteration.method.half_steps and iteration.number < HALF_STEP_COUNT:
         return where(found.nonsmooth, 0.5 * length, length)
     return length

@@ -24,8 +24,10 @@ from vigym.core.math.vectors import (
     axpy,
     cross,
     dot,
-    inverse3,
+    lu_factors,
     mat_scale,
+    mat_solve_lower,
+    mat_solve_upper,
     mat_sub,
     mat_sub_outer,
     mat_t_vec,
@@ -35,6 +37,8 @@ from vigym.core.math.vectors import (
     max_abs3,
     scale,
     skew_matmul,
+    solve_lower,
+    solve_upper,
     sub,
 )
 
@@ -115,11 +119,12 @@ def eliminate_hinge(d, i, knot2, knot3, block):
 def eliminate_ball(body, block):
     """Take three free rotations out of a body's block; return the rest, seen by the parent."""
     A, B, C, D = block
-    inverse = inverse3(D)
+    factors = lu_factors(D)
+    B, C = mat_solve_upper(B, factors), mat_solve_lower(factors, C)
     body.block_b = B
     body.block_c = C
-    body.block_d = inverse
-    A = mat_sub(A, matmul(B, matmul(inverse, C)))
+    body.block_d = factors
+    A = mat_sub(A, matmul(B, C))
     B = mat_scale(-1.0, matmul_skew(A, body.lever3))
     lever2 = body.lever2
     return A, B, skew_matmul(lever2, A), skew_matmul(lever2, B)
@@ -181,9 +186,9 @@ def reduce_ball(body, moment):
     """Take three free rotations out of a body's wrench; returns (force, torque, moment)."""
     f, tau = body.force, body.torque
     moment = maximum(moment, max_abs3(tau))
-    rotation = mat_vec(body.block_d, tau)
-    body.torque = rotation
-    f = sub(f, mat_vec(body.block_b, rotation))
+    tau = solve_lower(body.block_d, tau)
+    body.torque = tau
+    f = sub(f, mat_vec(body.block_b, tau))
     return f, cross(body.lever2, f), moment
 
 
@@ -249,8 +254,8 @@ def solve_hinge(d, i, knot3, moment):
 def solve_ball(d, body):
     """Solve for the increment of a body on three free rotations; returns (shift, rotation)."""
     dy, _ = motion_with_parent(d, body)
-    rotation = mat_vec(body.block_d, mat_vec(body.block_c, dy))
-    return dy, scale(-1.0, add(body.torque, rotation))
+    tau = add(body.torque, mat_vec(body.block_c, dy))
+    return dy, scale(-1.0, solve_upper(body.block_d, tau))
 
 
 @inline
