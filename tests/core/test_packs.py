@@ -1,4 +1,4 @@
-"""Runs and packs: rows of one environment that are read and written together, in lanes."""
+"""Runs: consecutive rows of one environment that are read and written together, in lanes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.packs import add_lanes, add_lanes_from_last, lanes_of_rows, run_of_rows
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.context import LOOPS_AND_CONTACTS
+from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
 from vigym.core.model.fields import BODY_PLAN, BODY_WORK, DOF_WORK, HEADER
 from vigym.core.model.layout import header_of, plan_rows
 
@@ -51,7 +51,7 @@ def chain():
 
 
 def numbers_of(work, start, table, name, count):
-    """Return a view (blocks, width, LANES) of a field, and of the rest of its table."""
+    """Return a view (blocks, width, LANES) of a field of the first ``count`` rows of a table."""
     blocks = -(-count // LANES)
     rows = work[start : start + blocks * table.width * LANES]
     return rows.reshape(blocks, table.width, LANES)[:, table.columns(name)]
@@ -68,7 +68,9 @@ def test_a_run_is_read_and_written_wherever_it_begins(chain, first, count):
     work = chain.work[0]
     work[:] = np.random.default_rng(first).normal(size=work.size)
     expected = work.copy()
-    forces = numbers_of(expected, int(header["work_dofs"]), DOF_WORK, "forces", LINKS + 5)
+    forces = numbers_of(
+        expected, int(header["work_dofs"]), DOF_WORK, "forces", int(header["dof_count"])
+    )
     for p in rows["first_dof"]:
         forces[p // LANES, :, p % LANES] *= 2.0
     torque = numbers_of(work, 0, BODY_WORK, "torque", bodies)
@@ -80,3 +82,16 @@ def test_a_run_is_read_and_written_wherever_it_begins(chain, first, count):
         back += force[i // LANES, 2, i % LANES]
     assert scale_run(*chain.tables, first, first + count) == (forward, back)
     np.testing.assert_array_equal(work, expected)
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+def test_alike_motors_alone_ask_for_no_other_kernels(batch):
+    mech = Mechanism()
+    for i in range(5):
+        parent = "world" if i == 0 else f"link{i - 1}"
+        mech.add_body(f"link{i}", 1.0, (0.1, 0.1, 0.1), position=(i + 0.5, 0.0, 0.0))
+        mech.add_joint(
+            f"hinge{i}", "revolute", parent, f"link{i}", (i, 0.0, 0.0), (0.0, 1.0, 0.0), effort=1.0
+        )
+        mech.add_motor(f"hinge{i}", kp=1.0, kd=0.1)
+    assert Simulator(mech, batch=batch)._plant.groups.features is PLAIN_TREE

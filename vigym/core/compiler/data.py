@@ -65,7 +65,7 @@ class RowType(types.Type):
     Attributes:
         packed: whether it is a pack of rows.
         is_run: whether it is a run of rows.
-        is_numbered: whether it is one row or block, which a number tells.
+        is_numbered: whether it is neither: one row or block, identified by its number.
         several: whether it is several rows of one environment: a block, a pack or a run.
     """
 

@@ -240,13 +240,14 @@ def add_lanes_from_last(context, total, value, own):
 
 @infer_global(operator.add)
 class _Addition(AbstractTemplate):
-    """Typing of a pack or run and a number, which is added to all of its rows."""
+    """Typing of a run and a number, which is added to all of its rows."""
 
     def generic(self, args, kws):
-        if len(args) == 2 and args[0] in (PACK, RUN) and isinstance(args[1], types.Integer):
-            return signature(args[0], args[0], types.intp)
+        if len(args) == 2 and args[0] == RUN and isinstance(args[1], types.Integer):
+            return signature(RUN, RUN, types.intp)
 
 
+@lower_builtin(operator.add, RunType, types.Integer)
 def _add(context, builder, sig, args):
     made = args[0]
     for k in range(made.type.count):
@@ -257,17 +258,13 @@ def _add(context, builder, sig, args):
 
 @infer_global(operator.ge)
 class _Comparison(AbstractTemplate):
-    """Typing of the comparison of a pack with a number: its rows are alike, the first one tells."""
+    """Typing of the comparison of a run with a number: its rows are alike, the first one tells."""
 
     def generic(self, args, kws):
-        if len(args) == 2 and args[0] in (PACK, RUN) and isinstance(args[1], types.Integer):
-            return signature(types.boolean, args[0], types.intp)
+        if len(args) == 2 and args[0] == RUN and isinstance(args[1], types.Integer):
+            return signature(types.boolean, RUN, types.intp)
 
 
+@lower_builtin(operator.ge, RunType, types.Integer)
 def _is_from(context, builder, sig, args):
     return builder.icmp_signed(">=", builder.extract_value(args[0], 0), args[1])
-
-
-for _rows in (PackType, RunType):
-    lower_builtin(operator.add, _rows, types.Integer)(_add)
-    lower_builtin(operator.ge, _rows, types.Integer)(_is_from)

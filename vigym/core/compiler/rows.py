@@ -5,7 +5,7 @@ A kernel receives the data ``d`` of a lane group. ``d.dof(p)`` is a row: ``dof.l
 is read follows from the type of ``d``: as one float (``d`` of a single environment) or as a vector
 over environments (``d`` of a batch). ``d.wide`` is the same data read in blocks: of a single
 environment a block is LANES bodies, one per lane; of a batch it is ``d``. Entries of the plan are
-those of the first row of a block, but for those that refer to other rows, which are packs.
+those of the first row of a block, but for those that refer to other rows: they are packs or runs.
 
 =====================  =============================================================================
 expression             meaning

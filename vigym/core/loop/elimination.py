@@ -1,4 +1,4 @@
-"""Loop rows in the elimination: propagated up the tree, and eliminated where their cycle closes.
+"""Loop rows in the elimination: assembled, and eliminated where their cycle closes.
 
 With s the dofs and lam the multipliers of the loop rows, the equations of a step are
 

@@ -175,7 +175,11 @@ def propagate_rows_past_body(d, i, knot2, knot3):
 
 @phase(needs="packs")
 def propagate_rows_past_run(d, first, end, knot2, knot3):
-    """Propagate the loop rows that pass a run of bodies past their hinges, and connect them."""
+    """Propagate the loop rows that pass a run of bodies past their hinges, and connect them.
+
+    They are rows of joints, none of contacts that may be inactive. Those that go to one parent lie
+    in their own fill-in rows on the way, as the parent sees them.
+    """
     w = d.wide
     run = run_of_rows(first, end)
     one, count = d.body(first), end - first

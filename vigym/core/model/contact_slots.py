@@ -15,7 +15,7 @@ import numpy as np
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.fields import ALIGNED, BALL_CONTACT, IN_BLOCK, LONE, PAIR_BALL_CONTACT
 
-LEAST_ALIKE = 3  # contacts or joints that are faster side by side than one by one
+LEAST_ALIKE = 3  # contacts, joints or bodies that are faster side by side than one by one
 SHAPE = ["kind", "tangents_follow_body", "has_torsion"]  # what contacts of a block share
 OUT_OF_REACH = -1e9  # radius of the contact in an empty slot [m]
 

@@ -208,7 +208,7 @@ ACTUATOR_PLAN = Table(
     kind=np.int64,
 )
 ACTIVE_JOINT_PLAN = Table(
-    Field("body", "row of the body or loop whose coordinates or rates set forces", refers=True),
+    Field("body", "row of the body or loop whose coordinates or rates set forces"),
     kind=np.int64,
 )
 MOTION_PLAN = Table(

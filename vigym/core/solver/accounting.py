@@ -172,7 +172,7 @@ def measure_contact_powers(d, knot2, knot3):
             if any_lane(absolute(f[0]) + absolute(f[1]) + absolute(f[2])):
                 measure_contact_power(d, contact, knot2, knot3)
             else:
-                contact.power = 0.0
+                contact.power = 0.0  # its approach does not count: only a force makes it rebound
                 contact.power_error = 0.0
 
 

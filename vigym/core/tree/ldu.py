@@ -84,7 +84,6 @@ def factorise(d, knot2, knot3):
         eliminate_loop_rows(d, 0)
 
 
-# --- closing the joints -------------------------------------------------------------------------
 @phase
 def sum_joint_closures(d, knot3):
     """Sum the motion that closes all joints to first order, from the root.

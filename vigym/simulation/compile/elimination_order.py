@@ -126,7 +126,8 @@ class Loops:
     def _number_fill_ins(self, groups: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
         """Assign numbers to fill-in rows: at each body first those of rows eliminated there.
 
-        Of bodies side by side that as many rows pass, the first rows of all come first.
+        Of bodies side by side that as many rows pass, the first row of each comes first, then the
+        second row of each, and so on.
         """
         fill_ins = [(0, 0, 1)] * len(self._passing)
         ends = dict(groups)

@@ -57,8 +57,8 @@ class Rows:
             as "slide NAME", curve and surface joints as "track NAME", the fifth constraint of a
             joint of the user's as "more NAME".
         dof: first degree of freedom of each joint, point spring and slide.
-        dof_order: joints in the order of their degrees of freedom: hinges first, so that theirs
-            begin with a block.
+        dof_order: joints in the order of their degrees of freedom: hinges first, so that runs of
+            them begin with a block, which is faster.
         dof_count: number of degrees of freedom.
         first_loop: row of the first loop: a lane block of its own, so that phases over bodies leave
             loops alone.

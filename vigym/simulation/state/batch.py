@@ -187,7 +187,7 @@ class LaneGroups:
         self.state_size = int(header["state_size"])
         require_memory(self.count, 8.0 * self.state_size * self.groups / self.count)
         features = {HEADER.feature(name) for name in HEADER.names if header[name] != 0}
-        features -= {None, "plain"}
+        features -= {None, "plain", "packs"}  # these two change no choice of kernels
         self.features: complex | None = LOOPS if features else PLAIN_TREE
         if "contacts" in features:
             self.features = LOOPS_AND_CONTACTS
