@@ -14,7 +14,6 @@ from vigym.core.compiler.packs import (
     RUN,
     gather,
     load_run,
-    scatter,
     shift_places,
     store_run,
     unpack_lanes,
@@ -146,7 +145,9 @@ def _define_item(operation, result):
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            if isinstance(args[0], ElementsType) and isinstance(args[1], types.Integer):
+            is_written = operation is operator.setitem
+            is_elements = isinstance(args[0], ElementsType) and isinstance(args[1], types.Integer)
+            if is_elements and not (is_written and args[0].pointer == POINTERS):
                 return signature(
                     result(args[0]), args[0], types.intp, *[args[0].token] * (len(args) - 2)
                 )
@@ -160,12 +161,9 @@ def _define_item(operation, result):
                 return load_run(builder, places, kind)
             store_run(builder, args[2], places)
             return context.get_dummy_value()
-        if sig.args[0].pointer == POINTERS:
+        if sig.args[0].pointer == POINTERS:  # packs are not written
             at = [builder.gep(one, [slots]) for one in unpack_lanes(builder, args[0])]
-            if operation is operator.getitem:
-                return gather(builder, at, kind)
-            scatter(builder, args[2], at)
-            return context.get_dummy_value()
+            return gather(builder, at, kind)
         at = slot_pointer(builder, args[0], slots, kind)
         if operation is operator.getitem:
             return builder.load(at, align=8)

@@ -7,8 +7,8 @@ the same in all of them are those of the first row.
   other from row to row, such as ``body.first_dof``, are runs again; those that refer to any rows,
   such as ``body.parent``, are packs. Lanes without a row hold other numbers, which
   ``lanes_of_rows`` tells apart; they are not written.
-- A pack is LANES rows that lie anywhere. Reading gathers their numbers, writing scatters them. That
-  of fewer rows repeats the last one.
+- A pack is LANES rows that lie anywhere. Their numbers are gathered; they are not written. That of
+  fewer rows repeats the last one.
 """
 
 import operator
@@ -103,13 +103,6 @@ def gather(builder, pointers, vector):
         number = builder.load(builder.bitcast(at, vector.element.as_pointer()), align=8)
         value = builder.insert_element(value, number, ir.IntType(32)(k))
     return value
-
-
-def scatter(builder, value, pointers):
-    """Make code that writes the numbers of a vector to LANES addresses."""
-    for k, at in enumerate(pointers):
-        number = builder.extract_element(value, ir.IntType(32)(k))
-        builder.store(number, builder.bitcast(at, number.type.as_pointer()), align=8)
 
 
 def _splat(builder, number):

@@ -57,7 +57,6 @@ from vigym.core.compiler.packs import (
     gather,
     join_lanes,
     load_run,
-    scatter,
     shift_places,
     store_run,
     unpack_lanes,
@@ -369,12 +368,12 @@ def _get_of_row(context, builder, row, value, name):
 @lower_setattr_generic(RowType)
 def _set_of_row(context, builder, sig, args, name):
     row, width = sig.args[0], sig.args[0].fields[name][1].width
+    if row.packed:
+        raise NotImplementedError(f"found {name!r} of a pack written, expected that of a run")
     parts = [args[1]] if width == 1 else cgutils.unpack_tuple(builder, args[1], width)
     for k, part in enumerate(parts):
         at = _element(context, builder, row, args[0], name, k)
         if row.is_run:
             store_run(builder, part, at)
-        elif row.packed:
-            scatter(builder, part, at)
         else:
             builder.store(part, at, align=8)

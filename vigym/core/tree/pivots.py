@@ -45,33 +45,34 @@ from vigym.core.math.vectors import (
 
 # --- closing ------------------------------------------------------------------------------------
 @inline
-def add_closure(body, parent, shift, rotation, lever3):
-    """Add the motion that closes the joint of a body to that of its parent."""
+def add_closure(d, i, closure, rotation, per_length):
+    """Add the motion that closes the joint of body i to that of its parent.
+
+    ``closure`` is the shift and the lever after it. Returns the gap: a length over the length
+    scale, or an angle [rad].
+    """
+    body, (shift, lever3) = d.body(i), closure
+    parent = d.body(body.parent)
     from_parent = parent.rotation_correction
     body.lever3 = lever3
     moved = add(parent.position_correction, cross(from_parent, lever3))
     body.position_correction = add(shift, moved)
     body.rotation_correction = add(rotation, from_parent)
+    return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
 
 
 @inline
 def close_joint(d, i, knot3, per_length):
-    """Close the joint of body i; returns its gap: a length over the length scale, or an angle."""
-    shift, lever3 = position_closure(d, i, knot3)
-    rotation = rotation_closure(d, i, knot3)
-    body = d.body(i)
-    add_closure(body, d.body(body.parent), shift, rotation, lever3)
-    return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
+    """Close the joint of body i to first order; returns its gap, see ``add_closure``."""
+    closure, rotation = position_closure(d, i, knot3), rotation_closure(d, i, knot3)
+    return add_closure(d, i, closure, rotation, per_length)
 
 
 @inline
 def close_hinge(d, i, knot3, per_length):
-    """Close the hinge of body i, see ``close_joint``."""
-    shift, lever3 = anchor_closure(d, i, knot3)
-    rotation = hinge_closure(d, i, knot3)
-    body = d.body(i)
-    add_closure(body, d.body(body.parent), shift, rotation, lever3)
-    return maximum(max_abs3(shift) * per_length, max_abs3(rotation))
+    """Close the hinge of body i, with less code than ``close_joint``."""
+    closure, rotation = anchor_closure(d, i, knot3), hinge_closure(d, i, knot3)
+    return add_closure(d, i, closure, rotation, per_length)
 
 
 # --- out of blocks ------------------------------------------------------------------------------
