@@ -278,7 +278,7 @@ def account(d, knot2, knot3, h, rho, mask):
 
     Returns the lanes in which a motor is saturated.
     """
-    # before the joints' rates are written
+    # before ``account_joints``, which writes the rates of the last step that these need
     by_motions, by_motions_absolute = motion_work(d, knot2, knot3, h)
     by_wrenches, by_wrenches_absolute = wrench_work(d, knot2, knot3, h)
     lost, work, absolute_work, saturated = account_joints(d, knot3, h, mask)
