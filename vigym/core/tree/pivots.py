@@ -51,7 +51,8 @@ def add_closure(d, i, closure, rotation, per_length):
     ``closure`` is the shift and the lever after it. Returns the gap: a length over the length
     scale, or an angle [rad].
     """
-    body, (shift, lever3) = d.body(i), closure
+    body = d.body(i)
+    shift, lever3 = closure
     parent = d.body(body.parent)
     from_parent = parent.rotation_correction
     body.lever3 = lever3
