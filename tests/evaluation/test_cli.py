@@ -245,7 +245,11 @@ def test_warmup_says_what_it_did(capsys):
         (["evaluate", "vigym/Snake-v0", "-c", f"{LONG}.zip"], 1, "no such file"),
     ],
 )
-def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):
+def test_an_error_is_one_line_with_the_mend(
+    arguments, code, message, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)  # no film of the reader's lies there
+    monkeypatch.setattr("vigym.announce.KERNELS", ())  # nothing is said of those that compile
     assert run(arguments) == code
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -255,8 +259,10 @@ def test_an_error_is_one_line_with_the_mend(arguments, code, message, capsys):
 @pytest.mark.parametrize("command", ["evaluate", "record", "view"])
 @pytest.mark.parametrize("controller", ["zreo", "nothing.zip", "none.safetensors", "math:sine"])
 def test_a_wrong_controller_is_told_before_kernels_compile(
-    command, controller, capsys, monkeypatch
+    command, controller, capsys, monkeypatch, tmp_path
 ):
+    monkeypatch.chdir(tmp_path)  # no film of the reader's lies there
+
     def make_env(*args, **options):
         pytest.fail("made an environment, which compiles kernels")
 

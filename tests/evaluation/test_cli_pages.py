@@ -126,7 +126,10 @@ def test_a_file_stands_for_its_robot_in_every_command(capsys, tmp_path, monkeypa
     ],
     ids=["none", "two"],
 )
-def test_a_file_that_is_none_and_two_files_are_refused(command, arguments, message, capsys):
+def test_a_file_that_is_none_and_two_files_are_refused(
+    command, arguments, message, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)  # no film of the reader's lies there
     if command == "train":
         pytest.importorskip("stable_baselines3", reason="needs vigym[train]")
     assert run([command, *arguments]) == 2
