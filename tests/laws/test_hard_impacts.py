@@ -234,6 +234,39 @@ def test_bodies_that_fall_in_a_batch_move_as_they_would_alone():
             assert single.metrics()["dissipated"] == dissipated[i]
 
 
+def plates_on_legs(legs=8):
+    """Two plates with hinged legs around each."""
+    mech = Mechanism(ground=True)
+    for plate, x in (("left", 0.0), ("right", 1.0)):
+        mech.add_body(plate, 2.0, (0.02, 0.03, 0.04), position=(x, 0.0, 0.3))
+        for k in range(legs):
+            side, across = np.cos(2.0 * np.pi * k / legs), np.sin(2.0 * np.pi * k / legs)
+            hip, leg = np.array([x + 0.3 * side, 0.3 * across, 0.35]), f"{plate}_leg{k}"
+            mech.add_body(leg, 0.15, (1e-3, 1.2e-3, 4e-4), position=hip - [0.0, 0.0, 0.05])
+            mech.add_joint(f"{leg}_hip", "revolute", plate, leg, hip, (side, across, 0.0))
+            mech.add_contact(f"{leg}_foot", leg, (0.0, 0.0, -0.05), radius=0.02, friction=0.6)
+    return mech
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_lane_that_is_solved_waits_for_others_unchanged(seed):
+    """Where the interior point solves a lane before its neighbours, projections go on from it."""
+    generator, lanes = np.random.default_rng(seed), 8
+    mech = plates_on_legs()
+    single, batch = (Simulator(mech, timestep=1e-6, batch=size) for size in (None, lanes))
+    bounds = {"mass": (0.5, 2.0), "gravity": (0.5, 1.2), "friction": (0.5, 1.5)}
+    factors = {name: generator.uniform(*ends, lanes) for name, ends in bounds.items()}
+    swings = {name: 3.0 * generator.normal() for name in mech.joints if name.endswith("_hip")}
+    batch.set_parameters(factors)
+    batch.reset(velocities=swings, place_on_ground=True)
+    batch.step()
+    for lane in range(lanes):
+        single.set_parameters({name: float(factor[lane]) for name, factor in factors.items()})
+        single.reset(velocities=swings, place_on_ground=True)
+        single.step()
+        np.testing.assert_array_equal(single.body_states, batch.body_states[lane])
+
+
 def test_what_lands_below_the_ground_rebounds_from_there():
     """It takes up no energy beyond that of its rebound, and is led back by 1e-6 m a step."""
     sim = Simulator(scenes.ball(0.08, restitution=0.5), timestep=0.005)

@@ -91,8 +91,11 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
 
 
 @phase(needs="contacts", otherwise=zero)
-def linearize_contacts_interior(d, per_h, prox, kappa, speed):
-    """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes."""
+def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes):
+    """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes.
+
+    Forces and duals move into their cones in the ``lanes`` that are being solved.
+    """
     loaded = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
@@ -101,7 +104,7 @@ def linearize_contacts_interior(d, per_h, prox, kappa, speed):
                 holds, _ = linearize_projection_law(d, contact, per_h, prox, False)
                 loaded = maximum(loaded, holds)
             else:
-                active = linearize_interior_law(d, contact, per_h, kappa, speed, prox)
+                active = linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes)
                 loaded = maximum(loaded, active)
     return loaded
 

@@ -15,6 +15,7 @@ Torsion keeps its projection.
 import math
 
 from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.projection_law import (
     Trial,
@@ -138,8 +139,12 @@ def set_interior_force(d, contact, force, slopes, torsion):
 
 
 @inline
-def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
-    """Set a contact's force at no increment, and its slopes; returns the lanes that are active."""
+def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
+    """Set a contact's force at no increment, and its slopes; returns the lanes that are active.
+
+    Its force and duals move into their cones in the ``lanes`` that are being solved: those of a
+    solution lie beside them by rounding, and stay.
+    """
     active = contact.active
     o = d.full(0.0)
     rho = per_h * contact.effective_mass
@@ -149,9 +154,11 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox):
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
     f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
-    force = select3(active, f, (last[0], last[1], last[2]))
+    moved, dual = both(active, lanes), contact.dual
+    force = select3(moved, f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
-    contact.dual = (where(active, s, o), where(active, psi, o))
+    s_next, psi_next = where(active, s, o), where(active, psi, o)
+    contact.dual = (where(lanes, s_next, dual[0]), where(lanes, psi_next, dual[1]))
     force, slopes, dual_slopes = linearize_relaxed_complementarity(f, u, s, psi, kappa)
     contact.dual_slopes = dual_slopes
     torsion = o, o, o

@@ -166,8 +166,10 @@ def start_step(d, step, lanes, damped):
 
 
 @inline
-def assemble_iterate_forces(d, step, iteration):
+def assemble_iterate_forces(d, step, active, iteration):
     """Assemble all that the guess of knot 3 sets but the bodies' own wrenches.
+
+    The interior point moves its forces into their cones in the ``active`` lanes.
 
     Returns (largest gap of joints and loops, scaled; lanes in which a contact, motor, limit or dry
     friction has a force; sum of the squared distances of these forces from their laws [N^2]).
@@ -190,7 +192,9 @@ def assemble_iterate_forces(d, step, iteration):
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
             speed = free_fall_speed(d, per_h)
-            touching = linearize_contacts_interior(d, per_h, iteration.prox, iteration.kappa, speed)
+            touching = linearize_contacts_interior(
+                d, per_h, iteration.prox, iteration.kappa, speed, active
+            )
         elif iteration.method.splitting:
             touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
         else:
@@ -275,7 +279,7 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
     o = d.full(0.0)
     weight = 0.5 + 0.5 * step.rho
     has_loops = d.loop_row_count > 0
-    gap, now_nonsmooth, squared_errors = assemble_iterate_forces(d, step, iteration)
+    gap, now_nonsmooth, squared_errors = assemble_iterate_forces(d, step, active, iteration)
     nonsmooth = maximum(nonsmooth, both(now_nonsmooth, active))
     stale = maximum(stale, both(nonsmooth, active))
     if any_lane(stale):
