@@ -103,6 +103,24 @@ def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     assert "only the friction in them is read" in "\n".join(said(mech, "ignored"))
 
 
+def test_friction_above_all_slopes_is_limited_and_told(load):
+    slopes = '<contact><lateral_friction value="1e14"/></contact>'
+    mech = load(
+        '<gazebo reference="b"><mu1>100000</mu1><mu2>0.5</mu2><fdir1>1 0 0</fdir1></gazebo>',
+        link("a", INERTIAL + collision() + slopes),
+        link("b", INERTIAL + collision()),
+        joint("j", "continuous", "a", "b"),
+        ground=True,
+    )
+    assert mech.collisions["a"].friction.tolist() == [5.0] * 3
+    assert mech.collisions["b"].friction.tolist() == [5.0, 0.5, 5.0]
+    changed = "\n".join(said(mech, "changed"))
+    told = "friction 1e+14 is taken as 5, which holds on slopes of 79 degrees"
+    assert f"link 'a' <contact> <lateral_friction>: {told}" in changed
+    assert "<mu1>: friction 100000 is taken as 5" in changed
+    assert "0.5" not in changed
+
+
 def test_the_grounds_own_friction_is_kept_with_it(load):
     mech = load(link("a", INERTIAL + collision()), ground=Ground(0.5, friction=(1.0, 0.2)))
     assert mech.ground.friction.tolist() == [1.0, 0.2, 1.0]

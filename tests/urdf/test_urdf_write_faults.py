@@ -51,6 +51,11 @@ def slippery(mech):
     mech.add_contact("c", "a", (0, 0, 0), friction=(1.0, 0.5))
 
 
+def sticky(mech):
+    mech.add_joint("j", "continuous", "a", "b", (0, 0, 0))
+    mech.add_contact("c", "a", (0, 0, 0), friction=1e5)
+
+
 def patched(mech):
     mech.add_joint("j", "continuous", "a", "b", (0, 0, 0))
     mech.add_frame("toe", "a")
@@ -118,6 +123,10 @@ FAULTS = {
     "direction": (
         lambda: free(slippery),
         r"collision 'c': found friction \(1.0, 0.5, 1.0\), expected one number",
+    ),
+    "largest friction": (
+        lambda: free(sticky),
+        r"collision 'c': found friction 100000, expected at most 5, as is read from files",
     ),
     "surfaces": (
         lambda: free(patched),

@@ -47,9 +47,9 @@ def load_urdf(
     file, too, and has to find the same numbers.
 
     <collision> elements touch the ground, with the friction of <contact>, of Gazebo's <mu1> and
-    <mu2>, or 0.8; a sphere of radius 0 is a point, a mesh (OBJ, STL, DAE, PLY, GLB) is its convex
-    hull. They have the name in the file, or their link's where that is not unique. Meshes of
-    <visual> that cannot be read are left out, with a note.
+    <mu2>, or 0.8; more than 5 is taken as 5, with a note. A sphere of radius 0 is a point, a mesh
+    (OBJ, STL, DAE, PLY, GLB) is its convex hull. They have the name in the file, or their link's
+    where that is not unique. Meshes of <visual> that cannot be read are left out, with a note.
 
     Args:
         path: of the file.

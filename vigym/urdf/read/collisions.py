@@ -6,7 +6,7 @@ from vigym.mechanism.elements.shapes import Mesh, Sphere
 from vigym.urdf.read.geometry import read_geometry, read_origin
 from vigym.urdf.read.meshes import locate_mesh
 from vigym.urdf.read.notes import note_ignored
-from vigym.urdf.read.records import UrdfCollision, UrdfSurface
+from vigym.urdf.read.records import LARGEST_FRICTION, UrdfCollision, UrdfSurface
 from vigym.urdf.read.xml import Node
 
 
@@ -46,6 +46,8 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
         found = f'value="{restitution:g}"'
         raise contact.need("restitution").error(found, "a number in [0, 1]")
     lateral = values["lateral_friction"]
+    if lateral is not None:
+        lateral = _limit_friction(contact.need("lateral_friction"), lateral)
     spinning = values["spinning_friction"]
     return UrdfSurface(
         friction=surface.friction if lateral is None else (lateral, lateral),
@@ -55,12 +57,26 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
     )
 
 
+def _limit_friction(node: Node, friction: float) -> float:
+    """Return a coefficient of friction, of the element `node`; a larger one than most is noted."""
+    if friction > LARGEST_FRICTION:
+        holds = f"holds on slopes of {np.degrees(np.arctan(LARGEST_FRICTION)):.0f} degrees"
+        node.note(
+            "changed", f"friction {friction:g} is taken as {LARGEST_FRICTION:g}, which {holds}"
+        )
+    return min(friction, LARGEST_FRICTION)
+
+
 def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
     """Return surfaces by link name, from <mu1>, <mu2>, <fdir1> of <gazebo reference> elements."""
     surfaces = {}
     for node in robot.children("gazebo"):
         first, second, direction = (node.only(tag) for tag in ("mu1", "mu2", "fdir1"))
-        given = [float(mu.content(low=0.0)[0]) for mu in (first, second) if mu is not None]
+        given = [
+            _limit_friction(mu, float(mu.content(low=0.0)[0]))
+            for mu in (first, second)
+            if mu is not None
+        ]
         if not given:
             continue
         friction = (given[0], given[-1])

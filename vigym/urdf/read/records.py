@@ -21,12 +21,16 @@ class Visual:
     pose: Pose
 
 
+# Files ask for up to 1e14 where a surface is not to slip. One of 5 holds on slopes of 79 degrees.
+LARGEST_FRICTION = 5.0
+
+
 @dataclass(frozen=True, eq=False)
 class UrdfSurface:
     """Contact parameters of a link.
 
     Attributes:
-        friction: coefficients (along, across) `direction`.
+        friction: coefficients (along, across) `direction`, at most LARGEST_FRICTION.
         torsion: coefficient of torsional friction [m].
         restitution: coefficient in [0, 1].
         direction: first friction direction in the frame of the shape (3,).

@@ -21,6 +21,7 @@ from vigym.mechanism.elements.collisions import Collision
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import FLOATING_SUFFIX, JOINT_TYPES, Joint
 from vigym.spatial import batch_rotation_matrix
+from vigym.urdf.read.records import LARGEST_FRICTION
 from vigym.urdf.write.elements import (
     LinkFrame,
     body_element,
@@ -221,11 +222,14 @@ def _faults(mech: Elements) -> Iterator[str]:
 
 
 def _collision_faults(mech: Elements) -> Iterator[str]:
-    """Yield friction that depends on the direction, and more surfaces of a body than links."""
+    """Yield friction that a file cannot say, and more surfaces of a body than links."""
     for collision in mech.collisions.values():
         friction = tuple(collision.friction.tolist())
         if len(set(friction)) > 1:
             yield f"collision {collision.name!r}: found friction {friction}, expected one number"
+        elif friction[0] > LARGEST_FRICTION:
+            expected = f"expected at most {LARGEST_FRICTION:g}, as is read from files"
+            yield f"collision {collision.name!r}: found friction {friction[0]:g}, {expected}"
     for collision in _collisions_by_link(mech).get(None, []):
         values = f"friction, restitution, torsion {_surface(collision)}"
         found = f"found one more {values} on body {collision.body!r}"
