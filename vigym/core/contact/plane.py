@@ -110,7 +110,8 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
 def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
     """Limit the turn of a rim's lowest point from where its contact is held, both at knot 3.
 
-    Rims that rebound are not limited. Returns (point, lanes in which it is not the lowest one).
+    Those with restitution are not: their points rebound with velocities of their own. Returns
+    (point, lanes in which it is not the lowest one).
     """
     middle = mat_vec(rotation3, contact.point)
     held = rim_point_without_roll(contact, rotation2, rotation3, contact.touching_point)
@@ -120,7 +121,7 @@ def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
     sine = MAX_SINE + 0.0 * ahead
     limited = add(middle, axpy(where(ahead, sine, -sine), aside, scale(MIN_COSINE, arm)))
     far = above(MIN_COSINE * contact.radius * contact.radius, dot(way, arm))
-    far = but_not(far, above(contact.rim_rebound, 0.0 * ahead))
+    far = but_not(far, above(contact.restitution, 0.0 * ahead))
     return select3(far, limited, lowest), far
 
 

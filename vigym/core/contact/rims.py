@@ -42,21 +42,15 @@ def rim_stride(d):
 
 @phase(needs="contacts")
 def start_rims(d):
-    """Forget where rims were held, before a step, and find those that rebound.
-
-    Points of these have velocities of their own to rebound with: they do not turn.
-    """
-    d.environment.rims_turned = d.full(0.0)
+    """Forget where rims were held, before a step."""
+    environment = d.environment
+    environment.rims_turned = 0.0
     for c in range(d.first_unaligned_contact, d.contact_count):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
             rim.rim_arm = zero3(d)
             rim.rim_ahead = zero3(d)
             rim.rim_behind = zero3(d)
-            rebound = d.full(0.0)
-            for k in range(QUARTERS):
-                rebound = maximum(rebound, d.contact(c + k * rim_stride(d)).rebound_velocity)
-            rim.rim_rebound = rebound
 
 
 @inline

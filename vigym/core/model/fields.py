@@ -672,7 +672,6 @@ CONTACT_WORK = Table(
     Field("partner_arm_lowest", "arm_lowest of the partner", "m, world", 3),
     Field("partner_arm_touching", "arm_touching of the partner", "m, world", 3),
     Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
-    Field("rim_rebound", "largest velocity with which a point of a rim is to rebound", "m/s"),
     Field("rim_arm", "where a turned rim is held at knot 2, from its middle; else zero", "m", 3),
     Field("rim_ahead", "direction held ahead of the lowest point, over the turn to it", "1", 3),
     Field("rim_behind", "the same behind the lowest point", "1", 3),

@@ -288,7 +288,7 @@ def retry_where_rims_turned(d, step, solved, tolerance):
     methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
     for _ in range(MOST_RIM_TURNS):
         again = both(solved.failed, d.environment.rims_turned)
-        d.environment.rims_turned = none
+        d.environment.rims_turned = 0.0
         if not any_lane(again):
             break
         solved = retry_and_polish(d, step, solved, again, methods[0], none, tolerance)
