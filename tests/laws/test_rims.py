@@ -37,12 +37,10 @@ def random_hinge(rng):
 
 def arch(rng):
     """A heavy arch of links between two feet: hinges at random axes, with limits."""
-    mech, friction, radius = (
-        Mechanism(ground=True),
-        rng.choice([0.5, 0.8, 1.2]),
-        rng.uniform(0.02, 0.1),
-    )
-    width, height, count = rng.uniform(0.4, 1.0), rng.uniform(0.2, 0.6), int(rng.integers(3, 7))
+    mech = Mechanism(ground=True)
+    friction, radius = rng.choice([0.5, 0.8, 1.2]), rng.uniform(0.02, 0.1)
+    width, height = rng.uniform(0.4, 1.0), rng.uniform(0.2, 0.6)
+    count = int(rng.integers(3, 7))
     shares = np.linspace(0.0, 1.0, count + 1)
     rise = 0.05 + 4.0 * height * shares * (1.0 - shares)
     places = np.stack([width * shares, 0.1 * rng.normal(size=count + 1), rise], axis=1)
@@ -83,7 +81,8 @@ def test_an_arch_that_slides_on_round_feet(seed):
 
 def test_rims_turn_in_every_environment_as_they_would_alone():
     """Attempts at the steps of other environments leave turned rims where they are."""
-    mech, count, rng = arch(np.random.default_rng(3)), 11, np.random.default_rng(0)
+    mech, count = arch(np.random.default_rng(3)), 11
+    rng = np.random.default_rng(0)
     pushes = np.array([random_push(rng) for _ in range(count)])
     batch, single = Simulator(mech, timestep=0.005, batch=count), Simulator(mech, timestep=0.005)
     batch.reset({"base": np.tile(START, (count, 1))}, {"base": pushes}, place_on_ground=True)

@@ -21,7 +21,7 @@ from vigym.core.contact.segment_box import (
     segment_parameter,
     touching_points,
 )
-from vigym.core.contact.terrain import find_planes, is_on_plane
+from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
 from vigym.core.model.fields import (
     ALIGNED,

@@ -1,7 +1,7 @@
 """Contacts with the ground: the point that comes lowest, its gap, and the tangents.
 
 The ground is the plane n . p = height; on terrain it is the plane of the contact in this step, see
-`vigym.core.contact.terrain`. A contact is a point of a body that comes lowest: of a ball
+`vigym.core.contact.terrain.planes`. A contact is a point of a body that comes lowest: of a ball
 (of no radius: a point) or of the rim of a cylinder, whose other three points lie a quarter turn on.
 Over a step of size h, from knot 2 to knot 3,
 

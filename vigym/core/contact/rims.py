@@ -42,7 +42,7 @@ def rim_stride(d):
 
 @phase(needs="contacts")
 def start_rims(d):
-    """Forget where rims were held, before a step."""
+    """Clear where rims were held, before a step."""
     environment = d.environment
     environment.rims_turned = 0.0
     for c in range(d.first_unaligned_contact, d.contact_count):
