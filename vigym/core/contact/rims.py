@@ -106,12 +106,16 @@ def choose_rim_arm(d, rim, rotation, lowest, mask):
 
 @inline
 def hold_rim_at(d, contact, knot2, h, arm, mask):
-    """Move a contact of a rim to another point of it, ``arm`` from its middle at knot 2."""
+    """Move a contact of a rim to another point of it, ``arm`` from its middle at knot 2.
+
+    Its law's work stays that of the lowest point: where that runs far, the step is to be halved.
+    """
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)
     gap = plane_gap(d, contact, pose, arm)
     contact.gap_target = where(mask, find_gap_target(contact, gap, h), contact.gap_target)
-    contact.gap2 = where(mask, gap, contact.gap2)
+    if contact.kind > RIM_CONTACT:
+        contact.gap2 = where(mask, gap, contact.gap2)
     contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)
     point = mat_t_vec(pose.rotation, arm)
     contact.touching_point = select3(mask, point, contact.touching_point)
