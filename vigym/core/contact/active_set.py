@@ -13,7 +13,7 @@ from vigym.core.contact.segment_box import (
     segment_parameter,
     touching_points,
 )
-from vigym.core.contact.terrain import planes_in_lanes, select5
+from vigym.core.contact.terrain.planes import planes_in_lanes, select5
 from vigym.core.math.vectors import add, dot, select4
 from vigym.core.model.fields import (
     ALIGNED,

@@ -5,7 +5,12 @@ import math
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.plane import plane_gap, plane_tangents, rim_point_without_roll
+from vigym.core.contact.plane import (
+    limit_rim_turn,
+    plane_gap,
+    plane_tangents,
+    rim_point_without_roll,
+)
 from vigym.core.contact.projection_law import set_slopes
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
@@ -16,7 +21,7 @@ from vigym.core.contact.segment_box import (
     segment_parameter,
     touching_points,
 )
-from vigym.core.contact.terrain import find_planes, is_on_plane
+from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
 from vigym.core.model.fields import (
     ALIGNED,
@@ -182,6 +187,15 @@ def approach_velocity(d, contact, knot2, arm, partner_arm, normal):
 
 
 @inline
+def find_gap_target(contact, gap, h):
+    """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m]."""
+    rebound = contact.rebound_velocity
+    # below the ground by more than the correction of a step: no further
+    below = where(gap + MAX_CORRECTION, 0.0 * gap, gap + MAX_CORRECTION)
+    return where(rebound, h * rebound + below, below)
+
+
+@inline
 def place_contact(d, contact, knot2, h, place):
     """Place a contact at knot 2, of two bodies at a place of the own segment.
 
@@ -189,10 +203,7 @@ def place_contact(d, contact, knot2, h, place):
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)
-    rebound = contact.rebound_velocity
-    # below the ground by more than the correction of a step: no further
-    below = where(gap + MAX_CORRECTION, 0.0 * gap, gap + MAX_CORRECTION)
-    contact.gap_target = where(rebound, h * rebound + below, below)
+    contact.gap_target = find_gap_target(contact, gap, h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 
@@ -308,6 +319,10 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
         if kind == PAIR_NEAREST_CONTACT:
             place = limit_segment_slide(segment_parameter(d, contact, knot3), place)
         gap, normal, arm, partner_arm = touching_points(d, contact, knot3, place)
+        if kind == RIM_CONTACT:
+            rotation2 = d.pose(knot2, contact.body).rotation
+            arm, _ = limit_rim_turn(d, contact, rotation2, pose.rotation, arm)
+            gap = plane_gap(d, contact, pose, arm)
         lowest = sub(arm, anchor)
         if is_pair(contact):
             partner_anchor = d.pose(knot3, contact.partner).arm

@@ -1,7 +1,7 @@
 """Contacts with the ground: the point that comes lowest, its gap, and the tangents.
 
 The ground is the plane n . p = height; on terrain it is the plane of the contact in this step, see
-`vigym.core.contact.terrain`. A contact is a point of a body that comes lowest: of a ball
+`vigym.core.contact.terrain.planes`. A contact is a point of a body that comes lowest: of a ball
 (of no radius: a point) or of the rim of a cylinder, whose other three points lie a quarter turn on.
 Over a step of size h, from knot 2 to knot 3,
 
@@ -16,7 +16,8 @@ two bodies: see `vigym.core.contact.segment_box`.
 
 import math
 
-from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, but_not
 from vigym.core.compiler.simd import where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
 from vigym.core.model.fields import (
@@ -29,6 +30,8 @@ from vigym.core.model.fields import (
 )
 
 DEGENERATE = 1e-9  # squared length below which a projected direction is none
+# of the turn round the rim in a step by which its contact follows the lowest point
+MAX_SINE, MIN_COSINE = math.sin(0.3), math.cos(0.3)
 
 
 @inline
@@ -101,6 +104,25 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
     near = 1.0 + dot(a2, a3)
     share = -dot(a3, o2) / where(near - DEGENERATE, near, near + 1.0)
     return add(mat_vec(rotation3, middle), axpy(share, add(a2, a3), o2))
+
+
+@phase
+def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
+    """Limit the turn of a rim's lowest point from where its contact is held, both at knot 3.
+
+    Those with restitution are not: their points rebound with velocities of their own. Returns
+    (point, lanes in which it is not the lowest one).
+    """
+    middle = mat_vec(rotation3, contact.point)
+    held = rim_point_without_roll(contact, rotation2, rotation3, contact.touching_point)
+    arm, way = sub(held, middle), sub(lowest, middle)
+    aside = cross(mat_vec(rotation3, contact.rim_axis), arm)
+    ahead = dot(aside, way)
+    sine = MAX_SINE + 0.0 * ahead
+    limited = add(middle, axpy(where(ahead, sine, -sine), aside, scale(MIN_COSINE, arm)))
+    far = above(MIN_COSINE * contact.radius * contact.radius, dot(way, arm))
+    far = but_not(far, above(contact.restitution, 0.0 * ahead))
+    return select3(far, limited, lowest), far
 
 
 @inline

@@ -16,7 +16,7 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
-from vigym.core.contact.terrain import find_planes
+from vigym.core.contact.terrain.planes import find_planes
 from vigym.core.math.vectors import (
     add,
     axpy,

@@ -529,6 +529,7 @@ assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
+    Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
     Field("position_term", "force that the largest position over the step squared makes", "N"),
@@ -671,6 +672,9 @@ CONTACT_WORK = Table(
     Field("partner_arm_lowest", "arm_lowest of the partner", "m, world", 3),
     Field("partner_arm_touching", "arm_touching of the partner", "m, world", 3),
     Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
+    Field("rim_arm", "where a turned rim is held at knot 2, from its middle; else zero", "m", 3),
+    Field("rim_ahead", "direction held ahead of the lowest point, over the turn to it", "1", 3),
+    Field("rim_behind", "the same behind the lowest point", "1", 3),
     Field("segment_parameter", "place on the own segment at knot 2, from -1 to 1", "1"),
     Field("slope_21", "negated derivative of tangential force 2 by tangential velocity 1", "N s/m"),
     Field("law_velocity", "velocity that obeys the law, of a splitting", "m/s", 4),

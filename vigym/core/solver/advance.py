@@ -10,6 +10,7 @@ from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.rims import start_rims
 from vigym.core.joint.coordinates import (
     compensated_add,
     store_all_coordinates,
@@ -35,6 +36,7 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
+MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 PROJECTIONS = Method(
@@ -280,6 +282,26 @@ def retry_by_splitting(d, step, solved, known, tolerance):
 
 
 @inline
+def retry_where_rims_turned(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed after rims had turned, which stay turned."""
+    none = d.full(0.0)
+    methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
+    for _ in range(MOST_RIM_TURNS):
+        again = both(solved.failed, d.environment.rims_turned)
+        d.environment.rims_turned = 0.0
+        if not any_lane(again):
+            break
+        solved = retry_and_polish(d, step, solved, again, methods[0], none, tolerance)
+        again = both(again, solved.failed)
+        if any_lane(again):
+            solved = retry_and_polish(d, step, solved, again, methods[1], none, tolerance)
+        again = both(again, solved.failed)
+        if any_lane(again):
+            solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
+    return solved
+
+
+@inline
 def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
     known = both(moving, above(d.environment.interior_steps, d.full(0.0)))
@@ -295,6 +317,7 @@ def solve_step(d, step, moving, tolerance):
         solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_by_splitting(d, step, solved, known, tolerance)
+        solved = retry_where_rims_turned(d, step, solved, tolerance)
     return solved
 
 
@@ -318,6 +341,7 @@ def advance(d, dt, lanes, tolerance):
         copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         set_goals(d, 1.0 - left + part, dt)
+        start_rims(d)
         solved = solve_step(d, step, moving, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)

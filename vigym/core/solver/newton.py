@@ -22,6 +22,7 @@ from vigym.core.contact.active_set import (
     reanchor_contacts,
 )
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_bounds
+from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_forces import reanchor_bounded_forces
@@ -100,6 +101,8 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
         reopened, sinking = d.full(0.0), d.full(0.0)
         if seek or not increments_seek_contacts(d):
             reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+        turned = turn_dipping_rims(d, step.knot2, step.knot3, step.h, candidates)
+        reopened = maximum(reopened, turned)
         if not (method.interior_point or method.splitting):
             sinking = reanchor_contacts(d, step.h, prox, candidates)
         if d.has_bounded_forces > 0:

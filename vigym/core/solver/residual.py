@@ -26,6 +26,7 @@ from vigym.core.contact.assembly import (
 )
 from vigym.core.contact.interior_point_law import free_fall_speed
 from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_velocities
+from vigym.core.contact.rims import turn_rims_again
 from vigym.core.contact.splitting_law import (
     linearize_contacts_splitting,
     update_contacts_splitting,
@@ -148,6 +149,7 @@ def start_step(d, step, lanes, damped):
         start_bounded_forces(d, one)
     if d.contact_count > 0:
         detect_contacts(d, step.knot2, step.h, lanes)
+        turn_rims_again(d, step.knot2, step.h)
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)

@@ -1,9 +1,10 @@
 """Contacts with terrain: the planes that each ball or rim is on in a step.
 
 A ball or rim has PLANES contacts, rows one after the other. Where a step begins each takes one of
-the planes of the height field that are near (`vigym.core.contact.heights`), and keeps it during the
-step: it is a contact with a plane, with all that holds for one. A ball that rolls over an edge is
-on a new plane in the next step, tilted about the edge: it leaves the old one, and gains no energy.
+the planes of the height field that are near (`vigym.core.contact.terrain.heights`), and keeps it
+during the step: it is a contact with a plane, with all that holds for one. A ball that rolls over
+an edge is on a new plane in the next step, tilted about the edge: it leaves the old one, and gains
+no energy.
 Triangles that a step has run into are found when it has converged, at knot 3; it is then solved
 again with their planes.
 """
@@ -11,7 +12,7 @@ again with their planes.
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import lane, with_lane
 from vigym.core.compiler.simd import where
-from vigym.core.contact.heights import FAR, Round, nearest_planes
+from vigym.core.contact.terrain.heights import FAR, Round, nearest_planes
 from vigym.core.math.vectors import add, mat_vec
 from vigym.core.model.fields import PAIR_BALL_CONTACT
 

@@ -1,0 +1,171 @@
+"""Rims whose lowest point runs: their contacts turn to where the rim touches at the end of a step.
+
+The contact of a rim acts at the point that is lowest at knot 2, and its law holds for the one that
+is lowest at knot 3. Where a rim lies almost flat, any point may come lowest within a step. A force
+at one point for the gap at another may turn the body the wrong way round: it gives energy, or
+nothing solves the step. So the contact follows the lowest point a part of its way only, see
+``limit_rim_turn``. Where that leaves the rim below the ground, its four contacts turn, and Newton
+goes on. Attempts at a step that follow start from there.
+
+The farther ahead a force acts, the farther behind comes the point that is lowest then: once the rim
+was held both ahead of that point and behind, it is held in between [regula falsi].
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.active_set import OVERLAP, clear_dual, merge_force_into_contact
+from vigym.core.contact.kinematics import find_gap_target
+from vigym.core.contact.plane import (
+    limit_rim_turn,
+    lowest_point,
+    plane_gap,
+    rim_point_without_roll,
+)
+from vigym.core.math.vectors import add, cross, dot, mat_t_vec, mat_vec, scale, select3, sub, zero3
+from vigym.core.model.fields import PLANES, RIM_CONTACT
+
+QUARTERS = 4  # contacts of a rim, a quarter turn apart
+LOADED = 1e-3  # force of a contact, in force scales, by which it carries its rim
+OPPOSITE = (
+    0.1  # squared length of a sum of two directions, over both lengths, if these are opposite
+)
+
+
+@inline
+def rim_stride(d):
+    """Return how many contacts lie from one of a rim to the next: one for each plane of terrain."""
+    return PLANES if d.terrain_columns > 0 else 1
+
+
+@phase(needs="contacts")
+def start_rims(d):
+    """Clear where rims were held, before a step."""
+    environment = d.environment
+    environment.rims_turned = 0.0
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        rim = d.contact(c)
+        if rim.kind == RIM_CONTACT:
+            rim.rim_arm = zero3(d)
+            rim.rim_ahead = zero3(d)
+            rim.rim_behind = zero3(d)
+
+
+@inline
+def find_dip(d, rim, knot2, knot3, mask):
+    """Find the lanes of the mask in which a rim is below the ground at knot 3.
+
+    ``rim`` is its first contact. Returns (these lanes, arm of its lowest point from its middle at
+    knot 2).
+    """
+    rotation2, pose = d.pose(knot2, rim.body).rotation, d.pose(knot3, rim.body)
+    lowest = lowest_point(rim, pose.rotation, rim.normal2)
+    held, limited = limit_rim_turn(d, rim, rotation2, pose.rotation, lowest)
+    gap = plane_gap(d, rim, pose, held)
+    least = where(gap, 0.0 * gap, gap) - OVERLAP
+    below = above(least, plane_gap(d, rim, pose, lowest))
+    point = mat_t_vec(pose.rotation, lowest)
+    arm = rim_point_without_roll(rim, pose.rotation, rotation2, point)
+    dips = both(both(mask, rim.active), both(limited, below))
+    return dips, sub(arm, mat_vec(rotation2, rim.point))
+
+
+@inline
+def hold_between(first, last):
+    """Find the direction between two that a rim was held in, each over the turn from there.
+
+    Returns (direction, lanes in which there are both, not opposite to each other).
+    """
+    between = add(first, last)
+    square = dot(between, between)
+    size = math.sqrt(dot(first, first) * dot(last, last))
+    found = both(above(size, 0.0 * size), above(square, OPPOSITE * size))
+    return scale(1.0 / math.sqrt(where(found, square, 1.0 + 0.0 * square)), between), found
+
+
+@inline
+def choose_rim_arm(d, rim, rotation, lowest, mask):
+    """Choose where to hold a rim, in the lanes of the mask: where its ``lowest`` point came to.
+
+    A rim that rests on its contact may have been ahead and behind of that point before.
+    """
+    held = mat_vec(rotation, sub(rim.touching_point, rim.point))
+    change = sub(lowest, held)
+    turn = math.sqrt(dot(change, change))
+    held_by_turn = scale(1.0 / where(mask, turn, d.full(1.0)), held)
+    ahead = above(d.full(0.0), dot(mat_vec(rotation, rim.rim_axis), cross(held, lowest)))
+    rests = both(mask, above(rim.force[0], LOADED * d.environment.force_scale))
+    rim.rim_ahead = select3(both(rests, ahead), held_by_turn, rim.rim_ahead)
+    rim.rim_behind = select3(but_not(rests, ahead), held_by_turn, rim.rim_behind)
+    direction, found = hold_between(rim.rim_ahead, rim.rim_behind)
+    arm = select3(both(found, rests), scale(rim.radius, direction), lowest)
+    rim.rim_arm = select3(mask, arm, rim.rim_arm)
+
+
+@inline
+def hold_rim_at(d, contact, knot2, h, arm, mask):
+    """Move a contact of a rim to another point of it, ``arm`` from its middle at knot 2.
+
+    Its law's work stays that of the lowest point: where that runs far, the step is to be halved.
+    """
+    pose = d.pose(knot2, contact.body)
+    arm = add(mat_vec(pose.rotation, contact.point), arm)
+    gap = plane_gap(d, contact, pose, arm)
+    contact.gap_target = where(mask, find_gap_target(contact, gap, h), contact.gap_target)
+    if contact.kind > RIM_CONTACT:
+        contact.gap2 = where(mask, gap, contact.gap2)
+    contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)
+    point = mat_t_vec(pose.rotation, arm)
+    contact.touching_point = select3(mask, point, contact.touching_point)
+    contact.active = maximum(contact.active, mask)
+    clear_dual(contact, mask)
+
+
+@phase(needs="contacts")
+def turn_rim(d, c, knot2, h, mask):
+    """Turn the contacts of a rim to where it is held; contact c is the first, and takes all forces.
+
+    They stay a quarter turn apart.
+    """
+    rim = d.contact(c)
+    axis, arm = mat_vec(d.pose(knot2, rim.body).rotation, rim.rim_axis), rim.rim_arm
+    for k in range(QUARTERS):
+        contact = d.contact(c + k * rim_stride(d))
+        if k > 0:
+            merge_force_into_contact(contact, rim, mask)
+        hold_rim_at(d, contact, knot2, h, arm, mask)
+        arm = cross(arm, axis)
+
+
+@phase(needs="contacts")
+def turn_rims_again(d, knot2, h):
+    """Turn the contacts of rims to where earlier attempts at the step held them."""
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        rim = d.contact(c)
+        if rim.kind == RIM_CONTACT:
+            arm = rim.rim_arm
+            turned = above(dot(arm, arm), d.full(0.0))
+            if any_lane(turned):
+                turn_rim(d, c, knot2, h, turned)
+
+
+@phase(needs="contacts", otherwise=zero)
+def turn_dipping_rims(d, knot2, knot3, h, mask):
+    """Turn the contacts of rims that are below the ground at knot 3.
+
+    Returns the lanes of the mask in which there was one.
+    """
+    dipping = d.full(0.0)
+    for c in range(d.first_unaligned_contact, d.contact_count):
+        rim = d.contact(c)
+        if rim.kind == RIM_CONTACT:
+            dips, lowest = find_dip(d, rim, knot2, knot3, mask)
+            if any_lane(dips):
+                choose_rim_arm(d, rim, d.pose(knot2, rim.body).rotation, lowest, dips)
+                turn_rim(d, c, knot2, h, dips)
+            dipping = maximum(dipping, dips)
+    environment = d.environment
+    environment.rims_turned = maximum(environment.rims_turned, dipping)
+    return dipping
