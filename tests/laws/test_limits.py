@@ -10,6 +10,7 @@ from scenes.touching import energies, gain, moving, run, stepped
 from vigym import Mechanism, Simulator
 
 OVER = 1e-8  # no limit is exceeded by more [rad, m]
+OVER_OF_LIGHT = 1e-7  # nor by more where rotations that small are nothing to heavy bodies [rad]
 STEPS = (0.05, 0.01, 0.002)
 
 
@@ -161,3 +162,38 @@ def test_limits_on_both_hips_of_a_closed_leg(h, effort):
         assert status.halvings == 0, k
         assert np.abs(sim.joint_positions[hips]).max() <= 0.3 + OVER, k
         assert sim.constraint_residual() <= 1e-9
+
+
+def hand(mass):
+    """A heavy palm on three fingers of the given mass, whose knuckles have limits."""
+    mech = Mechanism(ground=True)
+    mech.add_body("palm", 1.0, (2e-3, 2e-3, 3e-3), position=(0.0, 0.0, 0.3))
+    mech.add_contact("palm", "palm", (0.0, 0.0, 0.0), radius=0.03)
+    for k in range(3):
+        c, s = np.cos(2.0 * np.pi * k / 3.0), np.sin(2.0 * np.pi * k / 3.0)
+        knuckle, inertia = np.array([0.04 * c, 0.04 * s, 0.28]), np.array([1e-3, 1e-3, 1e-4])
+        mech.add_body(f"finger{k}", mass, mass * inertia, position=knuckle - [0.0, 0.0, 0.03])
+        ends, axis = ("palm", f"finger{k}"), (-s, c, 0.0)
+        mech.add_joint(f"knuckle{k}", "revolute", *ends, knuckle, axis, limits=(-0.4, 0.4))
+        mech.add_contact(f"tip{k}", f"finger{k}", (0.0, 0.0, -0.03), radius=0.008)
+    return mech
+
+
+@pytest.mark.parametrize("h", [0.001, 0.005, 0.01])
+@pytest.mark.parametrize("mass", [1e-2, 1e-4, 1e-5])
+def test_a_light_finger_at_its_limit_holds_a_heavy_hand(mass, h):
+    """Whatever it weighs itself: what its limit takes is the hand's."""
+    sim = Simulator(hand(mass), timestep=h)
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        turn = generator.normal(size=4) * [1.0, 0.3, 0.3, 0.3]
+        turn[0] = 2.0
+        velocity = 0.3 * generator.normal(), 0.3 * generator.normal(), -0.5
+        fall = {"orientation": turn / np.linalg.norm(turn), "velocity": velocity}
+        fall["angular_velocity"] = 2.0 * generator.normal(size=3)
+        sim.reset(base={"palm": fall}, place_on_ground=True)
+        for _ in range(round(0.5 / h)):
+            status = sim.step()
+            assert status.converged
+            assert status.iterations < 1000
+            assert np.abs(sim.joint_positions[-3:]).max() <= 0.4 + OVER_OF_LIGHT

@@ -13,12 +13,15 @@ dof's own pivot.
 """
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above
+from vigym.core.compiler.lanes import above, select_by_precision
 from vigym.core.compiler.simd import absolute, maximum, spread, where
 from vigym.core.model.fields import DC_MOTOR
 
 PROXIMAL = 1e-4  # proximal part in a step, whose anchors move
 KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
+# part of them that a limit has, in double and in single precision: a light link at its limit may be
+# what holds heavy ones, and its anchor moves to their force by that part of its own mass alone
+LIMIT_SHARE = 1e-2, 1.0
 
 
 @inline
@@ -127,6 +130,12 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
 
 
 @inline
+def limit_proximal(prox, force):
+    """Find the proximal part of a limit, ``prox`` being that of the other forces of its dof."""
+    return max(KNOT_PROXIMAL, select_by_precision(LIMIT_SHARE, force) * prox)
+
+
+@inline
 def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """Project the force of two hard limits; ``approach`` is the rate added to the clearances.
 
@@ -135,12 +144,13 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """
     o = d.full(0.0)
     lower, upper = dof.lower_clearance, dof.upper_clearance
-    z = blend_with_anchor(force, anchor, prox)
+    soft = limit_proximal(prox, force)
+    z = blend_with_anchor(force, anchor, soft)
     z_lower = z - rho * (lower + approach)
     z_upper = z + rho * (upper - approach)
     at_lower, at_upper = above(z_lower, o), above(o, z_upper)
     at_upper = where(at_lower, o, at_upper)
-    per = rho / prox
+    per = rho / soft
     value = where(at_lower, z_lower, where(at_upper, z_upper, o))
     affine = where(at_lower, anchor - per * lower, where(at_upper, anchor + per * upper, o))
     return value, affine, where(maximum(at_lower, at_upper), per * per_h, o)

@@ -13,10 +13,7 @@ from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import activate_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
-from vigym.core.joint.bounded_forces import (
-    move_anchors_to_bounded_forces,
-    squared_law_errors_of_joints,
-)
+from vigym.core.joint.bounded_forces import squared_law_errors_of_joints
 from vigym.core.joint.bounded_laws import PROXIMAL
 from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
@@ -119,8 +116,7 @@ def increments_seek_contacts(d):
 def take_step(d, step, length, mask, interior_point):
     """Move bodies and forces a part of their increment, in the lanes of the mask.
 
-    The anchors of motors, limits and dry friction follow. Returns the lanes in which a contact that
-    was missed so far has to be solved for.
+    Returns the lanes in which a contact that was missed so far has to be solved for.
     """
     w = d.wide
     h = w.full(step.h)
@@ -128,8 +124,6 @@ def take_step(d, step, length, mask, interior_point):
     step_forces(d, length, mask, interior_point)
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
-    if d.has_bounded_forces > 0:
-        move_anchors_to_bounded_forces(d, mask)
     if increments_seek_contacts(d):
         return activate_missed_contacts(d, step.knot2, step.knot3, step.h, mask)
     return d.full(0.0)

@@ -25,7 +25,10 @@ from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_
 from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
-from vigym.core.joint.bounded_forces import reanchor_bounded_forces
+from vigym.core.joint.bounded_forces import (
+    move_anchors_to_bounded_forces,
+    reanchor_bounded_forces,
+)
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
     choose_step_length,
@@ -276,6 +279,8 @@ def attempt(d, step, lanes, method, tolerance):
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)
+        if d.has_bounded_forces > 0:  # not before: by how far they are off a dof yields
+            move_anchors_to_bounded_forces(d, moving)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
