@@ -19,9 +19,9 @@ from vigym.core.model.fields import DC_MOTOR
 
 PROXIMAL = 1e-4  # proximal part in a step, whose anchors move
 KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
-# part of them that a limit has, in double and in single precision: a light link at its limit may be
-# what holds heavy ones, and its anchor moves to their force by that part of its own mass alone
-LIMIT_SHARE = 1e-2, 1.0
+# part of them that a limit has, in double and in single precision: a light link at its limit may
+# hold heavy ones, whose force its anchor approaches the slower the softer it is
+LIMIT_SHARE = 1e-1, 1.0
 
 
 @inline

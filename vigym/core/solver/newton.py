@@ -214,6 +214,18 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
+def prepare_next_iteration(d, active, moved, contraction, iteration):
+    """Move the anchors of motors, limits and dry friction in the lanes that ``moved``.
+
+    Not before they are confirmed: by how far a force is off its anchor its dof yields. Returns the
+    lanes that factorise anew.
+    """
+    if d.has_bounded_forces > 0:
+        move_anchors_to_bounded_forces(d, moved)
+    return find_lanes_to_refactorise(d, active, contraction, iteration)
+
+
+@inline
 def max_iterations(method):
     """Find the number of iterations after which an attempt has failed."""
     if method.splitting:
@@ -279,12 +291,10 @@ def attempt(d, step, lanes, method, tolerance):
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)
-        if d.has_bounded_forces > 0:  # not before: by how far they are off a dof yields
-            move_anchors_to_bounded_forces(d, moving)
         residual = where(finished, bound, residual)
         done, active = maximum(done, finished), but_not(active, finished)
         if not any_lane(active):
             break
-        stale = find_lanes_to_refactorise(d, active, contraction, iteration)
+        stale = prepare_next_iteration(d, active, both(moving, active), contraction, iteration)
         previous = where(active, found.residual, previous)
     return done, iterations, residual, nonsmooth
