@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from scenes import touching_scenes as scenes
+from scenes.shapes import box_inertia
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
@@ -20,11 +21,6 @@ SUNK = 1e-7  # no contact is deeper by more [m]
 def unit_quaternion(generator):
     q = generator.normal(size=4)
     return q / np.linalg.norm(q)
-
-
-def box_inertia(mass, sizes):
-    a, b, c = np.square(sizes)
-    return mass * np.array([b + c, a + c, a + b]) / 12.0
 
 
 def assert_contacts_hold(sim, friction):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scenes.shapes import box_inertia
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Cylinder
 
@@ -15,11 +16,6 @@ READ = 4  # knots of an impact, whose energies are read with the mean of two vel
 GAIN = 0.01  # part of the largest kinetic energy by which a reading may rise, as in other falls
 SUNK = 1e-6  # no rim is deeper [m]
 START = (0.0, 0.0, 0.025, 1.0, 0.0, 0.0, 0.0)
-
-
-def box_inertia(mass, sizes):
-    a, b, c = np.square(sizes)
-    return mass * np.array([b + c, a + c, a + b]) / 12.0
 
 
 def add_foot(mech, name, place, radius, friction):

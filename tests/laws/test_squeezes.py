@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scenes.shapes import box_inertia
 from scenes.trees import unit
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Shape, Sphere
@@ -19,11 +20,6 @@ PARTS: dict[str, tuple[Shape, tuple[float, float, float]]] = {
     "box": (Box(size=(1.0, 0.6, 0.3)), (1.0, 0.6, 0.3)),
     "capsule": (Capsule(radius=0.1, length=1.0), (0.2, 0.2, 1.2)),
 }
-
-
-def box_inertia(mass, sizes):
-    a, b, c = np.square(sizes)
-    return mass * np.array([b + c, a + c, a + b]) / 12.0
 
 
 def squeezed(lower, upper, ratio, friction, h, seed):

@@ -11,6 +11,12 @@ from vigym.mechanism.elements.shapes import SHAPES, size_fields
 SOLIDS = [kind for kind in SHAPES if kind != "mesh"]  # what a mesh is stands in its file
 
 
+def box_inertia(mass, sizes):
+    """Principal moments (3,) of a uniform box of three edges [kg m^2]."""
+    a, b, c = np.square(sizes)
+    return mass * np.array([b + c, a + c, a + b]) / 12.0
+
+
 def sample(kind, seed=0, placed=True):
     """A shape with sizes of 0.1 to 0.5 m, placed and turned in its body if asked for."""
     rng = np.random.default_rng(seed)

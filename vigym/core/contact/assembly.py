@@ -94,7 +94,7 @@ def linearize_contacts_projection(d, per_h, prox, breaks_cycles):
 def linearize_contacts_interior(d, per_h, prox, kappa, speed, lanes):
     """Linearize the forces by the interior point, relaxed by ``kappa``; returns the same lanes.
 
-    Forces and duals move into their cones in the ``lanes`` that are being solved.
+    Forces and duals are moved into their cones in the ``lanes`` that are being solved.
     """
     loaded = d.full(0.0)
     for c in range(d.contact_count):

@@ -142,8 +142,8 @@ def set_interior_force(d, contact, force, slopes, torsion):
 def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
     """Set a contact's force at no increment, and its slopes; returns the lanes that are active.
 
-    Its force and duals move into their cones in the ``lanes`` that are being solved: those of a
-    solution lie beside them by rounding, and stay.
+    Its force and duals are moved into their cones in the ``lanes`` that are being solved. Those of
+    a lane that is solved may lie outside by rounding: they are its solution, and stay.
     """
     active = contact.active
     o = d.full(0.0)
@@ -154,8 +154,7 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
     f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
-    moved, dual = both(active, lanes), contact.dual
-    force = select3(moved, f, (last[0], last[1], last[2]))
+    force = select3(both(active, lanes), f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
     s_next, psi_next = where(active, s, o), where(active, psi, o)
     contact.dual = (where(lanes, s_next, dual[0]), where(lanes, psi_next, dual[1]))

@@ -30,7 +30,8 @@ from vigym.core.model.fields import (
 )
 
 DEGENERATE = 1e-9  # squared length below which a projected direction is none
-# of the turn round the rim in a step by which its contact follows the lowest point
+# sine and cosine of the largest turn round a rim, 0.3 rad, by which its contact follows the lowest
+# point in a step
 MAX_SINE, MIN_COSINE = math.sin(0.3), math.cos(0.3)
 
 
@@ -110,8 +111,8 @@ def rim_point_without_roll(contact, rotation2, rotation3, point):
 def limit_rim_turn(d, contact, rotation2, rotation3, lowest):
     """Limit the turn of a rim's lowest point from where its contact is held, both at knot 3.
 
-    Those with restitution are not: their points rebound with velocities of their own. Returns
-    (point, lanes in which it is not the lowest one).
+    Rims with restitution are not limited: their points rebound with velocities of their own.
+    Returns (point, lanes in which it is not the lowest one).
     """
     middle = mat_vec(rotation3, contact.point)
     held = rim_point_without_roll(contact, rotation2, rotation3, contact.touching_point)

@@ -29,9 +29,8 @@ from vigym.core.model.fields import PLANES, RIM_CONTACT
 
 QUARTERS = 4  # contacts of a rim, a quarter turn apart
 LOADED = 1e-3  # force of a contact, in force scales, by which it carries its rim
-OPPOSITE = (
-    0.1  # squared length of a sum of two directions, over both lengths, if these are opposite
-)
+# squared length of the sum of two directions, over both lengths, below which they are opposite
+OPPOSITE = 0.1
 
 
 @inline
@@ -74,7 +73,7 @@ def find_dip(d, rim, knot2, knot3, mask):
 
 @inline
 def hold_between(first, last):
-    """Find the direction between two that a rim was held in, each over the turn from there.
+    """Find the direction between two that a rim was held in, each divided by the turn from there.
 
     Returns (direction, lanes in which there are both, not opposite to each other).
     """

@@ -345,13 +345,14 @@ def let_friction_slip_at_limit(dof, creeping):
 @inline
 def reanchor_dof(d, body, dof, h, mask):
     """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
-    per_force = h / dof.effective_mass  # change of a rate
+    rate_per_force = h / dof.effective_mass
     f = dof.forces
-    softness, of_limit = PROXIMAL * per_force, limit_proximal(PROXIMAL, f[1]) * per_force
+    softness = PROXIMAL * rate_per_force
+    limit_softness = limit_proximal(PROXIMAL, f[1]) * rate_per_force
     f0 = dof.anchor_forces
     k = dof.force_slopes
     motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
-    limit = find_creeping_lanes(d, f[1], f0[1], k[1], of_limit, h, mask)
+    limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
     friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
     if body.has_limit > 0 and body.has_friction > 0:
         let_friction_slip_at_limit(dof, maximum(limit, friction))

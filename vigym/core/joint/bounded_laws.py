@@ -19,8 +19,8 @@ from vigym.core.model.fields import DC_MOTOR
 
 PROXIMAL = 1e-4  # proximal part in a step, whose anchors move
 KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
-# part of them that a limit has, in double and in single precision: a light link at its limit may
-# hold heavy ones, whose force its anchor approaches the slower the softer it is
+# Factor on them for limits, in double and in single precision. A light link at its limit may hold
+# heavy ones. The softer its limit is, the more iterations its anchor takes to reach their force.
 LIMIT_SHARE = 1e-1, 1.0
 
 

@@ -674,7 +674,7 @@ CONTACT_WORK = Table(
     Field("partner_touching_point", "touching_point of the partner", "m, partner", 3),
     Field("rim_arm", "where a turned rim is held at knot 2, from its middle; else zero", "m", 3),
     Field("rim_ahead", "direction held ahead of the lowest point, over the turn to it", "1", 3),
-    Field("rim_behind", "the same behind the lowest point", "1", 3),
+    Field("rim_behind", "direction held behind the lowest point, over the turn to it", "1", 3),
     Field("segment_parameter", "place on the own segment at knot 2, from -1 to 1", "1"),
     Field("slope_21", "negated derivative of tangential force 2 by tangential velocity 1", "N s/m"),
     Field("law_velocity", "velocity that obeys the law, of a splitting", "m/s", 4),

@@ -217,8 +217,8 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 def prepare_next_iteration(d, active, moved, contraction, iteration):
     """Move the anchors of motors, limits and dry friction in the lanes that ``moved``.
 
-    Not before they are confirmed: by how far a force is off its anchor its dof yields. Returns the
-    lanes that factorise anew.
+    They move after lanes are confirmed: how far a dof yields is measured by how far its force is
+    from its anchor. Returns the lanes that factorise anew.
     """
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, moved)

@@ -58,7 +58,7 @@ def _read_contact(link: Node, surface: UrdfSurface) -> UrdfSurface:
 
 
 def _limit_friction(node: Node, friction: float) -> float:
-    """Return a coefficient of friction, of the element `node`; a larger one than most is noted."""
+    """Return a coefficient of friction, at most LARGEST_FRICTION; notes what `node` asks beyond."""
     if friction > LARGEST_FRICTION:
         holds = f"holds on slopes of {np.degrees(np.arctan(LARGEST_FRICTION)):.0f} degrees"
         node.note(
