@@ -44,6 +44,8 @@ def start_rims(d):
     """Clear where rims were held, before a step."""
     environment = d.environment
     environment.rims_turned = 0.0
+    if d.rim_count == 0:
+        return
     for c in range(d.first_unaligned_contact, d.contact_count):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
@@ -141,6 +143,8 @@ def turn_rim(d, c, knot2, h, mask):
 @phase(needs="contacts")
 def turn_rims_again(d, knot2, h):
     """Turn the contacts of rims to where earlier attempts at the step held them."""
+    if d.rim_count == 0:
+        return
     for c in range(d.first_unaligned_contact, d.contact_count):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:
@@ -157,6 +161,8 @@ def turn_dipping_rims(d, knot2, knot3, h, mask):
     Returns the lanes of the mask in which there was one.
     """
     dipping = d.full(0.0)
+    if d.rim_count == 0:
+        return dipping
     for c in range(d.first_unaligned_contact, d.contact_count):
         rim = d.contact(c)
         if rim.kind == RIM_CONTACT:

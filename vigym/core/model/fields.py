@@ -106,6 +106,7 @@ HEADER = Table(
     Field("fill_in_count", "number of fill-in rows", feature="loops"),
     Field("schur_count", "number of elements kept of the triangle of S", feature="loops"),
     Field("contact_count", "number of contacts, skates and wheels", feature="contacts"),
+    Field("rim_count", "number of first contacts of rims", feature="contacts"),
     Field("contact_slot_count", "number of slots of contacts in the float tables"),
     Field("contact_block_count", "number of blocks of contacts that are alike", feature="packs"),
     Field("aligned_block_count", "number of these that are aligned with bodies", feature="packs"),

@@ -21,6 +21,7 @@ from vigym.core.model.fields import (
     HINGE_PIVOT,
     LEAF_BLOCK,
     PRESCRIBED_ROW,
+    RIM_CONTACT,
     STORED_BLOCK,
     VELOCITY_ROW,
 )
@@ -262,6 +263,13 @@ def _set_terrain_size(header: np.void, mechanism: Mechanism) -> None:
         header["terrain_columns"], header["terrain_rows"] = columns, rows
 
 
+def _count_listed_elements(header: np.void, lists: dict[str, np.ndarray]) -> None:
+    """Write to the header how many contacts, rims, motions and potentials there are."""
+    for kind in ("contact", "motion", "potential"):
+        header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
+    header["rim_count"] = (lists["plan_contacts"]["kind"] == RIM_CONTACT).sum()
+
+
 def _sum_up_joints(header: np.void, joints: np.ndarray) -> None:
     """Write to the header what the rows of all bodies and joints say together."""
     bodies = joints[: int(header["body_count"])]
@@ -313,8 +321,7 @@ def build_plan(
     header["loop_count"], header["first_loop"] = len(rows.loop), rows.first_loop
     header["loop_row_count"] = len(loops.rows)
     header["fill_in_count"], header["schur_count"] = len(loops.fill_in_plan), loops.schur_count
-    for kind in ("contact", "motion", "potential"):
-        header[f"{kind}_count"] = len(lists[f"plan_{kind}s"])
+    _count_listed_elements(header, lists)
     header["contact_row_count"] = sum(row.kind == CONTACT_ROW for row in loops.rows)
     _sum_up_joints(header, joints)
     return plan
