@@ -21,6 +21,9 @@ from vigym.core.solver.residual import step_forces
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
 HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method that takes them
 SHORT, SHORT_INTERIOR = 0.07, 0.005  # parts of increments that bring next to nothing
+CUT = 0.1  # part of an increment below which one with large forces is not taken
+LARGE_RESIDUAL = 10.0  # scaled residual of laws that contradict each other
+SOFT_LAWS = 0.1  # proximal part of the iteration after it
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
 DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
@@ -101,6 +104,25 @@ def find_stalled_lanes(d, length, found, method):
         return d.full(0.0)
     short = d.full(SHORT_INTERIOR if method.interior_point else SHORT)
     return both(found.nonsmooth, above(short, length))
+
+
+@inline
+def find_overdetermined_lanes(d, length, found, iteration):
+    """Find the nonsmooth lanes whose laws ask for more than the bodies are free to do.
+
+    Contacts that stick and motors at their largest rate may contradict each other. Only the
+    proximal part bounds their forces then. They are huge, and mislead the laws in the next
+    iteration. Such an increment is not to be taken: neither as the first one, nor where the line
+    search takes little of it.
+    """
+    method = iteration.method
+    if method.damped or method.warm:
+        return d.full(0.0)
+    large = both(found.nonsmooth, above(found.residual, d.full(LARGE_RESIDUAL)))
+    if iteration.number > 0:
+        firm = above(d.full(SOFT_LAWS), iteration.prox)
+        large = both(both(large, firm), above(d.full(CUT), length))
+    return large
 
 
 @inline

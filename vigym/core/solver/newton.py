@@ -31,7 +31,9 @@ from vigym.core.joint.bounded_forces import (
 )
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
+    SOFT_LAWS,
     choose_step_length,
+    find_overdetermined_lanes,
     find_stalled_lanes,
     increments_seek_contacts,
     take_step,
@@ -57,6 +59,7 @@ DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 DIVERGED_ROTATION = 1e-3
 SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
 LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
+FIRMING = 0.03  # factor on the proximal part of soft laws in each iteration
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
@@ -101,9 +104,11 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
     """
     finished = candidates
     if any_lane(candidates):
-        reopened, sinking = d.full(0.0), d.full(0.0)
+        softest = d.full(SOFT_PROX if method.damped or method.warm else PROX)
+        reopened, sinking = both(candidates, above(prox, softest)), d.full(0.0)
         if seek or not increments_seek_contacts(d):
-            reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+            missed = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
+            reopened = maximum(reopened, missed)
         turned = turn_dipping_rims(d, step.knot2, step.knot3, step.h, candidates)
         reopened = maximum(reopened, turned)
         if not (method.interior_point or method.splitting):
@@ -214,6 +219,22 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
+def adapt_parameters(d, prox, length, refused, found, iteration):
+    """Find (proximal part, relaxation, scale of the splitting's slopes) of the next iteration.
+
+    Laws are soft after an increment that was refused, and then become firm again.
+    """
+    method = iteration.method
+    if not (method.damped or method.warm):
+        firmer = maximum(FIRMING * prox, d.full(PROX))
+        prox = where(refused, d.full(SOFT_LAWS), where(above(prox, d.full(PROX)), firmer, prox))
+    kappa = reduce_relaxation(iteration.kappa, length, iteration.tight)
+    errors = found.errors
+    scale = balance_penalty(iteration.scale, iteration.number, errors.velocity, errors.force)
+    return prox, kappa, scale
+
+
+@inline
 def prepare_next_iteration(d, active, moved, contraction, iteration):
     """Move the anchors of motors, limits and dry friction in the lanes that ``moved``.
 
@@ -281,13 +302,14 @@ def attempt(d, step, lanes, method, tolerance):
             break
         last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
         length = choose_step_length(d, step, rotation, found, iteration)
-        short_steps = short_steps + find_stalled_lanes(d, length, found, method)
+        refused = find_overdetermined_lanes(d, length, found, iteration)
+        stalled_lanes = but_not(find_stalled_lanes(d, length, found, method), refused)
+        short_steps = short_steps + stalled_lanes
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
         iterations, active = iterations + active, but_not(active, hopeless)
-        moving = but_not(active, reopened)
+        moving = but_not(active, maximum(reopened, refused))
         missed = take_step(d, step, length, moving, method.interior_point)
-        kappa = reduce_relaxation(kappa, length, tight)
-        scale = balance_penalty(scale, number, found.errors.velocity, found.errors.force)
+        prox, kappa, scale = adapt_parameters(d, prox, length, refused, found, iteration)
         bound, promising = predict_residual(d, found, contraction, rotation, length, iteration)
         candidates = but_not(both(moving, promising), missed)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, False)
