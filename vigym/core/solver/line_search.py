@@ -23,6 +23,7 @@ HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method t
 SHORT, SHORT_INTERIOR = 0.07, 0.005  # parts of increments that bring next to nothing
 CUT = 0.1  # part of an increment below which one with large forces is not taken
 LARGE_RESIDUAL = 10.0  # scaled residual of laws that contradict each other
+OVERSHOOT = 3.0  # factor on the squared distances from laws in such an increment
 SOFT_LAWS = 0.1  # proximal part of the iteration after it
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
@@ -111,14 +112,15 @@ def find_overdetermined_lanes(d, length, found, iteration):
     """Find the nonsmooth lanes whose laws ask for more than the bodies are free to do.
 
     Contacts that stick and motors at their largest rate may contradict each other. Only the
-    proximal part bounds their forces then. They are huge, and mislead the laws in the next
-    iteration. Such an increment is not to be taken: neither as the first one, nor where the line
-    search takes little of it.
+    proximal part bounds their forces then. They are huge and further from their laws than before,
+    and would mislead the laws in the next iteration. Such an increment is not to be taken: neither
+    as the first one, nor where the line search takes little of it.
     """
     method = iteration.method
     if method.damped or method.warm:
         return d.full(0.0)
     large = both(found.nonsmooth, above(found.residual, d.full(LARGE_RESIDUAL)))
+    large = both(large, above(found.errors.squared, OVERSHOOT * found.squared_errors))
     if iteration.number > 0:
         firm = above(d.full(SOFT_LAWS), iteration.prox)
         large = both(both(large, firm), above(d.full(CUT), length))

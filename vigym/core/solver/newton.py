@@ -104,11 +104,9 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
     """
     finished = candidates
     if any_lane(candidates):
-        softest = d.full(SOFT_PROX if method.damped or method.warm else PROX)
-        reopened, sinking = both(candidates, above(prox, softest)), d.full(0.0)
+        reopened, sinking = d.full(0.0), d.full(0.0)
         if seek or not increments_seek_contacts(d):
-            missed = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
-            reopened = maximum(reopened, missed)
+            reopened = activate_missed_contacts(d, step.knot2, step.knot3, step.h, candidates)
         turned = turn_dipping_rims(d, step.knot2, step.knot3, step.h, candidates)
         reopened = maximum(reopened, turned)
         if not (method.interior_point or method.splitting):
@@ -135,6 +133,13 @@ def residual_tolerance(d, nonsmooth, iteration):
 
 
 @inline
+def find_soft_lanes(d, iteration):
+    """Find the lanes whose laws are too soft for a solution."""
+    method = iteration.method
+    return above(iteration.prox, d.full(SOFT_PROX if method.damped or method.warm else PROX))
+
+
+@inline
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
@@ -157,7 +162,8 @@ def converged(d, found, contraction, active, iteration):
         moves = found.rotation
     still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
     relaxed = both(nonsmooth, above(iteration.kappa, iteration.tight))
-    return but_not(both(active, both(small, still)), relaxed)
+    unfinished = maximum(relaxed, find_soft_lanes(d, iteration))
+    return but_not(both(active, both(small, still)), unfinished)
 
 
 @inline
@@ -199,6 +205,7 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
         bound = SAFETY * contraction * found.residual
     bound = maximum(bound, found.errors.largest)
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
+    promising = but_not(promising, find_soft_lanes(d, iteration))
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         gap = maximum(found.gap_left, rotation * rotation)
         closes = above(d.full(iteration.tolerance), gap)
