@@ -66,6 +66,11 @@ def two_zeros(d, *arguments):
     return d.full(0.0), d.full(0.0)
 
 
+def three_zeros(d, *arguments):
+    """Replace a phase that a mechanism does not need, and whose three results are then zero."""
+    return d.full(0.0), d.full(0.0), d.full(0.0)
+
+
 def phase(function=None, *, needs=None, otherwise=nothing):
     """Compile a phase of a kernel: a function that is called, not inlined.
 

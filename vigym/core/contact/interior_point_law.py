@@ -14,8 +14,8 @@ Torsion keeps its projection.
 
 import math
 
-from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import both
+from vigym.core.compiler.kernel import inline, phase, two_zeros
+from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.projection_law import (
     Trial,
@@ -25,11 +25,12 @@ from vigym.core.contact.projection_law import (
     set_slopes,
     torsion_scale,
 )
+from vigym.core.joint.interior_limits import BOUNDARY, step_to_zero
 from vigym.core.math.vectors import dot, select3, zero3
 from vigym.core.model.fields import SKATE
 
-BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
+IMPACT = 0.1  # the same in impacts: part of the power of the fastest and heaviest contact
 RESUMED = 0.01  # the same where the last steps began with the interior point too
 TIGHT = 1e-5  # kappa at the end, in the same unit
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
@@ -52,11 +53,35 @@ def free_fall_speed(d, per_h):
     return where(g, g, d.full(1.0)) / per_h
 
 
+@phase(needs="contacts", otherwise=two_zeros)
+def scale_impacts(d, per_h):
+    """Find the largest speed at which contacts approach [m/s], and their largest mass over h."""
+    o = d.full(0.0)
+    fastest, heaviest = o, o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active):
+            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], o))
+            heaviest = maximum(heaviest, where(contact.active, per_h * contact.effective_mass, o))
+    return fastest, heaviest
+
+
 @inline
 def relaxation_bounds(d, per_h, resumes):
-    """Compute the relaxations that an attempt starts with and that it ends with [N m/s]."""
-    scale = d.environment.force_scale * free_fall_speed(d, per_h)
-    return (RESUMED if resumes else RELAXED) * scale, TIGHT * scale
+    """Compute the relaxations that an attempt starts with and that it ends with [N m/s].
+
+    It starts with more where contacts approach fast: near the boundary of their cones increments
+    would be cut to nothing. Contact velocities are those of the present guess.
+    """
+    slowest = free_fall_speed(d, per_h)
+    scale = d.environment.force_scale * slowest
+    fastest, heaviest = scale_impacts(d, per_h)
+    fastest = maximum(fastest, slowest)
+    d.environment.impact_speed = fastest
+    kappa = (RESUMED if resumes else RELAXED) * scale
+    if not resumes:
+        kappa = maximum(kappa, IMPACT * heaviest * fastest * fastest)
+    return kappa, TIGHT * scale
 
 
 @inline
@@ -188,13 +213,6 @@ def step_to_cone_boundary(x, dx):
     share = c / where(per, per, 1.0 + 0.0 * per)
     ends = where(root, where(per - c, share, 1.0 + 0.0 * c), 1.0 + 0.0 * c)
     return where(ends, ends, 0.0 * ends)
-
-
-@inline
-def step_to_zero(x, dx):
-    """Compute how far from a number x > 0 along dx it stays so, at most one."""
-    share = x / where(absolute(dx), absolute(dx), 1.0 + 0.0 * dx)
-    return where(-dx - x, share, 1.0 + 0.0 * x)
 
 
 @inline

@@ -5,29 +5,29 @@ The three forces of a dof are held in triples, in this order.
 
 import math
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
+from vigym.core.compiler.kernel import inline, phase, three_zeros
 from vigym.core.compiler.lanes import (
     above,
     both,
     max_over_body_lanes,
-    select_by_precision,
 )
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows, run_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.bounded_laws import (
-    PROXIMAL,
     coulomb_law,
     limit_law,
-    limit_proximal,
     motor_command,
     motor_law,
+)
+from vigym.core.joint.interior_limits import (
+    has_interior_limits,
+    linearize_interior_limits,
+    step_interior_limits,
+    update_interior_limits,
 )
 from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
 from vigym.core.model.layout import MAX_CORRECTION
 
-# [m or rad], in double and single precision: by which the proximal term may let a step go past a
-# limit, or let slip what holds a rate
-MAX_YIELD = 5e-9, 1e-6
 IDLE_TARGET = 1e29  # size of a stored target that is none: its motor idles
 # [m or rad] distance from a limit at which it holds a knot velocity; and where it has held already,
 # for stiff springs that press against it leave more
@@ -171,6 +171,8 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     dof = d.dof(body.first_dof + j)
     forces = dof.forces
     projected, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
+    if has_interior_limits(d, body):
+        affine, slopes = linearize_interior_limits(d, dof, per_h, affine, slopes)
     force = affine[0] + affine[1] + affine[2]
     slope = slopes[0] + slopes[1] + slopes[2]
     dof.affine_forces = affine
@@ -201,29 +203,37 @@ def run_of_hinges(d, first):
 def update_dof_forces(d, i, j, share, per_h, prox):
     """Move the bounded forces of dof j of joint i by the increment just solved for.
 
-    Returns their distance from their laws [N].
+    Returns (their distance from their laws [N], part of the increment that is to be left out).
     """
     dof = d.dof(d.body(i).first_dof + j)
     moved = dof.increment
     forces = sub(dof.affine_forces, scale(moved, dof.force_slopes))
     dof.affine_forces = forces
     projected, _, _ = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
-    return distance_from_laws(d, i, j, forces, projected)
+    cut = d.full(0.0)
+    if has_interior_limits(d, d.body(i)):
+        error = projected[1] - forces[1]
+        part, error = update_interior_limits(d, dof, per_h, error)
+        projected = projected[0], forces[1] + error, projected[2]
+        cut = 1.0 - part
+    return distance_from_laws(d, i, j, forces, projected), cut
 
 
-@phase(needs="packs", otherwise=two_zeros)
+@phase(needs="packs", otherwise=three_zeros)
 def update_forces_in_runs(d, share, per_h, prox):
     """Move the bounded forces of hinges that are alike, see ``update_bounded_forces``."""
     w = d.wide
     wide_share, wide_per_h = w.full(share), w.full(per_h)
-    worst, total = w.full(0.0), d.full(0.0)
+    worst, cut = w.full(0.0), w.full(0.0)
+    total = d.full(0.0)
     for first in range(0, count_bounded_hinges(d), LANES):
         hinges = run_of_hinges(d, first)
-        error = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox)
+        error, left_out = update_dof_forces(w, hinges, 0, wide_share, wide_per_h, prox)
         own = lanes_of_rows(hinges, worst)
+        cut = maximum(cut, both(own, left_out))
         worst = maximum(worst, both(own, error))
         total = add_lanes(total, error * error, own)
-    return max_over_body_lanes(worst, total), total
+    return max_over_body_lanes(worst, total), total, max_over_body_lanes(cut, total)
 
 
 @phase
@@ -231,18 +241,20 @@ def update_bounded_forces(d, share, per_h, prox):
     """Move the bounded forces by the increment just solved for.
 
     Returns:
-        (largest distance from their laws, moments over the length scale [N]; sum of squares [N^2]).
+        (largest distance from their laws, moments over the length scale [N]; sum of squares [N^2];
+        part of the increment that may be taken).
     """
-    worst, total = update_forces_in_runs(d, share, per_h, prox)
+    worst, total, cut = update_forces_in_runs(d, share, per_h, prox)
     for r in range(d.first_lone_joint, d.active_joint_count):
         i = d.active_joint(r).body
         body = d.body(i)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                error = update_dof_forces(d, i, j, share, per_h, prox)
+                error, left_out = update_dof_forces(d, i, j, share, per_h, prox)
+                cut = maximum(cut, left_out)
                 worst = maximum(worst, error)
                 total = total + error * error
-    return worst, total
+    return worst, total, 1.0 - cut
 
 
 @phase
@@ -267,23 +279,12 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
     return total
 
 
-@phase
-def move_anchors_to_bounded_forces(d, mask):
-    """Move the proximal anchors of the bounded forces to the present forces, where the mask is set.
-
-    The force of a dof is unique, so that the anchor does not decide which one is found.
-    """
-    for r in range(d.active_joint_count):
-        body = d.body(d.active_joint(r).body)
-        if joint_has_bounded_forces(body):
-            for j in range(body.translation_count + body.rotation_count):
-                dof = d.dof(body.first_dof + j)
-                dof.anchor_forces = select3(mask, dof.forces, dof.anchor_forces)
-
-
 @inline
-def step_dof_forces(dof, step_length, mask):
-    """Move the bounded forces of a dof by a part of their increment, in the lanes of the mask."""
+def step_dof_forces(d, body, j, step_length, mask):
+    """Move the bounded forces of dof j of a joint by a part of their increment, where masked."""
+    dof = d.dof(body.first_dof + j)
+    if has_interior_limits(d, body):
+        step_interior_limits(d, dof, step_length, mask)
     f = dof.forces
     after = add(f, scale(step_length, sub(dof.affine_forces, f)))
     dof.forces = select3(mask, after, f)
@@ -298,7 +299,7 @@ def step_forces_in_runs(d, step_length, mask):
     w = d.wide
     wide_length, wide_mask = w.full(step_length), w.full(mask)
     for first in range(0, count_bounded_hinges(d), LANES):
-        step_dof_forces(w.dof(w.body(run_of_hinges(d, first)).first_dof), wide_length, wide_mask)
+        step_dof_forces(w, w.body(run_of_hinges(d, first)), 0, wide_length, wide_mask)
 
 
 @phase
@@ -312,85 +313,4 @@ def step_bounded_forces(d, step_length, mask):
         body = d.body(d.active_joint(r).body)
         if joint_has_bounded_forces(body):
             for j in range(body.translation_count + body.rotation_count):
-                step_dof_forces(d.dof(body.first_dof + j), step_length, mask)
-
-
-@inline
-def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
-    """Find the lanes of the mask in which a holding force lets its dof yield too far."""
-    holds = above(2.0 * softness * slope * h, d.full(1.0))
-    allowed = d.full(select_by_precision(MAX_YIELD, force))
-    too_far = above(absolute(h * softness * (force - anchor)), allowed)
-    return both(both(mask, holds), too_far)
-
-
-@inline
-def let_friction_slip_at_limit(dof, creeping):
-    """Hold a dof by its limit alone where dry friction holds it as well, in the creeping lanes.
-
-    They disagree about its rate, and take force from each other: friction goes to its bound at
-    once, and the limit takes the difference.
-    """
-    f, f0 = dof.forces, dof.anchor_forces
-    slopes = dof.force_slopes
-    o = 0.0 * f[2]
-    more, less = f[1] - f0[1], f[2] - f0[2]
-    held = both(above(slopes[1], o), above(slopes[2], o))
-    apart = both(held, above(o, more * less))
-    slipping = where(less, dof.friction, -dof.friction)
-    taken = where(both(creeping, apart), slipping - f[2], o)
-    dof.forces = f[0], f[1] - taken, f[2] + taken
-
-
-@inline
-def reanchor_dof(d, body, dof, h, mask):
-    """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
-    rate_per_force = h / dof.effective_mass
-    f = dof.forces
-    softness = PROXIMAL * rate_per_force
-    limit_softness = limit_proximal(PROXIMAL, f[1]) * rate_per_force
-    f0 = dof.anchor_forces
-    k = dof.force_slopes
-    motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
-    limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
-    friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
-    if body.has_limit > 0 and body.has_friction > 0:
-        let_friction_slip_at_limit(dof, maximum(limit, friction))
-        f = dof.forces
-    dof.anchor_forces = (
-        where(motor, f[0], f0[0]),
-        where(limit, f[1], f0[1]),
-        where(friction, f[2], f0[2]),
-    )
-    return maximum(maximum(motor, limit), friction)
-
-
-@phase(needs="packs", otherwise=zero)
-def reanchor_hinges_in_runs(d, h, mask):
-    """Move the anchors of hinges that are alike, see ``reanchor_bounded_forces``."""
-    w = d.wide
-    wide_h, wide_mask = w.full(h), w.full(mask)
-    reanchored = w.full(0.0)
-    for first in range(0, count_bounded_hinges(d), LANES):
-        hinges = run_of_hinges(d, first)
-        body = w.body(hinges)
-        moved = reanchor_dof(w, body, w.dof(body.first_dof), wide_h, wide_mask)
-        reanchored = maximum(reanchored, both(lanes_of_rows(hinges, moved), moved))
-    return max_over_body_lanes(reanchored, mask)
-
-
-@phase
-def reanchor_bounded_forces(d, h, mask):
-    """Move the proximal anchors to the present forces where a dof yields too far.
-
-    Returns:
-        Lanes of the mask in which that is so.
-    """
-    reanchored = reanchor_hinges_in_runs(d, h, mask)
-    for r in range(d.first_lone_joint, d.active_joint_count):
-        body = d.body(d.active_joint(r).body)
-        if joint_has_bounded_forces(body):
-            for j in range(body.translation_count + body.rotation_count):
-                moved = reanchor_dof(d, body, d.dof(body.first_dof + j), h, mask)
-                reanchored = maximum(reanchored, moved)
-    return reanchored
+                step_dof_forces(d, body, j, step_length, mask)

@@ -531,6 +531,8 @@ assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
+    Field("relaxation", "forces of limits times their slacks in the interior point, else 0", "W"),
+    Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
     Field("position_term", "force that the largest position over the step squared makes", "N"),
@@ -555,6 +557,11 @@ BODY_WORK = Table(
 )
 DOF_WORK = Table(
     Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
+    Field("limit_forces", "of the lower and the upper limit in the interior point", "N or N m", 2),
+    Field("limit_slacks", "rates at which the dof may approach them; 0: none", "m/s or rad/s", 2),
+    Field("limit_affine_forces", "their forces at no increment, then after it", "N or N m", 2),
+    Field("limit_slopes", "of these forces along the dof", "N/m or N m/rad", 2),
+    Field("limit_next_slacks", "slacks after the increment", "m/s or rad/s", 2),
     Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),

@@ -96,15 +96,16 @@ def choose_step_length(d, step, rotation, found, iteration):
 
 
 @inline
-def find_stalled_lanes(d, length, found, method):
+def find_stalled_lanes(d, length, refused, found, method):
     """Find the nonsmooth lanes that take next to nothing of an increment.
 
-    The line search leaves so little, or the boundary of the cones.
+    The line search leaves so little, or the boundary of the cones. Increments that are ``refused``
+    do not count.
     """
     if method.damped and not method.interior_point:
         return d.full(0.0)
     short = d.full(SHORT_INTERIOR if method.interior_point else SHORT)
-    return both(found.nonsmooth, above(short, length))
+    return but_not(both(found.nonsmooth, above(short, length)), refused)
 
 
 @inline

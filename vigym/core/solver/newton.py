@@ -22,13 +22,15 @@ from vigym.core.contact.active_set import (
     reanchor_contacts,
 )
 from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_bounds
+from vigym.core.contact.kinematics import evaluate_contact_velocities
 from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
-from vigym.core.joint.bounded_forces import (
+from vigym.core.joint.bounded_anchors import (
     move_anchors_to_bounded_forces,
     reanchor_bounded_forces,
 )
+from vigym.core.joint.interior_limits import clear_limit_slacks
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
     SOFT_LAWS,
@@ -72,19 +74,22 @@ ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need 
 
 
 @inline
-def initial_parameters(d, h, method):
+def initial_parameters(d, step, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
     Only the interior point has a relaxation to bring down; its duals are cleared.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
-    kappa, tight = relaxation_bounds(d, 1.0 / h, method.resumes)
     if method.splitting:
         start_contacts_sticking(d)
+    kappa, tight = d.full(0.0), d.full(0.0)
     if method.interior_point:
+        if d.contact_count > 0:
+            evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
+        kappa, tight = relaxation_bounds(d, 1.0 / step.h, method.resumes)
         clear_duals(d)
-        return prox, kappa, tight
-    return prox, tight, tight
+        clear_limit_slacks(d)
+    return prox, kappa, tight
 
 
 @inline
@@ -288,7 +293,7 @@ def attempt(d, step, lanes, method, tolerance):
     """
     o = d.full(0.0)
     slack, stalled = start_attempt(d, step, lanes, method, tolerance)
-    prox, kappa, tight = initial_parameters(d, step.h, method)
+    prox, kappa, tight = initial_parameters(d, step, method)
     active, stale = lanes, lanes
     nonsmooth, short_steps = o, o
     done, iterations = o, o
@@ -310,8 +315,7 @@ def attempt(d, step, lanes, method, tolerance):
         last_rotation, rotation = rotation, increment_rotation(d, step.knot3, found)
         length = choose_step_length(d, step, rotation, found, iteration)
         refused = find_overdetermined_lanes(d, length, found, iteration)
-        stalled_lanes = but_not(find_stalled_lanes(d, length, found, method), refused)
-        short_steps = short_steps + stalled_lanes
+        short_steps = short_steps + find_stalled_lanes(d, length, refused, found, method)
         hopeless = find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method)
         iterations, active = iterations + active, but_not(active, hopeless)
         moving = but_not(active, maximum(reopened, refused))

@@ -177,6 +177,7 @@ def assemble_iterate_forces(d, step, active, iteration):
     friction has a force; sum of the squared distances of these forces from their laws [N^2]).
     """
     per_h = 1.0 / step.h
+    d.environment.relaxation = where(active, iteration.kappa, d.full(0.0))
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     squared_errors = nonsmooth
     if d.track_count > 0:
@@ -193,7 +194,7 @@ def assemble_iterate_forces(d, step, active, iteration):
     if d.contact_count > 0:
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
-            speed = free_fall_speed(d, per_h)
+            speed = d.environment.impact_speed
             touching = linearize_contacts_interior(
                 d, per_h, iteration.prox, iteration.kappa, speed, active
             )
@@ -244,7 +245,8 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
     largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
-        of_joints, squared_of_joints = update_bounded_forces(d, one, per_h, PROXIMAL)
+        of_joints, squared_of_joints, of_limits = update_bounded_forces(d, one, per_h, PROXIMAL)
+        part = where(part - of_limits, of_limits, part)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
     largest = where(nonsmooth, largest * per_force, o)
     return inertial * per_force, LawErrors(largest, squared, part, velocity, force)

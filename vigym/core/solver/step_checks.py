@@ -73,15 +73,14 @@ def find_lanes_of_other_roots(d, step, nonsmooth):
 
 
 @inline
-def reject_other_roots(d, step, part, rate, solved):
-    """Let lanes fail that another root was found in, unless their step is tiny already.
+def reject_other_roots(d, step, rate, solved):
+    """Let lanes fail that another root was found in.
 
     ``rate`` is the largest angular speed after the step [rad/s]. Returns (lanes that are done,
     lanes that failed).
     """
     done, failed = solved.done, solved.failed
-    suspects = both(done, above(part, d.full(SMALLEST)))
-    suspects = both(suspects, above(absolute(step.h) * rate, d.full(0.5 * ABRUPT_TURN)))
+    suspects = both(done, above(absolute(step.h) * rate, d.full(0.5 * ABRUPT_TURN)))
     if any_lane(suspects):
         others = both(suspects, find_lanes_of_other_roots(d, step, solved.nonsmooth))
         done, failed = but_not(done, others), maximum(failed, others)

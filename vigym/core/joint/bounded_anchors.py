@@ -1,0 +1,117 @@
+"""Proximal anchors of motors, limits and dry friction: where they move to while Newton iterates."""
+
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import (
+    above,
+    both,
+    max_over_body_lanes,
+    select_by_precision,
+)
+from vigym.core.compiler.packs import lanes_of_rows
+from vigym.core.compiler.simd import LANES, absolute, maximum, where
+from vigym.core.joint.bounded_forces import (
+    count_bounded_hinges,
+    joint_has_bounded_forces,
+    run_of_hinges,
+)
+from vigym.core.joint.bounded_laws import PROXIMAL, limit_proximal
+from vigym.core.math.vectors import select3
+
+# [m or rad], in double and single precision: by which the proximal term may let a step go past a
+# limit, or let slip what holds a rate
+MAX_YIELD = 5e-9, 1e-6
+
+
+@phase
+def move_anchors_to_bounded_forces(d, mask):
+    """Move the proximal anchors of the bounded forces to the present forces, where the mask is set.
+
+    The force of a dof is unique, so that the anchor does not decide which one is found.
+    """
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if joint_has_bounded_forces(body):
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                dof.anchor_forces = select3(mask, dof.forces, dof.anchor_forces)
+
+
+@inline
+def find_creeping_lanes(d, force, anchor, slope, softness, h, mask):
+    """Find the lanes of the mask in which a holding force lets its dof yield too far."""
+    holds = above(2.0 * softness * slope * h, d.full(1.0))
+    allowed = d.full(select_by_precision(MAX_YIELD, force))
+    too_far = above(absolute(h * softness * (force - anchor)), allowed)
+    return both(both(mask, holds), too_far)
+
+
+@inline
+def let_friction_slip_at_limit(dof, creeping):
+    """Hold a dof by its limit alone where dry friction holds it as well, in the creeping lanes.
+
+    They disagree about its rate, and take force from each other: friction goes to its bound at
+    once, and the limit takes the difference.
+    """
+    f, f0 = dof.forces, dof.anchor_forces
+    slopes = dof.force_slopes
+    o = 0.0 * f[2]
+    more, less = f[1] - f0[1], f[2] - f0[2]
+    held = both(above(slopes[1], o), above(slopes[2], o))
+    apart = both(held, above(o, more * less))
+    slipping = where(less, dof.friction, -dof.friction)
+    taken = where(both(creeping, apart), slipping - f[2], o)
+    dof.forces = f[0], f[1] - taken, f[2] + taken
+
+
+@inline
+def reanchor_dof(d, body, dof, h, mask):
+    """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
+    rate_per_force = h / dof.effective_mass
+    f = dof.forces
+    softness = PROXIMAL * rate_per_force
+    limit_softness = limit_proximal(PROXIMAL, f[1]) * rate_per_force
+    f0 = dof.anchor_forces
+    k = dof.force_slopes
+    motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
+    limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
+    friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
+    if body.has_limit > 0 and body.has_friction > 0:
+        let_friction_slip_at_limit(dof, maximum(limit, friction))
+        f = dof.forces
+    dof.anchor_forces = (
+        where(motor, f[0], f0[0]),
+        where(limit, f[1], f0[1]),
+        where(friction, f[2], f0[2]),
+    )
+    return maximum(maximum(motor, limit), friction)
+
+
+@phase(needs="packs", otherwise=zero)
+def reanchor_hinges_in_runs(d, h, mask):
+    """Move the anchors of hinges that are alike, see ``reanchor_bounded_forces``."""
+    w = d.wide
+    wide_h, wide_mask = w.full(h), w.full(mask)
+    reanchored = w.full(0.0)
+    for first in range(0, count_bounded_hinges(d), LANES):
+        hinges = run_of_hinges(d, first)
+        body = w.body(hinges)
+        moved = reanchor_dof(w, body, w.dof(body.first_dof), wide_h, wide_mask)
+        reanchored = maximum(reanchored, both(lanes_of_rows(hinges, moved), moved))
+    return max_over_body_lanes(reanchored, mask)
+
+
+@phase
+def reanchor_bounded_forces(d, h, mask):
+    """Move the proximal anchors to the present forces where a dof yields too far.
+
+    Returns:
+        Lanes of the mask in which that is so.
+    """
+    reanchored = reanchor_hinges_in_runs(d, h, mask)
+    for r in range(d.first_lone_joint, d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if joint_has_bounded_forces(body):
+            for j in range(body.translation_count + body.rotation_count):
+                moved = reanchor_dof(d, body, d.dof(body.first_dof + j), h, mask)
+                reanchored = maximum(reanchored, moved)
+    return reanchored

@@ -1,0 +1,132 @@
+"""Limits by the interior point: forces and clearances of both ends of a dof stay positive.
+
+With f the force of a limit and s the rate at which the dof may still approach it, the condition of
+the limit is relaxed by kappa,
+
+    f s = kappa,  s = clearance over the step,
+
+and kappa is brought down while Newton iterates, as for contacts (see
+`vigym.core.contact.interior_point_law`). Linearised, the clearance eliminated, both limits are
+again force = affine force - slope motion. An increment is cut where a force or clearance would turn
+negative. Projections of limits that hold each other in a closed loop may turn for ever; here they
+do not.
+
+The row of the environment holds kappa. It is zero in lanes that other methods solve.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both
+from vigym.core.compiler.simd import absolute, maximum, where
+
+BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
+FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
+
+
+@inline
+def step_to_zero(x, dx):
+    """Compute how far from a number x > 0 along dx it stays so, at most one."""
+    share = x / where(absolute(dx), absolute(dx), 1.0 + 0.0 * dx)
+    return where(-dx - x, share, 1.0 + 0.0 * x)
+
+
+@inline
+def has_interior_limits(d, body):
+    """Return whether the interior point solves limits of the joint of a body in any lane."""
+    return body.has_limit > 0 and any_lane(d.environment.relaxation)
+
+
+@inline
+def clearances(d, dof):
+    """Return the clearances of the lower and the upper limit over the step at no increment."""
+    far = d.full(FAR)
+    lower, upper = dof.lower_clearance, dof.upper_clearance
+    return where(far - lower, lower, far), where(far - upper, upper, far)
+
+
+@inline
+def choose_first_limit(force, slack, clearance, last, kappa, least):
+    """Choose force and slack of a limit: (force, slack), those of the last iteration if any.
+
+    ``last`` is the force of the last step, ``least`` the slack where a free limit begins.
+    """
+    first = where(clearance - least, clearance, least)
+    push = maximum(last, kappa / first)
+    return where(slack, force, push), where(slack, slack, first)
+
+
+@inline
+def linearize_interior_limits(d, dof, per_h, affine, slopes):
+    """Linearize the limits of a dof in the lanes that the interior point solves.
+
+    Takes and returns affine forces and slopes of motor, limit and dry friction.
+    """
+    kappa = d.environment.relaxation
+    inside = above(kappa, d.full(0.0))
+    last = dof.forces
+    forces, slacks = dof.limit_forces, dof.limit_slacks
+    lower, upper = clearances(d, dof)
+    least = math.sqrt(kappa / (per_h * dof.effective_mass))
+    least = where(inside, least, d.full(1.0))
+    f_lower, s_lower = choose_first_limit(forces[0], slacks[0], lower, last[1], kappa, least)
+    f_upper, s_upper = choose_first_limit(forces[1], slacks[1], upper, -last[1], kappa, least)
+    dof.limit_forces = f_lower, f_upper
+    dof.limit_slacks = s_lower, s_upper
+    a_lower = f_lower + (kappa - f_lower * lower) / s_lower
+    a_upper = f_upper + (kappa - f_upper * upper) / s_upper
+    k_lower, k_upper = per_h * f_lower / s_lower, per_h * f_upper / s_upper
+    dof.limit_affine_forces = a_lower, a_upper
+    dof.limit_slopes = k_lower, k_upper
+    dof.forces = (last[0], where(inside, f_lower - f_upper, last[1]), last[2])
+    force = where(inside, a_lower - a_upper, affine[1])
+    slope = where(inside, k_lower + k_upper, slopes[1])
+    return (affine[0], force, affine[2]), (slopes[0], slope, slopes[2])
+
+
+@inline
+def update_interior_limits(d, dof, per_h, error):
+    """Update both limits of a dof after the increment just solved for.
+
+    Returns (part of the increment that may be taken, distance of the limit's force from its law),
+    in lanes of other methods (one, ``error``).
+    """
+    kappa, moved = d.environment.relaxation, dof.increment
+    inside, one = above(kappa, d.full(0.0)), d.full(1.0)
+    f, s = dof.limit_forces, dof.limit_slacks
+    affine, slopes = dof.limit_affine_forces, dof.limit_slopes
+    lower, upper = clearances(d, dof)
+    off = maximum(absolute(f[0] - kappa / s[0]), absolute(f[1] - kappa / s[1]))
+    gap = maximum(absolute(s[0] - lower), absolute(s[1] - upper))
+    later = affine[0] - slopes[0] * moved, affine[1] + slopes[1] * moved
+    slacks = lower + per_h * moved, upper - per_h * moved
+    dof.limit_affine_forces, dof.limit_next_slacks = later, slacks
+    part = one
+    for x, x_later in ((f, later), (s, slacks)):
+        for k in range(2):
+            share = step_to_zero(x[k], x_later[k] - x[k])
+            part = where(part - share, share, part)
+    distance = off + per_h * dof.effective_mass * gap
+    return where(inside, BOUNDARY * part, one), where(inside, distance, error)
+
+
+@inline
+def step_interior_limits(d, dof, step_length, mask):
+    """Move forces and slacks of both limits by a part of their increment, in lanes of the mask."""
+    moving = both(mask, above(d.environment.relaxation, d.full(0.0)))
+    part = where(moving, step_length, d.full(0.0))
+    f, s = dof.limit_forces, dof.limit_slacks
+    later, slacks = dof.limit_affine_forces, dof.limit_next_slacks
+    dof.limit_forces = f[0] + part * (later[0] - f[0]), f[1] + part * (later[1] - f[1])
+    dof.limit_slacks = s[0] + part * (slacks[0] - s[0]), s[1] + part * (slacks[1] - s[1])
+
+
+@phase
+def clear_limit_slacks(d):
+    """Clear the slacks of all limits: the interior point begins anew."""
+    o = d.full(0.0)
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if body.has_limit > 0:
+            for j in range(body.translation_count + body.rotation_count):
+                d.dof(body.first_dof + j).limit_slacks = o, o
