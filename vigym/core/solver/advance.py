@@ -8,14 +8,7 @@ from typing import Any, NamedTuple
 
 from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import (
-    above,
-    any_lane,
-    both,
-    but_not,
-    max_over_body_lanes,
-    select_by_precision,
-)
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.rims import start_rims
 from vigym.core.joint.coordinates import (
@@ -44,8 +37,6 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 STORE_AFTER = 2.0
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
-EASY = 20.0  # iterations of a halved step below which the next ones may be twice as long
-INTEGERS = 2.0**52, 2.0**23  # numbers of that size have no fraction, in double and single precision
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
 
 PROJECTIONS = Method(
@@ -335,19 +326,6 @@ def solve_step(d, step, moving, tolerance):
     return solved
 
 
-@inline
-def may_double(d, left, part, iterations):
-    """Find the lanes that may go on with parts of the step that are twice as long.
-
-    The last part was easy, and those that are left make pairs.
-    """
-    pairs = 0.5 * left / part
-    integers = d.full(select_by_precision(INTEGERS, part))
-    halves = absolute((pairs + integers) - integers - pairs)
-    easy = above(d.full(EASY), iterations)
-    return but_not(both(easy, above(pairs, d.full(0.5))), halves)
-
-
 @phase
 def advance(d, dt, lanes, tolerance):
     """Move the lanes by ``dt``, in halved steps where one does not converge.
@@ -380,7 +358,6 @@ def advance(d, dt, lanes, tolerance):
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
         left = left - where(done, part, o)
         part = where(failed, 0.5 * part, part)
-        part = where(both(done, may_double(d, left, part, solved.iterations)), 2.0 * part, part)
         halvings = halvings + failed
         lost = both(failed, above(d.full(SMALLEST), part))
         alive = but_not(alive, lost)
