@@ -65,6 +65,33 @@ def random_legged_robot(rng, restitution=None):
     return mech, size
 
 
+def robot_on_light_legs(rng):
+    """A floating torso on legs of 1e-5 to 1e-4 of its mass, whose hips and knees have limits.
+
+    Returns the mechanism and its size [m].
+    """
+    mech = Mechanism(ground=True)
+    size = 10.0 ** rng.uniform(-1.0, 0.0)
+    light = add_torso(mech, size) * 10.0 ** rng.uniform(-5.0, -4.0)
+    play = rng.choice([1e-3, 0.05, 0.3])
+    friction = rng.choice([0.0, 0.5, 1.0])
+    for k in range(rng.integers(1, 4)):
+        hip = {"limits": (-play * rng.uniform(), play * rng.uniform())}
+        knee = {"limits": (-play - 0.01, play + 0.01)}
+        foot = {"friction": friction}
+        add_parallelogram_leg(mech, f"leg{k}", hip_place(k, size), size, light, hip, knee, foot)
+    return mech, size
+
+
+def throw_on_ground(sim, size, rng):
+    """Start a robot on the ground, tilted, with random velocities."""
+    fast = np.sqrt(GRAVITY * size)
+    velocity = np.concatenate([0.3 * rng.normal(size=3), 0.5 * rng.normal(size=3) / size]) * fast
+    velocity[2] = -abs(velocity[2])
+    tilt = 1.0, 0.1 * rng.normal(), 0.1 * rng.normal(), 0.0
+    sim.reset({"base": (0.0, 0.0, 0.0, *tilt)}, {"base": velocity}, place_on_ground=True)
+
+
 def add_foot_springs(mech, size, rng):
     """Springs between the torso and most feet, up to a thousand weights over the size in stiffness."""
     mass = sum(body.mass for body in mech.bodies.values())

@@ -33,6 +33,7 @@ RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
 IMPACT = 0.1  # the same in impacts: part of the power of the fastest and heaviest contact
 RESUMED = 0.01  # the same where the last steps began with the interior point too
 TIGHT = 1e-5  # kappa at the end, in the same unit
+CUT, RAISED = 0.02, 10.0  # part of an increment below which kappa rises, and its factor then
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
 
 
@@ -86,8 +87,12 @@ def relaxation_bounds(d, per_h, resumes):
 
 @inline
 def reduce_relaxation(kappa, step_length, tight):
-    """Compute the relaxation of the next iteration, after an increment of this step length."""
-    return where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
+    """Compute the relaxation of the next iteration, after an increment of this step length.
+
+    It rises where the increment was cut to nearly nothing: away from the boundary of the cones.
+    """
+    next_kappa = where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
+    return where(CUT - step_length, RAISED * kappa, next_kappa)
 
 
 # --- the law --------------------------------------------------------------------------------------
