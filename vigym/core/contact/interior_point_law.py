@@ -30,10 +30,11 @@ from vigym.core.math.vectors import dot, select3, zero3
 from vigym.core.model.fields import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
-IMPACT = 0.1  # the same in impacts: part of the power of the fastest and heaviest contact
+IMPACT = 0.1  # the same in impacts: part of the largest power that stops a contact in a step
 RESUMED = 0.01  # the same where the last steps began with the interior point too
 TIGHT = 1e-5  # kappa at the end, in the same unit
-CUT, RAISED = 0.02, 10.0  # part of an increment below which kappa rises, and its factor then
+NEARLY_NOTHING = 0.02  # part of an increment inside the cones below which kappa rises
+RAISED, MOST_RAISED = 10.0, 1e8  # factor on kappa then, and the largest in parts of that at the end
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
 
 
@@ -56,15 +57,16 @@ def free_fall_speed(d, per_h):
 
 @phase(needs="contacts", otherwise=two_zeros)
 def scale_impacts(d, per_h):
-    """Find the largest speed at which contacts approach [m/s], and their largest mass over h."""
+    """Find the largest speed at which contacts approach [m/s], and the power that stops one [W]."""
     o = d.full(0.0)
-    fastest, heaviest = o, o
+    fastest, hardest = o, o
     for c in range(d.contact_count):
         contact = d.contact(c)
-        if any_lane(contact.active):
-            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], o))
-            heaviest = maximum(heaviest, where(contact.active, per_h * contact.effective_mass, o))
-    return fastest, heaviest
+        if any_lane(contact.active) and not is_nonholonomic(contact):
+            speed = maximum(o, where(contact.active, -contact.velocity[0], o))
+            fastest = maximum(fastest, speed)
+            hardest = maximum(hardest, per_h * contact.effective_mass * speed * speed)
+    return fastest, hardest
 
 
 @inline
@@ -76,23 +78,23 @@ def relaxation_bounds(d, per_h, resumes):
     """
     slowest = free_fall_speed(d, per_h)
     scale = d.environment.force_scale * slowest
-    fastest, heaviest = scale_impacts(d, per_h)
-    fastest = maximum(fastest, slowest)
-    d.environment.impact_speed = fastest
-    kappa = (RESUMED if resumes else RELAXED) * scale
-    if not resumes:
-        kappa = maximum(kappa, IMPACT * heaviest * fastest * fastest)
-    return kappa, TIGHT * scale
+    fastest, hardest = scale_impacts(d, per_h)
+    if resumes:
+        d.environment.impact_speed = slowest
+        return RESUMED * scale, TIGHT * scale
+    d.environment.impact_speed = maximum(fastest, slowest)
+    return maximum(RELAXED * scale, IMPACT * hardest), TIGHT * scale
 
 
 @inline
-def reduce_relaxation(kappa, step_length, tight):
+def adapt_relaxation(kappa, step_length, part_inside, tight):
     """Compute the relaxation of the next iteration, after an increment of this step length.
 
-    It rises where the increment was cut to nearly nothing: away from the boundary of the cones.
+    It rises where nearly nothing of the increment stays inside the cones: away from their boundary.
     """
     next_kappa = where(step_length - 0.5, maximum(tight, CENTRED * kappa), kappa)
-    return where(CUT - step_length, RAISED * kappa, next_kappa)
+    raised = where(MOST_RAISED * tight - kappa, RAISED * kappa, kappa)
+    return where(NEARLY_NOTHING - part_inside, raised, next_kappa)
 
 
 # --- the law --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import (
     above,
     both,
+    but_not,
     max_over_body_lanes,
     select_by_precision,
 )
@@ -75,8 +76,10 @@ def reanchor_dof(d, body, dof, h, mask):
     motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
     limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
     friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
+    relaxation = d.environment.relaxation
+    limit = but_not(limit, relaxation)  # the interior point needs no anchor of limits
     if body.has_limit > 0 and body.has_friction > 0:
-        let_friction_slip_at_limit(dof, maximum(limit, friction))
+        let_friction_slip_at_limit(dof, but_not(maximum(limit, friction), relaxation))
         f = dof.forces
     dof.anchor_forces = (
         where(motor, f[0], f0[0]),

@@ -212,9 +212,10 @@ def update_dof_forces(d, i, j, share, per_h, prox):
     projected, _, _ = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
     cut = d.full(0.0)
     if has_interior_limits(d, d.body(i)):
-        error = projected[1] - forces[1]
-        part, error = update_interior_limits(d, dof, per_h, error)
-        projected = projected[0], forces[1] + error, projected[2]
+        part, error = update_interior_limits(d, dof, per_h)
+        inside = above(d.environment.relaxation, cut)
+        limit = where(inside, forces[1] + error, projected[1])
+        projected = (projected[0], limit, projected[2])
         cut = 1.0 - part
     return distance_from_laws(d, i, j, forces, projected), cut
 

@@ -8,8 +8,8 @@ the limit is relaxed by kappa,
 and kappa is brought down while Newton iterates, as for contacts (see
 `vigym.core.contact.interior_point_law`). Linearised, the clearance eliminated, both limits are
 again force = affine force - slope motion. An increment is cut where a force or clearance would turn
-negative. Projections of limits that hold each other in a closed loop may turn for ever; here they
-do not.
+negative. Projections of limits that hold each other in a closed loop may switch between holding and
+free for ever; here they do not.
 
 The row of the environment holds kappa. It is zero in lanes that other methods solve.
 """
@@ -20,7 +20,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 
-BOUNDARY = 0.99  # part of the way to the boundary of a cone that an increment may go
+BOUNDARY = 0.99  # part of the way to the boundary, of a cone or zero, that an increment may go
 FAR = 1e12  # [m/s or rad/s] clearance over a step where there is no limit
 
 
@@ -49,11 +49,12 @@ def clearances(d, dof):
 def choose_first_limit(force, slack, clearance, last, kappa, least):
     """Choose force and slack of a limit: (force, slack), those of the last iteration if any.
 
-    ``last`` is the force of the last step, ``least`` the slack where a free limit begins.
+    ``last`` is the present force of the dof's limits, ``least`` the least slack to start with.
     """
     first = where(clearance - least, clearance, least)
     push = maximum(last, kappa / first)
-    return where(slack, force, push), where(slack, slack, first)
+    has = both(above(slack, 0.0 * slack), above(force, 0.0 * force))
+    return where(has, force, push), where(has, slack, first)
 
 
 @inline
@@ -71,8 +72,8 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
     least = where(inside, least, d.full(1.0))
     f_lower, s_lower = choose_first_limit(forces[0], slacks[0], lower, last[1], kappa, least)
     f_upper, s_upper = choose_first_limit(forces[1], slacks[1], upper, -last[1], kappa, least)
-    dof.limit_forces = f_lower, f_upper
-    dof.limit_slacks = s_lower, s_upper
+    dof.limit_forces = where(inside, f_lower, forces[0]), where(inside, f_upper, forces[1])
+    dof.limit_slacks = where(inside, s_lower, slacks[0]), where(inside, s_upper, slacks[1])
     a_lower = f_lower + (kappa - f_lower * lower) / s_lower
     a_upper = f_upper + (kappa - f_upper * upper) / s_upper
     k_lower, k_upper = per_h * f_lower / s_lower, per_h * f_upper / s_upper
@@ -85,11 +86,24 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
 
 
 @inline
-def update_interior_limits(d, dof, per_h, error):
+def slack_error(d, slack, clearance):
+    """Compute how far a slack is from its clearance; nothing where there is no limit."""
+    error = absolute(slack - clearance)
+    return where(above(d.full(FAR), clearance), error, 0.0 * error)
+
+
+@inline
+def next_slack(d, clearance, change):
+    """Compute the slack after an increment, far away where there is no limit."""
+    return where(above(d.full(FAR), clearance), clearance + change, d.full(FAR))
+
+
+@inline
+def update_interior_limits(d, dof, per_h):
     """Update both limits of a dof after the increment just solved for.
 
-    Returns (part of the increment that may be taken, distance of the limit's force from its law),
-    in lanes of other methods (one, ``error``).
+    Returns (part of the increment that may be taken, one in lanes of other methods; distance of the
+    limits' forces from their law before it).
     """
     kappa, moved = d.environment.relaxation, dof.increment
     inside, one = above(kappa, d.full(0.0)), d.full(1.0)
@@ -97,28 +111,38 @@ def update_interior_limits(d, dof, per_h, error):
     affine, slopes = dof.limit_affine_forces, dof.limit_slopes
     lower, upper = clearances(d, dof)
     off = maximum(absolute(f[0] - kappa / s[0]), absolute(f[1] - kappa / s[1]))
-    gap = maximum(absolute(s[0] - lower), absolute(s[1] - upper))
+    gap = maximum(slack_error(d, s[0], lower), slack_error(d, s[1], upper))
     later = affine[0] - slopes[0] * moved, affine[1] + slopes[1] * moved
-    slacks = lower + per_h * moved, upper - per_h * moved
+    slacks = next_slack(d, lower, per_h * moved), next_slack(d, upper, -per_h * moved)
     dof.limit_affine_forces, dof.limit_next_slacks = later, slacks
     part = one
     for x, x_later in ((f, later), (s, slacks)):
         for k in range(2):
             share = step_to_zero(x[k], x_later[k] - x[k])
             part = where(part - share, share, part)
-    distance = off + per_h * dof.effective_mass * gap
-    return where(inside, BOUNDARY * part, one), where(inside, distance, error)
+    return where(inside, BOUNDARY * part, one), off + per_h * dof.effective_mass * gap
+
+
+@inline
+def move_in_mask(mask, step_length, x, later):
+    """Move a number a part of its way to a later one, in the lanes of the mask."""
+    return where(mask, x + step_length * (later - x), x)
 
 
 @inline
 def step_interior_limits(d, dof, step_length, mask):
     """Move forces and slacks of both limits by a part of their increment, in lanes of the mask."""
     moving = both(mask, above(d.environment.relaxation, d.full(0.0)))
-    part = where(moving, step_length, d.full(0.0))
     f, s = dof.limit_forces, dof.limit_slacks
     later, slacks = dof.limit_affine_forces, dof.limit_next_slacks
-    dof.limit_forces = f[0] + part * (later[0] - f[0]), f[1] + part * (later[1] - f[1])
-    dof.limit_slacks = s[0] + part * (slacks[0] - s[0]), s[1] + part * (slacks[1] - s[1])
+    dof.limit_forces = (
+        move_in_mask(moving, step_length, f[0], later[0]),
+        move_in_mask(moving, step_length, f[1], later[1]),
+    )
+    dof.limit_slacks = (
+        move_in_mask(moving, step_length, s[0], slacks[0]),
+        move_in_mask(moving, step_length, s[1], slacks[1]),
+    )
 
 
 @phase

@@ -115,6 +115,7 @@ HEADER = Table(
     Field("first_lone_joint", "first active joint behind those that are alike", feature="packs"),
     Field("motor_count", "number of motors"),
     Field("has_bounded_forces", "whether any joint has a motor, limits or dry friction"),
+    Field("has_limits", "whether any joint has limits"),
     Field("pyramid", "whether friction has the four-sided cone"),
     Field("interior_point", "whether the interior point solves contacts", feature="contacts"),
     Field("interrupted", "whether calls of the step stop before their next one"),
@@ -531,7 +532,7 @@ assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
-    Field("relaxation", "forces of limits times their slacks in the interior point, else 0", "W"),
+    Field("relaxation", "kappa of limits in the interior point; 0 in lanes without it", "W"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
@@ -558,7 +559,9 @@ BODY_WORK = Table(
 DOF_WORK = Table(
     Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
     Field("limit_forces", "of the lower and the upper limit in the interior point", "N or N m", 2),
-    Field("limit_slacks", "rates at which the dof may approach them; 0: none", "m/s or rad/s", 2),
+    Field(
+        "limit_slacks", "rates at which the dof may approach them; 0 at first", "m/s or rad/s", 2
+    ),
     Field("limit_affine_forces", "their forces at no increment, then after it", "N or N m", 2),
     Field("limit_slopes", "of these forces along the dof", "N/m or N m/rad", 2),
     Field("limit_next_slacks", "slacks after the increment", "m/s or rad/s", 2),

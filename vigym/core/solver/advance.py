@@ -26,7 +26,6 @@ from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.step_checks import (
-    SMALLEST,
     reject_inexact_work,
     reject_other_roots,
     reject_rebounds_that_gain,
@@ -35,6 +34,7 @@ from vigym.core.solver.step_checks import (
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
+SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
@@ -311,7 +311,8 @@ def solve_step(d, step, moving, tolerance):
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
         solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
-    if d.contact_count == 0 and d.has_bounded_forces > 0 and any_lane(solved.failed):
+    only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
+    if only_limits and any_lane(solved.failed):
         methods = INTERIOR_POINT, REFINING
         none = d.full(0.0)
         solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)

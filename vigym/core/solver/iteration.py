@@ -24,7 +24,7 @@ class Method(NamedTuple):
 
     Attributes:
         damped: whether full Newton steps are damped, instead of a chord iteration.
-        interior_point: whether contacts are solved by the interior point, else by projections.
+        interior_point: whether the interior point solves contacts and limits, not projections.
         splitting: whether contacts are split from the equations of motion.
         breaks_cycles: whether contacts that turn between two branches take the third.
         half_steps: whether nonsmooth lanes start with half steps.
@@ -72,12 +72,12 @@ class Iteration(NamedTuple):
 class LawErrors(NamedTuple):
     """Distances of the forces of contacts, motors, limits and dry friction from their laws.
 
-    They are taken after the increment.
+    They are taken after the increment, of the interior point at the guess.
 
     Attributes:
         largest: largest distance, scaled.
         squared: sum of the squared distances [N^2].
-        max_step: largest part of the increment that stays inside the cones.
+        max_step: largest part of the increment that stays inside cones and limits.
         velocity: distance of velocities from the laws of a splitting, as a force [N].
         force: distance of forces from the laws of a splitting [N].
     """

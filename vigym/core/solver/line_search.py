@@ -21,10 +21,10 @@ from vigym.core.solver.residual import step_forces
 MAX_ROTATION, DAMPED_MAX_ROTATION = 1.0, 0.3  # [rad] of one Newton increment
 HALF_STEP_COUNT = 15  # number of half steps in nonsmooth lanes, of the method that takes them
 SHORT, SHORT_INTERIOR = 0.07, 0.005  # parts of increments that bring next to nothing
-CUT = 0.1  # part of an increment below which one with large forces is not taken
-LARGE_RESIDUAL = 10.0  # scaled residual of laws that contradict each other
-OVERSHOOT = 3.0  # factor on the squared distances from laws in such an increment
-SOFT_LAWS = 0.1  # proximal part of the iteration after it
+LITTLE_TAKEN = 0.1  # part of an increment below which it is refused where its forces are huge
+LARGE_RESIDUAL = 10.0  # scaled residual of an increment whose laws contradict each other
+OVERSHOOT = 3.0  # factor on squared distances from laws after such an increment
+SOFTENED_PROX = 0.1  # proximal part of contacts in the iteration after one was refused
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
 DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
@@ -110,21 +110,22 @@ def find_stalled_lanes(d, length, refused, found, method):
 
 @inline
 def find_overdetermined_lanes(d, length, found, iteration):
-    """Find the nonsmooth lanes whose laws ask for more than the bodies are free to do.
+    """Find the nonsmooth lanes whose increment is to be refused: its laws contradict each other.
 
-    Contacts that stick and motors at their largest rate may contradict each other. Only the
-    proximal part bounds their forces then. They are huge and further from their laws than before,
-    and would mislead the laws in the next iteration. Such an increment is not to be taken: neither
-    as the first one, nor where the line search takes little of it.
+    Contacts that stick and motors at their largest rate may ask for more than the bodies are free
+    to do. Only the proximal part bounds their forces then, and these mislead the laws in the next
+    iteration. It shows in a residual of ten force scales, and in forces that are further from their
+    laws than before. The first increment is refused then, and one that the line search takes little
+    of. Nothing moves; the next iteration solves with soft laws of contacts.
     """
     method = iteration.method
-    if method.damped or method.warm:
+    if method.damped or method.warm or d.contact_count == 0:
         return d.full(0.0)
     large = both(found.nonsmooth, above(found.residual, d.full(LARGE_RESIDUAL)))
     large = both(large, above(found.errors.squared, OVERSHOOT * found.squared_errors))
     if iteration.number > 0:
-        firm = above(d.full(SOFT_LAWS), iteration.prox)
-        large = both(both(large, firm), above(d.full(CUT), length))
+        firm = above(d.full(SOFTENED_PROX), iteration.prox)
+        large = both(both(large, firm), above(d.full(LITTLE_TAKEN), length))
     return large
 
 

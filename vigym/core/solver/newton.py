@@ -21,7 +21,7 @@ from vigym.core.contact.active_set import (
     move_anchors_to_contact_forces,
     reanchor_contacts,
 )
-from vigym.core.contact.interior_point_law import reduce_relaxation, relaxation_bounds
+from vigym.core.contact.interior_point_law import adapt_relaxation, relaxation_bounds
 from vigym.core.contact.kinematics import evaluate_contact_velocities
 from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
@@ -33,7 +33,7 @@ from vigym.core.joint.bounded_anchors import (
 from vigym.core.joint.interior_limits import clear_limit_slacks
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
-    SOFT_LAWS,
+    SOFTENED_PROX,
     choose_step_length,
     find_overdetermined_lanes,
     find_stalled_lanes,
@@ -47,7 +47,7 @@ from vigym.core.solver.residual import (
     start_step,
     step_forces,
 )
-from vigym.core.tree.ldu import solve_to_leaves
+from vigym.core.tree.ldu import solve_to_leaves, sum_joint_closures
 
 ITERATIONS = 20  # of the first attempt
 BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
@@ -61,7 +61,7 @@ DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 DIVERGED_ROTATION = 1e-3
 SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
 LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
-FIRMING = 0.03  # factor on the proximal part of soft laws in each iteration
+FIRMING = 0.03  # factor on a softened proximal part in each further iteration
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
@@ -77,7 +77,8 @@ ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need 
 def initial_parameters(d, step, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
-    Only the interior point has a relaxation to bring down; its duals are cleared.
+    Only the interior point has a relaxation to bring down. The duals of contacts and the slacks of
+    limits are cleared for it, and the speed of impacts is measured.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
     if method.splitting:
@@ -85,6 +86,7 @@ def initial_parameters(d, step, method):
     kappa, tight = d.full(0.0), d.full(0.0)
     if method.interior_point:
         if d.contact_count > 0:
+            sum_joint_closures(d, step.knot3)  # velocities are those of closed joints
             evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         kappa, tight = relaxation_bounds(d, 1.0 / step.h, method.resumes)
         clear_duals(d)
@@ -234,14 +236,14 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 def adapt_parameters(d, prox, length, refused, found, iteration):
     """Find (proximal part, relaxation, scale of the splitting's slopes) of the next iteration.
 
-    Laws are soft after an increment that was refused, and then become firm again.
+    Laws of contacts are soft after an increment that was refused, and then become firm again.
     """
     method = iteration.method
     if not (method.damped or method.warm):
         firmer = maximum(FIRMING * prox, d.full(PROX))
-        prox = where(refused, d.full(SOFT_LAWS), where(above(prox, d.full(PROX)), firmer, prox))
-    kappa = reduce_relaxation(iteration.kappa, length, iteration.tight)
+        prox = where(refused, d.full(SOFTENED_PROX), where(above(prox, d.full(PROX)), firmer, prox))
     errors = found.errors
+    kappa = adapt_relaxation(iteration.kappa, length, errors.max_step, iteration.tight)
     scale = balance_penalty(iteration.scale, iteration.number, errors.velocity, errors.force)
     return prox, kappa, scale
 

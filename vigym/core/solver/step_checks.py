@@ -20,8 +20,8 @@ from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
 
-SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
-SMALLEST_INEXACT = 1.0 / 16.0  # and at this one where the work of contacts stays inexact
+# Part of the step at which halved steps stop where the work of contacts stays inexact
+SMALLEST_INEXACT = 1.0 / 16.0
 ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that smooth motion has not
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
 GAIN = 0.1  # gain of kinetic energy that is too large, in parts of the energy before

@@ -276,6 +276,7 @@ def _sum_up_joints(header: np.void, joints: np.ndarray) -> None:
     header["unstored_block_count"] = (bodies["block_kind"] != STORED_BLOCK).sum()
     bounded = (joints["motor_kind"] > 0) | (joints["has_limit"] > 0) | (joints["has_friction"] > 0)
     header["has_bounded_forces"] = bounded.any()
+    header["has_limits"] = (joints["has_limit"] > 0).any()
 
 
 def build_plan(

@@ -148,7 +148,7 @@ class LaneGroups:
         batch: number of environments, None for one without lanes.
         threads: largest number of threads that a call is shared by.
         pyramid: whether friction has the four-sided cone.
-        interior_point: whether contacts are solved by the interior point.
+        interior_point: whether the interior point solves contacts and limits.
         number: of the tables of numbers: float64, or float32 for steps in single precision.
 
     Raises:
