@@ -76,7 +76,7 @@ def reanchor_dof(d, body, dof, h, mask):
     motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
     limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
     friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
-    relaxation = d.environment.relaxation
+    relaxation = dof.relaxation
     limit = but_not(limit, relaxation)  # the interior point needs no anchor of limits
     if body.has_limit > 0 and body.has_friction > 0:
         let_friction_slip_at_limit(dof, but_not(maximum(limit, friction), relaxation))

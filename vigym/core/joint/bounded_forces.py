@@ -171,7 +171,7 @@ def add_bounded_forces(d, i, j, share, weight, per_h, prox, moved):
     dof = d.dof(body.first_dof + j)
     forces = dof.forces
     projected, affine, slopes = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
-    if has_interior_limits(d, body):
+    if has_interior_limits(body, dof):
         affine, slopes = linearize_interior_limits(d, dof, per_h, affine, slopes)
     force = affine[0] + affine[1] + affine[2]
     slope = slopes[0] + slopes[1] + slopes[2]
@@ -211,9 +211,9 @@ def update_dof_forces(d, i, j, share, per_h, prox):
     dof.affine_forces = forces
     projected, _, _ = project_bounded_forces(d, i, dof, share, per_h, prox, moved, forces)
     cut = d.full(0.0)
-    if has_interior_limits(d, d.body(i)):
+    if has_interior_limits(d.body(i), dof):
         part, error = update_interior_limits(d, dof, per_h)
-        inside = above(d.environment.relaxation, cut)
+        inside = above(dof.relaxation, cut)
         limit = where(inside, forces[1] + error, projected[1])
         projected = (projected[0], limit, projected[2])
         cut = 1.0 - part
@@ -284,7 +284,7 @@ def squared_law_errors_of_joints(d, step_length, per_h, prox):
 def step_dof_forces(d, body, j, step_length, mask):
     """Move the bounded forces of dof j of a joint by a part of their increment, where masked."""
     dof = d.dof(body.first_dof + j)
-    if has_interior_limits(d, body):
+    if has_interior_limits(body, dof):
         step_interior_limits(d, dof, step_length, mask)
     f = dof.forces
     after = add(f, scale(step_length, sub(dof.affine_forces, f)))

@@ -11,7 +11,7 @@ again force = affine force - slope motion. An increment is cut where a force or 
 negative. Projections of limits that hold each other in a closed loop may switch between holding and
 free for ever; here they do not.
 
-The row of the environment holds kappa. It is zero in lanes that other methods solve.
+The row of a dof holds kappa. It is zero in lanes that other methods solve.
 """
 
 import math
@@ -32,9 +32,9 @@ def step_to_zero(x, dx):
 
 
 @inline
-def has_interior_limits(d, body):
-    """Return whether the interior point solves limits of the joint of a body in any lane."""
-    return body.has_limit > 0 and any_lane(d.environment.relaxation)
+def has_interior_limits(body, dof):
+    """Return whether the interior point solves the limits of a dof of a joint in any lane."""
+    return body.has_limit > 0 and any_lane(dof.relaxation)
 
 
 @inline
@@ -63,7 +63,7 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
 
     Takes and returns affine forces and slopes of motor, limit and dry friction.
     """
-    kappa = d.environment.relaxation
+    kappa = dof.relaxation
     inside = above(kappa, d.full(0.0))
     last = dof.forces
     forces, slacks = dof.limit_forces, dof.limit_slacks
@@ -105,7 +105,7 @@ def update_interior_limits(d, dof, per_h):
     Returns (part of the increment that may be taken, one in lanes of other methods; distance of the
     limits' forces from their law before it).
     """
-    kappa, moved = d.environment.relaxation, dof.increment
+    kappa, moved = dof.relaxation, dof.increment
     inside, one = above(kappa, d.full(0.0)), d.full(1.0)
     f, s = dof.limit_forces, dof.limit_slacks
     affine, slopes = dof.limit_affine_forces, dof.limit_slopes
@@ -132,7 +132,7 @@ def move_in_mask(mask, step_length, x, later):
 @inline
 def step_interior_limits(d, dof, step_length, mask):
     """Move forces and slacks of both limits by a part of their increment, in lanes of the mask."""
-    moving = both(mask, above(d.environment.relaxation, d.full(0.0)))
+    moving = both(mask, above(dof.relaxation, d.full(0.0)))
     f, s = dof.limit_forces, dof.limit_slacks
     later, slacks = dof.limit_affine_forces, dof.limit_next_slacks
     dof.limit_forces = (
@@ -143,6 +143,15 @@ def step_interior_limits(d, dof, step_length, mask):
         move_in_mask(moving, step_length, s[0], slacks[0]),
         move_in_mask(moving, step_length, s[1], slacks[1]),
     )
+
+
+@phase
+def relax_limits(d, kappa):
+    """Set the relaxation of all limits; zero leaves them to other methods."""
+    w = d.wide
+    wide_kappa = w.full(kappa)
+    for block in range(d.dof_block_count):
+        w.dof(block).relaxation = wide_kappa
 
 
 @phase

@@ -532,7 +532,6 @@ assert TRACK_STATE.offset("track_anchor") == POSE_STATE.offset("anchor")
 # --- work -----------------------------------------------------------------------------------------
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
-    Field("relaxation", "kappa of limits in the interior point; 0 in lanes without it", "W"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
@@ -558,6 +557,7 @@ BODY_WORK = Table(
 )
 DOF_WORK = Table(
     Field("applied_torque", "torque that the caller applies in this step", "N or N m"),
+    Field("relaxation", "kappa of its limits in the interior point; 0 in lanes without it", "W"),
     Field("limit_forces", "of the lower and the upper limit in the interior point", "N or N m", 2),
     Field(
         "limit_slacks", "rates at which the dof may approach them; 0 at first", "m/s or rad/s", 2

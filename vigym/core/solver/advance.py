@@ -16,6 +16,7 @@ from vigym.core.joint.coordinates import (
     store_all_coordinates,
     store_force_coordinates,
 )
+from vigym.core.joint.interior_limits import relax_limits
 from vigym.core.loop.constraints import store_point_spring_lengths
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.loop.motions import set_goals
@@ -311,10 +312,10 @@ def solve_step(d, step, moving, tolerance):
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
         solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
+    none = d.full(0.0)
     only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
     if only_limits and any_lane(solved.failed):
         methods = INTERIOR_POINT, REFINING
-        none = d.full(0.0)
         solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
@@ -323,7 +324,8 @@ def solve_step(d, step, moving, tolerance):
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_by_splitting(d, step, solved, known, tolerance)
         solved = retry_where_rims_turned(d, step, solved, tolerance)
-    d.environment.relaxation = d.full(0.0)  # laws at a knot are exact
+    if d.has_limits > 0:  # laws at a knot are exact
+        relax_limits(d, none)
     return solved
 
 

@@ -30,7 +30,7 @@ from vigym.core.joint.bounded_anchors import (
     move_anchors_to_bounded_forces,
     reanchor_bounded_forces,
 )
-from vigym.core.joint.interior_limits import clear_limit_slacks
+from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
     SOFTENED_PROX,
@@ -84,6 +84,8 @@ def initial_parameters(d, step, method):
     if method.splitting:
         start_contacts_sticking(d)
     kappa, tight = d.full(0.0), d.full(0.0)
+    if d.has_limits > 0:
+        relax_limits(d, kappa)
     if method.interior_point:
         if d.contact_count > 0:
             sum_joint_closures(d, step.knot3)  # velocities are those of closed joints

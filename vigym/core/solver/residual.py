@@ -50,6 +50,7 @@ from vigym.core.joint.forces import (
     largest_damping_term,
     start_bounded_forces,
 )
+from vigym.core.joint.interior_limits import relax_limits
 from vigym.core.loop.constraints import (
     assemble_point_spring_loads,
     largest_point_spring_term,
@@ -177,7 +178,8 @@ def assemble_iterate_forces(d, step, active, iteration):
     friction has a force; sum of the squared distances of these forces from their laws [N^2]).
     """
     per_h = 1.0 / step.h
-    d.environment.relaxation = where(active, iteration.kappa, d.full(0.0))
+    if iteration.method.interior_point and d.has_limits > 0:
+        relax_limits(d, where(active, iteration.kappa, d.full(0.0)))
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     squared_errors = nonsmooth
     if d.track_count > 0:
