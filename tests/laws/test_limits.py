@@ -205,24 +205,43 @@ def test_a_light_finger_at_its_limit_holds_a_heavy_hand(mass, h):
 LIGHT_LEGS = (20, 21, 23, 24, 25, 26, 30, 31, 32, 33, 34, 35, 36, 38)
 
 
-@pytest.mark.parametrize("seed", LIGHT_LEGS)
-def test_limits_of_light_legs_hold_each_other_in_closed_loops(seed):
-    """The interior point finds which limits hold, where projections switch between them for ever."""
+def fall_on_light_legs(seed, h, steps):
+    """Throw a robot on light legs; return the most iterations of a step, and by how much limits were exceeded."""
     rng = np.random.default_rng(seed)
     mech, size = robot_on_light_legs(rng)
-    sim = Simulator(mech, timestep=0.01)
+    sim = Simulator(mech, timestep=h)
     throw_on_ground(sim, size, rng)
     limited = [name for name, joint in mech.joints.items() if joint.limits is not None]
     bounds = np.array([np.ravel(mech.joints[name].limits) for name in limited])
     places = [mech.position_names.index(name) for name in limited]
-    for _ in range(60):
+    most, over = 0, 0.0
+    for _ in range(steps):
         status = sim.step()
-        assert status.converged
-        assert status.iterations < 1000
-        beyond = np.maximum(
-            bounds[:, 0] - sim.joint_positions[places], sim.joint_positions[places] - bounds[:, 1]
-        )
-        assert beyond.max() <= OVER_OF_LIGHT
+        assert status.converged, seed
+        positions = sim.joint_positions[places]
+        beyond = np.maximum(bounds[:, 0] - positions, positions - bounds[:, 1])
+        most, over = max(most, status.iterations), max(over, beyond.max())
+    return most, over
+
+
+@pytest.mark.parametrize("seed", LIGHT_LEGS)
+def test_limits_of_light_legs_hold_each_other_in_closed_loops(seed):
+    """The interior point finds which limits hold, where projections switch between them for ever."""
+    most, over = fall_on_light_legs(seed, 0.01, 60)
+    assert most < 1000
+    assert over <= OVER_OF_LIGHT
+
+
+@pytest.mark.parametrize("h", [0.002, 0.01])
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_falls_on_light_legs_are_solved(first, h):
+    """No seed is left out: a step that does not converge as a whole is solved in parts.
+
+    Newton ends where bodies would turn by less than 1e-7 rad more: two of them meet at a limit.
+    """
+    for seed in range(first, first + 10):
+        _, over = fall_on_light_legs(seed, h, 100)
+        assert over <= 2.0 * OVER_OF_LIGHT
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.8])

@@ -26,16 +26,12 @@ from vigym.core.model.saved import blend_knots, restore_knot, save_knot
 from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.step_checks import (
-    reject_inexact_work,
-    reject_other_roots,
-    reject_rebounds_that_gain,
-)
+from vigym.core.solver.parts import next_part, whole_step
+from vigym.core.solver.step_checks import reject_wrong_steps
 
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
-SMALLEST = 1.0 / 256.0  # halved steps stop at this part of the step
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
 RETRY, OLDEST = 0, 1  # places where knots are kept aside
@@ -331,37 +327,31 @@ def solve_step(d, step, moving, tolerance):
 
 @phase
 def advance(d, dt, lanes, tolerance):
-    """Move the lanes by ``dt``, in halved steps where one does not converge.
+    """Move the lanes by ``dt``, in parts where a whole step does not converge.
 
     Returns (lanes that arrived, iterations, residual, halvings, lanes in which a motor is
     saturated).
     """
     o = d.full(0.0)
-    part = d.full(1.0)  # of dt: halves of one are exact, halves of dt would not add up to it
-    left, alive = lanes, lanes
-    iterations, halvings = o, o
+    parts, alive = whole_step(lanes), lanes
+    iterations = o
     worst, saturated = o, o
     while True:
-        moving, h = both(left, alive), part * dt
+        moving, h = both(parts.left, alive), parts.size * dt
         if not any_lane(moving):
-            return alive, iterations, worst, halvings, saturated
+            return alive, iterations, worst, parts.failures, saturated
         knot3 = knot_buffer(d, -1)
         copy_oldest_velocities(d, knot3, moving)
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
-        set_goals(d, 1.0 - left + part, dt)
+        set_goals(d, 1.0 - parts.left + parts.size, dt)
         start_rims(d)
         solved = solve_step(d, step, moving, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         measure_contact_powers(d, step.knot2, step.knot3)
-        done, failed = reject_other_roots(d, step, rate, solved)
-        done, failed = reject_inexact_work(d, step, part, done, failed)
-        done, failed = reject_rebounds_that_gain(d, step, part, done, failed)
+        done, failed = reject_wrong_steps(d, step, parts, rate, solved)
         worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
-        left = left - where(done, part, o)
-        part = where(failed, 0.5 * part, part)
-        halvings = halvings + failed
-        lost = both(failed, above(d.full(SMALLEST), part))
+        parts, lost = next_part(parts, done, failed)
         alive = but_not(alive, lost)
         worst = where(lost, solved.residual, worst)

@@ -19,12 +19,14 @@ from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
+from vigym.core.solver.parts import find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
 SMALLEST_INEXACT = 1.0 / 16.0
 ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that smooth motion has not
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
 GAIN = 0.1  # gain of kinetic energy that is too large, in parts of the energy before
+SHORT_GAIN = 0.01  # the same in a short part of a step
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
@@ -46,12 +48,15 @@ def find_lanes_with_springs(d):
 
 
 @inline
-def find_lanes_that_gain(d, step):
-    """Find the lanes in which kinetic energy appears that no force explains."""
+def find_lanes_that_gain(d, step, share):
+    """Find the lanes in which kinetic energy appears that no force explains.
+
+    A gain below a share of the energy before is allowed.
+    """
     before = kinetic_energy(d, step.knot2)
     gain = kinetic_energy(d, step.knot3) - before
     scale = d.environment.force_scale * d.environment.length_scale
-    return above(gain, GAIN * before + LEAST_GAIN * scale + explained_work(d, step))
+    return above(gain, share * before + LEAST_GAIN * scale + explained_work(d, step))
 
 
 @phase
@@ -67,7 +72,7 @@ def find_lanes_of_other_roots(d, step, nonsmooth):
     abrupt = above(turn, d.full(ABRUPT_TURN))
     if not any_lane(abrupt):
         return abrupt
-    springs, gains = find_lanes_with_springs(d), find_lanes_that_gain(d, step)
+    springs, gains = find_lanes_with_springs(d), find_lanes_that_gain(d, step, GAIN)
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
     return both(abrupt, where(nonsmooth, impact, but_not(abrupt, springs)))
 
@@ -84,6 +89,20 @@ def reject_other_roots(d, step, rate, solved):
     if any_lane(suspects):
         others = both(suspects, find_lanes_of_other_roots(d, step, solved.nonsmooth))
         done, failed = but_not(done, others), maximum(failed, others)
+    return done, failed
+
+
+@inline
+def reject_short_parts_that_gain(d, step, parts, done, failed):
+    """Let lanes fail in which a short part of a step gains kinetic energy that no force explains.
+
+    Bodies turn too little in short parts for the check of other roots. Returns (lanes that are
+    done, lanes that failed).
+    """
+    suspects = both(done, find_short_parts(parts))
+    if any_lane(suspects):
+        gains = both(suspects, find_lanes_that_gain(d, step, SHORT_GAIN))
+        done, failed = but_not(done, gains), maximum(failed, gains)
     return done, failed
 
 
@@ -186,3 +205,23 @@ def reject_rebounds_that_gain(d, step, part, done, failed):
         gains = reduce_rebounds_that_gain(d, step, candidates)
         return but_not(done, gains), maximum(failed, gains)
     return done, failed
+
+
+@inline
+def reject_wrong_steps(d, step, parts, rate, solved):
+    """Let lanes fail in which the energy of a solved step is wrong.
+
+    Args:
+        d: the mechanism's data.
+        step: knots and sizes of the step.
+        parts: part of the whole step that was solved.
+        rate: largest angular speed after the step [rad/s], lane values.
+        solved: findings of the attempts.
+
+    Returns:
+        Lanes that are done, lanes that failed.
+    """
+    done, failed = reject_other_roots(d, step, rate, solved)
+    done, failed = reject_short_parts_that_gain(d, step, parts, done, failed)
+    done, failed = reject_inexact_work(d, step, parts.size, done, failed)
+    return reject_rebounds_that_gain(d, step, parts.size, done, failed)

@@ -1,0 +1,64 @@
+"""Parts of a step: halves where a whole one does not converge, longer ones after hard parts."""
+
+from typing import Any, NamedTuple
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import above, both, but_not
+from vigym.core.compiler.simd import maximum, spread, where
+
+SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
+SMALLEST = 1.0 / 65536.0  # halved parts stop at this part of the step
+LENGTHENING = 1.5  # factor on a part where the smallest one fails
+MOST_FAILURES = 100.0  # failed parts of a step after which it is given up
+
+
+class Parts(NamedTuple):
+    """Parts of a step; lane values.
+
+    Attributes:
+        size: part to try, of the whole step: halves of one are exact.
+        left: part of the step that is left.
+        hard: lanes in which a part below `SMALL` was needed.
+        seeking: lanes that seek a longer part.
+        failures: number of parts that failed.
+    """
+
+    size: Any
+    left: Any
+    hard: Any
+    seeking: Any
+    failures: Any
+
+
+@inline
+def whole_step(lanes):
+    """Start with the whole step in some lanes."""
+    o = spread(0.0, lanes)
+    return Parts(spread(1.0, lanes), lanes, o, o, o)
+
+
+@inline
+def find_short_parts(parts):
+    """Find the lanes that try a short part of a step."""
+    return above(spread(SMALL, parts.size), parts.size)
+
+
+@inline
+def next_part(parts, done, failed):
+    """Find the part of the step to try next, and the lanes in which there is none.
+
+    A part that failed is halved. Once one below `SMALL` was needed, a part is doubled where it is
+    done. Where the smallest one fails, longer parts are sought, which were not tried from this
+    state: bodies jam in a short step, and slide past each other in a longer one.
+    """
+    size, failures = parts.size, parts.failures + failed
+    left = parts.left - where(done, size, spread(0.0, size))
+    sought, halved = both(failed, parts.seeking), but_not(failed, parts.seeking)
+    hard = maximum(parts.hard, both(halved, above(spread(2.0 * SMALL, size), size)))
+    smallest = both(halved, above(spread(2.0 * SMALLEST, size), size))
+    after = where(halved, 0.5 * size, where(both(done, hard), 2.0 * size, size))
+    after = where(sought, LENGTHENING * size, after)
+    after = where(smallest, spread(LENGTHENING * SMALL, size), after)
+    after = where(both(left, above(after, left)), left, after)  # idle lanes keep their part
+    lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
+    return Parts(after, left, hard, maximum(smallest, sought), failures), both(failed, lost)
