@@ -7,9 +7,9 @@ from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import maximum, spread, where
 
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
-SMALLEST = 1.0 / 65536.0  # halved parts stop at this part of the step
+SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
-MOST_FAILURES = 100.0  # failed parts of a step after which it is given up
+MOST_FAILURES = 200.0  # failed parts of a step after which it is given up
 
 
 class Parts(NamedTuple):
@@ -38,9 +38,9 @@ def whole_step(lanes):
 
 
 @inline
-def find_short_parts(parts):
-    """Find the lanes that try a short part of a step."""
-    return above(spread(SMALL, parts.size), parts.size)
+def find_parts(parts):
+    """Find the lanes that try less than a whole step."""
+    return above(spread(1.0, parts.size), parts.size)
 
 
 @inline

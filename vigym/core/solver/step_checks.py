@@ -19,14 +19,17 @@ from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
-from vigym.core.solver.parts import find_short_parts
+from vigym.core.solver.parts import find_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
 SMALLEST_INEXACT = 1.0 / 16.0
 ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that smooth motion has not
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
-GAIN = 0.1  # gain of kinetic energy that is too large, in parts of the energy before
-SHORT_GAIN = 0.01  # the same in a short part of a step
+SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
+FEW = 4.0  # iterations of a step whose forces are nearly those of the last one
+GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
+GAIN_OF_PARTS = 0.01  # the same in a part of a step
+GAIN_OF_REBOUNDS = 0.1  # the same in a step of rebounds, and where no part without a gain was found
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
@@ -47,6 +50,15 @@ def find_lanes_with_springs(d):
     return above(stiffness, d.full(0.0))
 
 
+@phase(needs="contacts", otherwise=zero)
+def find_lanes_that_rebound(d):
+    """Find the lanes in which a contact rebounds in this step."""
+    rebounds = d.full(0.0)
+    for c in range(d.contact_count):
+        rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
+    return above(rebounds, d.full(0.0))
+
+
 @inline
 def find_lanes_that_gain(d, step, share):
     """Find the lanes in which kinetic energy appears that no force explains.
@@ -60,48 +72,55 @@ def find_lanes_that_gain(d, step, share):
 
 
 @phase
-def find_lanes_of_other_roots(d, step, nonsmooth):
+def find_lanes_of_other_roots(d, step, parts, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
-    A body turns abruptly there. Impacts may turn it so too: there kinetic energy appears besides,
-    or, without springs, a body turns by a radian more than in the step before. Smooth lanes with
-    springs are left out: stiff springs turn bodies back and forth.
+    Without impacts a body turns abruptly there. Lanes with springs are left out then: stiff springs
+    turn bodies back and forth. With impacts kinetic energy appears, and a body turns otherwise than
+    in the step before; or, without springs, a body turns by a radian more.
     """
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
-    abrupt = above(turn, d.full(ABRUPT_TURN))
-    if not any_lane(abrupt):
-        return abrupt
-    springs, gains = find_lanes_with_springs(d), find_lanes_that_gain(d, step, GAIN)
+    if not any_lane(above(turn, d.full(SLIGHT_TURN))):
+        return d.full(0.0)
+    abrupt, springs = above(turn, d.full(ABRUPT_TURN)), find_lanes_with_springs(d)
+    loose = maximum(parts.seeking, find_lanes_that_rebound(d))
+    gains = find_lanes_that_gain(d, step, where(loose, d.full(GAIN_OF_REBOUNDS), d.full(GAIN)))
+    kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
-    return both(abrupt, where(nonsmooth, impact, but_not(abrupt, springs)))
+    return where(nonsmooth, both(kinked, impact), but_not(abrupt, springs))
 
 
 @inline
-def reject_other_roots(d, step, rate, solved):
+def reject_other_roots(d, step, parts, rate, solved):
     """Let lanes fail that another root was found in.
 
-    ``rate`` is the largest angular speed after the step [rad/s]. Returns (lanes that are done,
-    lanes that failed).
+    ``rate`` is the largest angular speed after the step [rad/s]. Where bodies turn little, only
+    steps of many iterations are looked at: in others the forces are nearly those of the step
+    before. Returns (lanes that are done, lanes that failed).
     """
     done, failed = solved.done, solved.failed
-    suspects = both(done, above(absolute(step.h) * rate, d.full(0.5 * ABRUPT_TURN)))
+    turn = absolute(step.h) * rate
+    hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
+    suspects = both(done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
     if any_lane(suspects):
-        others = both(suspects, find_lanes_of_other_roots(d, step, solved.nonsmooth))
+        others = both(suspects, find_lanes_of_other_roots(d, step, parts, solved.nonsmooth))
         done, failed = but_not(done, others), maximum(failed, others)
     return done, failed
 
 
 @inline
-def reject_short_parts_that_gain(d, step, parts, done, failed):
-    """Let lanes fail in which a short part of a step gains kinetic energy that no force explains.
+def reject_parts_that_gain(d, step, parts, done, failed):
+    """Let lanes fail in which a part of a step gains kinetic energy that no force explains.
 
-    Bodies turn too little in short parts for the check of other roots. Returns (lanes that are
-    done, lanes that failed).
+    Parts are checked however little bodies turn in them, but for those longer ones that are sought
+    where the smallest one failed. Returns (lanes that are done, lanes that failed).
     """
-    suspects = both(done, find_short_parts(parts))
+    suspects = both(done, but_not(find_parts(parts), parts.seeking))
     if any_lane(suspects):
-        gains = both(suspects, find_lanes_that_gain(d, step, SHORT_GAIN))
+        rebounds = find_lanes_that_rebound(d)
+        share = where(rebounds, d.full(GAIN_OF_REBOUNDS), d.full(GAIN_OF_PARTS))
+        gains = both(suspects, find_lanes_that_gain(d, step, share))
         done, failed = but_not(done, gains), maximum(failed, gains)
     return done, failed
 
@@ -174,10 +193,7 @@ def reduce_rebounds_that_gain(d, step, lanes):
     Newton's law of restitution does so where friction turns round within an impact, or where other
     contacts are hit by the rebound. Returns these lanes.
     """
-    rebounds, o = d.full(0.0), d.full(0.0)
-    for c in range(d.contact_count):
-        rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
-    rebounds = both(lanes, above(rebounds, o))
+    rebounds = both(lanes, find_lanes_that_rebound(d))
     if not any_lane(rebounds):
         return rebounds
     scale = d.environment.force_scale * d.environment.length_scale
@@ -221,7 +237,7 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     Returns:
         Lanes that are done, lanes that failed.
     """
-    done, failed = reject_other_roots(d, step, rate, solved)
-    done, failed = reject_short_parts_that_gain(d, step, parts, done, failed)
+    done, failed = reject_other_roots(d, step, parts, rate, solved)
+    done, failed = reject_parts_that_gain(d, step, parts, done, failed)
     done, failed = reject_inexact_work(d, step, parts.size, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)
