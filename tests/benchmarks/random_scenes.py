@@ -21,14 +21,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scenes.random_scenes import KINDS, random_scene  # noqa: E402
 from vigym.evaluation.speed.timing import machine, table  # noqa: E402
 
-STEPS, SLOW, READ = 150, 1000, 4
+STEPS, SLOW = 150, 1000  # of a scene; iterations of a slow step
+READ = 4  # knots of an impact, whose energies are read with the mean of two velocities
 
 
 def play(kind: str, seed: int) -> tuple[list[int], float, bool]:
     """Play a scene; returns the iterations of its steps, its largest gain, and whether all were solved."""
     scene, h = random_scene(kind, seed)
     sim = scene.simulator(h)
-    energies, iterations, gain = [sim.energy().total], [], 0.0
+    energies, iterations = [sim.energy().total], []
+    gain = 0.0
     for k in range(STEPS):
         status = scene.step(sim, k)
         iterations.append(int(status.iterations))

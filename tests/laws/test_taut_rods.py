@@ -8,7 +8,8 @@ import pytest
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Sphere
 
-LENGTH, RADIUS, LEAN = 0.2, 0.01, 0.5
+LENGTH, RADIUS = 0.2, 0.01  # of the rod and its bead [m]
+LEAN = 0.5  # of the rod at the start [rad]
 GAIN = 0.02  # in all of a run, in parts of the kinetic energy at its start
 
 

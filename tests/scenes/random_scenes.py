@@ -103,7 +103,8 @@ def add_base(mech, name, mass, lengths):
 
 def drop(rng):
     """A box with one to three hinged arms, some with limits."""
-    size, mass, friction = power_of_ten(rng, -2, 1), power_of_ten(rng, -1, 2), random_friction(rng)
+    size, mass = power_of_ten(rng, -2, 1), power_of_ten(rng, -1, 2)
+    friction = random_friction(rng)
     mech = Mechanism(ground=True)
     shape, lengths = random_shape(rng, "box", size)
     add_base(mech, "box", mass, lengths)
@@ -147,7 +148,8 @@ def stack(rng):
     masses = 10.0 ** rng.uniform(-2.0, 2.0, count)
     order = rng.integers(3)
     masses = masses if order == 0 else np.sort(masses)[:: 1 if order == 1 else -1]
-    aside, height, kinds = rng.choice([0.0, 1e-6, 1e-3, 0.05]), 0.0, []
+    aside, height = rng.choice([0.0, 1e-6, 1e-3, 0.05]), 0.0
+    kinds = []
     for k, mass in enumerate(masses):
         flat = kinds and kinds[-1] == "box"
         kinds.append(
@@ -241,7 +243,8 @@ def random_drive(rng, kind, size, torque):
 
 def walker(rng):
     """A random tree of two to ten links, with motors, limits, dry friction and contacts."""
-    size, mass, friction = power_of_ten(rng, -2, 1), power_of_ten(rng, -1, 2), random_friction(rng)
+    size, mass = power_of_ten(rng, -2, 1), power_of_ten(rng, -1, 2)
+    friction = random_friction(rng)
     mech = Mechanism(ground=True)
     lengths = np.array([1.0, 0.6, 0.3]) * size
     add_base(mech, "link0", mass, lengths)
@@ -272,7 +275,8 @@ def walker(rng):
 
 def net(rng):
     """A net of two to three by two to four bodies on ball joints, not flat, that falls."""
-    size, friction, heavy = power_of_ten(rng, -2, 1), random_friction(rng), rng.random() < 0.5
+    size, friction = power_of_ten(rng, -2, 1), random_friction(rng)
+    heavy = rng.random() < 0.5
     mech = Mechanism(ground=True)
     rows, columns = int(rng.integers(2, 4)), int(rng.integers(2, 5))
     rough = rng.choice([0.05, 0.1]) * size
