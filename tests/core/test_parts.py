@@ -44,8 +44,9 @@ def test_parts_that_follow_a_small_one_are_doubled(size):
     sizes, lost, left = parts_of(failures_down_to(size) + [1.0] * 40)
     done = sizes[round(-np.log2(size)) :]
     assert done.sum() == 1.0
-    assert done[:-1].tolist() == [size * 2.0**k for k in range(done.size - 1)]
-    assert done[-1] <= 2.0 * done[-2]
+    assert done[:-2].tolist() == [size * 2.0**k for k in range(done.size - 2)]
+    assert done[-3] <= done[-2] <= 2.0 * done[-3]
+    assert done[-2] <= done[-1] <= 2.0 * done[-2]
     assert not lost
     assert left == 0.0
 

@@ -1,9 +1,9 @@
 """Work that explains a gain of kinetic energy between the middles of two steps.
 
 Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
-what they stored, which their discrete potentials tell exactly. Of all other forces the work is
-bounded by its absolute value. Dampers, friction and limits only take energy, and so do contacts but
-for those that rebound.
+what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
+impulse belongs to the step before. Of all other forces the work is bounded by its absolute value.
+Dampers, friction and limits only take energy, and so do contacts but for those that rebound.
 """
 
 from vigym.core.body.pose import inertia_matrix
@@ -53,7 +53,8 @@ def work_in_joint(d, i, step):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
         motor, _, _ = dof.converged_forces
-        power = power + (absolute(motor) + absolute(dof.applied_torque)) * absolute(rate)
+        torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
+        power = power + (absolute(motor) + torque) * absolute(rate)
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
             given = given + energy_given_back(dof, spring_stretch(dof, change))
@@ -141,7 +142,7 @@ def explained_work(d, step):
     power = power + gravity_power(d, step)
     if d.contact_count > 0:
         power = power + rebound_power(d, step)
-    work = absolute(step.h) * (0.5 + 0.5 * step.rho) * power + given
+    work = absolute(step.h * (0.5 + 0.5 * step.rho)) * power + given
     if d.wrench_count + d.motion_count + d.potential_count > 0:
         work = work + imposed_work(d, step)
     return work

@@ -9,7 +9,7 @@ from vigym.core.compiler.simd import maximum, spread, where
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
-MOST_FAILURES = 200.0  # failed parts of a step after which it is given up
+MOST_FAILURES = 200.0  # failed parts of a step that are taken
 
 
 class Parts(NamedTuple):
@@ -44,6 +44,12 @@ def find_parts(parts):
 
 
 @inline
+def find_short_parts(parts):
+    """Find the lanes that try less than `SMALL` of a step."""
+    return above(spread(SMALL, parts.size), parts.size)
+
+
+@inline
 def next_part(parts, done, failed):
     """Find the part of the step to try next, and the lanes in which there is none.
 
@@ -56,9 +62,11 @@ def next_part(parts, done, failed):
     sought, halved = both(failed, parts.seeking), but_not(failed, parts.seeking)
     hard = maximum(parts.hard, both(halved, above(spread(2.0 * SMALL, size), size)))
     smallest = both(halved, above(spread(2.0 * SMALLEST, size), size))
-    after = where(halved, 0.5 * size, where(both(done, hard), 2.0 * size, size))
+    longer = where(above(4.0 * size, left), 0.5 * left, 2.0 * size)  # the last two parts are alike
+    longer = where(above(left, 2.0 * size), longer, left)
+    after = where(halved, 0.5 * size, where(both(done, hard), longer, size))
     after = where(sought, LENGTHENING * size, after)
     after = where(smallest, spread(LENGTHENING * SMALL, size), after)
-    after = where(both(left, above(after, left)), left, after)  # idle lanes keep their part
+    after = where(both(left, above(after, left)), left, after)  # lanes that arrive keep a part
     lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
     return Parts(after, left, hard, maximum(smallest, sought), failures), both(failed, lost)

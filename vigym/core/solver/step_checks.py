@@ -19,17 +19,17 @@ from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.fields import SKATE
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
-from vigym.core.solver.parts import find_parts
+from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
 SMALLEST_INEXACT = 1.0 / 16.0
 ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that smooth motion has not
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
 SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
-FEW = 4.0  # iterations of a step whose forces are nearly those of the last one
+FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
 GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
-GAIN_OF_REBOUNDS = 0.1  # the same in a step of rebounds, and where no part without a gain was found
+LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
@@ -48,6 +48,17 @@ def find_lanes_with_springs(d):
     for p in range(d.dof_count):
         stiffness = maximum(stiffness, d.dof(p).stiffness)
     return above(stiffness, d.full(0.0))
+
+
+@inline
+def find_lanes_of_rough_work(d):
+    """Find the lanes in which the work that explains a gain is known roughly only.
+
+    Springs give half of their impulse to the step before, motions and wrenches that are imposed
+    have bounds, and rebounds bring back what a landing leaves of the motion of joints.
+    """
+    imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
+    return maximum(maximum(imposed, find_lanes_with_springs(d)), find_lanes_that_rebound(d))
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -75,17 +86,18 @@ def find_lanes_that_gain(d, step, share):
 def find_lanes_of_other_roots(d, step, parts, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
-    Without impacts a body turns abruptly there. Lanes with springs are left out then: stiff springs
-    turn bodies back and forth. With impacts kinetic energy appears, and a body turns otherwise than
-    in the step before; or, without springs, a body turns by a radian more.
+    A smooth step does where a body turns abruptly, unless there are springs: stiff ones turn bodies
+    back and forth. A step with impacts does where kinetic energy appears and a body turns otherwise
+    than in the step before, or where a body turns by a radian more, without springs. Larger gains
+    are allowed, and turns, where work is known roughly only, and where shorter parts failed.
     """
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
     if not any_lane(above(turn, d.full(SLIGHT_TURN))):
         return d.full(0.0)
     abrupt, springs = above(turn, d.full(ABRUPT_TURN)), find_lanes_with_springs(d)
-    loose = maximum(parts.seeking, find_lanes_that_rebound(d))
-    gains = find_lanes_that_gain(d, step, where(loose, d.full(GAIN_OF_REBOUNDS), d.full(GAIN)))
+    loose = maximum(parts.seeking, find_lanes_of_rough_work(d))
+    gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
     return where(nonsmooth, both(kinked, impact), but_not(abrupt, springs))
@@ -110,17 +122,18 @@ def reject_other_roots(d, step, parts, rate, solved):
 
 
 @inline
-def reject_parts_that_gain(d, step, parts, done, failed):
+def reject_parts_that_gain(d, step, parts, nonsmooth, done, failed):
     """Let lanes fail in which a part of a step gains kinetic energy that no force explains.
 
-    Parts are checked however little bodies turn in them, but for those longer ones that are sought
-    where the smallest one failed. Returns (lanes that are done, lanes that failed).
+    Nonsmooth parts and short ones are checked, however little bodies turn in them; not those longer
+    ones that are sought where the smallest one failed, nor where work is known roughly only.
+    Returns (lanes that are done, lanes that failed).
     """
-    suspects = both(done, but_not(find_parts(parts), parts.seeking))
+    suspects = both(find_parts(parts), maximum(nonsmooth, find_short_parts(parts)))
+    suspects = both(done, but_not(suspects, parts.seeking))
     if any_lane(suspects):
-        rebounds = find_lanes_that_rebound(d)
-        share = where(rebounds, d.full(GAIN_OF_REBOUNDS), d.full(GAIN_OF_PARTS))
-        gains = both(suspects, find_lanes_that_gain(d, step, share))
+        suspects = but_not(suspects, find_lanes_of_rough_work(d))
+        gains = both(suspects, find_lanes_that_gain(d, step, d.full(GAIN_OF_PARTS)))
         done, failed = but_not(done, gains), maximum(failed, gains)
     return done, failed
 
@@ -238,6 +251,6 @@ def reject_wrong_steps(d, step, parts, rate, solved):
         Lanes that are done, lanes that failed.
     """
     done, failed = reject_other_roots(d, step, parts, rate, solved)
-    done, failed = reject_parts_that_gain(d, step, parts, done, failed)
+    done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts.size, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)
