@@ -9,7 +9,7 @@ from vigym.core.compiler.simd import maximum, spread, where
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
-MOST_FAILURES = 200.0  # failed parts of a step that are taken
+MOST_FAILURES = 200.0  # a step is given up where more parts than this fail
 
 
 class Parts(NamedTuple):
@@ -53,8 +53,8 @@ def find_short_parts(parts):
 def next_part(parts, done, failed):
     """Find the part of the step to try next, and the lanes in which there is none.
 
-    A part that failed is halved. Once one below `SMALL` was needed, a part is doubled where it is
-    done. Where the smallest one fails, longer parts are sought, which were not tried from this
+    A part that failed is halved. Once one below `SMALL` was needed, the next part is twice as long
+    as the one that is done. Where the smallest one fails, longer parts are sought, which were not tried from this
     state: bodies jam in a short step, and slide past each other in a longer one.
     """
     size, failures = parts.size, parts.failures + failed
