@@ -53,9 +53,9 @@ def find_short_parts(parts):
 def next_part(parts, done, failed):
     """Find the part of the step to try next, and the lanes in which there is none.
 
-    A part that failed is halved. Once one below `SMALL` was needed, the next part is twice as long
-    as the one that is done. Where the smallest one fails, longer parts are sought, which were not tried from this
-    state: bodies jam in a short step, and slide past each other in a longer one.
+    A part that failed is halved. Once one below `SMALL` was needed, the part after one that is done
+    is twice as long. Where the smallest one fails, longer parts are sought, which were not tried
+    from this state: bodies jam in a short step, and slide past each other in a longer one.
     """
     size, failures = parts.size, parts.failures + failed
     left = parts.left - where(done, size, spread(0.0, size))
