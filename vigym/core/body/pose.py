@@ -82,6 +82,44 @@ def max_angular_speed_change(d, knot2, knot3):
     return math.sqrt(largest)
 
 
+@inline
+def second_difference(latest, one_back, two_back):
+    """Compute the second difference of three values of a vector."""
+    return sub(sub(latest, one_back), sub(one_back, two_back))
+
+
+@phase
+def max_velocity_differences(d, knots, length):
+    """Find the largest second and third differences of velocities from step to step [m/s].
+
+    Angular velocities count by their speed at the distance ``length``.
+
+    Args:
+        d: data of the lane group, read in blocks.
+        knots: buffers of the knots that the last four steps led to, the latest one first.
+        length: length scale [m].
+
+    Returns:
+        Largest second difference and largest third one, lane by lane.
+    """
+    second, third = d.full(0.0), d.full(0.0)
+    square = length * length
+    for block in range(d.block_count):
+        pose3, pose2 = d.pose(knots[0], block), d.pose(knots[1], block)
+        pose1, pose0 = d.pose(knots[2], block), d.pose(knots[3], block)
+        v1 = pose1.velocity
+        v2 = pose2.velocity
+        w1 = pose1.angular_velocity
+        w2 = pose2.angular_velocity
+        v = second_difference(pose3.velocity, v2, v1)
+        w = second_difference(pose3.angular_velocity, w2, w1)
+        second = maximum(second, dot(v, v) + square * dot(w, w))
+        v = sub(v, second_difference(v2, v1, pose0.velocity))
+        w = sub(w, second_difference(w2, w1, pose0.angular_velocity))
+        third = maximum(third, dot(v, v) + square * dot(w, w))
+    return math.sqrt(second), math.sqrt(third)
+
+
 @phase
 def set_motion_from_knot(d, knot):
     """Write each body's angular velocity and the velocity of its anchor, from those at the knot."""

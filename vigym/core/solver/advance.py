@@ -6,7 +6,11 @@ compositions need nothing of their own.
 
 from typing import Any, NamedTuple
 
-from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
+from vigym.core.body.pose import (
+    max_angular_speed,
+    max_angular_speed_change,
+    max_velocity_differences,
+)
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -27,8 +31,11 @@ from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.parts import next_part, whole_step
+from vigym.core.solver.residual import STEPS_OF_CUBIC
 from vigym.core.solver.step_checks import reject_wrong_steps
 
+# Third differences of velocities over second ones above which a cubic predicts worse than a line
+JERKY = 0.8
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 # [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
 STORE_AFTER = 2.0
@@ -125,8 +132,26 @@ def copy_idle_knots(d, others, idle):
 
 
 @inline
+def find_jerky_lanes(d, knot3):
+    """Find the lanes whose velocities change from step to step as no polynomial does.
+
+    Torques of a controller jump, and contacts stick and slip. Each difference of higher order is
+    larger than the one before then, and a cubic through the last velocities predicts worse than a
+    line.
+    """
+    knots = knot3, knot_buffer(d, 0), knot_buffer(d, 1), knot_buffer(d, 2)
+    length = d.environment.length_scale
+    second, third = max_velocity_differences(d.wide, knots, d.wide.full(length))
+    second = max_over_body_lanes(second, length)
+    return above(max_over_body_lanes(third, length), JERKY * second)
+
+
+@inline
 def count_equal_steps(d, knot3, h):
-    """Count the equal smooth steps that lie behind, this one included."""
+    """Count the equal smooth steps that lie behind, this one included.
+
+    After jerky steps there are too few of them for a cubic.
+    """
     environment = d.environment
     zero = 0.0 * d.full(1.0)
     history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
@@ -134,7 +159,8 @@ def count_equal_steps(d, knot3, h):
         change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
         kink = absolute(h) * max_over_body_lanes(change, h)
         history = where(above(kink, d.full(KINK)), zero, history)
-    return history
+    most = d.full(STEPS_OF_CUBIC - 1.0)
+    return where(both(find_jerky_lanes(d, knot3), above(history, most)), most, history)
 
 
 @inline

@@ -73,6 +73,7 @@ from vigym.core.tree.ldu import (
     sum_joint_closures,
 )
 
+STEPS_OF_CUBIC = 5.0  # equal smooth steps after which a cubic predicts the next knot
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 JUMPED = 1e6  # gap that stands for a place of touch that jumped: the step does not converge
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
@@ -101,8 +102,8 @@ def predictor_weights(d, h):
     """Find the weights (linear, cubic) of the predictor.
 
     A line through the midpoints of the last two steps, once one step has been made; a cubic when
-    five equal steps, of size h, have. A negative weight, which only the composition's backward step
-    asks for, is left out, and so are those that extrapolate too far.
+    five equal smooth steps, of size h, have been. A negative weight, which only the composition's
+    backward step asks for, is left out, and so are those that extrapolate too far.
     """
     o, one = d.full(0.0), d.full(1.0)
     h1 = d.environment.step_size
@@ -110,7 +111,7 @@ def predictor_weights(d, h):
     history = d.environment.history
     linear = (h1 + h) / where(absolute(h0 + h1), h0 + h1, one)
     linear = where(history - 0.5, where(linear - 2.5, o, where(linear, linear, o)), o)
-    cubic = where(history - 4.5, where(absolute(h - h1), o, one), o)
+    cubic = where(history - (STEPS_OF_CUBIC - 0.5), where(absolute(h - h1), o, one), o)
     return linear, cubic
 
 
