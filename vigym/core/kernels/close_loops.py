@@ -141,7 +141,7 @@ def close_loops(d, knot, positions, given, held, active, first):
     for _ in range(ITERATIONS):
         forward_kinematics(d, knot, positions, first)
         update_loop_anchors(d, knot)
-        place_tracks(d, knot)
+        place_tracks(d, knot, d.full(1.0))
         hold_given(d, given, False, held, first)
         sum_joint_closures(d, knot)
         gap = maximum(loop_residuals(d, knot), coupling_errors(d, positions, first))

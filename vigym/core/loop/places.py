@@ -168,13 +168,15 @@ def limited(change, longest):
 
 
 @phase(needs="tracks")
-def find_places(d, t, knot):
+def find_places(d, t, knot, lanes):
     """Solve for the places where the sides of joint t touch at a knot, from ``next_place``.
 
-    Writes the determinant there; zero where they are not found.
+    Other lanes keep theirs: one more iteration would move them by their rounding. Writes the
+    determinant there; zero where they are not found.
     """
     a, b = d.side(2 * t), d.side(2 * t + 1)
-    active, determinant = d.full(1.0), d.full(0.0)
+    pose = d.track_pose(knot, d.track(t).loop)
+    active, determinant = lanes, pose.determinant
     for _ in range(ITERATIONS):
         p, q = a.next_place, b.next_place
         J, f = place_equations(d, a, b, evaluate_side(d, a, p, knot), evaluate_side(d, b, q, knot))
@@ -189,5 +191,4 @@ def find_places(d, t, knot):
         active = both(active, moving)
         if not any_lane(active):
             break
-    pose = d.track_pose(knot, d.track(t).loop)
     pose.determinant = determinant

@@ -192,7 +192,7 @@ def set_curve_rows(d, t, knot, A, B, chooses):
 
 
 @phase(needs="tracks", otherwise=zero)
-def write_tracks(d, knot, chooses):
+def write_tracks(d, knot, chooses, lanes):
     """Find all places at a knot, and write the rows there; returns the largest residual.
 
     Args:
@@ -200,6 +200,7 @@ def write_tracks(d, knot, chooses):
         knot: buffer of the knot.
         chooses: 1 where the places found choose the directions of rows, 0 where those of the
             present knot do: both knots of a step have to have the same.
+        lanes: lanes in which places are found; the others keep theirs.
     """
     worst = d.full(0.0)
     for t in range(d.track_count):
@@ -207,7 +208,7 @@ def write_tracks(d, knot, chooses):
             set_custom_rows(d, t, knot, chooses)
             worst = maximum(worst, largest_gap(d, t, knot))
             continue
-        find_places(d, t, knot)
+        find_places(d, t, knot, lanes)
         a, b = d.side(2 * t), d.side(2 * t + 1)
         A, B = evaluate_side(d, a, a.next_place, knot), evaluate_side(d, b, b.next_place, knot)
         if d.track(t).on_curve > 0:
@@ -232,9 +233,12 @@ def largest_gap(d, t, knot):
 
 
 @phase(needs="tracks", otherwise=zero)
-def place_tracks(d, knot):
-    """Find all places at a guess of a knot, and write the rows; returns the largest residual."""
-    return write_tracks(d, knot, 0.0)
+def place_tracks(d, knot, lanes):
+    """Find the places of the lanes at a guess of a knot, and write all rows.
+
+    Returns the largest residual.
+    """
+    return write_tracks(d, knot, 0.0, lanes)
 
 
 @phase(needs="tracks", otherwise=zero)
@@ -262,13 +266,13 @@ def start_tracks(d, knot):
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.next_place = side.place
-    return write_tracks(d, knot, 1.0)
+    return write_tracks(d, knot, 1.0, d.full(1.0))
 
 
 @phase(needs="tracks")
 def store_places(d, knot, mask):
     """Find the places at the knot that was reached, and store them in the lanes of the mask."""
-    place_tracks(d, knot)
+    place_tracks(d, knot, d.full(1.0))
     for s in range(2 * d.track_count):
         side = d.side(s)
         side.place = select3(mask, side.next_place, side.place)

@@ -184,7 +184,7 @@ def assemble_iterate_forces(d, step, active, iteration):
     gap, nonsmooth = sum_joint_closures(d, step.knot3), d.full(0.0)
     squared_errors = nonsmooth
     if d.track_count > 0:
-        place_tracks(d, step.knot3)
+        place_tracks(d, step.knot3, active)
         gap = where(find_jumps(d, step.knot2, step.knot3), d.full(JUMPED), gap)
     if d.active_joint_count > 0:
         nonsmooth, squared_errors = assemble_joint_loads(d, step.knot3, step.h, step.rho)
