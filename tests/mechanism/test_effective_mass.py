@@ -35,12 +35,25 @@ def test_the_ground_meets_the_geometric_mean_of_the_least_and_the_whole_mass(cou
     found = mobility(chain(count))
     least = 1.0 / (1.0 / (count * MASS) + ARM**2 / INERTIA)  # pins in the centres turn freely
     mean = np.sqrt(least * count * MASS)
-    assert found.ground_contact_mass_at("b0", POINT) == pytest.approx(mean)
+    assert found.ground_contact_scales_at("b0", POINT)[0] == pytest.approx(mean)
+
+
+def test_a_law_meets_the_geometric_mean_of_the_extremes_at_the_contact():
+    """The whole mass is met along the arm of a free body. A pin at the end of the arm takes that direction away."""
+    free = Mechanism()
+    free.add_body("b", MASS, (INERTIA,) * 3)
+    assert mobility(free).ground_contact_scales_at("b", POINT)[1] == pytest.approx(1.0)
+    held = Mechanism()
+    held.add_body("b", MASS, (INERTIA,) * 3)
+    held.add_joint("pin", "spherical", "world", "b", (0.0, 0.0, ARM))
+    mass, scale = mobility(held).ground_contact_scales_at("b", POINT)
+    across = (INERTIA + MASS * ARM**2) / (2.0 * ARM) ** 2
+    assert mass * scale == pytest.approx(across)
 
 
 def test_bodies_that_no_joint_connects_do_not_count():
     mech = chain(2)
     mech.add_body("apart", 1000.0, (1.0, 1.0, 1.0), position=(5.0, 0.0, 0.0))
     mech.add_joint("slide", "prismatic", "world", "apart", (5.0, 0.0, 0.0))
-    alone = mobility(chain(2)).ground_contact_mass_at("b1", POINT)
-    assert mobility(mech).ground_contact_mass_at("b1", POINT) == pytest.approx(alone)
+    alone = mobility(chain(2)).ground_contact_scales_at("b1", POINT)
+    assert mobility(mech).ground_contact_scales_at("b1", POINT) == pytest.approx(alone)

@@ -229,6 +229,16 @@ def torsion_scale(d, contact, rho):
 
 
 @inline
+def law_scales(contact, per_h, prox):
+    """Find (scale of forces by velocities, proximal part) with which a contact's law chooses.
+
+    What sticks is as stiff as their ratio, which does not depend on the contact's factor.
+    """
+    factor = contact.law_scale
+    return factor * per_h * contact.effective_mass, factor * prox
+
+
+@inline
 def no_slip_velocity(contact, velocity):
     """Compute the velocity of a skate or wheel along its two no-slip directions."""
     motion = extract_point_velocity(velocity)
@@ -306,7 +316,7 @@ def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
     With ``breaks_cycles`` contacts that turn between two branches take the third. Returns (lanes in
     which it is loaded, distance of its present force from the law [N], zero of skates and wheels).
     """
-    rho = per_h * contact.effective_mass
+    rho, prox = law_scales(contact, per_h, prox)
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
@@ -344,10 +354,11 @@ def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
 @inline
 def projection_error(d, contact, force, velocity, per_h, prox):
     """Compute how far a force is from its projection, given the velocity that it leads to [N]."""
-    rho = per_h * contact.effective_mass
+    rho, prox = law_scales(contact, per_h, prox)
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, velocity, rho)
     if contact.kind >= SKATE:
         slip = no_slip_velocity(contact, velocity)
+        rho = per_h * contact.effective_mass
         return rho * maximum(absolute(slip[0]), absolute(slip[1]))
     u = scaled_velocity(contact, velocity, t1, t2)
     z = force_before_projection(d, contact, force, u, rho, rho_t, prox)

@@ -132,44 +132,60 @@ class Mobility:
 
     def least_effective_mass_at(self, body: str, points: Array) -> float:
         """Return the least effective mass [kg] at points (n, 3) of a body, in its frame [m]."""
-        velocities = self.velocities([body], points[None])
-        return float(self.least_effective_masses(velocities, self._inverse)[0])
+        return float(self._effective_masses_at(body, points)[0][0])
 
-    def ground_contact_mass_at(self, body: str, points: Array) -> float:
-        """Return the mass [kg] of `ground_contact_masses` at points (n, 3) of a body [m]."""
-        least = np.array([self.least_effective_mass_at(body, points)])
-        return float(self.ground_contact_masses([body], least, self._masses)[0])
+    def ground_contact_scales_at(self, body: str, points: Array) -> tuple[float, float]:
+        """Return the scales of `ground_contact_scales` at points (n, 3) of a body [m]."""
+        extremes = self._effective_masses_at(body, points)
+        masses, scales = self.ground_contact_scales([body], extremes, self._masses)
+        return float(masses[0]), float(scales[0])
 
-    def least_effective_masses(self, velocities: Array, inverse: Array) -> Array:
-        """Return the least masses that a force meets at one of several points, in any direction.
+    def effective_masses(self, velocities: Array, inverse: Array) -> tuple[Array, Array]:
+        """Return the least and the largest mass that a force meets at one of several points.
+
+        In any direction in which a point can move. Both are 1 where no point can.
 
         Args:
             velocities: of the points, per rate of each degree of freedom (n, k, 3, dofs).
             inverse: mobility, as of `inverse` (dofs, dofs).
 
         Returns:
-            (n,) [kg].
+            Least and largest masses (n,) [kg].
         """
         mobility = np.linalg.eigvalsh(velocities @ inverse @ velocities.swapaxes(-1, -2))
-        return effective_mass(mobility.max(axis=(1, 2), initial=0.0))
+        largest = mobility.max(axis=(1, 2), initial=0.0)
+        moves = mobility > RANK * largest[:, None, None]
+        least = np.where(moves, mobility, largest[:, None, None]).min(axis=(1, 2), initial=np.inf)
+        return effective_mass(largest), effective_mass(np.minimum(least, largest))
 
-    def ground_contact_masses(self, bodies: Sequence[str], least: Array, masses: Array) -> Array:
+    def ground_contact_scales(
+        self, bodies: Sequence[str], extremes: tuple[Array, Array], masses: Array
+    ) -> tuple[Array, Array]:
         """Return masses that scale the forces of the ground on bodies by velocities.
 
         The geometric mean of the least effective mass and of the mass of all bodies that joints
         connect with the body, which may rest on it. Augmented Lagrangian methods converge fastest
         with the geometric mean of the extreme inverse mobilities [Ghadimi et al. 2015].
 
+        Laws choose between open, stick and slip with the geometric mean of the extremes at the
+        contact itself: a foot moves more easily than all that rests on it.
+
         Args:
             bodies: n names.
-            least: least effective masses (n,) [kg].
+            extremes: least and largest effective masses (n,) [kg].
             masses: of all bodies of the mechanism [kg].
 
         Returns:
-            (n,) [kg].
+            Masses (n,) [kg], and the factors (n,) on them that laws choose with, at most 1.
         """
+        least, largest = (np.sqrt(each) for each in extremes)
         numbers = np.array([self._numbers[body] - 1 for body in bodies], np.intp)
-        return np.asarray(np.sqrt(least) * np.sqrt(self._connected[numbers] @ masses))
+        connected = np.sqrt(self._connected[numbers] @ masses)
+        return np.asarray(least * connected), np.minimum(1.0, largest / connected)
+
+    def _effective_masses_at(self, body: str, points: Array) -> tuple[Array, Array]:
+        """Return the least and the largest effective mass (1,) [kg] at points (n, 3) of a body."""
+        return self.effective_masses(self.velocities([body], points[None]), self._inverse)
 
     def rank_along(self, dofs: Sequence[int]) -> int:
         """Count how many of these degrees of freedom of the tree move independently."""

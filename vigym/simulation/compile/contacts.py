@@ -83,7 +83,8 @@ def _contact_row(
     row["point"], row["radius"] = point, radius
     row["rim_axis"], row["rim_side"] = axis, perpendicular(axis)
     row["direction"] = direction
-    row["effective_mass"] = mobility.ground_contact_mass_at(body, extremes(point, radius))
+    scales = mobility.ground_contact_scales_at(body, extremes(point, radius))
+    row["effective_mass"], row["law_scale"] = scales
     return row
 
 
@@ -146,7 +147,7 @@ def _pair_contact(mobility: Mobility, pair: PairContact) -> Any:
         mobility.least_effective_mass_at(own.body, places[0]),
         mobility.least_effective_mass_at(partner.body, places[1]),
     )
-    row["effective_mass"] = pair_mass(*masses)
+    row["effective_mass"], row["law_scale"] = pair_mass(*masses), 1.0
     return row
 
 

@@ -89,12 +89,14 @@ class ScaledTables:
             masses, inertias = self._inertias(bodies)
             inverse = self._mobility.inverse(masses, inertias)
             own, partner = (
-                self._mobility.least_effective_masses(velocities, inverse)
+                self._mobility.effective_masses(velocities, inverse)
                 for velocities in self._contact_motions
             )
-            scaling = self._mobility.ground_contact_masses(self._touching, own, masses)
-            scaling[self._is_pair] = pair_mass(own[self._is_pair], partner)
+            scaling, law_scales = self._mobility.ground_contact_scales(self._touching, own, masses)
+            pairs = self._is_pair
+            scaling[pairs], law_scales[pairs] = pair_mass(own[0][pairs], partner[0]), 1.0
             tables["contacts"]["effective_mass"] = scaling
+            tables["contacts"]["law_scale"] = law_scales
             tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
                 np.diag(inverse)[self._tree_dofs]
             )
