@@ -52,7 +52,7 @@ def test_an_evaluation_finds_what_the_line_search_finds(friction_cone, torsion):
     sim = Simulator(arm_on_the_ground(torsion), timestep=H, friction_cone=friction_cone)
     sim.reset(velocities={"box:floating": (1.0, 0.4, 0.0, 0.0, 0.0, 3.0), "hinge": 2.0})
     compared = 0
-    for k in range(90):
+    for k in range(90):  # in many of them the guess obeys the laws already
         assert sim.step(targets=[0.6 * (-1) ** (k // 10)]).converged
         groups, found = sim._plant.groups, np.zeros(4)
         state, work = groups.state.copy(), groups.work.copy()

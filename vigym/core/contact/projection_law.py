@@ -232,7 +232,7 @@ def torsion_scale(d, contact, rho):
 def law_scales(contact, per_h, prox):
     """Find (scale of forces by velocities, proximal part) with which a contact's law chooses.
 
-    What sticks is as stiff as their ratio, which does not depend on the contact's factor.
+    What sticks is as stiff as the former over the latter, which the factor does not change.
     """
     factor = contact.law_scale
     return factor * per_h * contact.effective_mass, factor * prox

@@ -171,8 +171,8 @@ def limited(change, longest):
 def find_places(d, t, knot, lanes):
     """Solve for the places where the sides of joint t touch at a knot, from ``next_place``.
 
-    Other lanes keep theirs: one more iteration would move them by their rounding. Writes the
-    determinant there; zero where they are not found.
+    Writes the determinants at the places; zero where they are not found. Other lanes keep their
+    places: one more iteration would move them by their rounding.
     """
     a, b = d.side(2 * t), d.side(2 * t + 1)
     pose = d.track_pose(knot, d.track(t).loop)

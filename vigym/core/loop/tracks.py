@@ -200,7 +200,8 @@ def write_tracks(d, knot, chooses, lanes):
         knot: buffer of the knot.
         chooses: 1 where the places found choose the directions of rows, 0 where those of the
             present knot do: both knots of a step have to have the same.
-        lanes: lanes in which places are found; the others keep theirs.
+        lanes: lanes in which places are found; the others keep theirs. Custom joints are written
+            in all lanes.
     """
     worst = d.full(0.0)
     for t in range(d.track_count):

@@ -431,7 +431,7 @@ CONTACT_MODEL = Table(
     Field("torsional_friction", "coefficient of friction against spin", "m"),
     Field("restitution", "coefficient of restitution", "1"),
     Field("effective_mass", "mass that scales its forces by velocities", "kg"),
-    Field("law_scale", "factor on it with which the law chooses its branch", "1"),
+    Field("law_scale", "factor on the effective mass with which the law chooses its branch", "1"),
     Field("segment", "of two bodies: from the middle to the end of the own segment", "m, body", 3),
     Field("box_centre", "of two bodies: centre of the partner's box", "m, partner", 3),
     Field("box_axes", "of two bodies: axes of the partner's box, row by row", "partner", 9),

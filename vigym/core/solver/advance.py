@@ -133,11 +133,10 @@ def copy_idle_knots(d, others, idle):
 
 @inline
 def find_jerky_lanes(d, knot3):
-    """Find the lanes whose velocities change from step to step as no polynomial does.
+    """Find the lanes whose velocities jerk: their third differences are as large as their second.
 
-    Torques of a controller jump, and contacts stick and slip. Each difference of higher order is
-    larger than the one before then, and a cubic through the last velocities predicts worse than a
-    line.
+    Torques of a controller jump there, or contacts stick and slip. A cubic through the last
+    velocities predicts worse than a line then.
     """
     knots = knot3, knot_buffer(d, 0), knot_buffer(d, 1), knot_buffer(d, 2)
     length = d.environment.length_scale
@@ -150,7 +149,7 @@ def find_jerky_lanes(d, knot3):
 def count_equal_steps(d, knot3, h):
     """Count the equal smooth steps that lie behind, this one included.
 
-    After jerky steps there are too few of them for a cubic.
+    In jerky lanes the count stays below that of a cubic: a line predicts the next step.
     """
     environment = d.environment
     zero = 0.0 * d.full(1.0)
