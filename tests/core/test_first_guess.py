@@ -34,7 +34,7 @@ def test_smooth_motion_is_predicted_by_a_cubic():
 
 
 def test_random_torques_are_predicted_by_a_line():
-    """A step takes the mean of two torques. So third differences are second ones and as large a noise."""
+    """A step takes the mean of two torques: third differences are second ones plus as much other noise."""
     sim, rng = Simulator(pendulum(), timestep=0.002), np.random.default_rng(0)
     counts = []
     for _ in range(400):

@@ -153,10 +153,10 @@ class Mobility:
             Least and largest masses (n,) [kg].
         """
         mobility = np.linalg.eigvalsh(velocities @ inverse @ velocities.swapaxes(-1, -2))
-        largest = mobility.max(axis=(1, 2), initial=0.0)
-        moves = mobility > RANK * largest[:, None, None]
-        least = np.where(moves, mobility, largest[:, None, None]).min(axis=(1, 2), initial=np.inf)
-        return effective_mass(largest), effective_mass(np.minimum(least, largest))
+        fastest = mobility.max(axis=(1, 2), initial=0.0)
+        limits = fastest[:, None, None]
+        slowest = np.where(mobility > RANK * limits, mobility, limits).min(axis=(1, 2))
+        return effective_mass(fastest), effective_mass(slowest)
 
     def ground_contact_scales(
         self, bodies: Sequence[str], extremes: tuple[Array, Array], masses: Array
