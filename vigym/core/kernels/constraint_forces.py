@@ -76,7 +76,7 @@ def assemble_balanced_wrenches(d, knot2, knot3, h, h0):
     add_potential_forces(d, knot2, h0 / h)
     assemble_body_blocks(w, knot2, knot3, w.full(h))
     body_residuals(w, knot2, knot3, w.full(h))
-    start_tracks(d, knot2)
+    start_tracks(d, knot2, d.full(1.0))
     subtract_loop_forces(d, knot2)
     subtract_velocity_row_forces(d, knot2)
     subtract_contact_forces(d, knot2, h, h0)

@@ -335,7 +335,7 @@ def write_group_readings(d, out, first):
         potential = potential + sum_potential_energies(d, knot)
     gap, slip = largest_constraint_errors(d, knot)
     if d.track_count > 0:
-        gap = maximum(gap, start_tracks(d, knot))
+        gap = maximum(gap, start_tracks(d, knot, d.full(1.0)))
     column += d.position_count + d.velocity_count
     contacts = column + READ_COUNT
     depth, sliding, taken, rubbed = read_contacts(d, knot, out, first, contacts)

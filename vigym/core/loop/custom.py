@@ -5,6 +5,7 @@ the equations; here poses of bodies become the gap that it is given, and its row
 """
 
 from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.simd import where
 from vigym.core.compiler.transforms import call_transform
 from vigym.core.math.vectors import (
     add,
@@ -14,6 +15,9 @@ from vigym.core.math.vectors import (
     mat_t_vec,
     mat_vec,
     matmul,
+    select3,
+    select4,
+    select6,
     sub,
 )
 
@@ -76,37 +80,42 @@ def coordinate(found, n):
     return q[0] if k == 0 else (q[1] if k == 1 else q[2])
 
 
+@inline
+def write_row(pose, row, gaps, lanes):
+    """Write the first row of a knot and its residuals in the lanes; the others keep theirs."""
+    pose.row_0 = select6(lanes, row, pose.row_0)
+    pose.gaps = select4(lanes, gaps, pose.gaps)
+
+
 @phase(needs="tracks")
-def set_custom_rows(d, t, knot, chooses):
-    """Find the coordinates of a joint of the user's at a knot, and write its rows there."""
+def set_custom_rows(d, t, knot, chooses, lanes):
+    """Find the coordinates of a joint of the user's at a knot, and write its rows there.
+
+    Other lanes keep theirs: one more iteration would move them by their rounding.
+    """
     track = d.track(t)
     pose, o = d.track_pose(knot, track.loop), d.full(0.0)
     found, axes, arm = solve_transform(d, t, knot, chooses)
-    d.side(2 * t).next_place = found[0]
-    d.side(2 * t + 1).next_place = found[1]
+    a, b = d.side(2 * t), d.side(2 * t + 1)
+    a.next_place = select3(lanes, found[0], a.next_place)
+    b.next_place = select3(lanes, found[1], b.next_place)
     first, last = found[2], found[3]
-    pose.determinant = last[2]
-    pose.row_0 = world_row(axes, arm, found[4], found[5])
-    pose.row_1 = world_row(axes, arm, found[6], found[7])
-    pose.row_2 = world_row(axes, arm, found[8], found[9])
-    pose.row_3 = world_row(axes, arm, found[10], found[11])
+    pose.determinant = where(lanes, last[2], pose.determinant)
     n = track.row_count
-    pose.gaps = (
-        first[0],
-        first[1] if n > 1 else o,
-        first[2] if n > 2 else o,
-        last[0] if n > 3 else o,
-    )
+    gaps = first[0], first[1] if n > 1 else o, first[2] if n > 2 else o, last[0] if n > 3 else o
+    write_row(pose, world_row(axes, arm, found[4], found[5]), gaps, lanes)
+    pose.row_1 = select6(lanes, world_row(axes, arm, found[6], found[7]), pose.row_1)
+    pose.row_2 = select6(lanes, world_row(axes, arm, found[8], found[9]), pose.row_2)
+    pose.row_3 = select6(lanes, world_row(axes, arm, found[10], found[11]), pose.row_3)
     if n > 4:
-        more = d.track_pose(knot, track.more)
-        more.row_0 = world_row(axes, arm, found[12], found[13])
-        more.gaps = (last[1], o, o, o)
+        fifth = world_row(axes, arm, found[12], found[13])
+        write_row(d.track_pose(knot, track.more), fifth, (last[1], o, o, o), lanes)
     for k in range(track.first_slide, track.first_slide + track.slide_count):
         slide = d.slide(k)
         force, moment = along_coordinate(found, slide.parameter)
+        gaps = coordinate(found, slide.parameter), o, o, o
         along = d.track_pose(knot, slide.loop)
-        along.row_0 = world_row(axes, arm, force, moment)
-        along.gaps = (coordinate(found, slide.parameter), o, o, o)
+        write_row(along, world_row(axes, arm, force, moment), gaps, lanes)
 
 
 @inline

@@ -200,13 +200,12 @@ def write_tracks(d, knot, chooses, lanes):
         knot: buffer of the knot.
         chooses: 1 where the places found choose the directions of rows, 0 where those of the
             present knot do: both knots of a step have to have the same.
-        lanes: lanes in which places are found; the others keep theirs. Custom joints are written
-            in all lanes.
+        lanes: lanes in which places are found; the others keep theirs.
     """
     worst = d.full(0.0)
     for t in range(d.track_count):
         if d.track(t).function != 0:
-            set_custom_rows(d, t, knot, chooses)
+            set_custom_rows(d, t, knot, chooses, lanes)
             worst = maximum(worst, largest_gap(d, t, knot))
             continue
         find_places(d, t, knot, lanes)
@@ -262,12 +261,21 @@ def find_jumps(d, knot2, knot3):
 
 
 @phase(needs="tracks", otherwise=zero)
-def start_tracks(d, knot):
-    """Take the places at the present knot, and write the rows there; returns the worst residual."""
+def start_tracks(d, knot, lanes):
+    """Take the places at the present knot, and write the rows there; returns the worst residual.
+
+    Lanes other than the given ones keep the places at their guess of knot 3: they were solved
+    while a neighbour attempts the step once more.
+    """
     for s in range(2 * d.track_count):
         side = d.side(s)
+        side.kept_place = side.next_place
         side.next_place = side.place
-    return write_tracks(d, knot, 1.0, d.full(1.0))
+    worst = write_tracks(d, knot, 1.0, d.full(1.0))
+    for s in range(2 * d.track_count):
+        side = d.side(s)
+        side.next_place = select3(lanes, side.next_place, side.kept_place)
+    return worst
 
 
 @phase(needs="tracks")

@@ -32,6 +32,12 @@ def select4(mask, a, b):
 
 
 @inline
+def select6(mask, a, b):
+    """Select six values of ``a`` in the lanes of the mask, else of ``b``."""
+    return select3(mask, a[:3], b[:3]) + select3(mask, a[3:], b[3:])
+
+
+@inline
 def select9(mask, A, B):
     """Select matrix ``A`` in the lanes of the mask, else ``B``."""
     a, b, c = extract_rows(A)

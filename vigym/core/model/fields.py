@@ -602,6 +602,7 @@ MOTION_WORK = Table(
 )
 SIDE_WORK = Table(
     Field("next_place", "parameters at the present guess of knot 3", "1, rad or m", 3),
+    Field("kept_place", "these while places at the present knot are found", "1, rad or m", 3),
 )
 LOOP_ROW_WORK = Table(
     Field("residual", "residual of the row", "m, rad, N or N m"),

@@ -144,7 +144,7 @@ def start_knot_solve(d, knot, h1):
     half = 0.5 * h1
     assemble_constant_loads(d, d.full(0.0), half)
     sum_joint_closures(d, knot)
-    start_tracks(d, knot)
+    start_tracks(d, knot, d.full(1.0))
     clear_multipliers(d, d.loop_row_count)
     if d.has_bounded_forces > 0:
         start_bounded_forces(d, half)

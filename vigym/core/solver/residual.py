@@ -155,7 +155,7 @@ def start_step(d, step, lanes, damped):
     if d.loop_row_count > 0:
         update_loop_anchors(d, step.knot3)
         clear_multipliers(d, d.loop_row_count)
-        start_tracks(d, step.knot2)
+        start_tracks(d, step.knot2, lanes)
     environment = d.environment
     moment = largest_point_spring_term(d, largest_damping_term(d, step.h))
     largest = maximum(max_over_body_lanes(largest, o), moment / environment.length_scale)
