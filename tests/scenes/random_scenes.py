@@ -41,10 +41,11 @@ class Scene:
         return sim
 
     def step(self, sim: Simulator, k: int) -> Any:
-        """Make step k of the scene; returns its status."""
+        """Make step k of the scene, in every environment of a batch; returns its status."""
         if self.targets is None:
             return sim.step()
-        return sim.step(targets=self.targets[k // HELD % len(self.targets)])
+        targets = self.targets[k // HELD % len(self.targets)]
+        return sim.step(targets=targets if sim.batch is None else [targets] * sim.batch)
 
 
 def power_of_ten(rng, low, high):

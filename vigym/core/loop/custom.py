@@ -81,8 +81,9 @@ def coordinate(found, n):
 
 
 @inline
-def write_row(pose, row, gaps, lanes):
-    """Write the first row of a knot and its residuals in the lanes; the others keep theirs."""
+def write_first_row(d, knot, loop, row, gaps, lanes):
+    """Write the first row of a joint, and residuals, in the lanes; the others keep theirs."""
+    pose = d.track_pose(knot, loop)
     pose.row_0 = select6(lanes, row, pose.row_0)
     pose.gaps = select4(lanes, gaps, pose.gaps)
 
@@ -103,19 +104,20 @@ def set_custom_rows(d, t, knot, chooses, lanes):
     pose.determinant = where(lanes, last[2], pose.determinant)
     n = track.row_count
     gaps = first[0], first[1] if n > 1 else o, first[2] if n > 2 else o, last[0] if n > 3 else o
-    write_row(pose, world_row(axes, arm, found[4], found[5]), gaps, lanes)
+    first_row = world_row(axes, arm, found[4], found[5])
+    write_first_row(d, knot, track.loop, first_row, gaps, lanes)
     pose.row_1 = select6(lanes, world_row(axes, arm, found[6], found[7]), pose.row_1)
     pose.row_2 = select6(lanes, world_row(axes, arm, found[8], found[9]), pose.row_2)
     pose.row_3 = select6(lanes, world_row(axes, arm, found[10], found[11]), pose.row_3)
     if n > 4:
         fifth = world_row(axes, arm, found[12], found[13])
-        write_row(d.track_pose(knot, track.more), fifth, (last[1], o, o, o), lanes)
+        write_first_row(d, knot, track.more, fifth, (last[1], o, o, o), lanes)
     for k in range(track.first_slide, track.first_slide + track.slide_count):
         slide = d.slide(k)
         force, moment = along_coordinate(found, slide.parameter)
         gaps = coordinate(found, slide.parameter), o, o, o
-        along = d.track_pose(knot, slide.loop)
-        write_row(along, world_row(axes, arm, force, moment), gaps, lanes)
+        along = world_row(axes, arm, force, moment)
+        write_first_row(d, knot, slide.loop, along, gaps, lanes)
 
 
 @inline

@@ -31,6 +31,7 @@ from vigym.core.joint.bounded_anchors import (
     reanchor_bounded_forces,
 )
 from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
+from vigym.core.loop.elimination import restore_accepted_multipliers
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
     SOFTENED_PROX,
@@ -282,6 +283,8 @@ def start_attempt(d, step, lanes, method, tolerance):
     """
     if method.warm:
         move_anchors_to_contact_forces(d, lanes)
+        if d.loop_row_count > 0:  # those of a solved lane moved on while neighbours iterated
+            restore_accepted_multipliers(d, d.full(0.0))
     else:
         start_step(d, step, lanes, method.damped)
     slack = rounding_tolerance_factor(d, d.environment.largest_term, tolerance)
