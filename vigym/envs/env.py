@@ -315,9 +315,9 @@ class TaskEnv(BaseEnv, gymnasium.Env[Array, Action]):
         given.check(self.sim, np.ones(1, dtype=np.bool_))
         super().reset(seed=seed)
         self._runner.start_random([self.np_random], np.ones(1, dtype=np.bool_), given)
-        observation, info = self._runner.reset_result()
+        observation, read_info = self._runner.reset_result()
         self._show()
-        return observation, info
+        return observation, read_info()
 
     def step(self, action: Action) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Apply `action` (n_actuated,) for one control step.

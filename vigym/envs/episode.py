@@ -221,8 +221,6 @@ class EpisodeRunner:
 
     def goals(self) -> Quantities:
         """Return the goals of the episodes, each (...,)."""
-        if not self._goals:
-            return {}
         if self.shape:
             return {name: values.copy() for name, values in self._goals.items()}
         return {name: values.tolist()[0] for name, values in self._goals.items()}
@@ -329,16 +327,16 @@ class EpisodeRunner:
         info["action_clipped"] = np.zeros(self.shape, np.bool_) if clipped is False else clipped
         return info if self.shape else with_plain_numbers(info)
 
-    def reset_result(self, mask: Flags | None = None) -> tuple[Array, Infos]:
-        """Return observation and info of initial states: the keys of a step, reward terms zero.
+    def reset_result(self, mask: Flags | None = None) -> tuple[Array, Callable[[], Infos]]:
+        """Return observations of starts of a mask (batch,), and a function that makes their info."""
+        quantities, state = self.quantities(), self.sim.present_state
 
-        Environments outside the mask (batch,) have not been started and keep their observation.
-        """
-        quantities = self.quantities()
-        torques = np.zeros(self.action_shape)
-        terms = {key: torques[..., 0] for key, _, _ in self._reward_terms}
-        info = self.info(quantities, terms, torques, False, self.sim.present_state)
-        return self.observe(quantities, mask), info
+        def read_info() -> Infos:
+            none = np.zeros(self.action_shape)
+            terms = dict.fromkeys([key for key, _, _ in self._reward_terms], none[..., 0])
+            return self.info(quantities, terms, none, False, state)
+
+        return self.observe(quantities, mask), read_info
 
 
 def _within_bounds(values: Array) -> bool:

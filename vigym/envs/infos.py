@@ -92,6 +92,37 @@ def unread_info(read: Callable[[], Infos], keys: Sequence[str] | None, mask: Fla
     return Info.unread(lambda: with_masks(selected_info(read(), keys), mask))
 
 
+def unread_restart_info(
+    reads: tuple[Callable[[], Infos], Callable[[], Infos]],
+    keys: Sequence[str] | None,
+    restarted: Flags,
+    observations: Array,
+) -> Infos:
+    """Return the infos of a step after which environments restarted, made when they are read.
+
+    Args:
+        reads: functions that return the infos at the end of the step, and after the restarts.
+        keys: of the entries to report; None: all.
+        restarted: (num_envs,) environments that restarted; their infos are those of their starts,
+            and `final_info` has those of their ends.
+        observations: (num_envs, n) at the end of the step.
+    """
+
+    def compute() -> Infos:
+        final = np.full(len(restarted), None, dtype=object)
+        for lane in np.flatnonzero(restarted):
+            final[lane] = observations[lane]
+        last, first = (selected_info(read(), keys) for read in reads)
+        infos = with_masks(merged_info(last, first, restarted), np.ones_like(restarted))
+        infos["final_obs"] = final
+        infos["_final_obs"] = restarted.copy()
+        infos["final_info"] = with_masks(masked_info(last, restarted), restarted)
+        infos["_final_info"] = restarted.copy()
+        return infos
+
+    return Info.unread(compute)
+
+
 def masked_info(info: Infos, mask: Flags) -> Infos:
     """Return the info of environments in the mask, zero elsewhere."""
     scalars = _scalar_keys(info)

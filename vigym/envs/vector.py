@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from vigym.envs.arrays import Array, Flags
 from vigym.envs.env import ARRAY_MODES, BaseEnv, Picture, make_task, require_options
 from vigym.envs.episode import EpisodeRunner, StepResult
-from vigym.envs.infos import Infos, masked_info, merged_info, selected_info, unread_info, with_masks
+from vigym.envs.infos import (
+    Infos,
+    masked_info,
+    selected_info,
+    unread_info,
+    unread_restart_info,
+    with_masks,
+)
 from vigym.envs.options import RenderOptions, is_whole
 from vigym.envs.perturbations import split_options
 from vigym.envs.random_start import RANDOM_START, START_OPTIONS, GivenStart
@@ -236,8 +243,8 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         self._streams.seed(seed, mask)
         self._restart(mask, given)
         self._started = True
-        observations, info = self._runner.reset_result(mask)
-        info = selected_info(info, self.info_keys)
+        observations, read_info = self._runner.reset_result(mask)
+        info = selected_info(read_info(), self.info_keys)
         return observations, with_masks(info if mask.all() else masked_info(info, mask), mask)
 
     def step(self, actions: NDArray[np.float32]) -> Step:
@@ -330,20 +337,11 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
     def _reset_done(self, result: StepResult, truncated: Flags) -> Step:
         """Reset the environments that are done, in mode SAME_STEP; return the step of all."""
         done = self._done
-        lanes = np.flatnonzero(done)
-        observations = result.observation
-        final = np.full(self.num_envs, None, dtype=object)
-        for lane in lanes:
-            final[lane] = observations[lane].copy()
+        observations, last = result.observation, result.observation.copy()
         self._restart(done)
-        initial, info = self._runner.reset_result(done)
-        observations[lanes] = initial[lanes]
-        last, first = (selected_info(each, self.info_keys) for each in (result.read_info(), info))
-        infos = with_masks(merged_info(last, first, done), self._everywhere)
-        infos["final_obs"] = final
-        infos["_final_obs"] = done.copy()
-        infos["final_info"] = with_masks(masked_info(last, done), done)
-        infos["_final_info"] = done.copy()
+        initial, read_first = self._runner.reset_result(done)
+        observations[done] = initial[done]
+        infos = unread_restart_info((result.read_info, read_first), self.info_keys, done, last)
         return observations, result.reward, result.terminated, truncated, infos
 
     def _require_reset(self) -> None:
@@ -361,7 +359,7 @@ class TaskVectorEnv(BaseEnv, VectorEnv[Array, NDArray[np.float32], NDArray[Any]]
         """Return the keys of `infos` to report; None: all."""
         if keys is None:
             return None
-        known = sorted(self._runner.reset_result(~self._everywhere)[1])
+        known = sorted(self._runner.reset_result(~self._everywhere)[1]())
         listed = isinstance(keys, Sequence) and not isinstance(keys, str)
         unknown = [key for key in keys if key not in known] if listed else [keys]
         if unknown:
