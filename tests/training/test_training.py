@@ -1,6 +1,7 @@
 """The command `vigym train` from an environment to its table, and the evaluation it ends with."""
 
 import csv
+import io
 import json
 import pickle
 import re
@@ -172,7 +173,11 @@ class Saved:
         if str(path).endswith(".pkl"):
             Path(path).write_bytes(pickle.dumps(self.text))
             return
+        weights = io.BytesIO()
+        with zipfile.ZipFile(weights, "w") as archive:  # as torch does, an archive in the archive
+            archive.writestr("weights", b"0" * 1000)
         with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("policy.pth", weights.getvalue())
             archive.writestr("data", self.text)
         if self.breaks:
             raise KeyboardInterrupt
@@ -222,6 +227,17 @@ def test_half_written_checkpoints_are_skipped(tmp_path, capsys, name, kept):
     (folder / "4096" / name).write_bytes(b"")
     (folder / "8192" / name).write_bytes(b"")
     assert newest_checkpoint(tmp_path) is None
+
+
+@pytest.mark.parametrize("kept", range(1, 40))
+def test_models_cut_anywhere_are_skipped(tmp_path, capsys, kept):
+    """What is left may end like an archive, that of the weights inside of it."""
+    save(Saved("4096"), tmp_path / "checkpoints" / "4096")
+    file = tmp_path / "checkpoints" / "4096" / "model.zip"
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) * kept // 40])
+    assert newest_checkpoint(tmp_path) is None
+    assert "it is skipped" in capsys.readouterr().err
 
 
 def test_sac_resumes_with_its_replay_buffer(tmp_path, capsys):

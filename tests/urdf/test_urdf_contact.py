@@ -79,7 +79,8 @@ def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     names = ("a", "b", "c", "d", "e", "f")
     mech = load(
         f'<gazebo reference="b">{mu}<fdir1>0 2 0</fdir1></gazebo><gazebo reference="c">{mu}</gazebo>',
-        f'<gazebo reference="a">{mu}</gazebo><gazebo reference="d"><mu1>0.7</mu1><kp>9</kp></gazebo>',
+        f'<gazebo reference="a">{mu}<fdir1>0 0 0</fdir1></gazebo>',
+        '<gazebo reference="d"><mu1>0.7</mu1><kp>9</kp></gazebo>',
         '<gazebo reference="f"><mu2>0</mu2></gazebo>',
         link("a", INERTIAL + collision() + contact),
         *(link(name, INERTIAL + collision(inside=turned)) for name in names[1:]),
@@ -100,7 +101,9 @@ def test_friction_is_that_of_contact_then_of_gazebo_then_the_default(load):
     assert "mu1 1.5 and mu2 0.5 without fdir1: mu1 is taken along x of the shapes" in changed
     assert "mu2 is not given" in changed
     assert "mu1 is not given" in changed
-    assert "only the friction in them is read" in "\n".join(said(mech, "ignored"))
+    ignored = "\n".join(said(mech, "ignored"))
+    assert "only the friction in them is read" in ignored
+    assert "0 0 0 is no direction" in ignored
 
 
 def test_friction_above_all_slopes_is_limited_and_told(load):

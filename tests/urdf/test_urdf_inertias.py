@@ -178,11 +178,22 @@ def test_the_box_about_round_shapes_touches_them(load, shape, size):
 
 
 @pytest.mark.parametrize("shapes", ["", NO_MESH])
-def test_a_body_with_neither_inertia_nor_shapes_is_refused(load, shapes):
+def test_a_body_with_neither_inertia_nor_shapes_is_a_ball_of_water(load, shapes):
     file = link("a", inertial((0, 0, 0)) + shapes)
-    expected = r"body 'a' inertia: found .* \(0, 0, 0\), expected all > 0, or a readable shape"
-    with pytest.raises(UrdfError, match=expected):
-        load(file, inertias="report", missing_meshes="report")
+    mech = load(file, inertias="report", missing_meshes="report")
+    radius = (2.0 / 1000.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
+    expected = np.full(3, 0.4 * 2.0 * radius**2)
+    np.testing.assert_allclose(np.diag(mech.bodies["a"].inertia), expected)
+    assert f"a ball of water of its mass, {radius:.3g} m in radius" in "".join(changed(mech))
+
+
+def test_a_link_whose_file_gives_no_inertia_is_a_point(load):
+    mass_alone = '<inertial><mass value="12"/></inertial>'
+    with pytest.raises(UrdfError, match="link 'a' <inertial>: found no <inertia>.*'report' mends"):
+        load(link("a", mass_alone + BOX))
+    mech = load(link("a", mass_alone + BOX), inertias="report")
+    np.testing.assert_allclose(np.diag(mech.bodies["a"].inertia), [0.13, 0.10, 0.05])
+    assert "link 'a' <inertial>: no <inertia>: a point" in changed(mech)
 
 
 def test_the_environment_of_files_has_the_option(tmp_path):

@@ -152,7 +152,8 @@ def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) ->
             advice = "add --resume, or give another --out"
             raise click.UsageError(f"{folder}: found an earlier run; {advice}")
         return defaults | {name: value for name, value in given.items() if value is not None}
-    if newest_checkpoint(folder) is None:
+    if newest_checkpoint(folder, tell=False) is None:
+        newest_checkpoint(folder)  # tells why; the run itself tells of those that it skips
         raise click.UsageError(f"{folder}: found no checkpoint; train without --resume")
     began = defaults | read_configuration(folder)
     for name, value in {"env_id": env_id, **given}.items():

@@ -27,13 +27,14 @@ def checkpoints(out: Path) -> list[Path]:
     return sorted(folders, key=lambda folder: int(folder.name))
 
 
-def newest_checkpoint(out: Path) -> Path | None:
+def newest_checkpoint(out: Path, tell: bool = True) -> Path | None:
     """Return the newest checkpoint that is whole, None without; tell of others on the way."""
     for folder in reversed(checkpoints(out)):
         fault = _fault(folder)
         if not fault:
             return folder
-        print(f"checkpoint {folder}: {fault}; it is skipped", file=sys.stderr)
+        if tell:
+            print(f"checkpoint {folder}: {fault}; it is skipped", file=sys.stderr)
     return None
 
 
@@ -41,10 +42,14 @@ def _fault(folder: Path) -> str:
     """Return why a checkpoint cannot be continued from, "" if it can: it may be half-written."""
     try:
         with zipfile.ZipFile(folder / MODEL) as archive:
+            # the end of a file that was cut may be that of an archive inside of it
+            missing = {"data", "policy.pth"}.difference(archive.namelist())
             damaged = archive.testzip()
         pickle.loads((normalisation_file(folder) or folder / NORMALISATION).read_bytes())
     except Exception as error:  # what a damaged pickle raises may be anything
         return f"found {type(error).__name__}: {error}"
+    if missing:
+        return f"found no {min(missing)!r} in {MODEL}"
     return f"found a damaged {damaged!r} in {MODEL}" if damaged else ""
 
 

@@ -31,7 +31,8 @@ from vigym.core.model.fields import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
 IMPACT = 0.1  # the same in impacts: part of the largest power that stops a contact in a step
-RESUMED = 0.01  # the same where the last steps began with the interior point too
+RESUMED = 5e-4  # the same where the last steps began with the interior point too
+RESUMED_SPEED = 0.03  # part of ``free_fall_speed`` that duals start from then
 TIGHT = 1e-5  # kappa at the end, in the same unit
 NEARLY_NOTHING = 0.02  # part of an increment inside the cones below which kappa rises
 RAISED, MOST_RAISED = 10.0, 1e8  # factor on kappa then, and the largest in parts of that at the end
@@ -80,7 +81,7 @@ def relaxation_bounds(d, per_h, resumes):
     scale = d.environment.force_scale * slowest
     fastest, hardest = scale_impacts(d, per_h)
     if resumes:
-        d.environment.impact_speed = slowest
+        d.environment.impact_speed = RESUMED_SPEED * slowest
         return RESUMED * scale, TIGHT * scale
     d.environment.impact_speed = maximum(fastest, slowest)
     return maximum(RELAXED * scale, IMPACT * hardest), TIGHT * scale

@@ -261,6 +261,7 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
 
     In the lanes ``known`` projections missed the last steps, and the interior point begins.
     Contacts that hold each other, as in a chain of balls on the ground, do so for many steps.
+    Returns the solution, and the lanes in which the interior point was resumed.
     """
     o = d.full(0.0)
     tried = but_not(lanes, known)
@@ -269,32 +270,34 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
         done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
         solved = Solution(done, but_not(lanes, done), count, residual, nonsmooth)
     missed = both(tried, solved.failed)
-    if any_lane(missed):
+    missed_again = both(missed, above(d.environment.missed_starts, o))
+    begun, resumed = but_not(missed, missed_again), maximum(known, missed_again)
+    if any_lane(begun):
         methods = INTERIOR_POINT, REFINING
-        solved = retry_and_polish(d, step, solved, missed, methods, o, tolerance)
-    if any_lane(known):
+        solved = retry_and_polish(d, step, solved, begun, methods, o, tolerance)
+    if any_lane(resumed):
         methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
         rough = d.environment.unpolished
-        solved = retry_and_polish(d, step, solved, known, methods, rough, tolerance)
+        solved = retry_and_polish(d, step, solved, resumed, methods, rough, tolerance)
     lost = both(known, solved.failed)
     if any_lane(lost):
         solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
     remember_missed_starts(d, tried, missed, known)
-    return solved
+    return solved, resumed
 
 
 @inline
-def retry_by_splitting(d, step, solved, known, tolerance):
+def retry_by_splitting(d, step, solved, resumed, tolerance):
     """Attempt a step that failed by splitting its contacts off, and polish what that leads to.
 
-    It comes near to a solution at least, from where projections go on. In the lanes ``known`` the
+    It comes near to a solution at least, from where projections go on. In the lanes ``resumed`` the
     interior point starts anew before: it was resumed next to the solution of another step.
     """
     none = d.full(0.0)
-    resumed = both(known, solved.failed)
-    if any_lane(resumed):
+    anew = both(resumed, solved.failed)
+    if any_lane(anew):
         methods = INTERIOR_POINT, REFINING
-        solved = retry_and_polish(d, step, solved, resumed, methods, none, tolerance)
+        solved = retry_and_polish(d, step, solved, anew, methods, none, tolerance)
     if any_lane(solved.failed):
         methods = SPLITTING, REFINING
         solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
@@ -326,9 +329,9 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 @inline
 def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
-    known = both(moving, above(d.environment.interior_steps, d.full(0.0)))
+    resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
     if d.contact_count > 0 and d.interior_point == 0:
-        solved = solve_with_contacts(d, step, moving, known, tolerance)
+        solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
     else:
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
@@ -343,7 +346,7 @@ def solve_step(d, step, moving, tolerance):
     if any_lane(solved.failed):
         solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
-        solved = retry_by_splitting(d, step, solved, known, tolerance)
+        solved = retry_by_splitting(d, step, solved, resumed, tolerance)
         solved = retry_where_rims_turned(d, step, solved, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         relax_limits(d, none)

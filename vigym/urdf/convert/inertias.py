@@ -25,6 +25,7 @@ HINT = "inertias='report' mends it"
 _LEAST_MOMENT = -1e-9
 # Mended bodies may not: a rod a hundredth as thick as it is long has this ratio of second moments.
 _THIN = 1e-4
+_WATER = 1000.0  # density [kg/m^3]
 _ROUNDING = 1e-12  # relative; smaller moments, and distances of links, come of rounding
 
 
@@ -36,13 +37,21 @@ def check_inertia(path: Path, link: Link, alone: bool) -> None:
         link: to be checked.
         alone: whether no other link of its body has mass; else it may be a point or a line.
     """
+    if not link.inertia_given:
+        place = f"{path}: link {link.name!r} <inertial>"
+        raise UrdfError(f"{place}: found no <inertia>, expected one ({HINT})")
     fault = inertia_fault(link.inertia) if alone else _part_fault(link.inertia)
     if fault:
         raise UrdfError(f"{path}: {_place(link)}: {fault} ({HINT})")
 
 
 def mend_link(link: Link, notes: list[Note]) -> Link:
-    """Replace an impossible inertia by the nearest possible one, and add a note."""
+    """Replace an impossible inertia by the nearest possible one, and add a note.
+
+    A link whose file gives none is a point.
+    """
+    if not link.inertia_given:
+        notes.append(Note("changed", f"link {link.name!r} <inertial>", "no <inertia>: a point"))
     if not _part_fault(link.inertia):
         return link
     before, axes = np.linalg.eigh(link.inertia)
@@ -62,7 +71,8 @@ def mend_body(
 ) -> Array:
     """Return an inertia (3, 3) that a body of its own can have; a change becomes a note.
 
-    A line becomes a thin rod, a point a uniform box about its shapes.
+    A line becomes a thin rod, a point a uniform box about its shapes, or without any that can be
+    read a ball with the density of water.
 
     Args:
         place: the body in words.
@@ -71,9 +81,6 @@ def mend_body(
         reach: largest coordinate of its links' centres of mass [m].
         shapes: of its links, with poses in the axes of `inertia`.
         notes: of the mechanism.
-
-    Raises:
-        MechanismError: a point without shapes.
     """
     if not inertia_fault(inertia, least=_ROUNDING):
         return inertia
@@ -84,9 +91,17 @@ def mend_body(
         means = "a rod a hundredth as thick as long"
     else:
         found = f"found principal moments {_text(before)}"
-        size = _bounding_size(shapes, f"{place}: {found}")
-        second, axes = mass * size**2 / 12.0, np.eye(3)
-        means = f"a uniform box of its shapes' size, {' x '.join(f'{side:.3g}' for side in size)} m"
+        size, axes = _bounding_size(shapes), np.eye(3)
+        if size.max() > 0.0:
+            second = mass * size**2 / 12.0
+            sides = " x ".join(f"{side:.3g}" for side in size)
+            means = f"a uniform box of its shapes' size, {sides} m"
+        else:
+            radius = (mass / (4.0 / 3.0 * np.pi * _WATER)) ** (1.0 / 3.0)
+            second = np.full(3, 0.2 * mass * radius**2)
+            means = (
+                f"a ball of water of its mass, {radius:.3g} m in radius: it has no shape to read"
+            )
     mended = _tensor(np.maximum(second, _THIN * second.max()), axes)
     message = f"{found}: taken as {_moments(mended)}, {means}"
     notes.append(Note("changed", place, message))
@@ -115,12 +130,8 @@ def _tensor(second: Array, axes: Array) -> Array:
     return tensor
 
 
-def _bounding_size(shapes: Iterable[Shape], place: str) -> Array:
-    """Return the edges (3,) [m] of the box about all shapes that can be read.
-
-    Raises:
-        MechanismError: no such shape.
-    """
+def _bounding_size(shapes: Iterable[Shape]) -> Array:
+    """Return the edges (3,) [m] of the box about all shapes that can be read; zero without any."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for shape in shapes:
         try:
@@ -131,10 +142,7 @@ def _bounding_size(shapes: Iterable[Shape], place: str) -> Array:
             reach = feature.radius * np.sqrt(1.0 - np.minimum(feature.axis**2, 1.0))
             low = np.minimum(low, feature.point - reach)
             high = np.maximum(high, feature.point + reach)
-    size: Array = high - low
-    if not size.max() > 0.0:
-        expected = "all > 0, or a readable shape to take them from"
-        raise MechanismError(f"{place}, expected {expected}")
+    size: Array = np.maximum(high - low, 0.0)
     return size
 
 

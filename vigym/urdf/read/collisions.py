@@ -80,16 +80,17 @@ def read_gazebo(robot: Node) -> dict[str, UrdfSurface]:
         if not given:
             continue
         friction = (given[0], given[-1])
+        axis = np.zeros(3) if direction is None else direction.content(3)
+        if direction is not None and not axis.any():
+            direction.note("ignored", "0 0 0 is no direction")
         if len(given) == 1:
             missing = "mu2" if second is None else "mu1"
             message = f"{missing} is not given: friction is the same in all directions"
             node.note("changed", message)
-        elif given[0] != given[1] and direction is None:
+        elif given[0] != given[1] and not axis.any():
             found = f"mu1 {given[0]:g} and mu2 {given[1]:g} without fdir1"
             message = f"{found}: mu1 is taken along x of the shapes"
             node.note("changed", message)
-        axis = np.array([1.0, 0.0, 0.0]) if direction is None else direction.content(3)
-        if direction is not None and not axis.any():
-            raise direction.error("0 0 0", "a direction")
+        axis = axis if axis.any() else np.array([1.0, 0.0, 0.0])
         surfaces[node.text("reference")] = UrdfSurface(friction, direction=axis)
     return surfaces

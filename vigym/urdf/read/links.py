@@ -67,12 +67,14 @@ def read_link(node: Node, materials: dict[str, Color], surfaces: dict[str, UrdfS
         return Link(name, 0.0, IDENTITY, np.zeros((3, 3)), drawn, collisions)
     note_ignored(inertial, {"origin", "mass", "inertia"})
     mass = inertial.need("mass").number("value", low=0.0)
-    inertia = _inertia(inertial.need("inertia"))
+    found = inertial.only("inertia")
+    inertia = np.zeros((3, 3)) if found is None else _inertia(found)
     if mass == 0.0 and inertia.any():
         inertial.note("changed", "no mass, so its inertia is taken as zero")
     if mass == 0.0:
         inertia = np.zeros((3, 3))
-    return Link(name, mass, read_origin(inertial), inertia, drawn, collisions)
+    given = found is not None
+    return Link(name, mass, read_origin(inertial), inertia, drawn, collisions, given)
 
 
 def _inertia(node: Node) -> Array:

@@ -69,9 +69,10 @@ class Link:
         name: unique name.
         mass: [kg]; 0 without <inertial>.
         inertial: pose of the centre of mass and the inertia's axes in the link.
-        inertia: tensor about the centre of mass in those axes (3, 3) [kg m^2].
+        inertia: tensor about the centre of mass in those axes (3, 3) [kg m^2]; zero if not given.
         visuals: shapes that are drawn.
         collisions: shapes that touch the ground and other links.
+        inertia_given: whether the file has an <inertia>.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Link:
     inertia: Array
     visuals: tuple[Visual, ...]
     collisions: tuple[UrdfCollision, ...] = ()
+    inertia_given: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -199,7 +199,7 @@ def _strip_namespace(root: ET.Element) -> None:
 
 
 def _hint(data: bytes) -> str:
-    if b"<drake:" in data and b"xmlns:drake" not in data and data.lstrip().startswith(b"<"):
+    if b"drake:" in data and b"xmlns:drake" not in data and data.lstrip().startswith(b"<"):
         return _DRAKE
     return _XACRO if b"xacro" in data else ""
 
