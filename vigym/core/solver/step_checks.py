@@ -160,14 +160,19 @@ def find_lanes_of_inexact_work(d, h):
 
 
 @inline
-def reject_inexact_work(d, step, part, done, failed):
+def reject_inexact_work(d, step, parts, done, failed):
     """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
 
-    Returns (lanes that are done, lanes that failed).
+    Where all shorter parts failed they fail only if kinetic energy appears. Returns (lanes that are
+    done, lanes that failed).
     """
     if d.contact_count > 0:
         inexact = find_lanes_of_inexact_work(d, step.h)
-        inexact = both(both(done, inexact), above(part, d.full(SMALLEST_INEXACT)))
+        inexact = both(both(done, inexact), above(parts.size, d.full(SMALLEST_INEXACT)))
+        last_resort = both(inexact, parts.seeking)
+        if any_lane(last_resort):
+            gains = find_lanes_that_gain(d, step, d.full(GAIN_OF_PARTS))
+            inexact = but_not(inexact, but_not(last_resort, gains))
         return but_not(done, inexact), maximum(failed, inexact)
     return done, failed
 
@@ -252,5 +257,5 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     """
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
-    done, failed = reject_inexact_work(d, step, parts.size, done, failed)
+    done, failed = reject_inexact_work(d, step, parts, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)
