@@ -171,7 +171,7 @@ def converged(d, found, contraction, active, iteration):
     if d.loop_row_count > 0:
         moves = found.rotation
     still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
-    relaxed = both(nonsmooth, above(iteration.kappa, iteration.tight))
+    relaxed = find_relaxed_lanes(nonsmooth, iteration)
     unfinished = maximum(relaxed, find_soft_lanes(d, iteration))
     return but_not(both(active, both(small, still)), unfinished)
 
@@ -204,25 +204,39 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
 
 
 @inline
+def find_relaxed_lanes(nonsmooth, iteration):
+    """Find the nonsmooth lanes of the interior point whose relaxation is not at its end."""
+    return both(nonsmooth, above(iteration.kappa, iteration.tight))
+
+
+@inline
 def predict_residual(d, found, contraction, rotation, length, iteration):
     """Bound the residual after the increment just taken.
 
-    Returns (bound, lanes in which it is small after a whole increment; with loops only if the
-    rotation of the next increment will be tiny).
+    The interior point measures its laws before the increment, of which it never takes the whole.
+    Returns (bound, lanes in which it is small; with loops only if the rotation of the next
+    increment will be tiny).
     """
-    bound = found.residual
+    bound, unfinished = found.residual, find_soft_lanes(d, iteration)
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
-    bound = maximum(bound, found.errors.largest)
+    if iteration.method.interior_point:
+        rest = 1.0 - length
+        bound = maximum(bound, rest * found.residual)
+        exact = iteration.tolerance * iteration.slack
+        closed = both(above(length, d.full(0.0)), above(exact, rest * found.gap))
+        unfinished = maximum(unfinished, find_relaxed_lanes(found.nonsmooth, iteration))
+    else:
+        bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
-    promising = but_not(promising, find_soft_lanes(d, iteration))
+    promising = both(closed, but_not(promising, unfinished))
     if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
         gap = maximum(found.gap_left, rotation * rotation)
         closes = above(d.full(iteration.tolerance), gap)
         bound = maximum(bound, iteration.slack * gap)
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
         promising = but_not(both(promising, closes), above(contraction * rotation, tiny))
-    return bound, both(promising, above(length, d.full(ALMOST_WHOLE)))
+    return bound, promising
 
 
 @inline
