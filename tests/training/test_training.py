@@ -229,6 +229,12 @@ def test_half_written_checkpoints_are_skipped(tmp_path, capsys, name, kept):
     assert newest_checkpoint(tmp_path) is None
 
 
+def test_a_name_that_no_folder_can_have_is_told(capsys):
+    code, found = refused(capsys, "train", PENDULUM, "--out", "a" * 300)
+    assert code == 2
+    assert found.endswith("aaa...' (File name too long)")
+
+
 @pytest.mark.parametrize("kept", range(1, 40))
 def test_models_cut_anywhere_are_skipped(tmp_path, capsys, kept):
     """What is left may end like an archive, that of the weights inside of it."""

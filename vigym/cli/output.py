@@ -155,6 +155,17 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
     _try_to_write(file, option)
 
 
+def check_folder(folder: Path, option: str) -> None:
+    """Raise UsageError for a name that no folder can have."""
+    try:
+        os.stat(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        found = f"{shortened(str(folder))!r} ({error.strerror})"
+        raise click.UsageError(f"{option}: found {found}, expected the name of a folder") from error
+
+
 def _try_to_write(file: str, option: str) -> None:
     """Raise UsageError for a file that cannot be written; leave it as it is."""
     new = not os.path.exists(file)

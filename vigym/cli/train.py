@@ -15,7 +15,7 @@ from vigym.cli.evaluate import (
     option_option,
     parse_options,
 )
-from vigym.cli.output import print_table, progress_bar
+from vigym.cli.output import check_folder, print_table, progress_bar
 
 if TYPE_CHECKING:
     from vigym.training.run import TrainingRun
@@ -106,6 +106,7 @@ def command(
     given: dict[str, Any] = {"options": options, "hyperparameters": hyperparameters}
     given |= {"algo": algo, "learner": learner, "seed": seed}
     folder = out or Path("runs") / f"{_run_name(environment)}-seed{seed or 0}"
+    check_folder(folder, "--out")
     settings = _settings(folder, env_id, given, resume)
     files: dict[str, Any] = {"resume": resume, "tensorboard": tensorboard, "episodes": episodes}
     run = TrainingRun(env_id=env_id, out=folder, **files, **settings)
