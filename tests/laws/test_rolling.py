@@ -92,7 +92,7 @@ def test_balls_in_a_row_take_as_many_iterations_however_many_they_are(count):
         taken.append(status.iterations)
         if k == 60:
             kept = sim.state
-    assert np.mean(taken) < 20.0
+    assert np.mean(taken) < 12.0
     end = sim.body_states
     sim.set_state(kept)  # with what it remembers
     again = [sim.step().iterations for _ in range(39)]
