@@ -328,7 +328,7 @@ class EpisodeRunner:
         return info if self.shape else with_plain_numbers(info)
 
     def reset_result(self, mask: Flags | None = None) -> tuple[Array, Callable[[], Infos]]:
-        """Return observations of starts of a mask (batch,), and a function that makes their info."""
+        """Return observations of starts in a mask (batch,), and a function for their info."""
         quantities, state = self.quantities(), self.sim.present_state
 
         def read_info() -> Infos:

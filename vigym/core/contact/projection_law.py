@@ -109,9 +109,12 @@ def choose_third_branch(d, contact, z, radius, loaded):
     between = both(above(branch, half), above(contact.branch, half))
     slip_turns = contact.slip_turns + both(between, above(change, half))
     opens = above(slip_turns, d.full(SLIP_TURNS))
-    contact.branch_turns = where(sticks, o, turns)
-    contact.slip_turns = where(opens, o, slip_turns)
-    contact.branch = where(opens, o, where(sticks, one, branch))
+    branch = where(opens, o, where(sticks, one, branch))
+    # inactive lanes keep theirs: alone, a contact that is not active is not worked on
+    active = contact.active
+    contact.branch_turns = where(active, where(sticks, o, turns), contact.branch_turns)
+    contact.slip_turns = where(active, where(opens, o, slip_turns), contact.slip_turns)
+    contact.branch = where(active, branch, contact.branch)
     return sticks, opens
 
 
