@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scenes import pair_scenes as scenes
+from scenes.batches import assert_moments_move_alone
 from scenes.trees import unit
 from vigym import Simulator
 from vigym.mechanism.elements.shapes import Capsule
@@ -90,3 +91,10 @@ def test_thrown_rods(seed):
 def test_rough_rods_gain_no_energy():
     for seed in range(8):
         flies(simulator(thrown(seed), 0.01, friction=2.0), 80)
+
+
+def test_a_thrown_stack_moves_side_by_side_as_alone():
+    """A contact that has moved to another place in one lane is worked on for its neighbours."""
+    sim = Simulator(scenes.stack(0.1), timestep=0.01)
+    sim.reset(velocities=2.0 * np.random.default_rng(1).normal(size=len(sim.joint_velocities)))
+    assert_moments_move_alone(sim, 8, 6, 12, Simulator.step)

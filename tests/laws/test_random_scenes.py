@@ -6,11 +6,12 @@ Sizes, mass ratios, friction and steps are those of `scenes/random_scenes.py`;
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+
 import pytest
 
+from scenes.batches import assert_moments_move_alone
 from scenes.random_scenes import KINDS, random_scene
-from vigym import Simulator
 
 READ = 4  # knots of an impact, whose energies are read with the mean of two velocities
 GAIN, LEAST_GAIN = 0.05, 0.05  # of the kinetic energy, and of the weight times the size
@@ -39,17 +40,5 @@ def test_moments_of_a_scene_move_side_by_side_as_alone(kind):
     """Lanes that need one attempt and lanes that need all of them change nothing in each other."""
     for seed in range(LANE_SEEDS):
         scene, h = random_scene(kind, seed)
-        one, states = scene.simulator(h), []
-        for k in range(APART * LANES):
-            if k % APART == 0:
-                states.append(one.state)
-            scene.step(one, k)
-        batch = Simulator(scene.mech, timestep=h, batch=LANES)
-        batch.state = np.array(states)
-        rows = [(np.array(scene.step(batch, 0)), batch.state) for _ in range(TOGETHER)]
-        for e, state in enumerate(states):
-            one.state = state
-            for status, found in rows:
-                expected = scene.step(one, 0)
-                np.testing.assert_array_equal(status[:, e], expected, err_msg=f"seed {seed}")
-                np.testing.assert_array_equal(found[e], one.state, err_msg=f"seed {seed}")
+        step = partial(scene.step, k=0)
+        assert_moments_move_alone(scene.simulator(h), LANES, APART, TOGETHER, step)

@@ -56,3 +56,28 @@ def step_both(batch, singles, torques, substeps=1):
     batch.step(torques, substeps=substeps)
     for single, row in zip(singles, torques, strict=True):
         single.step(row, substeps=substeps)
+
+
+def assert_moments_move_alone(one, moments, apart, together, step):
+    """Assert that moments of a motion move side by side, as a batch, bit for bit as alone.
+
+    Args:
+        one: simulator at the start of the motion.
+        moments: number of states taken from it.
+        apart: steps between them.
+        together: steps of the batch.
+        step: function that makes a step of a simulator, and returns its status.
+    """
+    states = []
+    for k in range(moments * apart):
+        if k % apart == 0:
+            states.append(one.state)
+        step(one)
+    batch = Simulator(one.mechanism, timestep=one.timestep, batch=moments)
+    batch.state = np.array(states)
+    rows = [(np.array(step(batch)), batch.state) for _ in range(together)]
+    for e, state in enumerate(states):
+        one.state = state
+        for status, found in rows:
+            np.testing.assert_array_equal(status[:, e], step(one))
+            np.testing.assert_array_equal(found[e], one.state)
