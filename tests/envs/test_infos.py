@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
 
 import vigym.envs  # noqa: F401
 from vigym.envs.infos import Info
@@ -86,13 +87,13 @@ def test_copies_are_of_the_same_type():
         assert data_equivalence(info, Info.unread(lambda: dict(ENTRIES)))
 
 
-@pytest.mark.parametrize("count", [None, 3])
+@pytest.mark.parametrize("mode", [None, AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("name", ["vigym/InvertedDoublePendulum-v0", "vigym/Snake-v0"])
-def test_infos_read_later_are_of_their_own_step(name, count):
+def test_infos_read_later_are_of_their_own_step(name, mode):
     """Infos read at the end of a run, with restarts, equal those read at every step."""
-    runs = []
+    runs, count = [], None if mode is None else 3
     for at_once in (True, False):
-        env = gym.make(name) if count is None else gym.make_vec(name, count)
+        env = gym.make(name) if mode is None else gym.make_vec(name, count, autoreset_mode=mode)
         env.reset(seed=0)
         env.action_space.seed(0)
         kept = []

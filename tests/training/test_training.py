@@ -229,8 +229,9 @@ def test_half_written_checkpoints_are_skipped(tmp_path, capsys, name, kept):
     assert newest_checkpoint(tmp_path) is None
 
 
-def test_a_name_that_no_folder_can_have_is_told(capsys):
-    code, found = refused(capsys, "train", PENDULUM, "--out", "a" * 300)
+@pytest.mark.parametrize("folder", ["", "missing/"])
+def test_a_name_that_no_folder_can_have_is_told(capsys, folder):
+    code, found = refused(capsys, "train", PENDULUM, "--out", folder + "a" * 300)
     assert code == 2
     assert found.endswith("aaa...' (File name too long)")
 

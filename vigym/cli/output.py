@@ -157,13 +157,15 @@ def check_file(file: str | None, option: str, endings: tuple[str, ...] = ()) -> 
 
 def check_folder(folder: Path, option: str) -> None:
     """Raise UsageError for a name that no folder can have."""
-    try:
-        os.stat(folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        found = f"{shortened(str(folder))!r} ({error.strerror})"
-        raise click.UsageError(f"{option}: found {found}, expected the name of a folder") from error
+    for name in (str(folder), *folder.parts):  # behind a missing folder no name is looked at
+        try:
+            os.stat(name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            found = f"{shortened(str(folder))!r} ({error.strerror})"
+            expected = "expected the name of a folder"
+            raise click.UsageError(f"{option}: found {found}, {expected}") from error
 
 
 def _try_to_write(file: str, option: str) -> None:

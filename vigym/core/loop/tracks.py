@@ -264,8 +264,8 @@ def find_jumps(d, knot2, knot3):
 def start_tracks(d, knot, lanes):
     """Take the places at the present knot, and write the rows there; returns the worst residual.
 
-    Lanes other than the given ones keep the places at their guess of knot 3: they were solved
-    while a neighbour attempts the step once more.
+    Other lanes keep the places at their guess of knot 3: their step is solved, and a neighbour
+    attempts it once more.
     """
     for s in range(2 * d.track_count):
         side = d.side(s)

@@ -277,7 +277,7 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
         solved = retry_and_polish(d, step, solved, begun, methods, o, tolerance)
     if any_lane(resumed):
         methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
-        rough = d.environment.unpolished
+        rough = both(known, d.environment.unpolished)
         solved = retry_and_polish(d, step, solved, resumed, methods, rough, tolerance)
     lost = both(known, solved.failed)
     if any_lane(lost):

@@ -213,16 +213,16 @@ def find_relaxed_lanes(nonsmooth, iteration):
 def predict_residual(d, found, contraction, rotation, length, iteration):
     """Bound the residual after the increment just taken.
 
-    The interior point measures its laws before the increment, of which it never takes the whole.
-    Returns (bound, lanes in which it is small; with loops only if the rotation of the next
-    increment will be tiny).
+    The interior point measures its laws before the increment. Where they hold it takes a part of
+    the increment; the rest of it leaves the same share of the residual. Returns (bound, lanes in
+    which it is small; with loops only if the rotation of the next increment will be tiny).
     """
     bound, unfinished = found.residual, find_soft_lanes(d, iteration)
     if iteration.number > 0:
         bound = SAFETY * contraction * found.residual
     if iteration.method.interior_point:
         rest = 1.0 - length
-        bound = maximum(bound, rest * found.residual)
+        bound, contraction = maximum(bound, rest * found.residual), maximum(contraction, rest)
         exact = iteration.tolerance * iteration.slack
         closed = both(above(length, d.full(0.0)), above(exact, rest * found.gap))
         unfinished = maximum(unfinished, find_relaxed_lanes(found.nonsmooth, iteration))
