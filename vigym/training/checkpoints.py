@@ -28,7 +28,10 @@ def checkpoints(out: Path) -> list[Path]:
 
 
 def newest_checkpoint(out: Path, tell: bool = True) -> Path | None:
-    """Return the newest checkpoint that is whole, None without; tell of others on the way."""
+    """Return the newest checkpoint that is whole, None without one.
+
+    Those on the way that are not are named on standard error, unless ``tell`` is false.
+    """
     for folder in reversed(checkpoints(out)):
         fault = _fault(folder)
         if not fault:

@@ -110,7 +110,7 @@ def choose_third_branch(d, contact, z, radius, loaded):
     slip_turns = contact.slip_turns + both(between, above(change, half))
     opens = above(slip_turns, d.full(SLIP_TURNS))
     branch = where(opens, o, where(sticks, one, branch))
-    # inactive lanes keep theirs: alone, a contact that is not active is not worked on
+    # Lanes where the contact is inactive keep theirs: of a single robot it would be skipped.
     active = contact.active
     contact.branch_turns = where(active, where(sticks, o, turns), contact.branch_turns)
     contact.slip_turns = where(active, where(opens, o, slip_turns), contact.slip_turns)

@@ -81,7 +81,7 @@ def solve_multipliers_at_body(d, i):
     for r in range(first + body.loop_row_count - 1, first - 1, -1):
         loop_row = d.loop_row(r)
         if is_inactive_contact_row(d, loop_row):
-            loop_row.multiplier = 0.0  # what a lane beside one where it is active gets
+            loop_row.multiplier = 0.0  # as in a batch where another lane holds the contact
             continue
         residual = loop_row.residual
         for m in range(r + 1, loop_row.profile_end + 1):
