@@ -211,15 +211,15 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
 def step_to_cone_boundary(x, dx):
     """Compute how far from x along dx the second-order cone goes on, at most one.
 
-    It ends where |x1 + s dx1| = x0 + s dx0 first.
+    It ends where |x1 + s dx1| = x0 + s dx0 first. The root is real for every x inside the cone; for
+    dx along x it is zero but for rounding.
     """
     a = dx[0] * dx[0] - (dx[1] * dx[1] + dx[2] * dx[2])
     b = x[0] * dx[0] - (x[1] * dx[1] + x[2] * dx[2])
     c = x[0] * x[0] - (x[1] * x[1] + x[2] * x[2])
     root = b * b - a * c
     per = math.sqrt(where(root, root, 0.0 * root)) - b
-    share = c / where(per, per, 1.0 + 0.0 * per)
-    ends = where(root, where(per - c, share, 1.0 + 0.0 * c), 1.0 + 0.0 * c)
+    ends = where(per - c, c / where(per, per, 1.0 + 0.0 * per), 1.0 + 0.0 * c)
     return where(ends, ends, 0.0 * ends)
 
 

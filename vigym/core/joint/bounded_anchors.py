@@ -15,7 +15,7 @@ from vigym.core.joint.bounded_forces import (
     joint_has_bounded_forces,
     run_of_hinges,
 )
-from vigym.core.joint.bounded_laws import PROXIMAL, limit_proximal
+from vigym.core.joint.bounded_laws import step_proximal
 from vigym.core.math.vectors import select3
 
 # [m or rad], in double and single precision: by which the proximal term may let a step go past a
@@ -67,14 +67,12 @@ def let_friction_slip_at_limit(dof, creeping):
 @inline
 def reanchor_dof(d, body, dof, h, mask):
     """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
-    rate_per_force = h / dof.effective_mass
     f = dof.forces
-    softness = PROXIMAL * rate_per_force
-    limit_softness = limit_proximal(PROXIMAL, f[1]) * rate_per_force
+    softness = step_proximal(f[0]) * h / dof.effective_mass
     f0 = dof.anchor_forces
     k = dof.force_slopes
     motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)
-    limit = find_creeping_lanes(d, f[1], f0[1], k[1], limit_softness, h, mask)
+    limit = find_creeping_lanes(d, f[1], f0[1], k[1], softness, h, mask)
     friction = find_creeping_lanes(d, f[2], f0[2], k[2], softness, h, mask)
     relaxation = dof.relaxation
     limit = but_not(limit, relaxation)  # the interior point needs no anchor of limits

@@ -5,6 +5,7 @@ The three forces of a dof are held in triples, in this order.
 
 import math
 
+from vigym.core.body.correction import MAX_CORRECTION
 from vigym.core.compiler.kernel import inline, phase, three_zeros
 from vigym.core.compiler.lanes import (
     above,
@@ -26,7 +27,6 @@ from vigym.core.joint.interior_limits import (
     update_interior_limits,
 )
 from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
-from vigym.core.model.layout import MAX_CORRECTION
 
 IDLE_TARGET = 1e29  # size of a stored target that is none: its motor idles
 # [m or rad] distance from a limit at which it holds a knot velocity; and where it has held already,

@@ -17,11 +17,17 @@ from vigym.core.compiler.lanes import above, select_by_precision
 from vigym.core.compiler.simd import absolute, maximum, spread, where
 from vigym.core.model.fields import DC_MOTOR
 
-PROXIMAL = 1e-4  # proximal part in a step, whose anchors move
+# Proximal part in a step, whose anchors move, in double and in single precision. A light link at its
+# limit may hold heavy ones. The softer its limit is, the more iterations its anchor takes to reach
+# their force; so does the brake of a motor at its largest rate.
+PROXIMAL = 1e-5, 1e-4
 KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
-# Factor on them for limits, in double and in single precision. A light link at its limit may hold
-# heavy ones. The softer its limit is, the more iterations its anchor takes to reach their force.
-LIMIT_SHARE = 1e-1, 1.0
+
+
+@inline
+def step_proximal(like):
+    """Find the proximal part in a step, for the precision of ``like``."""
+    return select_by_precision(PROXIMAL, like)
 
 
 @inline
@@ -130,12 +136,6 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
 
 
 @inline
-def limit_proximal(prox, force):
-    """Find the proximal part of a limit, ``prox`` being that of the other forces of its dof."""
-    return max(KNOT_PROXIMAL, select_by_precision(LIMIT_SHARE, force) * prox)
-
-
-@inline
 def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """Project the force of two hard limits; ``approach`` is the rate added to the clearances.
 
@@ -144,13 +144,12 @@ def limit_law(d, dof, force, anchor, approach, per_h, rho, prox):
     """
     o = d.full(0.0)
     lower, upper = dof.lower_clearance, dof.upper_clearance
-    soft = limit_proximal(prox, force)
-    z = blend_with_anchor(force, anchor, soft)
+    z = blend_with_anchor(force, anchor, prox)
     z_lower = z - rho * (lower + approach)
     z_upper = z + rho * (upper - approach)
     at_lower, at_upper = above(z_lower, o), above(o, z_upper)
     at_upper = where(at_lower, o, at_upper)
-    per = rho / soft
+    per = rho / prox
     value = where(at_lower, z_lower, where(at_upper, z_upper, o))
     affine = where(at_lower, anchor - per * lower, where(at_upper, anchor + per * upper, o))
     return value, affine, where(maximum(at_lower, at_upper), per * per_h, o)

@@ -31,7 +31,7 @@ from vigym.core.joint.bounded_forces import (
     write_knot_law_inputs,
     write_law_inputs,
 )
-from vigym.core.joint.bounded_laws import KNOT_PROXIMAL, PROXIMAL
+from vigym.core.joint.bounded_laws import KNOT_PROXIMAL, step_proximal
 from vigym.core.joint.coordinates import (
     coordinate_change,
     dof_rate_over_step,
@@ -135,9 +135,9 @@ def set_dof_load(d, i, j, knot3, h, weight):
         add_spring_load(dof, 0.5 * spring_stretch(dof, change))
         if bounded:
             per_h, one = 1.0 / h, d.full(1.0)
-            still = 0.0 * rate
+            still, prox = 0.0 * rate, step_proximal(o)
             write_law_inputs(d, i, dof, rate, slope, change, per_h)
-            active, error = add_bounded_forces(d, i, j, one, weight, per_h, PROXIMAL, still)
+            active, error = add_bounded_forces(d, i, j, one, weight, per_h, prox, still)
     return active, error
 
 

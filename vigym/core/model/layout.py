@@ -41,8 +41,6 @@ from vigym.core.model.fields import (
     Table,
 )
 
-# [m or rad] by which a step at most leads back from beyond a limit or from below the ground
-MAX_CORRECTION = 1e-6
 # buffers that take turns: the present knot, the next, and the two before for the predictor
 KNOT_BUFFERS = 4
 

@@ -14,7 +14,7 @@ from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import activate_missed_contacts
 from vigym.core.contact.update import squared_law_errors_of_contacts
 from vigym.core.joint.bounded_forces import squared_law_errors_of_joints
-from vigym.core.joint.bounded_laws import PROXIMAL
+from vigym.core.joint.bounded_laws import step_proximal
 from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.solver.residual import step_forces
 
@@ -40,7 +40,7 @@ def squared_law_errors(d, step_length, per_h, prox, of_contacts):
     if of_contacts and d.contact_count > 0:
         total = squared_law_errors_of_contacts(d, step_length, per_h, prox)
     if d.has_bounded_forces > 0:
-        total = total + squared_law_errors_of_joints(d, step_length, per_h, PROXIMAL)
+        total = total + squared_law_errors_of_joints(d, step_length, per_h, step_proximal(total))
     return total
 
 

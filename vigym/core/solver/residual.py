@@ -43,7 +43,7 @@ from vigym.core.joint.bounded_forces import (
     step_bounded_forces,
     update_bounded_forces,
 )
-from vigym.core.joint.bounded_laws import PROXIMAL
+from vigym.core.joint.bounded_laws import step_proximal
 from vigym.core.joint.forces import (
     assemble_constant_loads,
     assemble_joint_loads,
@@ -248,7 +248,9 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
     largest, squared, part, velocity, force = errors
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
-        of_joints, squared_of_joints, of_limits = update_bounded_forces(d, one, per_h, PROXIMAL)
+        of_joints, squared_of_joints, of_limits = update_bounded_forces(
+            d, one, per_h, step_proximal(o)
+        )
         part = where(part - of_limits, of_limits, part)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
     largest = where(nonsmooth, largest * per_force, o)

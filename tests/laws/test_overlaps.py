@@ -1,0 +1,61 @@
+"""Bodies that overlap are led apart without energy from nothing, at every step size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes.touching_scenes import ball
+from vigym import Mechanism, Simulator
+from vigym.mechanism.elements.shapes import Sphere
+
+G = 9.81
+RADIUS = 0.1
+TIMESTEPS = 1e-6, 1e-5, 1e-4, 1e-3, 1e-2
+
+
+def largest_kinetic_energy(sim, steps):
+    energies = []
+    for _ in range(steps):
+        assert sim.step().converged
+        energies.append(sim.energy().kinetic)
+    return max(energies)
+
+
+@pytest.mark.parametrize("h", TIMESTEPS)
+@pytest.mark.parametrize("overlap", [1e-9, 1e-7, 1e-6, 1e-5])
+def test_a_ball_rises_no_faster_than_it_would_fall_as_deep(overlap, h):
+    sim = Simulator(ball(RADIUS), timestep=h)
+    sim.reset(base={"ball": {"position": (0.0, 0.0, RADIUS - overlap)}})
+    mass = 1.0
+    assert sim.mechanism.bodies["ball"].mass == mass
+    kinetic = largest_kinetic_energy(sim, 50)
+    # what a step of free fall adds is the error of reading at any size of step
+    assert kinetic <= 1.01 * mass * G * overlap + 0.5 * mass * (G * h) ** 2
+    assert -overlap - 1e-15 <= sim.contacts.gap.min()
+
+
+@pytest.mark.parametrize("h", [1e-6, 1e-4, 1e-2])
+def test_overlaps_end(h):
+    """Of a micrometre all is gone after the time of a fall from as high."""
+    sim = Simulator(ball(RADIUS), timestep=h)
+    sim.reset(base={"ball": {"position": (0.0, 0.0, RADIUS - 1e-6)}})
+    for _ in range(int(2.0 * np.sqrt(2.0 * 1e-6 / G) / h) + 2):
+        assert sim.step().converged
+    assert sim.contacts.gap.min() >= -1e-9
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e4])
+@pytest.mark.parametrize("h", TIMESTEPS)
+def test_a_heavy_ball_that_overlaps_a_light_one_does_not_fly_off(h, ratio):
+    mech, overlap = Mechanism(ground=True), 1e-6
+    for name, mass, z in (("low", 1.0, RADIUS), ("high", ratio, 3.0 * RADIUS - overlap)):
+        inertia = np.full(3, 0.4 * mass * RADIUS**2)
+        mech.add_body(name, mass, inertia, position=(0.0, 0.0, z))
+        mech.add_collision(name, name, Sphere(radius=RADIUS), friction=0.5)
+    mech.add_pair("high", "low")
+    sim = Simulator(mech, timestep=h)
+    sim.reset()
+    kinetic = largest_kinetic_energy(sim, 50)
+    # the light one is pressed a little below the ground, and is led back at the same time
+    assert kinetic <= 2.0 * ratio * G * overlap + 0.5 * (1.0 + ratio) * (G * h) ** 2
