@@ -51,6 +51,20 @@ def test_parts_that_follow_a_small_one_are_doubled(size):
     assert left == 0.0
 
 
+def test_parts_are_doubled_less_often_where_doubled_ones_fail():
+    """Each failure doubles the number of parts before the next attempt; one that is done ends that."""
+    size = SMALL / 16.0
+    down = failures_down_to(size)
+    outcomes = [*down, 1, 0, 1, 1, 0, *[1] * 4, 0, *[1] * 9, 1]
+    sizes, lost, _ = parts_of(outcomes)
+    tried = (sizes[len(down) :] / size).tolist()
+    assert tried[:2] == [1.0, 2.0]
+    assert tried[2:5] == [1.0, 1.0, 2.0]
+    assert tried[5:10] == [1.0] * 4 + [2.0]
+    assert tried[10:20] == [1.0] * 8 + [2.0, 4.0]
+    assert not lost
+
+
 def test_longer_parts_are_sought_where_the_smallest_one_fails():
     down = failures_down_to(SMALLEST)
     sizes, lost, left = parts_of([*down, 0.0, 0.0, 0.0] + [1.0] * 40)

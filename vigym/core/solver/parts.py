@@ -9,6 +9,7 @@ from vigym.core.compiler.simd import maximum, spread, where
 SMALL = 1.0 / 256.0  # part of the step below which the parts that follow are doubled
 SMALLEST = 1.0 / 1048576.0  # halved parts stop at this part of the step
 LENGTHENING = 1.5  # factor on a part where the smallest one fails
+MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
 MOST_FAILURES = 200.0  # a step is given up where more parts than this fail
 
 
@@ -20,6 +21,9 @@ class Parts(NamedTuple):
         left: part of the step that is left.
         hard: lanes in which a part below `SMALL` was needed.
         seeking: lanes that seek a longer part.
+        doubled: lanes whose part is twice as long as the last.
+        patience: number of parts to be done before one is doubled.
+        waited: number of parts done since one failed.
         failures: number of parts that failed.
     """
 
@@ -27,6 +31,9 @@ class Parts(NamedTuple):
     left: Any
     hard: Any
     seeking: Any
+    doubled: Any
+    patience: Any
+    waited: Any
     failures: Any
 
 
@@ -34,7 +41,7 @@ class Parts(NamedTuple):
 def whole_step(lanes):
     """Start with the whole step in some lanes."""
     o = spread(0.0, lanes)
-    return Parts(spread(1.0, lanes), lanes, o, o, o)
+    return Parts(spread(1.0, lanes), lanes, o, o, o, o, o, o)
 
 
 @inline
@@ -50,12 +57,27 @@ def find_short_parts(parts):
 
 
 @inline
+def adapt_patience(parts, done, failed):
+    """Find how many parts are to be done before one is doubled, and how many were since one failed.
+
+    Each doubled part that fails asks for more, until one is done.
+    """
+    o, most = spread(0.0, failed), spread(MOST_PATIENCE, failed)
+    more = 2.0 * parts.patience + spread(1.0, failed)
+    more = where(above(more, most), most, more)
+    patience = where(both(failed, parts.doubled), more, parts.patience)
+    patience = where(both(done, parts.doubled), o, patience)
+    return patience, where(failed, o, parts.waited + done)
+
+
+@inline
 def next_part(parts, done, failed):
     """Find the part of the step to try next, and the lanes in which there is none.
 
     A part that failed is halved. Once one below `SMALL` was needed, the part after one that is done
-    is twice as long. Where the smallest one fails, longer parts are sought, which were not tried
-    from this state: bodies jam in a short step, and slide past each other in a longer one.
+    is twice as long, or after several, where doubled ones failed. Where the smallest one fails,
+    longer parts are sought, which were not tried from this state: bodies jam in a short step, and
+    slide past each other in a longer one.
     """
     size, failures = parts.size, parts.failures + failed
     left = parts.left - where(done, size, spread(0.0, size))
@@ -64,9 +86,13 @@ def next_part(parts, done, failed):
     smallest = both(halved, above(spread(2.0 * SMALLEST, size), size))
     longer = where(above(4.0 * size, left), 0.5 * left, 2.0 * size)  # the last two parts are alike
     longer = where(above(left, 2.0 * size), longer, left)
-    after = where(halved, 0.5 * size, where(both(done, hard), longer, size))
+    patience, waited = adapt_patience(parts, done, failed)
+    doubled = both(both(done, hard), above(waited, patience))
+    after = where(halved, 0.5 * size, where(doubled, longer, size))
     after = where(sought, LENGTHENING * size, after)
     after = where(smallest, spread(LENGTHENING * SMALL, size), after)
     after = where(both(left, above(after, left)), left, after)  # lanes that arrive keep a part
     lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
-    return Parts(after, left, hard, maximum(smallest, sought), failures), both(failed, lost)
+    seeking = maximum(smallest, sought)
+    parts = Parts(after, left, hard, seeking, doubled, patience, waited, failures)
+    return parts, both(failed, lost)
