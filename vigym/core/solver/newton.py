@@ -56,6 +56,8 @@ DAMPED_ITERATIONS = 60  # of damped full Newton
 SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
+# Of full Newton the next contraction is the square of the last, but for what anchors have moved since
+NEWTON_SAFETY, ANCHOR_LAG = 5.0, 1e-6
 ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 # Increment [rad] above which the next must be half as large: else it leads to another root of loops
@@ -210,6 +212,20 @@ def find_relaxed_lanes(nonsmooth, iteration):
 
 
 @inline
+def predict_contraction(found, contraction, iteration):
+    """Bound the factor from the present increment to the next one.
+
+    A chord shrinks as it did before. Full Newton, in nonsmooth lanes, converges quadratically; the
+    anchors of joint forces are those of the last iteration, and leave a part of its increment.
+    """
+    chord, method = SAFETY * contraction, iteration.method
+    if method.splitting or method.interior_point:
+        return chord
+    newton = maximum(NEWTON_SAFETY * contraction * contraction, ANCHOR_LAG / contraction)
+    return where(both(found.nonsmooth, above(chord, newton)), newton, chord)
+
+
+@inline
 def predict_residual(d, found, contraction, rotation, length, iteration):
     """Bound the residual after the increment just taken.
 
@@ -219,7 +235,8 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     """
     bound, unfinished = found.residual, find_soft_lanes(d, iteration)
     if iteration.number > 0:
-        bound = SAFETY * contraction * found.residual
+        contraction = predict_contraction(found, contraction, iteration)
+        bound = contraction * found.residual
     if iteration.method.interior_point:
         rest = 1.0 - length
         bound, contraction = maximum(bound, rest * found.residual), maximum(contraction, rest)
