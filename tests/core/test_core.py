@@ -16,15 +16,10 @@ from vigym.core.compiler.simd import LANES
 from vigym.core.joint.forces import assemble_joint_loads
 from vigym.core.joint.geometry import rotation_axis, rotation_increment_axis, translation_axis
 from vigym.core.model.context import LOOPS_AND_CONTACTS, knot_buffer
-from vigym.core.model.fields import (
-    BODY_PLAN,
-    BODY_WORK,
-    DOF_WORK,
-    ENVIRONMENT_STATE,
-    HEADER,
-    POSE_STATE,
-)
 from vigym.core.model.layout import KNOT_BUFFERS, header_of, plan_rows
+from vigym.core.model.tables.plan import BODY_PLAN, HEADER
+from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
+from vigym.core.model.tables.work import BODY_WORK, DOF_WORK
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 H = 0.01

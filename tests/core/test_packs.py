@@ -13,8 +13,9 @@ from vigym.core.compiler.packs import add_lanes, add_lanes_from_last, lanes_of_r
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.context import LOOPS_AND_CONTACTS, PLAIN_TREE
-from vigym.core.model.fields import BODY_PLAN, BODY_WORK, DOF_WORK, HEADER
 from vigym.core.model.layout import header_of, plan_rows
+from vigym.core.model.tables.plan import BODY_PLAN, HEADER
+from vigym.core.model.tables.work import BODY_WORK, DOF_WORK
 
 LINKS = 3 * LANES
 LENGTH = 0.1  # of a link [m]

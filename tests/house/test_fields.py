@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import pytest
 from sources import SOURCES, Function, Source
 
-from vigym.core.model import fields
+from vigym.core.model.tables.plan import HEADER
+from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS
 
 ROOMS = ("body", "joint", "loop", "tree", "contact", "solver", "kernels", "math")
 KERNELS = [s for s in SOURCES if s.layer == "core" and s.path.parent.name in ROOMS]
 WHOLE_STATES = {"vigym/core/kernels/float32.py"}  # copies states slot by slot between precisions
-ROWS = {kind: {"index", *rows.fields} for kind, rows in fields.ROW_KINDS.items()}
+ROWS = {kind: {"index", *rows.fields} for kind, rows in ROW_KINDS.items()}
 # what `d`, the data of a lane group, has
 DATA = {
     "wide",
@@ -20,10 +21,10 @@ DATA = {
     "lane_count",
     "block_count",
     "dof_block_count",
-    *fields.ROW_KINDS,
-    *fields.HEADER.names,
+    *ROW_KINDS,
+    *HEADER.names,
 }
-DATA |= {*fields.BLOCK_STARTS}  # not the arrays: kernels do not read `d.work[i]`
+DATA |= {*BLOCK_STARTS}  # not the arrays: kernels do not read `d.work[i]`
 LIBRARIES = {"math", "np"}
 
 
@@ -77,7 +78,7 @@ def undeclared(function: Function) -> Iterator[ast.Attribute]:
 
 
 def test_every_field_is_explained():
-    for rows in fields.ROW_KINDS.values():
+    for rows in ROW_KINDS.values():
         for name, (array, field, _) in rows.fields.items():
             assert name.isidentifier()
             assert len(field.meaning.split()) > 1, f"{name}: {field.meaning}"

@@ -19,7 +19,8 @@ from vigym.core.compiler.packs import (
     unpack_lanes,
 )
 from vigym.core.compiler.simd import LANES, LanesType, slot_pointer
-from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
+from vigym.core.model.tables.plan import HEADER
+from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
 
 PLAIN_TREE = frozenset({"plain"})
 LOOPS = frozenset({"loops"})
@@ -57,7 +58,7 @@ class RowType(types.Type):
     """Type of a row: its kind, and the type of its fields.
 
     Args:
-        kind: of `vigym.core.model.fields`.
+        kind: of `vigym.core.model.tables`.
         data: type of the data.
         index: type of its number: PACK, RUN or an integer's.
 

@@ -10,7 +10,7 @@ those of the first row of a block, but for those that refer to other rows: they 
 =====================  =============================================================================
 expression             meaning
 =====================  =============================================================================
-``d.body(i)``          row of a kind of `vigym.core.model.fields`: body, dof, contact, ...
+``d.body(i)``          row of a kind of `vigym.core.model.tables`: body, dof, contact, ...
 ``d.pose(knot, i)``    row of a body in one of the knot buffers, which a number identifies
 ``d.environment``      the one row that an environment has of its own
 ``d.body_count``       entry of the plan's header; 0 at compile time where a feature is absent
@@ -68,7 +68,8 @@ from vigym.core.compiler.simd import (
     spread_value,
     vector_type_of_dtype,
 )
-from vigym.core.model.fields import BLOCK_STARTS, HEADER, ROW_KINDS, TABLES
+from vigym.core.model.tables.plan import HEADER
+from vigym.core.model.tables.row_kinds import BLOCK_STARTS, ROW_KINDS, TABLES
 
 _SHIFT = LANES.bit_length() - 1
 _MASK = LANES - 1

@@ -16,7 +16,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import planes_in_lanes, select5
 from vigym.core.math.vectors import add, dot, select4
-from vigym.core.model.fields import (
+from vigym.core.model.tables.plan import (
     ALIGNED,
     LONE,
     PAIR_BALL_CONTACT,

@@ -25,7 +25,7 @@ from vigym.core.math.vectors import (
     scale,
     skew_matmul,
 )
-from vigym.core.model.fields import ALIGNED, LONE
+from vigym.core.model.tables.plan import ALIGNED, LONE
 
 
 @inline

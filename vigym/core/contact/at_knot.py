@@ -13,7 +13,7 @@ from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.contact.terrain.planes import is_on_plane
 from vigym.core.math.vectors import axpy, dot, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.fields import SKATE
+from vigym.core.model.tables.plan import SKATE
 
 CLOSED_GAP = 1e-6  # [m] gap of a contact that touches at a knot
 

@@ -14,7 +14,7 @@ Torsion keeps its projection.
 
 import math
 
-from vigym.core.compiler.kernel import inline, phase, two_zeros
+from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.projection_law import (
@@ -27,10 +27,10 @@ from vigym.core.contact.projection_law import (
 )
 from vigym.core.joint.interior_limits import BOUNDARY, step_to_zero
 from vigym.core.math.vectors import dot, select3, zero3
-from vigym.core.model.fields import SKATE
+from vigym.core.model.tables.plan import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
-IMPACT = 0.1  # the same in impacts: part of the largest power that stops a contact in a step
+IMPACT = 0.1  # the same in impacts: part of the power that stops all bodies in a step
 RESUMED = 5e-4  # the same where the last steps began with the interior point too
 RESUMED_SPEED = 0.03  # part of ``free_fall_speed`` that duals start from then
 TIGHT = 1e-5  # kappa at the end, in the same unit
@@ -56,18 +56,16 @@ def free_fall_speed(d, per_h):
     return where(g, g, d.full(1.0)) / per_h
 
 
-@phase(needs="contacts", otherwise=two_zeros)
-def scale_impacts(d, per_h):
-    """Find the largest speed at which contacts approach [m/s], and the power that stops one [W]."""
+@phase(needs="contacts", otherwise=zero)
+def max_approach_speed(d):
+    """Find the largest speed at which contacts approach [m/s]."""
     o = d.full(0.0)
-    fastest, hardest = o, o
+    fastest = o
     for c in range(d.contact_count):
         contact = d.contact(c)
         if any_lane(contact.active) and not is_nonholonomic(contact):
-            speed = maximum(o, where(contact.active, -contact.velocity[0], o))
-            fastest = maximum(fastest, speed)
-            hardest = maximum(hardest, per_h * contact.effective_mass * speed * speed)
-    return fastest, hardest
+            fastest = maximum(fastest, where(contact.active, -contact.velocity[0], o))
+    return fastest
 
 
 @inline
@@ -75,15 +73,17 @@ def relaxation_bounds(d, per_h, resumes):
     """Compute the relaxations that an attempt starts with and that it ends with [N m/s].
 
     It starts with more where contacts approach fast: near the boundary of their cones increments
-    would be cut to nothing. Contact velocities are those of the present guess.
+    would be cut to nothing. What a contact has to stop may be as heavy as all bodies, however light
+    the own ones are. Contact velocities are those of the present guess.
     """
     slowest = free_fall_speed(d, per_h)
     scale = d.environment.force_scale * slowest
-    fastest, hardest = scale_impacts(d, per_h)
+    fastest = max_approach_speed(d)
     if resumes:
         d.environment.impact_speed = RESUMED_SPEED * slowest
         return RESUMED * scale, TIGHT * scale
     d.environment.impact_speed = maximum(fastest, slowest)
+    hardest = d.environment.force_scale * fastest * fastest / slowest
     return maximum(RELAXED * scale, IMPACT * hardest), TIGHT * scale
 
 
@@ -102,15 +102,16 @@ def adapt_relaxation(kappa, step_length, part_inside, tight):
 
 
 @inline
-def choose_first_iterate(f, u, s, psi, rho, kappa, speed):
+def choose_first_iterate(f, u, s, psi, kappa, speed):
     """Choose force and duals inside their cones: (force, s, psi).
 
-    Where there are none yet (s = 0) the force is like a weight, without friction.
+    Where there are none yet (s = 0) all contacts have the same product of force and velocity,
+    kappa, or a larger one, and no friction.
     """
     o = 0.0 * s
     moving = u[1] * u[1] + u[2] * u[2]
-    weight = rho * speed
-    gamma = where(s, f[0], where(f[0] - weight, f[0], weight))
+    least_force = kappa / speed
+    gamma = where(s, f[0], where(f[0] - least_force, f[0], least_force))
     least = kappa / gamma
     psi_kept = maximum(psi, math.sqrt(moving + least * least))
     psi_new = where(s, psi_kept, math.sqrt(moving + speed * speed))
@@ -186,7 +187,7 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
     contact.scaled_tangent_2 = t2
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
-    f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], rho, kappa, speed)
+    f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed)
     force = select3(both(active, lanes), f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
     s_next, psi_next = where(active, s, o), where(active, psi, o)

@@ -22,7 +22,7 @@ from vigym.core.contact.segment_box import (
 )
 from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.fields import (
+from vigym.core.model.tables.plan import (
     ALIGNED,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
@@ -195,7 +195,8 @@ def find_gap_target(contact, gap, h, fall):
 def place_contact(d, contact, knot2, h, fall, place):
     """Place a contact at knot 2, of two bodies at a place of the own segment.
 
-    ``fall`` is the distance that a step of free fall adds [m]. Returns (gap, normal velocity in the last step).
+    ``fall`` is the distance that a step of free fall adds [m]. Returns (gap, normal velocity in the
+    last step).
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)

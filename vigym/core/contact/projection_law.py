@@ -26,7 +26,7 @@ from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import add, dot, scale
-from vigym.core.model.fields import SKATE
+from vigym.core.model.tables.plan import SKATE
 
 # turns of a contact between open and slipping, and between sticking and slipping, that are no cycle
 OPEN_TURNS, SLIP_TURNS = 1.5, 3.5

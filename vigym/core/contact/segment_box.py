@@ -30,7 +30,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.fields import (
+from vigym.core.model.tables.plan import (
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,

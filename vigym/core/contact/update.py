@@ -8,7 +8,7 @@ from vigym.core.contact.interior_point_law import is_nonholonomic, update_interi
 from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.projection_law import extract_point_velocity, projection_error
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
-from vigym.core.model.fields import LONE
+from vigym.core.model.tables.plan import LONE
 
 
 @inline

@@ -15,11 +15,11 @@ dof's own pivot.
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, select_by_precision
 from vigym.core.compiler.simd import absolute, maximum, spread, where
-from vigym.core.model.fields import DC_MOTOR
+from vigym.core.model.tables.plan import DC_MOTOR
 
-# Proximal part in a step, whose anchors move, in double and in single precision. A light link at its
-# limit may hold heavy ones. The softer its limit is, the more iterations its anchor takes to reach
-# their force; so does the brake of a motor at its largest rate.
+# Proximal part in a step, whose anchors move, in double and in single precision. A light link at
+# its limit may hold heavy ones. The softer its limit is, the more iterations its anchor takes to
+# reach their force; so does the brake of a motor at its largest rate.
 PROXIMAL = 1e-5, 1e-4
 KNOT_PROXIMAL = 1e-8  # proximal part at a knot, where they do not
 

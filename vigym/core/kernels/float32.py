@@ -20,8 +20,9 @@ from vigym.core.compiler.simd import (
     vector_token,
 )
 from vigym.core.model.context import PLAIN_TREE, knot_buffer
-from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER
 from vigym.core.model.layout import KNOT_BUFFERS
+from vigym.core.model.tables.plan import HEADER
+from vigym.core.model.tables.state import ENVIRONMENT_STATE
 
 STATE_SIZE = HEADER.offset("state_size")
 STATE_KNOTS = HEADER.offset("state_knots")

@@ -51,7 +51,7 @@ from vigym.core.model.context import (
     point_spring_end,
     slide_row,
 )
-from vigym.core.model.fields import NO_MOTOR, SKATE
+from vigym.core.model.tables.plan import NO_MOTOR, SKATE
 from vigym.core.solver.knot_velocity import solve_knot_velocities
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal

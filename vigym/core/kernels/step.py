@@ -10,8 +10,8 @@ from vigym.core.joint.coordinates import compensated_add, store_all_coordinates,
 from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
-from vigym.core.model.fields import HEADER, NO_MOTOR
 from vigym.core.model.saved import restore_state, save_state
+from vigym.core.model.tables.plan import HEADER, NO_MOTOR
 from vigym.core.solver.advance import advance
 from vigym.core.solver.compositions import stage_count, stage_fraction
 

@@ -14,7 +14,7 @@ from vigym.core.joint.geometry import (
 from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_contact_row
 from vigym.core.math.vectors import add, axpy, cross, dot
-from vigym.core.model.fields import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
+from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
 
 
 @inline

@@ -6,39 +6,40 @@ import numpy as np
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import OUT_OF_REACH, ContactSlots, place_contacts
-from vigym.core.model.fields import (
-    ALIGNED,
+from vigym.core.model.tables.constants import (
     BODY_MODEL,
-    BODY_WORK,
     CONTACT_MODEL,
-    CONTACT_PLAN,
-    CONTACT_STATE,
-    CONTACT_WORK,
     DOF_MODEL,
-    DOF_STATE,
-    DOF_WORK,
     ENVIRONMENT_MODEL,
-    ENVIRONMENT_STATE,
-    ENVIRONMENT_WORK,
-    FILL_IN_WORK,
-    HEADER,
-    LONE,
     LOOP_ROW_MODEL,
-    LOOP_ROW_STATE,
-    LOOP_ROW_WORK,
-    MOTION_STATE,
-    MOTION_WORK,
     POINT_MODEL,
-    POSE_STATE,
-    SCHUR_WORK,
     SIDE_MODEL,
-    SIDE_STATE,
-    SIDE_WORK,
     SLIDE_MODEL,
     TERM_MODEL,
     TRACK_MODEL,
+)
+from vigym.core.model.tables.plan import ALIGNED, CONTACT_PLAN, HEADER, LONE
+from vigym.core.model.tables.state import (
+    CONTACT_STATE,
+    DOF_STATE,
+    ENVIRONMENT_STATE,
+    LOOP_ROW_STATE,
+    MOTION_STATE,
+    POSE_STATE,
+    SIDE_STATE,
     WRENCH_STATE,
-    Table,
+)
+from vigym.core.model.tables.table import Table
+from vigym.core.model.tables.work import (
+    BODY_WORK,
+    CONTACT_WORK,
+    DOF_WORK,
+    ENVIRONMENT_WORK,
+    FILL_IN_WORK,
+    LOOP_ROW_WORK,
+    MOTION_WORK,
+    SCHUR_WORK,
+    SIDE_WORK,
 )
 
 # buffers that take turns: the present knot, the next, and the two before for the predictor
@@ -52,7 +53,7 @@ class Model(NamedTuple):
     lays them out in lanes.
 
     Attributes:
-        plan: integers: header, then lists of rows, see `vigym.core.model.fields`.
+        plan: integers: header, then lists of rows, see `vigym.core.model.tables`.
         environment: (1,) of ENVIRONMENT_MODEL.
         bodies: (rows,) of BODY_MODEL: each body with the joint that carries it, and each loop.
         dofs: (n_dofs,) of DOF_MODEL.

@@ -8,8 +8,9 @@ from vigym.core.compiler.lanes import lane
 from vigym.core.compiler.simd import LANES, load, store, where
 from vigym.core.math.vectors import select9
 from vigym.core.model.context import present_knot, set_present_knot
-from vigym.core.model.fields import BALL_PIVOT, ENVIRONMENT_STATE
 from vigym.core.model.layout import KNOT_BUFFERS
+from vigym.core.model.tables.plan import BALL_PIVOT
+from vigym.core.model.tables.state import ENVIRONMENT_STATE
 
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 

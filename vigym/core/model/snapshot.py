@@ -8,19 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.core.compiler.simd import LANES
-from vigym.core.model.fields import (
+from vigym.core.model.layout import KNOT_BUFFERS, header_of, listed_contact_slots, plan_rows
+from vigym.core.model.tables.plan import MOTION_PLAN
+from vigym.core.model.tables.state import (
     CONTACT_STATE,
     DOF_STATE,
     ENVIRONMENT_STATE,
     LOOP_ROW_STATE,
-    MOTION_PLAN,
     MOTION_STATE,
     POSE_STATE,
     SIDE_STATE,
     WRENCH_STATE,
-    Table,
 )
-from vigym.core.model.layout import KNOT_BUFFERS, header_of, listed_contact_slots, plan_rows
+from vigym.core.model.tables.table import Table
 
 
 def _field_columns(*names: str) -> list[int]:

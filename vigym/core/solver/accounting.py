@@ -31,7 +31,7 @@ from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
 from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.context import first_point_spring, point_spring_end
-from vigym.core.model.fields import ALIGNED, LONE, NO_MOTOR, SKATE
+from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound

@@ -18,7 +18,7 @@ from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work
 from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale
 from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
-from vigym.core.model.fields import SKATE
+from vigym.core.model.tables.plan import SKATE
 
 
 @inline

@@ -56,7 +56,7 @@ DAMPED_ITERATIONS = 60  # of damped full Newton
 SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
-# Of full Newton the next contraction is the square of the last, but for what anchors have moved since
+# Of full Newton the next contraction is the square of the last, but for what anchors have moved
 NEWTON_SAFETY, ANCHOR_LAG = 5.0, 1e-6
 ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up

@@ -17,7 +17,7 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
-from vigym.core.model.fields import SKATE
+from vigym.core.model.tables.plan import SKATE
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 

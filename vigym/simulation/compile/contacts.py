@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vigym.core.model.fields import (
+from vigym.core.model.tables.constants import CONTACT_MODEL, LOOP_ROW_MODEL
+from vigym.core.model.tables.plan import (
     BALL_CONTACT,
     CELL_SIZE,
-    CONTACT_MODEL,
     CONTACT_PLAN,
     CONTACT_ROW,
     FIRST_X,
@@ -17,7 +17,6 @@ from vigym.core.model.fields import (
     HEIGHTS,
     LARGEST_HEIGHT,
     LONE,
-    LOOP_ROW_MODEL,
     PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.core.compiler.callbacks import compile_potential
-from vigym.core.model.fields import (
-    LOOP_ROW_MODEL,
+from vigym.core.model.tables.constants import LOOP_ROW_MODEL, TERM_MODEL
+from vigym.core.model.tables.plan import (
     MOTION_PLAN,
     POTENTIAL_PLAN,
     PRESCRIBED_ROW,
-    TERM_MODEL,
     TERM_PLAN,
     VELOCITY_ROW,
 )

@@ -8,7 +8,8 @@ import numpy as np
 
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.contact_slots import LEAST_ALIKE
-from vigym.core.model.fields import (
+from vigym.core.model.layout import header_of
+from vigym.core.model.tables.plan import (
     ACTIVE_JOINT_PLAN,
     ACTUATOR_PLAN,
     BALL_PIVOT,
@@ -25,7 +26,6 @@ from vigym.core.model.fields import (
     STORED_BLOCK,
     VELOCITY_ROW,
 )
-from vigym.core.model.layout import header_of
 from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.joints import Joint
 from vigym.simulation.compile.contacts import terrain_numbers

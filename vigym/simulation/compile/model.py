@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vigym.core.model.fields import (
-    BODY_MODEL,
+from vigym.core.model.layout import Model
+from vigym.core.model.tables.constants import BODY_MODEL, ENVIRONMENT_MODEL, LOOP_ROW_MODEL
+from vigym.core.model.tables.plan import (
     COMPLIANT_LENGTH_ROW,
     COMPLIANT_ORIENTATION_ROW,
     COMPLIANT_POSITION_ROW,
     COMPLIANT_SLIDE_ROW,
     COUPLED_ROW,
-    ENVIRONMENT_MODEL,
-    LOOP_ROW_MODEL,
     ORIENTATION_ROW,
     POSITION_ROW,
     PRESCRIBED_ROW,
     TRACK_ROW,
 )
-from vigym.core.model.layout import Model
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.elements.joints import Joint, joint_frame
 from vigym.mechanism.topology.effective_mass import Mobility

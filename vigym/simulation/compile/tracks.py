@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.core.compiler.transforms import compile_transform
-from vigym.core.model.fields import (
-    CURVE_SIDE,
+from vigym.core.model.tables.constants import (
     DOF_MODEL,
+    POINT_MODEL,
+    SIDE_MODEL,
+    SLIDE_MODEL,
+    TRACK_MODEL,
+)
+from vigym.core.model.tables.plan import (
+    CURVE_SIDE,
     ELLIPSOID_SIDE,
     HELIX_SIDE,
     PATCH_SIDE,
     PLANE_SIDE,
-    POINT_MODEL,
     POINT_SIDE,
-    SIDE_MODEL,
     SIDE_PLAN,
-    SLIDE_MODEL,
     SLIDE_PLAN,
-    TRACK_MODEL,
     TRACK_PLAN,
 )
 from vigym.mechanism.elements.bodies import WORLD

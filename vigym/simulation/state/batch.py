@@ -2,8 +2,7 @@
 
 The lane groups of a batch are shared by threads: a pool per process, made when a call first needs
 it. Kernels release the interpreter lock, so plain threads run side by side. Threads do not survive
-a fork: a child forgets its parent's pools and makes its own. Nothing a thread does depends on the
-others, so that results are the same for every number of them.
+a fork: a child forgets its parent's pools and makes its own. Results are the same for every number.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from vigym.core.model.context import (
     PLAIN_TREE,
     WITH_IMPOSED,
 )
-from vigym.core.model.fields import ENVIRONMENT_STATE, HEADER, POSE_STATE
 from vigym.core.model.layout import (
     KNOT_BUFFERS,
     Model,
@@ -38,6 +36,8 @@ from vigym.core.model.layout import (
     lay_out,
     model_table,
 )
+from vigym.core.model.tables.plan import HEADER
+from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
 
 _POOLS: dict[int, ThreadPoolExecutor] = {}  # number of threads -> pool
 Array = NDArray[np.float64]
@@ -155,7 +155,7 @@ class LaneGroups:
         MemoryError: more environments than the machine has memory for.
 
     Attributes:
-        plan, table, state, work: the arrays of `vigym.core.model.fields`; work is a list, one for
+        plan, table, state, work: the arrays of `vigym.core.model.tables`; work is a list, one for
             each thread. In slots of eight bytes: float64 that may be two float32.
         features: of the mechanism, which kernels are compiled for: of plain trees, with loops,
             with contacts too, or of all there is.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.contact.plane import lowest_point_about
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub
-from vigym.core.model.fields import (
+from vigym.core.model.tables.plan import (
     BALL_CONTACT,
     CELL_SIZE,
     FIRST_X,
