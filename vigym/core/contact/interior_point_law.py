@@ -102,15 +102,14 @@ def adapt_relaxation(kappa, step_length, part_inside, tight):
 
 
 @inline
-def choose_first_iterate(f, u, s, psi, kappa, speed):
+def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     """Choose force and duals inside their cones: (force, s, psi).
 
-    Where there are none yet (s = 0) all contacts have the same product of force and velocity,
-    kappa, or a larger one, and no friction.
+    Where there are none yet (s = 0) the force is not less than ``least_force`` [N], without
+    friction.
     """
     o = 0.0 * s
     moving = u[1] * u[1] + u[2] * u[2]
-    least_force = kappa / speed
     gamma = where(s, f[0], where(f[0] - least_force, f[0], least_force))
     least = kappa / gamma
     psi_kept = maximum(psi, math.sqrt(moving + least * least))
@@ -173,11 +172,14 @@ def set_interior_force(d, contact, force, slopes, torsion):
 
 
 @inline
-def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
+def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes):
     """Set a contact's force at no increment, and its slopes; returns the lanes that are active.
 
     Its force and duals are moved into their cones in the ``lanes`` that are being solved. Those of
     a lane that is solved may lie outside by rounding: they are its solution, and stay.
+
+    An attempt from afar starts with the same product of force and velocity, kappa, at all contacts.
+    One that ``resumes`` starts with small forces.
     """
     active = contact.active
     o = d.full(0.0)
@@ -187,7 +189,8 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes):
     contact.scaled_tangent_2 = t2
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     last, dual = contact.force, contact.dual
-    f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed)
+    least = rho * speed if resumes else kappa / speed
+    f, s, psi = choose_first_iterate(last, u, dual[0], dual[1], kappa, speed, least)
     force = select3(both(active, lanes), f, (last[0], last[1], last[2]))
     contact.force = (force[0], force[1], force[2], last[3])
     s_next, psi_next = where(active, s, o), where(active, psi, o)

@@ -197,9 +197,9 @@ def assemble_iterate_forces(d, step, active, iteration):
     if d.contact_count > 0:
         evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         if iteration.method.interior_point:
-            speed = d.environment.impact_speed
+            speed, resumes = d.environment.impact_speed, iteration.method.resumes
             touching = linearize_contacts_interior(
-                d, per_h, iteration.prox, iteration.kappa, speed, active
+                d, per_h, iteration.prox, iteration.kappa, speed, active, resumes
             )
         elif iteration.method.splitting:
             touching = linearize_contacts_splitting(d, per_h, iteration.prox, iteration.scale)
