@@ -10,6 +10,7 @@ from scenes.legged import robot_on_light_legs, throw_on_ground
 from scenes.touching import energies, gain, moving, run, stepped
 from vigym import Mechanism, Simulator
 
+G = 9.81
 OVER = 1e-8  # no limit is exceeded by more [rad, m]
 OVER_OF_LIGHT = 1e-7  # nor by more where rotations that small are nothing to heavy bodies [rad]
 STEPS = (0.05, 0.01, 0.002)
@@ -116,6 +117,19 @@ def test_start_beyond_a_limit_is_taken_back_slowly(beyond):
         last = now
     assert last <= max(0.2, 0.2 + beyond - 150e-6) + 2e-6
     assert sim.energy().kinetic <= 1e-8
+
+
+@pytest.mark.parametrize("h", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("beyond", [1e-9, 1e-7, 1e-6, 1e-5])
+@pytest.mark.parametrize("make", [scenes.slider, scenes.wheel_drive])
+def test_what_is_beyond_a_limit_returns_no_faster_than_a_fall_as_deep(make, beyond, h):
+    mech = make(limits=(-0.1, 0.2))
+    sim, (joint,) = Simulator(mech, timestep=h), mech.joints
+    sim.reset({joint: 0.2 + beyond})
+    (mass,) = (body.mass for body in mech.bodies.values())
+    deepest = 0.5 * mass * (G * h) ** 2 + 1.1 * mass * G * beyond
+    for _ in stepped(sim, 30):
+        assert sim.energy().kinetic <= deepest
 
 
 @pytest.mark.parametrize("beyond", [1e-8, 1e-7, 1e-6])

@@ -23,8 +23,8 @@ def least_end_distance(distance, fall):
     """Find the least distance from a bound that a step must end with, from that at its start.
 
     It is zero, or where the bound is violated already, the violation less what is taken back. That
-    gives bodies no more speed than they have who fall as deep as the violation: in tiny steps they
-    would fly off.
+    gives bodies no more speed than a fall as deep as the violation: in tiny steps they would fly
+    off.
     """
     end = 0.0 * distance
     if any_lane(-distance):

@@ -5,10 +5,11 @@ The three forces of a dof are held in triples, in this order.
 
 import math
 
-from vigym.core.body.correction import MAX_CORRECTION
+from vigym.core.body.correction import free_fall_distance, least_end_distance
 from vigym.core.compiler.kernel import inline, phase, three_zeros
 from vigym.core.compiler.lanes import (
     above,
+    any_lane,
     both,
     max_over_body_lanes,
 )
@@ -41,19 +42,22 @@ def joint_has_bounded_forces(body):
 
 
 @inline
-def least_end_clearance(d, distance):
+def least_end_clearance(d, distance, per_h, length):
     """Compute the least distance from a limit that the step must end with [m or rad].
 
-    It is zero; where the limit is violated already, the violation less the largest correction of
-    one step.
+    ``length`` is that of a lever at which an angle is measured, one for distances in m.
     """
-    beyond = distance + MAX_CORRECTION
-    return where(beyond, d.full(0.0), beyond)
+    if any_lane(-distance):
+        return least_end_distance(distance, free_fall_distance(d, 1.0 / per_h) / length)
+    return d.full(0.0)
 
 
 @inline
-def write_law_inputs(d, i, dof, rate, slope, change, per_h):
-    """Store rate, motor command and limit clearances of a step for the force laws."""
+def write_law_inputs(d, i, dof, rate, slope, change, per_h, length):
+    """Store rate, motor command and limit clearances of a step for the force laws.
+
+    ``length`` is as in ``least_end_clearance``.
+    """
     start = dof.start
     command, stiffness = motor_command(d, i, dof, start + change, rate, slope)
     lower, upper = start - dof.lower, dof.upper - start
@@ -61,8 +65,8 @@ def write_law_inputs(d, i, dof, rate, slope, change, per_h):
     dof.seen_slope = slope
     dof.motor_command = command
     dof.motor_stiffness = stiffness
-    dof.lower_clearance = per_h * (lower + change - least_end_clearance(d, lower))
-    dof.upper_clearance = per_h * (upper - change - least_end_clearance(d, upper))
+    dof.lower_clearance = per_h * (lower + change - least_end_clearance(d, lower, per_h, length))
+    dof.upper_clearance = per_h * (upper - change - least_end_clearance(d, upper, per_h, length))
 
 
 @inline
