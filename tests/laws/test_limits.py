@@ -119,6 +119,24 @@ def test_start_beyond_a_limit_is_taken_back_slowly(beyond):
     assert sim.energy().kinetic <= 1e-8
 
 
+@pytest.mark.parametrize("h", [1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["prismatic", "revolute"])
+def test_tiny_steps_land_on_limits_of_joints_in_any_direction(kind, friction, h):
+    """Positions round to some 1e-16 m, which in a microsecond is 1e-4 N of a body of 1 kg."""
+    generator = np.random.default_rng(1)
+    for _ in range(12):
+        speed, place = 10.0 ** generator.uniform(-1, 1, 2)
+        mech, axis = Mechanism(), generator.normal(size=3)
+        mech.add_body("body", 1.0, (0.1, 0.12, 0.08), position=(place, 0.0, 0.0))
+        dof = {"limits": (-0.5, 0.5), "friction": friction}
+        mech.add_joint("joint", kind, "world", "body", (0, 0, 0), axis, **dof)
+        sim = Simulator(mech, timestep=h)
+        sim.reset({"joint": -0.5 + generator.uniform(0, 10) * speed * h}, {"joint": -speed})
+        for _ in stepped(sim, 40):
+            assert sim.joint_positions[0] >= -0.5 - OVER
+
+
 @pytest.mark.parametrize("h", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize("beyond", [1e-9, 1e-7, 1e-6, 1e-5])
 @pytest.mark.parametrize("make", [scenes.slider, scenes.wheel_drive])

@@ -166,7 +166,7 @@ def converged(d, found, contraction, active, iteration):
     small = both(above(goal, found.residual), above(exact, found.gap))
     if iteration.number > 0:
         floor = iteration.tolerance * iteration.stalled_slack
-        floor = where(nonsmooth, STALLED_NONSMOOTH * exact, floor)
+        floor = where(nonsmooth, maximum(floor, STALLED_NONSMOOTH * exact), floor)
         stalled = both(above(contraction, d.full(SLOW_CONTRACTION)), above(floor, found.residual))
         small = maximum(small, stalled)
     moves = where(nonsmooth, found.rotation, d.full(0.0))
