@@ -30,7 +30,7 @@ from vigym.core.math.vectors import dot, select3, zero3
 from vigym.core.model.tables.plan import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
-IMPACT = 0.1  # the same in impacts: part of the power that stops all bodies in a step
+IMPACT = 0.1  # the same in impacts: part of the power that stops the mass of all bodies in a step
 RESUMED = 5e-4  # the same where the last steps began with the interior point too
 RESUMED_SPEED = 0.03  # part of ``free_fall_speed`` that duals start from then
 TIGHT = 1e-5  # kappa at the end, in the same unit
@@ -105,8 +105,8 @@ def adapt_relaxation(kappa, step_length, part_inside, tight):
 def choose_first_iterate(f, u, s, psi, kappa, speed, least_force):
     """Choose force and duals inside their cones: (force, s, psi).
 
-    Where there are none yet (s = 0) the force is not less than ``least_force`` [N], without
-    friction.
+    Where there are none yet (s = 0) the force is not less than ``least_force`` [N], to be away from
+    the boundary of its cone, and without friction.
     """
     o = 0.0 * s
     moving = u[1] * u[1] + u[2] * u[2]
@@ -178,8 +178,8 @@ def linearize_interior_law(d, contact, per_h, kappa, speed, prox, lanes, resumes
     Its force and duals are moved into their cones in the ``lanes`` that are being solved. Those of
     a lane that is solved may lie outside by rounding: they are its solution, and stay.
 
-    An attempt from afar starts with the same product of force and velocity, kappa, at all contacts.
-    One that ``resumes`` starts with small forces.
+    An attempt from afar starts with a product of force and velocity that is kappa at least, and the
+    same at contacts that approach slowly. One that ``resumes`` starts with small forces.
     """
     active = contact.active
     o = d.full(0.0)

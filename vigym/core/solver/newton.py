@@ -215,11 +215,13 @@ def find_relaxed_lanes(nonsmooth, iteration):
 def predict_contraction(found, contraction, iteration):
     """Bound the factor from the present increment to the next one.
 
-    A chord shrinks as it did before. Full Newton, in nonsmooth lanes, converges quadratically; the
-    anchors of joint forces are those of the last iteration, and leave a part of its increment.
+    A chord shrinks as it did before, and so do attempts that start with soft laws. Full Newton, in
+    nonsmooth lanes of the first attempt, converges quadratically where no law changes its branch,
+    which the errors of laws tell. The anchors of joint forces are those of the last iteration, and
+    leave a part of its increment.
     """
     chord, method = SAFETY * contraction, iteration.method
-    if method.splitting or method.interior_point:
+    if method.damped or method.warm:
         return chord
     newton = maximum(NEWTON_SAFETY * contraction * contraction, ANCHOR_LAG / contraction)
     return where(both(found.nonsmooth, above(chord, newton)), newton, chord)
