@@ -80,7 +80,7 @@ def test_substeps_are_steps():
     assert status.residual == max(s.residual for s in each)
 
 
-@pytest.mark.parametrize("strength", [1e6, 1e12, 1e300])
+@pytest.mark.parametrize("strength", [1e8, 1e12, 1e300])
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_failed_step_is_reported_and_leaves_the_state(order, strength):
     sim = moving(tree(), order=order)
