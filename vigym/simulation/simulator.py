@@ -185,7 +185,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
                 by loop-closing joints or contact pairs move as one; a loop-closing joint to the
                 world keeps them in place. A contact that starts below the ground, like a joint that
                 starts beyond its limits, never goes further and is led back by 1e-6 (m, rad) a
-                step, without a gain of energy.
+                step at most, no faster than a body falls as deep.
             terrain_map: number of the map of the ground's terrain, in a batch also (batch,); None:
                 as before, at first 0.
 
