@@ -24,7 +24,7 @@ def shares(points, changes):
 
 
 def distance(points):
-    """How far inside the cone points are: of negative values outside."""
+    """How far points are inside the cone; negative outside."""
     return points[:, 0] - np.linalg.norm(points[:, 1:], axis=1)
 
 

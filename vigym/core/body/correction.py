@@ -11,23 +11,24 @@ MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
 
 
 @inline
-def free_fall_distance(d, h):
-    """Compute the distance that a step of free fall adds [m], without gravity at 1 m/s^2."""
+def free_fall_acceleration(d):
+    """Compute the acceleration of free fall [m/s^2], one without gravity."""
     gravity = d.environment.gravity
     g = math.sqrt(dot(gravity, gravity))
-    return where(g, g, d.full(1.0)) * (h * h)
+    return where(g, g, d.full(1.0))
 
 
 @inline
-def least_end_distance(distance, fall):
+def least_end_distance(d, distance, h, lever):
     """Find the least distance from a bound that a step must end with, from that at its start.
 
     It is zero, or where the bound is violated already, the violation less what is taken back. That
     gives bodies no more speed than a fall as deep as the violation: in tiny steps they would fly
-    off.
+    off. Angles are measured at a ``lever`` [m], which is one for distances.
     """
-    end = 0.0 * distance
+    end = d.full(0.0)
     if any_lane(-distance):
+        fall = free_fall_acceleration(d) * (h * h) / lever
         most = math.sqrt(2.0 * fall * absolute(distance))
-        end = distance + where(most - MAX_CORRECTION, MAX_CORRECTION + end, most)
-    return where(end, 0.0 * end, end)
+        end = distance + where(most - MAX_CORRECTION, d.full(MAX_CORRECTION), most)
+    return where(end, d.full(0.0), end)

@@ -1,6 +1,5 @@
 """Checks of the contacts once Newton has converged: none was missed, and no body sinks."""
 
-from vigym.core.body.correction import free_fall_distance
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -108,13 +107,13 @@ def relocate_contact(d, contact, knot2, h, place, mask):
         behind = further if end.kind == PAIR_TAIL_CONTACT else one - further
         stays = both(both(mask, but_not(behind, loaded)), above(force, 0.0 * force))
         if any_lane(stays):
-            place_contact(d, end, knot2, h, free_fall_distance(d, h), where(stays, held, there))
+            place_contact(d, end, knot2, h, where(stays, held, there))
             end.active = maximum(end.active, stays)
             move_force_to_contact(contact, end, stays)
         merge_force_into_contact(end, contact, beside)
         clear_dual(end, mask)
         clear_dual(contact, mask)
-    place_contact(d, contact, knot2, h, free_fall_distance(d, h), where(mask, place, held))
+    place_contact(d, contact, knot2, h, where(mask, place, held))
 
 
 # --- contacts that were missed --------------------------------------------------------------------
@@ -163,14 +162,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
         if kind == PAIR_NEAREST_CONTACT and any_lane(below):
             relocate_contact(d, contact, knot2, h, place, below)
         elif is_pair(contact) and any_lane(below):
-            place_contact(
-                d,
-                contact,
-                knot2,
-                h,
-                free_fall_distance(d, h),
-                where(below, place, contact.segment_parameter),
-            )
+            place_contact(d, contact, knot2, h, where(below, place, contact.segment_parameter))
         contact.active = maximum(active, below)
     return below
 
@@ -197,7 +189,7 @@ def activate_on_plane(d, first, plane, knot2, h, lanes):
             other.force = zero4_inside_mask(taken, other.force)
             clear_dual(other, taken)
             other.plane = select5(taken, plane, other.plane)
-            place_contact(d, other, knot2, h, free_fall_distance(d, h), d.full(0.0))
+            place_contact(d, other, knot2, h, d.full(0.0))
             other.active = maximum(other.active, taken)
             activated = maximum(activated, taken)
             lanes = but_not(lanes, taken)

@@ -14,6 +14,7 @@ Torsion keeps its projection.
 
 import math
 
+from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -26,7 +27,7 @@ from vigym.core.contact.projection_law import (
     torsion_scale,
 )
 from vigym.core.joint.interior_limits import BOUNDARY, step_to_zero
-from vigym.core.math.vectors import dot, select3, zero3
+from vigym.core.math.vectors import select3, zero3
 from vigym.core.model.tables.plan import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
@@ -51,9 +52,7 @@ def is_nonholonomic(contact):
 @inline
 def free_fall_speed(d, per_h):
     """Compute the velocity that a step of free fall adds [m/s], the scale of contact velocities."""
-    gravity = d.environment.gravity
-    g = math.sqrt(dot(gravity, gravity))
-    return where(g, g, d.full(1.0)) / per_h
+    return free_fall_acceleration(d) / per_h
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -74,7 +73,7 @@ def relaxation_bounds(d, per_h, resumes):
 
     It starts with more where contacts approach fast: near the boundary of their cones increments
     would be cut to nothing. What a contact has to stop may be as heavy as all bodies, however light
-    the own ones are. Contact velocities are those of the present guess.
+    those are that touch. Contact velocities are those of the present guess.
     """
     slowest = free_fall_speed(d, per_h)
     scale = d.environment.force_scale * slowest

@@ -1,6 +1,6 @@
 """Motion of contacts: which are active at knot 2, how they move to knot 3, and their velocities."""
 
-from vigym.core.body.correction import free_fall_distance, least_end_distance
+from vigym.core.body.correction import free_fall_acceleration, least_end_distance
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -77,7 +77,7 @@ def detect_contact(d, contact, knot2, h, fall, place, candidates):
     ``fall`` is the distance that a step of free fall adds [m].
     """
     last = contact.last_force
-    gap, speed = place_contact(d, contact, knot2, h, fall, place)
+    gap, speed = place_contact(d, contact, knot2, h, place)
     reached = above(absolute(h * speed) * ACTIVE_STEPS + ACTIVE_STEPS * fall, gap)
     active = where(last[0], candidates, both(candidates, reached))
     if PAIR_HEAD_CONTACT <= contact.kind <= PAIR_TAIL_CONTACT:
@@ -124,7 +124,7 @@ def detect_contacts(d, knot2, h, lanes):
     be summed.
     """
     one = d.full(1.0)
-    fall = free_fall_distance(d, h)
+    fall = free_fall_acceleration(d) * (h * h)
     detect_aligned_contacts(d, knot2, h, fall)
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
@@ -184,23 +184,22 @@ def approach_velocity(d, contact, knot2, arm, partner_arm, normal):
 
 
 @inline
-def find_gap_target(contact, gap, h, fall):
+def find_gap_target(d, contact, gap, h):
     """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m]."""
     rebound = contact.rebound_velocity
-    least = least_end_distance(gap, fall)
+    least = least_end_distance(d, gap, h, d.full(1.0))
     return where(rebound, h * rebound + least, least)
 
 
 @inline
-def place_contact(d, contact, knot2, h, fall, place):
+def place_contact(d, contact, knot2, h, place):
     """Place a contact at knot 2, of two bodies at a place of the own segment.
 
-    ``fall`` is the distance that a step of free fall adds [m]. Returns (gap, normal velocity in the
-    last step).
+    Returns (gap, normal velocity in the last step).
     """
     contact.segment_parameter = place
     gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)
-    contact.gap_target = find_gap_target(contact, gap, h, fall)
+    contact.gap_target = find_gap_target(d, contact, gap, h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
 

@@ -13,7 +13,6 @@ was held both ahead of that point and behind, it is held in between [regula fals
 
 import math
 
-from vigym.core.body.correction import free_fall_distance
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
@@ -115,8 +114,7 @@ def hold_rim_at(d, contact, knot2, h, arm, mask):
     pose = d.pose(knot2, contact.body)
     arm = add(mat_vec(pose.rotation, contact.point), arm)
     gap = plane_gap(d, contact, pose, arm)
-    target = find_gap_target(contact, gap, h, free_fall_distance(d, h))
-    contact.gap_target = where(mask, target, contact.gap_target)
+    contact.gap_target = where(mask, find_gap_target(d, contact, gap, h), contact.gap_target)
     if contact.kind > RIM_CONTACT:
         contact.gap2 = where(mask, gap, contact.gap2)
     contact.arm2 = select3(mask, sub(arm, pose.arm), contact.arm2)

@@ -5,11 +5,10 @@ The three forces of a dof are held in triples, in this order.
 
 import math
 
-from vigym.core.body.correction import free_fall_distance, least_end_distance
+from vigym.core.body.correction import least_end_distance
 from vigym.core.compiler.kernel import inline, phase, three_zeros
 from vigym.core.compiler.lanes import (
     above,
-    any_lane,
     both,
     max_over_body_lanes,
 )
@@ -42,21 +41,10 @@ def joint_has_bounded_forces(body):
 
 
 @inline
-def least_end_clearance(d, distance, per_h, length):
-    """Compute the least distance from a limit that the step must end with [m or rad].
-
-    ``length`` is that of a lever at which an angle is measured, one for distances in m.
-    """
-    if any_lane(-distance):
-        return least_end_distance(distance, free_fall_distance(d, 1.0 / per_h) / length)
-    return d.full(0.0)
-
-
-@inline
-def write_law_inputs(d, i, dof, rate, slope, change, per_h, length):
+def write_law_inputs(d, i, dof, rate, slope, change, h, lever):
     """Store rate, motor command and limit clearances of a step for the force laws.
 
-    ``length`` is as in ``least_end_clearance``.
+    A ``lever`` [m] measures angles beyond a limit, see ``least_end_distance``.
     """
     start = dof.start
     command, stiffness = motor_command(d, i, dof, start + change, rate, slope)
@@ -65,8 +53,9 @@ def write_law_inputs(d, i, dof, rate, slope, change, per_h, length):
     dof.seen_slope = slope
     dof.motor_command = command
     dof.motor_stiffness = stiffness
-    dof.lower_clearance = per_h * (lower + change - least_end_clearance(d, lower, per_h, length))
-    dof.upper_clearance = per_h * (upper - change - least_end_clearance(d, upper, per_h, length))
+    per_h = 1.0 / h
+    dof.lower_clearance = per_h * (lower + change - least_end_distance(d, lower, h, lever))
+    dof.upper_clearance = per_h * (upper - change - least_end_distance(d, upper, h, lever))
 
 
 @inline
