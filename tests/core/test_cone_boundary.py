@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vigym.core.compiler.kernel import entry
-from vigym.core.contact.interior_point_law import step_to_cone_boundary
+from vigym.core.contact.laws.interior_point_law import step_to_cone_boundary
 
 
 @entry

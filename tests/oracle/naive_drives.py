@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracle.naive_joints import conj, cross, dot, rotate
+from oracle.naive_joints import conj, cross, dot, mul, rotate
 from oracle.naive_laws import Drag, Drive, Stop
 from oracle.naive_touching import unit
 
@@ -96,8 +96,9 @@ class Drives:
 class Rolling:
     """Skates and wheels: a point of a body does not move along directions that turn with it.
 
-    Over a step its way is at right angles to the mean of a direction at both ends; forces act along
-    it at the first.
+    Directions are the means of those at both ends of a step; forces act along those at the first. A
+    skate's point has no way along its direction. The centre of a wheel has the way along its axle
+    and ahead that the turn about the other direction takes it.
     """
 
     def __init__(self, mech, index):
@@ -131,11 +132,24 @@ class Rolling:
         return np.reshape(found, (-1, 6 * n))
 
     def slips(self, x, q, x3, q3, h):
-        """Velocities (..., slips) over a step of size h of the points that touch at its first knot."""
-        found = [np.zeros((*x3.shape[:-2], 0))]
-        for (body, arm, first), (_, _, last) in zip(
-            self.directions(q), self.directions(q3), strict=True
-        ):
-            way = x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
-            found.append(dot(0.5 * (first + last), way)[..., None] / h)
+        """Velocities (..., slips) over a step of size h: of a skate's point, of a wheel at the ground."""
+        shape, mean = x3.shape[:-2], lambda first, last: 0.5 * (first + last)
+        found = [np.zeros((*shape, 0))]
+        first, last = self.directions(q), self.directions(q3)
+        skates = len(self.skates)
+
+        def way(body, arm):
+            return x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
+
+        for (body, arm, t2), (_, _, t3) in zip(first[:skates], last[:skates], strict=True):
+            found.append(dot(mean(t2, t3), way(body, arm))[..., None] / h)
+        for k, (body, centre, _, radius) in enumerate(self.wheels):
+            at = skates + 2 * k
+            axle, ahead = (mean(first[at + i][2], last[at + i][2]) for i in range(2))
+            turn = 2.0 * mul(q3[..., body, :], np.broadcast_to(conj(q[body]), (*shape, 4)))[..., 1:]
+            slips = (
+                dot(axle, way(body, centre)) + radius * dot(ahead, turn),
+                dot(ahead, way(body, centre)) - radius * dot(axle, turn),
+            )
+            found += [slip[..., None] / h for slip in slips]
         return np.concatenate(found, axis=-1)

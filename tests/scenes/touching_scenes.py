@@ -270,6 +270,29 @@ def unicycle(radius=0.1):
     return mech
 
 
+def leaning_wheel(radius=0.1):
+    """A wheel of a free body that leans, whose axle is neither through its centre of mass nor level."""
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0), ground=True)
+    mech.add_body("frame", 1.0, (0.02, 0.03, 0.04), (0.0, 0.0, radius))
+    mech.add_joint("free", "floating", "world", "frame", (0.0, 0.0, radius))
+    mech.add_wheel("tyre", "frame", (0.03, 0.0, -0.02), (0.1, 1.0, 0.4), radius)
+    return mech
+
+
+def cart(radius=0.1, **axles):
+    """A body that slides in the plane on two wheels, each free on one axle across it."""
+    mech = Mechanism(ground=True)
+    mech.add_body("cart", 1.0, (0.01, 0.012, 0.015), (0.0, 0.0, radius))
+    mech.add_joint("plane", "planar", "world", "cart", (0.0, 0.0, radius), UP)
+    spin = 0.2 * 0.5 * radius**2
+    for name, side in (("left", 2.0 * radius), ("right", -2.0 * radius)):
+        centre = (0.0, side, radius)
+        mech.add_body(name, 0.2, (0.5 * spin, spin, 0.5 * spin), centre)
+        mech.add_joint(f"{name}_axle", "revolute", "cart", name, centre, (0, 1, 0), **axles)
+        mech.add_wheel(f"{name}_tyre", name, (0.0, 0.0, 0.0), (0, 1, 0), radius)
+    return mech
+
+
 def geared(ratio=-2.0, **options):
     """Two flywheels on hinges about y, the second `ratio` times as fast."""
     mech = Mechanism()

@@ -10,8 +10,9 @@ that close a loop. Row j, of bodies a (the partner) and b, is
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, max_over_body_lanes
 from vigym.core.compiler.simd import maximum, where
-from vigym.core.contact.interior_point_law import is_nonholonomic, linearize_interior_law
-from vigym.core.contact.projection_law import linearize_projection_law
+from vigym.core.contact.laws.interior_point_law import linearize_interior_law
+from vigym.core.contact.laws.no_slip import is_nonholonomic
+from vigym.core.contact.laws.projection_law import linearize_projection_law
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.loop.constraints import add_wrench
 from vigym.core.loop.elimination import schur_element

@@ -6,12 +6,12 @@ from vigym.core.compiler.simd import maximum
 from vigym.core.contact.kinematics import (
     mark_active_pair_lanes,
     set_contact_frame,
-    set_no_slip_directions,
     touching_velocity,
 )
+from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
 from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.contact.terrain.planes import is_on_plane
-from vigym.core.math.vectors import axpy, dot, scale, sub, zero3
+from vigym.core.math.vectors import axpy, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
 
@@ -62,9 +62,10 @@ def set_contact_at_knot(d, contact, knot, share):
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_arm_touching = contact.partner_arm2
     extrapolate_branch_velocity(d, contact, knot, normal)
-    if contact.kind >= SKATE:
-        rotation = d.pose(knot, contact.body).rotation
-        set_no_slip_directions(d, contact, rotation, normal, zero3(d))
+    if is_nonholonomic(contact):
+        pose, rest = d.pose(knot, contact.body), zero3(d)
+        contact.arm_touching = sub(mat_vec(pose.rotation, no_slip_point(contact)), pose.arm)
+        set_no_slip_directions(d, contact, pose.rotation, normal, rest, rest)
 
 
 @phase(needs="contacts")

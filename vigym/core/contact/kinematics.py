@@ -4,13 +4,19 @@ from vigym.core.body.correction import free_fall_acceleration, least_end_distanc
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.laws.no_slip import (
+    change_of_no_slip_velocity,
+    is_nonholonomic,
+    no_slip_point,
+    set_no_slip_directions,
+)
+from vigym.core.contact.laws.projection_law import set_slopes
 from vigym.core.contact.plane import (
     limit_rim_turn,
     plane_gap,
     plane_tangents,
     rim_point_without_roll,
 )
-from vigym.core.contact.projection_law import set_slopes
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -269,23 +275,13 @@ def contact_newton_increment(d, contact, arm, partner_arm):
 
 @inline
 def write_contact_velocity(contact, normal_velocity, velocity, spin):
-    """Set the velocity of a contact: as it is, and for the first choice of open, stick or slip."""
+    """Set the velocity of a contact: as it is, and for the first choice of open, stick or slip.
+
+    ``velocity`` is that of the touching point; of skates and wheels both slips, and zero.
+    """
     every = normal_velocity, velocity[0], velocity[1], velocity[2], spin
     contact.velocity = every
     contact.velocity_seen = every
-
-
-@inline
-def set_no_slip_directions(d, contact, rotation3, normal, motion):
-    """Set the directions in which a skate or wheel does not slip: the mean of those at both knots.
-
-    (t2 + t3)/2 . (p3 - p2) = 0 is of order two, and a skate that slides keeps its energy.
-    """
-    t1, t2 = plane_tangents(d, contact, rotation3, normal)
-    contact.no_slip_direction_1 = scale(0.5, add(t1, contact.tangent_1))
-    contact.no_slip_direction_2 = scale(0.5, add(t2, contact.tangent_2))
-    contact.no_slip_rotation_1 = scale(0.5, cross(t1, motion))
-    contact.no_slip_rotation_2 = scale(0.5, cross(t2, motion))
 
 
 @inline
@@ -360,9 +356,24 @@ def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     angular_velocity = mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity)
     spin = dot(normal, axpy(per_h, turn, angular_velocity))
     write_contact_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
-    if contact.kind >= SKATE:
-        motion = scale(1.0 / per_h, velocity)
-        set_no_slip_directions(d, contact, pose.rotation, normal, motion)
+
+
+@inline
+def evaluate_no_slip_velocity(d, contact, knot2, knot3, h):
+    """Evaluate the velocity of a skate or wheel, with joints closed to first order."""
+    b, per_h = contact.body, 1.0 / h
+    velocity, arm = mean_point_velocity(d, b, no_slip_point(contact), knot2, knot3, per_h)
+    contact.arm_touching = arm
+    pose = d.pose(knot3, b)
+    turn = scale(h, mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity))
+    motion, rotation, normal = scale(h, velocity), pose.rotation, contact.normal2
+    slip_1, slip_2 = set_no_slip_directions(d, contact, rotation, normal, motion, turn)
+    body = d.body(b)
+    closing = point_closure_correction(body, arm)
+    more_1, more_2 = change_of_no_slip_velocity(contact, closing, body.rotation_correction)
+    o = d.full(0.0)
+    velocity = per_h * (slip_1 + more_1), per_h * (slip_2 + more_2), o
+    write_contact_velocity(contact, o, velocity, o)
 
 
 @phase(needs="packs")
@@ -383,4 +394,7 @@ def evaluate_contact_velocities(d, knot2, knot3, h):
     for c in range(d.first_unaligned_contact, d.contact_count):
         contact = d.contact(c)
         if contact.membership < ALIGNED and any_lane(contact.active):
-            evaluate_contact_velocity(d, contact, knot2, knot3, 1.0 / h)
+            if is_nonholonomic(contact):
+                evaluate_no_slip_velocity(d, contact, knot2, knot3, h)
+            else:
+                evaluate_contact_velocity(d, contact, knot2, knot3, 1.0 / h)

@@ -4,22 +4,12 @@ from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
-from vigym.core.contact.interior_point_law import is_nonholonomic, update_interior_duals
 from vigym.core.contact.kinematics import contact_newton_increment
-from vigym.core.contact.projection_law import extract_point_velocity, projection_error
+from vigym.core.contact.laws.interior_point_law import update_interior_duals
+from vigym.core.contact.laws.no_slip import change_of_no_slip_velocity, is_nonholonomic
+from vigym.core.contact.laws.projection_law import extract_point_velocity, projection_error
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
 from vigym.core.model.tables.plan import LONE
-
-
-@inline
-def no_slip_velocity_change(contact, motion, rotation):
-    """Compute how an increment changes the velocity of a skate or wheel along its directions."""
-    along_1 = dot(contact.no_slip_direction_1, motion)
-    along_2 = dot(contact.no_slip_direction_2, motion)
-    return (
-        along_1 + dot(contact.no_slip_rotation_1, rotation),
-        along_2 + dot(contact.no_slip_rotation_2, rotation),
-    )
 
 
 @inline
@@ -42,7 +32,9 @@ def update_contact_after_increment(d, contact, per_h):
     u2 = dot(contact.scaled_tangent_2, motion)
     us = contact.torsional_friction * spin
     if is_nonholonomic(contact):
-        u1, u2 = no_slip_velocity_change(contact, motion, scale(per_h, turn))
+        u1, u2 = change_of_no_slip_velocity(contact, motion, scale(per_h, turn))
+        point = velocity[1] + u1, velocity[2] + u2, velocity[3]
+        contact.velocity_next = (velocity[0], point[0], point[1], point[2], velocity[4])
     g = contact.affine_force
     contact.affine_force = (
         g[0] - contact.slope_nn * un,

@@ -7,7 +7,7 @@ With s the coordinate at knot 3 and r its rate over the step, all act at the ste
 - dry friction: -F sign(r), between -F and F at rest [Coulomb].
 
 Each is the projection of z = (1 - d) f + d f0 - rho u on an interval, as for contacts (see
-`vigym.core.contact.projection_law`), d the proximal part and f0 the anchor. A law returns the
+`vigym.core.contact.laws.projection_law`), d the proximal part and f0 the anchor. A law returns the
 projected force, the force at no increment, and its slope along the dof, which stays within the
 dof's own pivot.
 """

@@ -6,7 +6,7 @@ the limit is relaxed by kappa,
     f s = kappa,  s = clearance over the step,
 
 and kappa is brought down while Newton iterates, as for contacts (see
-`vigym.core.contact.interior_point_law`). Linearised, the clearance eliminated, both limits are
+`vigym.core.contact.laws.interior_point_law`). Linearised, the clearance eliminated, both limits are
 again force = affine force - slope motion. An increment is cut where a force or clearance would turn
 negative. Projections of limits that hold each other in a closed loop may switch between holding and
 free for ever; here they do not.

@@ -21,10 +21,10 @@ from vigym.core.contact.active_set import (
     move_anchors_to_contact_forces,
     reanchor_contacts,
 )
-from vigym.core.contact.interior_point_law import adapt_relaxation, relaxation_bounds
 from vigym.core.contact.kinematics import evaluate_contact_velocities
+from vigym.core.contact.laws.interior_point_law import adapt_relaxation, relaxation_bounds
+from vigym.core.contact.laws.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.rims import turn_dipping_rims
-from vigym.core.contact.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.update import clear_duals
 from vigym.core.joint.bounded_anchors import (
     move_anchors_to_bounded_forces,

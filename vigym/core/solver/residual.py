@@ -24,13 +24,13 @@ from vigym.core.contact.assembly import (
     linearize_contacts_interior,
     linearize_contacts_projection,
 )
-from vigym.core.contact.interior_point_law import free_fall_speed
 from vigym.core.contact.kinematics import detect_contacts, evaluate_contact_velocities
-from vigym.core.contact.rims import turn_rims_again
-from vigym.core.contact.splitting_law import (
+from vigym.core.contact.laws.interior_point_law import free_fall_speed
+from vigym.core.contact.laws.splitting_law import (
     linearize_contacts_splitting,
     update_contacts_splitting,
 )
+from vigym.core.contact.rims import turn_rims_again
 from vigym.core.contact.update import (
     accept_contact_forces,
     step_contact_forces,

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.math.vectors import add, dot, scale
-from vigym.core.model.tables.plan import SKATE
 
 # turns of a contact between open and slipping, and between sticking and slipping, that are no cycle
 OPEN_TURNS, SLIP_TURNS = 1.5, 3.5
@@ -198,7 +198,7 @@ def scale_tangents_by_friction(d, contact, velocity, rho):
     """
     t1 = contact.tangent_1
     t2 = contact.tangent_2
-    if contact.kind >= SKATE:
+    if is_nonholonomic(contact):
         return t1, t2, rho
     force = contact.force
     f1 = force[1] + force[2] if d.pyramid > 0 else force[1]
@@ -239,13 +239,6 @@ def law_scales(contact, per_h, prox):
     """
     factor = contact.law_scale
     return factor * per_h * contact.effective_mass, factor * prox
-
-
-@inline
-def no_slip_velocity(contact, velocity):
-    """Compute the velocity of a skate or wheel along its two no-slip directions."""
-    motion = extract_point_velocity(velocity)
-    return dot(contact.no_slip_direction_1, motion), dot(contact.no_slip_direction_2, motion)
 
 
 # --- a contact in a Newton iteration --------------------------------------------------------------
@@ -306,8 +299,8 @@ def linearize_no_slip(d, contact, per):
     """Linearize a skate or wheel. It holds whatever it takes: the present force is its anchor."""
     o = d.full(0.0)
     f = contact.force
-    slip = no_slip_velocity(contact, contact.velocity)
-    contact.affine_force = (o, f[1] - per * slip[0], f[2] - per * slip[1], o)
+    velocity = contact.velocity
+    contact.affine_force = (o, f[1] - per * velocity[1], f[2] - per * velocity[2], o)
     set_slopes(contact, (o, o, o, per), (o, per, o, o))
     return o + 1.0
 
@@ -323,7 +316,7 @@ def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, contact.velocity_seen, rho)
     contact.scaled_tangent_1 = t1
     contact.scaled_tangent_2 = t2
-    if contact.kind >= SKATE:
+    if is_nonholonomic(contact):
         return linearize_no_slip(d, contact, rho / prox), d.full(0.0)
     u = scaled_velocity(contact, contact.velocity, t1, t2)
     seen = scaled_velocity(contact, contact.velocity_seen, t1, t2)
@@ -356,13 +349,17 @@ def linearize_projection_law(d, contact, per_h, prox, breaks_cycles):
 
 @inline
 def projection_error(d, contact, force, velocity, per_h, prox):
-    """Compute how far a force is from its projection, given the velocity that it leads to [N]."""
+    """Compute how far a force is from its projection, given the velocity that it leads to [N].
+
+    A slip of a skate or wheel counts like the gap of a joint, by its displacement over the length
+    scale. Wheels on one axle contradict each other by the gaps of their joints.
+    """
     rho, prox = law_scales(contact, per_h, prox)
     t1, t2, rho_t = scale_tangents_by_friction(d, contact, velocity, rho)
-    if contact.kind >= SKATE:
-        slip = no_slip_velocity(contact, velocity)
-        rho = per_h * contact.effective_mass
-        return rho * maximum(absolute(slip[0]), absolute(slip[1]))
+    if is_nonholonomic(contact):
+        slip = maximum(absolute(velocity[1]), absolute(velocity[2]))
+        environment = d.environment
+        return environment.force_scale / (environment.length_scale * per_h) * slip
     u = scaled_velocity(contact, velocity, t1, t2)
     z = force_before_projection(d, contact, force, u, rho, rho_t, prox)
     return distance_from_projection(d, contact, force, z)

@@ -8,8 +8,8 @@ conditions of contact are relaxed by kappa,
 
 and kappa is brought down while Newton iterates. Linearised, duals eliminated, each contact is again
 force = affine force - slopes u(increment): it enters the equations like those of
-`vigym.core.contact.projection_law`. An increment is cut where a force or dual would leave its cone.
-Torsion keeps its projection.
+`vigym.core.contact.laws.projection_law`. An increment is cut where a force or dual would leave its
+cone. Torsion keeps its projection.
 """
 
 import math
@@ -18,7 +18,8 @@ from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.projection_law import (
+from vigym.core.contact.laws.no_slip import is_nonholonomic
+from vigym.core.contact.laws.projection_law import (
     Trial,
     linearize_interval_force,
     scale_tangents_by_friction,
@@ -28,7 +29,6 @@ from vigym.core.contact.projection_law import (
 )
 from vigym.core.joint.interior_limits import BOUNDARY, step_to_zero
 from vigym.core.math.vectors import select3, zero3
-from vigym.core.model.tables.plan import SKATE
 
 RELAXED = 0.1  # kappa at the start, in force scales times ``free_fall_speed``
 IMPACT = 0.1  # the same in impacts: part of the power that stops the mass of all bodies in a step
@@ -38,12 +38,6 @@ TIGHT = 1e-5  # kappa at the end, in the same unit
 NEARLY_NOTHING = 0.02  # part of an increment inside the cones below which kappa rises
 RAISED, MOST_RAISED = 10.0, 1e8  # factor on kappa then, and the largest in parts of that at the end
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
-
-
-@inline
-def is_nonholonomic(contact):
-    """Tell whether a contact is a skate or wheel: it needs no interior point."""
-    return contact.kind >= SKATE
 
 
 # --- relaxation -----------------------------------------------------------------------------------

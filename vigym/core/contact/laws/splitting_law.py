@@ -9,15 +9,15 @@ so that no branch of a law enters the equations. After an increment the law is s
 
     t = f0 - rho u,  f = projection of t,  z = (f - t) / rho,
 
-with the projections of `vigym.core.contact.projection_law`. The fixed points are the solutions of
-that law, whatever rho is. It needs many iterations, but it does not cycle between branches.
+with the projections of `vigym.core.contact.laws.projection_law`. The fixed points are the solutions
+of that law, whatever rho is. It needs many iterations, but it does not cycle between branches.
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.interior_point_law import is_nonholonomic
-from vigym.core.contact.projection_law import (
+from vigym.core.contact.laws.no_slip import is_nonholonomic
+from vigym.core.contact.laws.projection_law import (
     clamp_symmetric,
     linearize_no_slip,
     project_tangential,

@@ -1,0 +1,1 @@
+"""The laws of contacts, friction, skates and wheels, linearized for an iteration."""

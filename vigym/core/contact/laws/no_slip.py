@@ -1,0 +1,101 @@
+"""Skates and wheels, which do not slip: their velocities over a step, and derivatives of these.
+
+A skate is a point of a body that does not move along a direction t of the body,
+
+    u_1 = t . (p3 - p2) / h.
+
+A wheel of radius R with its axle along the unit vector a rolls along f, the direction of a x n.
+With its centre c, and twice the vector of the quaternion by which it turns, theta,
+
+    u_1 = (a . (c3 - c2) + R f . theta) / h,  u_2 = (f . (c3 - c2) - R a . theta) / h.
+
+Directions are the means of those at both knots: u is odd in time, so errors are of order two, and a
+skate or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . theta is
+zero: two wheels on one axle agree. The displacement of the point that touches at knot 2 would not
+do: it has a part of second order along the axle.
+"""
+
+import math
+
+from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.plane import DEGENERATE, plane_tangents
+from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
+from vigym.core.model.tables.plan import SKATE
+
+
+@inline
+def is_nonholonomic(contact):
+    """Tell whether a contact is a skate or wheel: it needs no interior point."""
+    return contact.kind >= SKATE
+
+
+@inline
+def no_slip_point(contact):
+    """Return the point whose displacement counts, from the centre of mass: of a wheel the centre.
+
+    A skate's is the point that touches.
+    """
+    return contact.touching_point if contact.kind == SKATE else contact.point
+
+
+@inline
+def rolling_direction_slope(axle, normal, motion):
+    """Compute the derivative of f . ``motion`` by a rotation of the body, f along axle x normal."""
+    across = cross(axle, normal)
+    square = dot(across, across)
+    clear = square - DEGENERATE
+    per_square = where(clear, 1.0 / where(clear, square, square * 0.0 + 1.0), square * 0.0)
+    flat = axpy(-per_square * dot(across, motion), across, motion)
+    slope = axpy(dot(axle, flat), normal, scale(-dot(axle, normal), flat))
+    return scale(per_square * math.sqrt(maximum(square, 0.0 * square)), slope)
+
+
+@inline
+def turn_slope(direction, turn):
+    """Compute the derivative of direction . theta by a rotation of the body at knot 3."""
+    half = scale(0.5, turn)
+    shrink = math.sqrt(maximum(1.0 - dot(half, half), 0.0 * half[0]))
+    return add(scale(shrink, direction), cross(half, direction))
+
+
+@inline
+def set_no_slip_directions(d, contact, rotation3, normal, motion, turn):
+    """Set the directions in which a skate or wheel does not slip, and derivatives by a rotation.
+
+    ``motion`` is the displacement of its point [m], ``turn`` is theta [rad]. Returns both
+    displacements that have to vanish [m].
+    """
+    t1, t2 = plane_tangents(d, contact, rotation3, normal)
+    mean_1 = scale(0.5, add(t1, contact.tangent_1))
+    mean_2 = scale(0.5, add(t2, contact.tangent_2))
+    contact.no_slip_direction_1 = mean_1
+    contact.no_slip_direction_2 = mean_2
+    contact.no_slip_rotation_1 = scale(0.5, cross(t1, motion))
+    contact.no_slip_rotation_2 = zero3(d)
+    slip_1, slip_2 = dot(mean_1, motion), dot(mean_2, motion)
+    if contact.kind > SKATE:
+        radius = contact.radius
+        by_heading = axpy(radius, turn_slope(mean_2, turn), scale(0.5, cross(t1, motion)))
+        by_axle = axpy(radius, turn_slope(mean_1, turn), scale(0.5 * radius, cross(t1, turn)))
+        heading = scale(0.5 * radius, rolling_direction_slope(t1, normal, turn))
+        contact.no_slip_rotation_1 = add(by_heading, heading)
+        ahead = scale(0.5, rolling_direction_slope(t1, normal, motion))
+        contact.no_slip_rotation_2 = sub(ahead, by_axle)
+        slip_1 = slip_1 + radius * dot(mean_2, turn)
+        slip_2 = slip_2 - radius * dot(mean_1, turn)
+    return slip_1, slip_2
+
+
+@inline
+def change_of_no_slip_velocity(contact, motion, rotation):
+    """Compute how a motion changes the velocity of a skate or wheel along its directions.
+
+    ``motion`` is that of its point [m/s], ``rotation`` that of its body [rad/s].
+    """
+    along_1 = dot(contact.no_slip_direction_1, motion)
+    along_2 = dot(contact.no_slip_direction_2, motion)
+    return (
+        along_1 + dot(contact.no_slip_rotation_1, rotation),
+        along_2 + dot(contact.no_slip_rotation_2, rotation),
+    )
