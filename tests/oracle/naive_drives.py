@@ -133,19 +133,20 @@ class Rolling:
 
     def slips(self, x, q, x3, q3, h):
         """Velocities (..., slips) over a step of size h: of a skate's point, of a wheel at the ground."""
-        shape, mean = x3.shape[:-2], lambda first, last: 0.5 * (first + last)
+        shape = x3.shape[:-2]
         found = [np.zeros((*shape, 0))]
-        first, last = self.directions(q), self.directions(q3)
+        first = self.directions(q)
+        last = self.directions(q3)
         skates = len(self.skates)
 
         def way(body, arm):
             return x3[..., body, :] + rotate(q3[..., body, :], arm) - x[body] - rotate(q[body], arm)
 
         for (body, arm, t2), (_, _, t3) in zip(first[:skates], last[:skates], strict=True):
-            found.append(dot(mean(t2, t3), way(body, arm))[..., None] / h)
+            found.append(dot(0.5 * (t2 + t3), way(body, arm))[..., None] / h)
         for k, (body, centre, _, radius) in enumerate(self.wheels):
             at = skates + 2 * k
-            axle, ahead = (mean(first[at + i][2], last[at + i][2]) for i in range(2))
+            axle, ahead = (0.5 * (first[at + i][2] + last[at + i][2]) for i in range(2))
             turn = 2.0 * mul(q3[..., body, :], np.broadcast_to(conj(q[body]), (*shape, 4)))[..., 1:]
             slips = (
                 dot(axle, way(body, centre)) + radius * dot(ahead, turn),

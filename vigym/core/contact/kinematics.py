@@ -275,7 +275,7 @@ def contact_newton_increment(d, contact, arm, partner_arm):
 
 @inline
 def write_contact_velocity(contact, normal_velocity, velocity, spin):
-    """Set the velocity of a contact: as it is, and for the first choice of open, stick or slip.
+    """Set the velocity of a contact, also for the first choice of open, stick or slip.
 
     ``velocity`` is that of the touching point; of skates and wheels both slips, and zero.
     """
@@ -366,12 +366,12 @@ def evaluate_no_slip_velocity(d, contact, knot2, knot3, h):
     contact.arm_touching = arm
     pose = d.pose(knot3, b)
     turn = scale(h, mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity))
-    motion, rotation, normal = scale(h, velocity), pose.rotation, contact.normal2
-    slip_1, slip_2 = set_no_slip_directions(d, contact, rotation, normal, motion, turn)
-    body = d.body(b)
+    slip_1, slip_2 = set_no_slip_directions(
+        d, contact, pose.rotation, contact.normal2, scale(h, velocity), turn
+    )
+    body, o = d.body(b), d.full(0.0)
     closing = point_closure_correction(body, arm)
     more_1, more_2 = change_of_no_slip_velocity(contact, closing, body.rotation_correction)
-    o = d.full(0.0)
     velocity = per_h * (slip_1 + more_1), per_h * (slip_2 + more_2), o
     write_contact_velocity(contact, o, velocity, o)
 
