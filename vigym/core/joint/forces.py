@@ -38,6 +38,7 @@ from vigym.core.joint.coordinates import (
     has_own_coordinate,
     stored_coordinate,
 )
+from vigym.core.joint.damping import dof_damping
 
 STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
 
@@ -108,7 +109,9 @@ def largest_damping_term(d, h):
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature / absolute(h)
-            largest = maximum(largest, (dof.damping + inertia) * (2.0 / absolute(h)))
+            largest = maximum(
+                largest, (dof_damping(dof, absolute(h)) + inertia) * (2.0 / absolute(h))
+            )
             largest = maximum(largest, STRETCHED * dof.stiffness)
     return largest
 
@@ -124,7 +127,7 @@ def set_dof_load(d, i, j, knot3, h, weight):
     body, o = d.body(i), d.full(0.0)
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
-    damping, inertia = weight * dof.damping, dof.armature / h
+    damping, inertia = weight * dof_damping(dof, h), dof.armature / h
     inertial = inertia * (momentum - dof.last_momentum_rate)
     dof.load = dof.constant_load + (damping * rate + inertial)
     dof.compliance = damping * slope + inertia * momentum_slope
@@ -211,7 +214,7 @@ def assemble_left_knot_loads(d, h1):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature
             dof.load = dof.constant_load - inertia * dof.last_momentum_rate
-            dof.compliance = share * dof.damping + inertia
+            dof.compliance = share * dof_damping(dof, h1) + inertia
             if body.rotation_count == 3 and j >= body.translation_count:
                 reset_increment_axis(d, dof, j - body.translation_count)
             if joint_has_bounded_forces(body):

@@ -314,6 +314,13 @@ class Elements(checks.ReadOnly):
         )
 
     @property
+    def needs_mobility(self) -> bool:
+        """Whether forces of the mechanism ask for the masses that they move."""
+        slides = any(slide.forces.stiffness > 0.0 for _, slide in self.slides)
+        sprung = slides or any(joint.is_sprung for joint in self.joints.values())
+        return self.has_nonsmooth_forces or sprung or bool(self.springs)
+
+    @property
     def _explicit_tree_joints(self) -> list[Joint]:
         """Joints that carry a body, in the order they were added, without implicit ones."""
         closing = set(self._closing)

@@ -5,9 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
+from vigym.mechanism.elements.joints import Joint
+from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.joint_frames import (
     JointFrames,
@@ -48,6 +51,7 @@ class Mobility:
             _, values, vectors = np.linalg.svd(derivatives)
             rank = int((values > RANK * values.max(initial=0.0)).sum())
             self._motions = self._motions @ vectors[rank:].T
+        self._spring_rates = [self._stretching_rates(each) for each in mechanism.springs.values()]
         names, bodies = list(mechanism.bodies), mechanism.bodies.values()
         self._names = names
         joints = mechanism.tree_joints
@@ -211,7 +215,8 @@ class Mobility:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
         mobility = self._inverse if inverse is None else inverse
-        return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
+        along = self._closing @ mobility @ self._closing.T
+        return effective_mass(_joint_mobilities(self._mechanism.closing_joints, along))
 
     @property
     def independent_dofs(self) -> int:
@@ -258,6 +263,15 @@ class Mobility:
         values = np.linalg.svd(response, compute_uv=False)
         return float(values[-1] / max(1.0, values[0]))
 
+    def _stretching_rates(self, spring: Spring) -> Array:
+        """Return the velocities (3, dofs) of a spring's end b against its end a at unit rates."""
+        ends = ((spring.a, spring.point_a, -1.0), (spring.b, spring.point_b, 1.0))
+        rates = np.zeros((3, self._tree.dofs))
+        for body, point, sign in ends:
+            if body != WORLD:
+                rates += sign * self.velocities([body], point[None, None])[0, 0]
+        return rates
+
     def _closing_rates(self, frames: JointFrames) -> Array:
         """Return the rates (joint's dofs, dofs) along a loop-closing joint at unit rates."""
         axes, fixed_in = dof_axes(frames)
@@ -273,9 +287,40 @@ class Mobility:
         rates: Array = wrenches @ poses.screws[0].T * support
         return rates
 
-    def effective_inertia(self, dof: int) -> float:
-        """Return the effective inertia along a degree of freedom of the tree [kg or kg m^2]."""
-        return float(effective_mass(self._inverse[dof, dof]))
+    def effective_inertias(self, inverse: Array | None = None) -> Array:
+        """Return the effective inertias (dofs,) along the dofs of the tree [kg or kg m^2].
+
+        Args:
+            inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
+        """
+        mobility = self._inverse if inverse is None else inverse
+        return effective_mass(_joint_mobilities(self._mechanism.tree_joints, mobility))
+
+    def spring_masses(self, inverse: Array | None = None) -> Array:
+        """Return the least masses (springs,) [kg] that pull at both ends of springs between points.
+
+        Args:
+            inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
+        """
+        mobility = self._inverse if inverse is None else inverse
+        most = [np.linalg.eigvalsh(rates @ mobility @ rates.T)[-1] for rates in self._spring_rates]
+        return effective_mass(np.array(most))
+
+
+def _joint_mobilities(joints: Sequence[Joint], mobility: Array) -> Array:
+    """Return the mobilities along the dofs of joints (dofs,), of three free rotations the largest.
+
+    Args:
+        joints: in the order of the rows of the mobility.
+        mobility: rates of their dofs after a unit impulse along each (dofs, dofs).
+    """
+    found = np.diag(mobility).copy()
+    ends = np.cumsum([joint.dofs for joint in joints], dtype=np.intp)
+    for joint, end in zip(joints, ends.tolist(), strict=True):
+        if joint.joint_type.has_quaternion:
+            turns = slice(end - 3, end)
+            found[turns] = np.linalg.eigvalsh(mobility[turns, turns])[-1]
+    return found
 
 
 def effective_mass(mobility: ArrayLike) -> Array:

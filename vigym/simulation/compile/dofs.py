@@ -55,15 +55,16 @@ def dof_rows(mechanism: Mechanism, rows: Rows, mobility: Mobility | None) -> np.
         row["rest"] = spring.rest_length
     tables = [_joint_dofs(mechanism, joint) for joint in (*rows.order, *mechanism.closing_joints)]
     if mobility is not None:
-        tree = mechanism.tree_joints
+        tree, inertias = mechanism.tree_joints, mobility.effective_inertias()
         first = starts([joint.name for joint in tree], [joint.dofs for joint in tree])
         for joint, table in zip(rows.order, tables, strict=False):
-            masses = [mobility.effective_inertia(first[joint.name] + j) for j in range(len(table))]
-            table["effective_mass"] = masses
+            start = first[joint.name]
+            table["effective_mass"] = inertias[start : start + len(table)]
         ends = np.cumsum([len(table) for table in tables[len(rows.order) :]])
         closing = np.split(mobility.closing_inertias(), ends[:-1]) if len(ends) else []
-        for table, inertias in zip(tables[len(rows.order) :], closing, strict=True):
-            table["effective_mass"] = inertias
+        for table, own in zip(tables[len(rows.order) :], closing, strict=True):
+            table["effective_mass"] = own
+        springs["effective_mass"] = mobility.spring_masses()
     names = [joint.name for joint in (*rows.order, *mechanism.closing_joints)]
     by_joint = dict(zip(names, tables, strict=True))
     ordered = [by_joint[joint.name] for joint in rows.dof_order]

@@ -13,7 +13,7 @@ from vigym.core.model.tables.plan import CONTACT_PLAN, PAIR_BALL_CONTACT, PAIR_T
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.contacts import contact_names
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility, effective_mass
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.contacts import pair_extremes, pair_mass
 from vigym.simulation.compile.layout import Rows, starts
 from vigym.simulation.compile.model import scales
@@ -61,7 +61,7 @@ class ScaledTables:
             *self._contact_products(),
         ]
         self._mobility = (
-            Mobility(mechanism, mechanism.structure) if mechanism.has_nonsmooth_forces else None
+            Mobility(mechanism, mechanism.structure) if mechanism.needs_mobility else None
         )
         if self._mobility is not None:
             self._set_contacts(self._mobility, model)
@@ -74,6 +74,8 @@ class ScaledTables:
                 ],
                 np.intp,
             )
+            springs = [self._rows.dof[f"spring {name}"] for name in mechanism.springs]
+            self._spring_rows = np.array(springs, np.intp)
 
     def model(self, factors: Array) -> Model:
         """Build the tables of a row of factors, with scales and effective masses computed again."""
@@ -97,12 +99,11 @@ class ScaledTables:
             scaling[pairs], law_scales[pairs] = pair_mass(own[0][pairs], partner[0]), 1.0
             tables["contacts"]["effective_mass"] = scaling
             tables["contacts"]["law_scale"] = law_scales
-            tables["dofs"]["effective_mass"][self._tree_rows] = effective_mass(
-                np.diag(inverse)[self._tree_dofs]
-            )
-            tables["dofs"]["effective_mass"][self._closing_rows] = self._mobility.closing_inertias(
-                inverse
-            )
+            inertias = tables["dofs"]["effective_mass"]
+            along = self._mobility.effective_inertias(inverse)
+            inertias[self._tree_rows] = along[self._tree_dofs]
+            inertias[self._closing_rows] = self._mobility.closing_inertias(inverse)
+            inertias[self._spring_rows] = self._mobility.spring_masses(inverse)
         return self._model._replace(**tables)
 
     def _set_contacts(self, mobility: Mobility, model: Model) -> None:
