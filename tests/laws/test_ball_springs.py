@@ -1,4 +1,4 @@
-"""Springs of spherical and floating joints: as conservative, and as stable at any stiffness, as a hinge's."""
+"""Springs of spherical and floating joints: conservative where steps resolve them, stable at any stiffness."""
 
 from __future__ import annotations
 
@@ -47,8 +47,23 @@ def energies_of_whole_steps(sim):
 @pytest.mark.parametrize("timestep", [0.01, 0.001])
 @pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
 @pytest.mark.parametrize("kind", ["spherical", "floating"])
-def test_energy_has_no_trend_at_any_stiffness(kind, stiffness, timestep):
-    """Up to 300 rad of the springs' vibration in a step; the energy stays about its level."""
+def test_energy_never_rises_at_any_stiffness(kind, stiffness, timestep):
+    """Up to 300 rad of the springs' vibration in a step: what steps do not resolve dies down."""
+    sim = Simulator(hanging(kind, stiffness), timestep=timestep)
+    sim.reset(turned(sim.mechanism, 0.01))
+    start = sim.energy().total
+    floor = start - 0.5 * stiffness * 2 * 0.01**2  # energy with slack springs
+    found = energies_of_whole_steps(sim)
+    first, second = np.reshape(found, (2, -1))
+    assert second.mean() < first.mean() + 0.05 * (start - floor)
+    assert max(found) < start + 0.3 * (start - floor)
+
+
+@pytest.mark.parametrize("stiffness", [10.0, 1e3, 1e5])
+@pytest.mark.parametrize("kind", ["spherical", "floating"])
+def test_energy_of_resolved_springs_has_no_trend(kind, stiffness):
+    """The fastest vibration, about the axis of the least moment, turns by 0.3 rad in a step."""
+    timestep = 0.3 / np.sqrt(stiffness / 0.005)
     sim = Simulator(hanging(kind, stiffness), timestep=timestep)
     sim.reset(turned(sim.mechanism, 0.01))
     start = sim.energy().total
@@ -61,15 +76,25 @@ def test_energy_has_no_trend_at_any_stiffness(kind, stiffness, timestep):
 
 
 @pytest.mark.parametrize("stiffness", [1e3, 1e5])
-def test_energy_of_a_wide_swing_has_no_trend(stiffness):
+def test_energy_of_a_wide_swing_never_rises(stiffness):
     sim = Simulator(hanging("spherical", stiffness), timestep=0.01)
     sim.reset(turned(sim.mechanism, 0.3))
     start = sim.energy().total
     found = energies_of_whole_steps(sim)
     first, second = np.reshape(found, (2, -1))
     # h w = 20: bodies turn by up to 0.5 rad in a step, whose square is the width of the energy
-    assert abs(second.mean() - first.mean()) < 0.02 * start
-    assert np.abs(np.array(found) - start).max() < 0.25 * start
+    assert second.mean() < first.mean() + 0.02 * start
+    assert max(found) < 1.25 * start
+
+
+def test_energy_of_a_wide_swing_has_no_trend():
+    sim = Simulator(hanging("spherical", 1e3), timestep=0.001)
+    sim.reset(turned(sim.mechanism, 0.3))
+    start = sim.energy().total
+    found = energies_of_whole_steps(sim)
+    first, second = np.reshape(found, (2, -1))
+    assert abs(second.mean() - first.mean()) < 0.005 * start
+    assert np.abs(np.array(found) - start).max() < 0.05 * start
 
 
 def test_momentum_of_two_free_bodies_on_a_spring_is_kept():

@@ -120,7 +120,7 @@ def test_friction_of_a_closing_joint_holds_still():
 
 @pytest.mark.parametrize("stiffness", [1e3, 1e6])
 @pytest.mark.parametrize("kind", ["spherical", "universal", "cylindrical"])
-def test_stiff_springs_of_closing_joints_keep_the_energy(kind, stiffness):
+def test_stiff_springs_of_closing_joints_give_no_energy(kind, stiffness):
     """Two rods in space, hung on a ball each and joined at their ends; up to 100 rad of vibration in a step."""
     mech = Mechanism()
     for name, side in (("left", -1.0), ("right", 1.0)):
@@ -139,8 +139,8 @@ def test_stiff_springs_of_closing_joints_keep_the_energy(kind, stiffness):
         energies.append(sim.energy().total)
     first, second = np.reshape(energies, (2, -1))
     kinetic = start + 9.81  # above the potential energy at rest
-    assert abs(second.mean() - first.mean()) < 0.02 * kinetic
-    assert np.abs(np.array(energies) - start).max() < 0.3 * kinetic
+    assert second.mean() < first.mean() + 0.02 * kinetic
+    assert max(energies) < start + 0.3 * kinetic
 
 
 def test_a_batch_is_its_environments_bit_for_bit():

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from oracle import naive_vibrations as vibrations
 from oracle.naive_joints import IDENTITY, TwinJoint, conj, cross, dot, increment, mul, wrapped
 from oracle.naive_linear import least_motion, newton_direction
 from oracle.naive_springs import TwinSprings
@@ -64,6 +65,9 @@ class Twin:
             np.concatenate([np.zeros(0), *(getattr(j, name) for j in joints)])
             for name in ("dof_damping", "dof_stiffness")
         )
+        self.own_damping = self.damping, self.springs.damping
+        self.assembled = [np.array(each) for each in zip(*poses.values(), strict=True)]
+        self.sprung_masses = None
         self.reset()
 
     def reset(self, positions=None, velocities=None, held=None):
@@ -257,7 +261,24 @@ class Twin:
         for fraction in COMPOSITION[self.order]:
             self.substep(np.append(u, np.zeros(len(self.damping) - len(u))), fraction * self.h)
 
+    def damp_vibrations(self, h):
+        """Add the damping of what a step of size h does not resolve to that of joints and springs."""
+        if self.sprung_masses is None:
+            self.own_damping = self.own_damping[0], self.springs.damping
+            x, q = self.assembled
+            G, J = self.rows(x, q)
+            mobile = vibrations.mobility(self.inertia_matrix(J), G)
+            rates = vibrations.end_rates(self.springs, x, q)
+            slides = self.springs.rows(x, q)[len(rates) :]
+            between = [vibrations.masses(each, mobile) for each in (rates, slides[:, None])]
+            self.sprung_masses = vibrations.masses(J[:, None], mobile), np.concatenate(between)
+        of_joints, of_springs = self.own_damping
+        joints, springs = self.sprung_masses
+        self.damping = of_joints + vibrations.damping(self.stiffness, joints, h)
+        self.springs.damping = of_springs + vibrations.damping(self.springs.stiffness, springs, h)
+
     def substep(self, u, h):
+        self.damp_vibrations(h)
         self.G, self.J = self.rows()
         self.S = self.springs.rows(self.x, self.q)
         V, self.lam = self.solve(u, h)
@@ -333,7 +354,7 @@ class Twin:
     def lost(self, rates, stretching):
         """Power of dampers at these rates [W], at the mean of them and of those of the last step."""
         before, pulled = self.speeds
+        of_joints, of_springs = self.own_damping
         return 0.5 * (
-            self.damping * rates @ (rates + before)
-            + self.springs.damping * stretching @ (stretching + pulled)
+            of_joints * rates @ (rates + before) + of_springs * stretching @ (stretching + pulled)
         )

@@ -314,6 +314,21 @@ def screw(lead=0.01):
     return mech
 
 
+def driven_parallelogram(rates, effort):
+    """Three rods between two hinges of the world; motors of some largest `rates` on the first two hinges."""
+    mech = Mechanism()
+    corners = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, -0.2), (0.1, 0.0, -0.2), (0.1, 0.0, 0.0)])
+    for name, first, last in zip("abc", corners, corners[1:], strict=False):
+        limb(mech, name, first, last, 0.1)
+    ends = (("world", "a"), ("a", "b"), ("b", "c"), ("world", "c"))
+    for i, (corner, (parent, child)) in enumerate(zip(corners, ends, strict=True)):
+        driven = {"effort": effort, "velocity": rates[i]} if i < 2 else {}
+        mech.add_joint(f"hinge{i}", "revolute", parent, child, corner, (0, 1, 0), **driven)
+    for i in range(2):
+        mech.add_motor(f"hinge{i}", 0.0, 0.05)
+    return mech
+
+
 def dc_drive(kp=1.0, kd=0.0, inertia=0.01):
     """The Minitaur's motor on a flywheel."""
     mech = Mechanism()

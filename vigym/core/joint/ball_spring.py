@@ -12,7 +12,7 @@ at knot 3 changes the half at knot 2 by k/4 M delta, with W = 1 + [w], [a] b = a
     M = W (1 + [phi]/2 + b [phi]^2) W - [phi] ((1 - w.w) + 2 [w] + 2 w w^T) / 2,
     b = (1 - (a/2) cot(a/2)) / a^2,    a = |phi|,
 
-and the loads of dampers and armatures, q (2/h) v, by q (c + [v]) delta. With P the sum of both, the
+and the loads of dampers, q (2/h) v along each axis, by q (c + [v]) delta. With P the sum of both, the
 axes of Newton's increment are the columns of t P^-1: the load then grows by t along each alone.
 """
 
@@ -90,12 +90,25 @@ def moment_derivative(phi, w, b, turn):
 
 @inline
 def ball_load_jacobian_column(d, j, own, stiffness, motion):
-    """Compute column j of P; ``own`` is the slope q 2/h of dampers and armatures."""
+    """Compute column j of P; ``own`` are the slopes q 2/h of dampers along the axes of the child."""
     phi, c, v, b = motion
     turn, w = unit_vector(d, j), scale(1.0 / (1.0 + c), v)
     by_rate = add(scale(c, turn), cross(v, turn))
     by_spring = moment_derivative(phi, w, b, turn)
-    return axpy(own, by_rate, scale(0.25 * stiffness, by_spring))
+    by_damper = own[0] * by_rate[0], own[1] * by_rate[1], own[2] * by_rate[2]
+    return axpy(0.25 * stiffness, by_spring, by_damper)
+
+
+@inline
+def read_damper_slopes(d, first):
+    """Read the slopes of the loads of dampers along three dofs from ``first`` on."""
+    return d.dof(first).compliance, d.dof(first + 1).compliance, d.dof(first + 2).compliance
+
+
+@inline
+def mean_slope(own):
+    """Compute the mean of three slopes."""
+    return (own[0] + own[1] + own[2]) / 3.0
 
 
 @inline
@@ -116,7 +129,7 @@ def write_ball_increment_axes(d, first, own, stiffness, motion):
     for j in range(3):
         axis = scale(s, (element(yz, j), element(zx, j), element(xy, j)))
         d.dof(first + j).increment_axis = select3(regular, axis, unit_vector(d, j))
-    return where(regular, t, own + 0.25 * stiffness)
+    return where(regular, t, mean_slope(own) + 0.25 * stiffness)
 
 
 @phase
@@ -125,9 +138,8 @@ def add_ball_spring_load(d, i, knot3):
     body = d.body(i)
     first = body.first_dof + body.translation_count
     motion = mean_rotation_terms(d, i, knot3)
-    slope = write_ball_increment_axes(
-        d, first, d.dof(first).compliance, d.dof(first).stiffness, motion
-    )
+    own = read_damper_slopes(d, first)
+    slope = write_ball_increment_axes(d, first, own, d.dof(first).stiffness, motion)
     add_half_moment(d, first, motion)
     for j in range(3):
         dof = d.dof(first + j)
@@ -153,12 +165,12 @@ def add_closing_ball_load(d, i, knot3):
     body = d.body(i)
     first = body.first_dof + body.translation_count
     motion = mean_rotation_terms(d, i, knot3)
-    own, stiffness = d.dof(first).compliance, d.dof(first).stiffness
+    own, stiffness = read_damper_slopes(d, first), d.dof(first).stiffness
     x = ball_load_jacobian_column(d, 0, own, stiffness, motion)
     y = ball_load_jacobian_column(d, 1, own, stiffness, motion)
     z = ball_load_jacobian_column(d, 2, own, stiffness, motion)
     add_half_moment(d, first, motion)
-    compliance = own + 0.25 * stiffness
+    compliance = mean_slope(own) + 0.25 * stiffness
     for j in range(3):
         dof = d.dof(first + j)
         row = element(x, j), element(y, j), element(z, j)

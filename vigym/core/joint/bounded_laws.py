@@ -122,6 +122,11 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
     free = (1.0 - part) * force + part * later
     plus = z - rho * (next_rate - fastest)
     minus = z - rho * (next_rate + fastest)
+    # Motors that brake one motion to unlike rates ask for huge forces, which tell nothing: a dof
+    # that moves one way is not braked the other way.
+    moving = where(fastest, next_rate, o)
+    plus = where(-moving, maximum(plus, free), plus)
+    minus = where(moving, where(minus - free, free, minus), minus)
     value = where(free - plus, plus, free)
     value = where(minus - value, minus, value)
     braked = where(free - plus, one, where(minus - free, one, o))

@@ -13,7 +13,6 @@ from vigym.core.contact.kinematics import contact_newton_increment, touching_vel
 from vigym.core.contact.segment_box import touching_points_at_knot
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.coordinates import stored_coordinate
-from vigym.core.joint.damping import dof_damping
 from vigym.core.joint.geometry import (
     anchor_separation,
     position_closure,
@@ -161,7 +160,7 @@ def add_dof_energies(d, i, dof, rate, s, sums):
     store_first_rate(d, dof, rate)
     stretch = s - dof.rest
     mean = 0.5 * (rate + dof.last_rate)
-    damping = dof_damping(dof, d.environment.step_size) * rate
+    damping = dof.damping * rate
     kinetic = kinetic + 0.5 * dof.armature * rate * rate
     potential = potential + 0.5 * dof.stiffness * stretch * stretch
     if body.has_rate_force > 0:
@@ -207,7 +206,7 @@ def add_point_spring_energies(d, loop, knot, sums):
     store_first_rate(d, dof, rate)
     mean = 0.5 * (rate + dof.last_rate)
     stretch = point_spring_length(d, loop, knot) - dof.rest
-    damping = dof_damping(dof, d.environment.step_size) * rate
+    damping = dof.damping * rate
     potential = sums.potential + 0.5 * dof.stiffness * stretch * stretch
     lost = sums.dissipated + 0.5 * d.environment.step_size * damping * mean
     power = sums.power + damping * rate

@@ -25,7 +25,6 @@ from vigym.core.joint.coordinates import (
     dof_rate_over_step,
     has_own_coordinate,
 )
-from vigym.core.joint.damping import dof_damping
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
@@ -62,7 +61,7 @@ def account_dof(d, i, j, knot3, h, mask):
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum_rate, _ = dof_rate_over_step(d, i, j, knot3, h)
     mean = 0.5 * (rate + dof.last_rate)
-    lost = dof_damping(dof, h) * rate * mean
+    lost = dof.damping * rate * mean
     dof.last_momentum_rate = where(mask, momentum_rate, dof.last_momentum_rate)
     dof.last_rate = where(mask, rate, dof.last_rate)
     if joint_has_bounded_forces(body):
@@ -132,7 +131,7 @@ def account_point_spring(d, loop, knot3, h, mask):
     rate = (l3 - l2) / h
     dof = d.dof(d.body(loop).first_dof)
     mean = 0.5 * (rate + dof.last_rate)
-    lost = dof_damping(dof, h) * rate * mean
+    lost = dof.damping * rate * mean
     dof.last_rate = where(mask, rate, dof.last_rate)
     dof.last_spring_force = where(mask, force, dof.last_spring_force)
     return lost

@@ -9,7 +9,6 @@ from vigym.mechanism.elements.bodies import WORLD
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.collection import Elements
 from vigym.mechanism.elements.errors import MechanismError
-from vigym.mechanism.elements.joints import Joint
 from vigym.mechanism.elements.springs import Spring
 from vigym.mechanism.topology.analysis import Structure
 from vigym.mechanism.topology.joint_frames import (
@@ -215,8 +214,7 @@ class Mobility:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
         mobility = self._inverse if inverse is None else inverse
-        along = self._closing @ mobility @ self._closing.T
-        return effective_mass(_joint_mobilities(self._mechanism.closing_joints, along))
+        return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
 
     @property
     def independent_dofs(self) -> int:
@@ -294,7 +292,7 @@ class Mobility:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
         mobility = self._inverse if inverse is None else inverse
-        return effective_mass(_joint_mobilities(self._mechanism.tree_joints, mobility))
+        return effective_mass(np.diag(mobility))
 
     def spring_masses(self, inverse: Array | None = None) -> Array:
         """Return the least masses (springs,) [kg] that pull at both ends of springs between points.
@@ -305,22 +303,6 @@ class Mobility:
         mobility = self._inverse if inverse is None else inverse
         most = [np.linalg.eigvalsh(rates @ mobility @ rates.T)[-1] for rates in self._spring_rates]
         return effective_mass(np.array(most))
-
-
-def _joint_mobilities(joints: Sequence[Joint], mobility: Array) -> Array:
-    """Return the mobilities along the dofs of joints (dofs,), of three free rotations the largest.
-
-    Args:
-        joints: in the order of the rows of the mobility.
-        mobility: rates of their dofs after a unit impulse along each (dofs, dofs).
-    """
-    found = np.diag(mobility).copy()
-    ends = np.cumsum([joint.dofs for joint in joints], dtype=np.intp)
-    for joint, end in zip(joints, ends.tolist(), strict=True):
-        if joint.joint_type.has_quaternion:
-            turns = slice(end - 3, end)
-            found[turns] = np.linalg.eigvalsh(mobility[turns, turns])[-1]
-    return found
 
 
 def effective_mass(mobility: ArrayLike) -> Array:

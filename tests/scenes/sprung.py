@@ -1,0 +1,66 @@
+"""Free chains of bodies whose joints have springs too stiff for the steps that they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenes.trees import unit
+from vigym.mechanism.mechanism import Mechanism
+
+AXES = {"revolute": 1, "prismatic": 1, "cylindrical": 1, "universal": 2}
+
+
+def box_inertia(rng, mass, length):
+    """Moments of a box of random sides."""
+    sides = length * (0.4 * np.abs(rng.normal(size=3)) + 0.15)
+    return mass / 12.0 * np.roll(sides**2, 1) + mass / 12.0 * np.roll(sides**2, -1)
+
+
+def add_sprung_joint(mech, rng, kind, name, parent, child, place, stiffness):
+    """Join two bodies by a joint with springs along all of its freedoms."""
+    axis = unit(rng.normal(size=3))
+    axes = {"axis": axis, "axis2": unit(np.cross(axis, rng.normal(size=3)))}
+    given = {key: axes[key] for key in list(axes)[: AXES.get(kind, 0)]}
+    mech.add_joint(name, kind, parent, child, place, stiffness=stiffness, **given)
+
+
+def add_sprung_points(mech, rng, name, parent, child, place, stiffness):
+    """Join two bodies by a ball and two springs between points on both sides of it."""
+    mech.add_joint(name, "spherical", parent, child, place)
+    for side in (-1.0, 1.0):
+        off = 0.3 * side * unit(rng.normal(size=3))
+        ends = place + off - 0.4 * unit(place), place + off + 0.4 * unit(rng.normal(size=3))
+        own = [
+            end - mech.bodies[body].position
+            for end, body in zip(ends, (parent, child), strict=True)
+        ]
+        length = float(np.linalg.norm(ends[1] - ends[0]))
+        mech.add_spring(f"{name}{side:+.0f}", parent, child, *own, stiffness, length)
+
+
+def sprung_chain(kind, seed, stiffness):
+    """A floating body that carries three or four others, each joint of one kind: hardly any is aligned."""
+    rng = np.random.default_rng(seed)
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech.add_body("body", 1.0, (0.1, 0.12, 0.15))
+    mech.add_joint("free", "floating", "world", "body", (0.0, 0.0, 0.0))
+    parent, place = "body", np.array([0.5, 0.0, 0.0])
+    for i in range(int(rng.integers(3, 5))):
+        way = rng.uniform(0.3, 1.0) * unit(rng.normal(size=3))
+        mass, child = 10.0 ** rng.uniform(-1.5, 0.5), f"link{i}"
+        moments = box_inertia(rng, mass, np.linalg.norm(way))
+        mech.add_body(child, mass, moments, place + 0.5 * way)
+        if kind == "points":
+            add_sprung_points(mech, rng, f"joint{i}", parent, child, place, stiffness)
+        else:
+            add_sprung_joint(mech, rng, kind, f"joint{i}", parent, child, place, stiffness)
+        parent, place = child, place + way
+    return mech
+
+
+def sprung_rates(mech, seed):
+    """Rates of all joints, of some radians and metres a second."""
+    rng = np.random.default_rng(seed)
+    return {
+        name: 2.0 * rng.normal(size=joint.dofs) for name, joint in mech.joints.items() if joint.dofs
+    }
