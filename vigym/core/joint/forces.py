@@ -127,7 +127,8 @@ def set_dof_load(d, i, j, knot3, h, weight):
     body, o = d.body(i), d.full(0.0)
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
-    damping, inertia = weight * dof_damping(dof, h), dof.armature / h
+    damping = weight * (dof_damping(dof, h) if body.has_spring > 0 else dof.damping)
+    inertia = dof.armature / h
     inertial = inertia * (momentum - dof.last_momentum_rate)
     dof.load = dof.constant_load + (damping * rate + inertial)
     dof.compliance = damping * slope + inertia * momentum_slope
