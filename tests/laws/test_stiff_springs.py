@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from scenes import touching_scenes as scenes
-from scenes.sprung import sprung_chain, sprung_rates
+from scenes.sprung import sprung_chain, sprung_rates, sprung_robot
 from scenes.touching import moving
+from scenes.trees import unit
 from vigym import Simulator
 
 KINDS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "points")
@@ -32,6 +33,25 @@ def test_unresolved_springs_give_no_energy(kind, stiffness):
         found = energies(sprung_chain(kind, seed, stiffness), seed, 0.01, 1000)
         levels = found[1:].reshape(-1, 50).min(axis=1)
         assert levels.max() <= 1.02 * found[0], seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_robots_with_stiff_springs_land_without_gain(kind):
+    """Contacts excite what steps do not resolve at every landing."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        stiffness, timestep = 10.0 ** rng.uniform(2.0, 5.0), rng.choice([0.005, 0.01, 0.02])
+        sim = Simulator(sprung_robot(kind, seed, stiffness, rng.choice([0.0, 0.5, 1.5])), timestep)
+        rates = sprung_rates(sim.mechanism, seed)
+        rates["free"] = (1.0, 0.0, -2.0, *rng.normal(size=3))
+        turn = {"free": (0.0, 0.0, 0.0, *unit(rng.normal(size=4)))}
+        sim.reset(turn, rates, place_on_ground=True)
+        found = [sim.energy().total]
+        for _ in range(round(3.0 / timestep)):
+            assert sim.step().converged
+            found.append(sim.energy().total)
+        levels = np.array(found[:-1]).reshape(-1, 15).min(axis=1)
+        assert (levels - np.minimum.accumulate(levels)).max() <= 0.01 * found[0], seed
 
 
 @pytest.mark.parametrize("kind", KINDS)

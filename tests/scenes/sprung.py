@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scenes.trees import unit
+from vigym.mechanism.elements.shapes import Box
 from vigym.mechanism.mechanism import Mechanism
 
 AXES = {"revolute": 1, "prismatic": 1, "cylindrical": 1, "universal": 2}
@@ -38,10 +39,13 @@ def add_sprung_points(mech, rng, name, parent, child, place, stiffness):
         mech.add_spring(f"{name}{side:+.0f}", parent, child, *own, stiffness, length)
 
 
-def sprung_chain(kind, seed, stiffness):
-    """A floating body that carries three or four others, each joint of one kind: hardly any is aligned."""
+def sprung_chain(kind, seed, stiffness, mech=None):
+    """A floating body that carries three or four others, each joint of one kind: hardly any is aligned.
+
+    In a mechanism of its own without gravity, or in one that is given.
+    """
     rng = np.random.default_rng(seed)
-    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0)) if mech is None else mech
     mech.add_body("body", 1.0, (0.1, 0.12, 0.15))
     mech.add_joint("free", "floating", "world", "body", (0.0, 0.0, 0.0))
     parent, place = "body", np.array([0.5, 0.0, 0.0])
@@ -64,3 +68,13 @@ def sprung_rates(mech, seed):
     return {
         name: 2.0 * rng.normal(size=joint.dofs) for name, joint in mech.joints.items() if joint.dofs
     }
+
+
+def sprung_robot(kind, seed, stiffness, friction):
+    """Such a chain on the ground: the floating body is a box, the others touch with a ball each."""
+    rng = np.random.default_rng(seed)
+    mech = sprung_chain(kind, seed, stiffness, Mechanism(ground=True))
+    for name in list(mech.bodies)[1:]:
+        mech.add_contact(f"{name} ball", name, 0.3 * unit(rng.normal(size=3)), 0.05, friction)
+    mech.add_collision("box", "body", Box((0.5, 0.4, 0.3)), friction=friction)
+    return mech
