@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.naive_joints import conj, cross, dot, rotate
+from oracle.naive_joints import conj, cross, dot, mul, rotate
 from oracle.naive_laws import Drag, Slip, Stop
 
 QUARTERS = (
@@ -81,6 +81,18 @@ class TwinContact:
         cosine, sine = self.quarter
         return self.point + self.radius * rotate(down, cosine * deep + sine * cross(axis, deep))
 
+    def spoke_after(self, q, q3, spoke):
+        """Spokes (..., 3) [world] from the point or centre to where it touches at q3; `spoke` in the body at q."""
+        if self.quarter is None:
+            return -self.radius * self.normal
+        axis = rotate(q3[..., self.body, :], self.axis)
+        if self.quarter == QUARTERS[0]:
+            across = self.normal - axis * dot(axis, self.normal)[..., None]
+            return -self.radius * unit(across)
+        before, spoke = rotate(q[self.body], self.axis), rotate(q[self.body], spoke)
+        share = dot(axis, spoke) / (1.0 + dot(axis, before))
+        return spoke - share[..., None] * (axis + before)
+
     def ends(self, x, q, place):
         """Where the force acts and what slips: one point of one body."""
         arm = self.arm(x, q)
@@ -145,7 +157,7 @@ class Touching:
         found = [np.zeros((*x3.shape[:-2], 0))]
         held = zip(self.contacts, self.frames, self.ends, self.places, floors, strict=True)
         for c, frame, ends, place, floor in held:
-            moved = sum(end.sign * self.moved(x3, q3, end) for end in ends)
+            moved = sum(end.sign * self.moved(c, x3, q3, end) for end in ends)
             found += [(c.gap(x3, q3, place) - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
                 found.append(
@@ -153,15 +165,21 @@ class Touching:
                 )
         return np.concatenate(found, axis=-1)
 
-    def moved(self, x3, q3, end):
-        """Motion of a body-fixed point that slips, world (..., 3)."""
+    def moved(self, contact, x3, q3, end):
+        """Motion of what slips, world (..., 3): of a pair a body-fixed point of each.
+
+        On the ground the mean way of the points that touch at both knots: with spokes r from the centre c of a ball
+        or rim, c3 - c2 + (sine of the turn) x (r2 + r3)/2.
+        """
         b = end.body
-        return (
-            x3[..., b, :]
-            + rotate(q3[..., b, :], end.slip)
-            - self.x[b]
-            - rotate(self.q[b], end.slip)
-        )
+        x, q = x3[..., b, :] - self.x[b], q3[..., b, :]
+        if not hasattr(contact, "spoke_after"):
+            return x + rotate(q, end.slip) - rotate(self.q[b], end.slip)
+        turn = mul(q, np.broadcast_to(conj(self.q[b]), q.shape))
+        sine = 2.0 * turn[..., :1] * turn[..., 1:]
+        spoke = end.slip - contact.point
+        mean = 0.5 * (rotate(self.q[b], spoke) + contact.spoke_after(self.q, q3, spoke))
+        return x + rotate(q, contact.point) - rotate(self.q[b], contact.point) + cross(sine, mean)
 
     def forces(self, f):
         """World forces (contacts, 3) from those of all rows, on the first body of two."""

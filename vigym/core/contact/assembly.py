@@ -13,6 +13,7 @@ from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.laws.interior_point_law import linearize_interior_law
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import linearize_projection_law
+from vigym.core.contact.rolling import slope_along
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.loop.constraints import add_wrench
 from vigym.core.loop.elimination import schur_element
@@ -170,12 +171,14 @@ def contact_force_slopes(contact, arm_lowest, arm_touching):
     k21, k22 = contact.slope_21, contact.slope_22
     w1, w2 = contact.scaled_tangent_1, contact.scaled_tangent_2
     m = cross(arm_lowest, normal)
-    m1 = cross(arm_touching, w1)
-    m2 = cross(arm_touching, w2)
-    if is_nonholonomic(contact):
+    if is_pair(contact):
+        m1, m2 = cross(arm_touching, w1), cross(arm_touching, w2)
+    elif is_nonholonomic(contact):
         w1, w2 = contact.no_slip_direction_1, contact.no_slip_direction_2
         m1 = add(cross(arm_touching, w1), contact.no_slip_rotation_1)
         m2 = add(cross(arm_touching, w2), contact.no_slip_rotation_2)
+    else:
+        m1, m2 = slope_along(contact, w1), slope_along(contact, w2)
     row_n = scale(contact.slope_nn, normal), scale(contact.slope_nn, m)
     row_1 = (
         axpy(k12, w2, axpy(k11, w1, scale(n1, normal))),

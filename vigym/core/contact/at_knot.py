@@ -11,7 +11,7 @@ from vigym.core.contact.kinematics import (
 from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
 from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
 from vigym.core.contact.terrain.planes import is_on_plane
-from vigym.core.math.vectors import axpy, dot, mat_vec, scale, sub, zero3
+from vigym.core.math.vectors import axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
 
@@ -58,6 +58,8 @@ def set_contact_at_knot(d, contact, knot, share):
     contact.arm_lowest = contact.arm2
     contact.arm_touching = contact.arm2
     contact.normal3 = contact.normal2
+    contact.slip_slope_1 = cross(contact.arm2, contact.tangent_1)
+    contact.slip_slope_2 = cross(contact.arm2, contact.tangent_2)
     if is_pair(contact):
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_arm_touching = contact.partner_arm2
@@ -65,7 +67,7 @@ def set_contact_at_knot(d, contact, knot, share):
     if is_nonholonomic(contact):
         pose, rest = d.pose(knot, contact.body), zero3(d)
         contact.arm_touching = sub(mat_vec(pose.rotation, no_slip_point(contact)), pose.arm)
-        set_no_slip_directions(d, contact, pose.rotation, normal, rest, rest)
+        set_no_slip_directions(d, contact, pose.rotation, normal, rest, (o + 1.0, rest))
 
 
 @phase(needs="contacts")

@@ -17,6 +17,7 @@ from vigym.core.contact.plane import (
     plane_tangents,
     rim_point_without_roll,
 )
+from vigym.core.contact.rolling import evaluate_slip, slip_change
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -34,7 +35,6 @@ from vigym.core.model.tables.plan import (
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
     RIM_CONTACT,
-    RIM_THREE_QUARTER_CONTACT,
     SKATE,
 )
 
@@ -297,11 +297,10 @@ def mean_point_velocity(d, b, point, knot2, knot3, per_h):
 
 
 @inline
-def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
+def lowest_point_at_knot3(d, contact, knot2, knot3):
     """Find gap, normal and lowest point (from the joint anchor) at the present guess of knot 3.
 
-    ``touching`` is the arm at knot 3 of the point that touches at knot 2. A contact of two bodies
-    gets its partner's arm.
+    A contact of two bodies gets its partner's arm.
     """
     kind = contact.kind
     pose = d.pose(knot3, contact.body)
@@ -320,40 +319,42 @@ def lowest_point_at_knot3(d, contact, knot2, knot3, touching):
             partner_anchor = d.pose(knot3, contact.partner).arm
             contact.partner_arm_lowest = sub(partner_arm, partner_anchor)
     else:
-        normal = contact.normal2
-        lowest = touching
-        if kind <= RIM_THREE_QUARTER_CONTACT:
-            rotation2 = d.pose(knot2, contact.body).rotation
-            rolled = rim_point_without_roll(
-                contact, rotation2, pose.rotation, contact.touching_point
-            )
-            lowest = sub(rolled, anchor)
-        gap = plane_gap(d, contact, pose, add(lowest, anchor))
+        normal, rotation2 = contact.normal2, d.pose(knot2, contact.body).rotation
+        rolled = rim_point_without_roll(contact, rotation2, pose.rotation, contact.touching_point)
+        lowest, gap = sub(rolled, anchor), plane_gap(d, contact, pose, rolled)
     return gap, normal, lowest
+
+
+@inline
+def relative_point_velocity(d, contact, knot2, knot3, per_h):
+    """Compute the velocity of the own touching point against the partner's, with joints closed."""
+    point = contact.touching_point
+    velocity, arm = mean_point_velocity(d, contact.body, point, knot2, knot3, per_h)
+    point = contact.partner_touching_point
+    moved, partner_arm = mean_point_velocity(d, contact.partner, point, knot2, knot3, per_h)
+    contact.arm_touching = arm
+    contact.partner_arm_touching = partner_arm
+    closing = contact_closure_correction(d, contact, arm, partner_arm)
+    return axpy(per_h, closing, sub(velocity, moved))
 
 
 @inline
 def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     """Evaluate a contact's velocity at the guess of knot 3, with joints closed to first order."""
-    b = contact.body
-    point = contact.touching_point
-    velocity, touching = mean_point_velocity(d, b, point, knot2, knot3, per_h)
-    gap, normal, lowest = lowest_point_at_knot3(d, contact, knot2, knot3, touching)
-    if is_pair(contact):
-        point = contact.partner_touching_point
-        moved, arm = mean_point_velocity(d, contact.partner, point, knot2, knot3, per_h)
-        velocity = sub(velocity, moved)
-        contact.partner_arm_touching = arm
+    gap, normal, lowest = lowest_point_at_knot3(d, contact, knot2, knot3)
     contact.normal3 = normal
     contact.arm_lowest = lowest
-    contact.arm_touching = touching
-    closing = contact_closure_correction(d, contact, touching, contact.partner_arm_touching)
-    velocity = axpy(per_h, closing, velocity)
+    body = d.body(contact.body)
+    turn = body.rotation_correction
+    if is_pair(contact):
+        velocity = relative_point_velocity(d, contact, knot2, knot3, per_h)
+    else:
+        slip = evaluate_slip(d, contact, knot2, knot3, per_h)
+        velocity = axpy(per_h, slip_change(contact, body.position_correction, turn), slip)
     closing = contact_closure_correction(d, contact, lowest, contact.partner_arm_lowest)
     gap = gap + dot(normal, closing)
-    turn = d.body(b).rotation_correction
-    pose = d.pose(knot3, b)
-    angular_velocity = mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity)
+    rotation2 = d.pose(knot2, contact.body).rotation
+    angular_velocity = mat_vec(rotation2, d.pose(knot3, contact.body).angular_velocity)
     spin = dot(normal, axpy(per_h, turn, angular_velocity))
     write_contact_velocity(contact, per_h * (gap - contact.gap_target), velocity, spin)
 
@@ -365,14 +366,13 @@ def evaluate_no_slip_velocity(d, contact, knot2, knot3, h):
     velocity, arm = mean_point_velocity(d, b, no_slip_point(contact), knot2, knot3, per_h)
     contact.arm_touching = arm
     pose = d.pose(knot3, b)
-    turn = scale(h, mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity))
-    slip_1, slip_2 = set_no_slip_directions(
-        d, contact, pose.rotation, contact.normal2, scale(h, velocity), turn
-    )
+    half = scale(0.5 * h, mat_vec(d.pose(knot2, b).rotation, pose.angular_velocity))
+    motion, step = scale(h, velocity), (pose.cosine, half)
+    slips = set_no_slip_directions(d, contact, pose.rotation, contact.normal2, motion, step)
     body, o = d.body(b), d.full(0.0)
     closing = point_closure_correction(body, arm)
     more_1, more_2 = change_of_no_slip_velocity(contact, closing, body.rotation_correction)
-    velocity = per_h * (slip_1 + more_1), per_h * (slip_2 + more_2), o
+    velocity = per_h * (slips[0] + more_1), per_h * (slips[1] + more_2), o
     write_contact_velocity(contact, o, velocity, o)
 
 

@@ -8,6 +8,8 @@ from vigym.core.contact.kinematics import contact_newton_increment
 from vigym.core.contact.laws.interior_point_law import update_interior_duals
 from vigym.core.contact.laws.no_slip import change_of_no_slip_velocity, is_nonholonomic
 from vigym.core.contact.laws.projection_law import extract_point_velocity, projection_error
+from vigym.core.contact.rolling import slip_change
+from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
 from vigym.core.model.tables.plan import LONE
 
@@ -18,12 +20,15 @@ def update_contact_after_increment(d, contact, per_h):
 
     Returns what the increment changes the velocities by, (n, 1, 2).
     """
-    turn = d.body(contact.body).delta_rotation
-    normal = contact.normal3
+    body, normal = d.body(contact.body), contact.normal3
+    turn = body.delta_rotation
     arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
     un = per_h * dot(normal, contact_newton_increment(d, contact, arm, partner_arm))
-    arm, partner_arm = contact.arm_touching, contact.partner_arm_touching
-    motion = scale(per_h, contact_newton_increment(d, contact, arm, partner_arm))
+    if is_pair(contact) or is_nonholonomic(contact):
+        arm, partner_arm = contact.arm_touching, contact.partner_arm_touching
+        motion = scale(per_h, contact_newton_increment(d, contact, arm, partner_arm))
+    else:
+        motion = scale(per_h, slip_change(contact, body.delta_position, turn))
     spin = per_h * dot(normal, turn)
     velocity = contact.velocity
     point = add(extract_point_velocity(velocity), motion)

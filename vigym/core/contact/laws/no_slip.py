@@ -5,12 +5,12 @@ A skate is a point of a body that does not move along a direction t of the body,
     u_1 = t . (p3 - p2) / h.
 
 A wheel of radius R with its axle along the unit vector a rolls along f, the direction of a x n.
-With its centre c, and twice the vector of the quaternion by which it turns, theta,
+With its centre c, and tau = 2 c v of the quaternion (c, v) by which it turns,
 
-    u_1 = (a . (c3 - c2) + R f . theta) / h,  u_2 = (f . (c3 - c2) - R a . theta) / h.
+    u_1 = (a . (c3 - c2) + R f . tau) / h,  u_2 = (f . (c3 - c2) - R a . tau) / h.
 
 Directions are the means of those at both knots: u is odd in time, so errors are of order two, and a
-skate or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . theta is
+skate or wheel keeps energy. For a wheel that stands upright, rolls and turns about n, f . tau is
 zero: two wheels on one axle agree. The displacement of the point that touches at knot 2 would not
 do: it has a part of second order along the axle.
 """
@@ -20,6 +20,7 @@ import math
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.plane import DEGENERATE, plane_tangents
+from vigym.core.contact.rolling import sine_slope
 from vigym.core.math.vectors import add, axpy, cross, dot, scale, sub, zero3
 from vigym.core.model.tables.plan import SKATE
 
@@ -52,18 +53,10 @@ def rolling_direction_slope(axle, normal, motion):
 
 
 @inline
-def turn_slope(direction, turn):
-    """Compute the derivative of direction . theta by a rotation of the body at knot 3."""
-    half = scale(0.5, turn)
-    shrink = math.sqrt(maximum(1.0 - dot(half, half), 0.0 * half[0]))
-    return add(scale(shrink, direction), cross(half, direction))
-
-
-@inline
-def set_no_slip_directions(d, contact, rotation3, normal, motion, turn):
+def set_no_slip_directions(d, contact, rotation3, normal, motion, step):
     """Set the directions in which a skate or wheel does not slip, and derivatives by a rotation.
 
-    ``motion`` is the displacement of its point [m], ``turn`` is theta [rad]. Returns both
+    ``motion`` is the displacement of its point [m], ``step`` the quaternion (c, v). Returns both
     displacements that have to vanish [m].
     """
     t1, t2 = plane_tangents(d, contact, rotation3, normal)
@@ -76,8 +69,11 @@ def set_no_slip_directions(d, contact, rotation3, normal, motion, turn):
     slip_1, slip_2 = dot(mean_1, motion), dot(mean_2, motion)
     if contact.kind > SKATE:
         radius = contact.radius
-        by_heading = axpy(radius, turn_slope(mean_2, turn), scale(0.5, cross(t1, motion)))
-        by_axle = axpy(radius, turn_slope(mean_1, turn), scale(0.5 * radius, cross(t1, turn)))
+        cosine, half = step
+        turn = scale(2.0 * cosine, half)
+        by_heading = axpy(radius, sine_slope(mean_2, cosine, half), contact.no_slip_rotation_1)
+        tilt = scale(0.5 * radius, cross(t1, turn))
+        by_axle = axpy(radius, sine_slope(mean_1, cosine, half), tilt)
         heading = scale(0.5 * radius, rolling_direction_slope(t1, normal, turn))
         contact.no_slip_rotation_1 = add(by_heading, heading)
         ahead = scale(0.5, rolling_direction_slope(t1, normal, motion))
