@@ -117,3 +117,47 @@ def test_balls_of_unlike_mass_that_roll_gain_no_energy(heaviest, seed):
         assert sim.step().converged
         energies.append(sim.energy().total)
     assert np.diff(energies).max() < 2e-3 * energies[0]  # (h w)^2 of what turns by 10 rad/s
+
+
+def energies(sim, rates, seconds):
+    """Return the energies [J] after the steps of some seconds, from rates of the body."""
+    sim.reset(velocities={"roller:floating": rates}, place_on_ground=True)
+    found = []
+    for _ in range(round(seconds / sim.timestep)):
+        assert sim.step().converged
+        found.append(sim.energy().total)
+    return np.array(found)
+
+
+def eccentric_ball():
+    """A ball of one kilogram whose centre is 4 cm off the centre of mass, all moments unlike."""
+    mech = Mechanism(ground=True)
+    mech.add_body("roller", 1.0, (0.004, 0.005, 0.006), (0.0, 0.0, RADIUS))
+    mech.add_contact("skin", "roller", (0.03, 0.01, -0.02), RADIUS, 1.0)
+    return mech
+
+
+@pytest.mark.parametrize(
+    "rates", [(0.3, -0.5, 0, 5, 3, 10), (1, 0, 0, 0, 10, 20), (0, -1.2, 0, 12, 0, 5)]
+)
+def test_energy_of_a_ball_that_rolls_and_spins_has_no_trend(rates):
+    """In steps of 0.01 s it turns by up to 0.2 rad."""
+    for h in (0.01, 0.005):
+        found = energies(Simulator(eccentric_ball(), timestep=h), rates, 4.0)[round(0.4 / h) :]
+        first, last = np.array_split(found, 2)
+        assert last.mean() == pytest.approx(first.mean(), rel=5e-4)
+        assert np.ptp(found) <= 5e-3 * found[0]
+
+
+@pytest.mark.parametrize("friction", [0.3, 1.0])
+@pytest.mark.parametrize("tilt", [0.2, 0.4])
+def test_energy_of_a_coin_that_spins_on_its_edge_has_no_trend(tilt, friction):
+    """After its landing has slipped out; a fast spin holds it up."""
+    mech = Mechanism(ground=True)
+    upright = turned(np.pi / 2.0 - tilt, (1, 0, 0))
+    moments = (0.25 * RADIUS**2, 0.25 * RADIUS**2, 0.5 * RADIUS**2)
+    mech.add_body("roller", 1.0, moments, (0.0, 0.0, RADIUS), upright)
+    mech.add_collision("rim", "roller", Cylinder(RADIUS, 0.01), friction=friction)
+    found = energies(Simulator(mech, timestep=0.01), (0, 0, 0, 0, 0, 40.0), 3.0)
+    settled = found[150:].reshape(-1, 10).mean(axis=1)
+    assert np.ptp(settled) <= 2e-3 * settled[0]

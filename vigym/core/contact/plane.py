@@ -5,9 +5,9 @@ The ground is the plane n . p = height; on terrain it is the plane of the contac
 (of no radius: a point) or of the rim of a cylinder, whose other three points lie a quarter turn on.
 Over a step of size h, from knot 2 to knot 3,
 
-    u_n = (gap(z3) - gap target) / h,  u_k = mu_k t_k . (p3 - p2) / h,  u_s = n . R2 w2,
+    u_n = (gap(z3) - gap target) / h,  u_k = mu_k t_k . slip / h,  u_s = n . R2 w2,
 
-p: the point of the body that touches at knot 2; t_k: tangents at knot 2, t_1 along the body's own
+slip: see `vigym.core.contact.rolling`; t_k: tangents at knot 2, t_1 along the body's own
 direction where friction depends on it. The gap target is h times the velocity of a rebound, or
 where a step starts below the ground a correction that leads out of it without energy. Skates and
 wheels are nonholonomic constraints: contacts that cannot slip and have no normal force. Contacts of
