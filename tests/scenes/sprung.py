@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scenes.trees import unit
+from vigym import Ground
 from vigym.mechanism.elements.shapes import Box
 from vigym.mechanism.mechanism import Mechanism
 
@@ -78,3 +79,17 @@ def sprung_robot(kind, seed, stiffness, friction):
         mech.add_contact(f"{name} ball", name, 0.3 * unit(rng.normal(size=3)), 0.05, friction)
     mech.add_collision("box", "body", Box((0.5, 0.4, 0.3)), friction=friction)
     return mech
+
+
+def hopping_chain(kind, seed):
+    """Such a chain without springs on a slope of friction 5, that rebounds with half of its velocity."""
+    rng = np.random.default_rng(seed)
+    tilt = rng.uniform(0.0, 0.6)
+    mech = Mechanism(ground=Ground(normal=(np.sin(tilt), 0.0, np.cos(tilt))))
+    sprung_chain(kind, seed, 0.0, mech)
+    for name in list(mech.bodies)[1:]:
+        mech.add_contact(f"{name} ball", name, 0.3 * unit(rng.normal(size=3)), 0.05, 5.0, 0.5)
+    mech.add_collision("box", "body", Box((0.5, 0.4, 0.3)), friction=5.0, restitution=0.5)
+    timestep = float(rng.choice([0.002, 0.005, 0.01]))
+    rates = sprung_rates(mech, seed) | {"free": (0.0, 0.0, -2.0, *rng.normal(size=3))}
+    return mech, timestep, rates, {"free": (0.0, 0.0, 0.0, *unit(rng.normal(size=4)))}

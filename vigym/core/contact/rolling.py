@@ -7,8 +7,8 @@ spoke r2 at knot 2 and r3 at knot 3. With the step's quaternion (c, v) it slips 
 
 the mean of the displacements of the points that touch at both knots. That is odd in time: of order
 two while the body rolls, tilts and turns at once. The displacement of one of these points alone
-would be of order one, and give or take energy for as long as the body rolls. Where it only rolls tau
-is that sine of its turn which its angular momentum has, so that it accelerates as the law says.
+would be of order one, and give or take energy for as long as the body rolls. Where it only rolls,
+tau is that sine of its turn which its angular momentum has: it accelerates as the law says.
 """
 
 from vigym.core.compiler.kernel import inline
@@ -18,7 +18,7 @@ from vigym.core.model.tables.plan import RIM_CONTACT
 
 @inline
 def sine_slope(direction, cosine, half):
-    """Compute the derivative of direction . tau by a rotation at knot 3; (cosine, half) is (c, v)."""
+    """Compute the derivative of direction . tau by a rotation at knot 3, (c, v) given."""
     slope = scale(cosine, add(scale(cosine, direction), cross(half, direction)))
     return axpy(-dot(half, direction), half, slope)
 
@@ -46,9 +46,9 @@ def slip_slope(contact, direction, centre_arm, spokes, step, axis):
 
 @inline
 def evaluate_slip(d, contact, knot2, knot3, per_h):
-    """Evaluate the slip of a contact with the ground, and write its slopes; returns it over h [m/s].
+    """Evaluate the slip of a contact with the ground, and write its slopes.
 
-    It has a part along the normal that does not count.
+    Returns it over h [m/s]; it has a part along the normal that does not count.
     """
     start, end = d.pose(knot2, contact.body), d.pose(knot3, contact.body)
     at_start, at_end = mat_vec(start.rotation, contact.point), mat_vec(end.rotation, contact.point)
@@ -59,9 +59,10 @@ def evaluate_slip(d, contact, knot2, knot3, per_h):
     spin = mat_vec(start.rotation, end.angular_velocity)
     step = end.cosine, scale(0.5 / per_h, spin)
     axis = mat_vec(end.rotation, contact.rim_axis)
-    spokes, along_1, along_2 = (mean, last), contact.tangent_1, contact.tangent_2
-    contact.slip_slope_1 = slip_slope(contact, along_1, centre_arm, spokes, step, axis)
-    contact.slip_slope_2 = slip_slope(contact, along_2, centre_arm, spokes, step, axis)
+    spokes = mean, last
+    t1, t2 = contact.tangent_1, contact.tangent_2
+    contact.slip_slope_1 = slip_slope(contact, t1, centre_arm, spokes, step, axis)
+    contact.slip_slope_2 = slip_slope(contact, t2, centre_arm, spokes, step, axis)
     velocity = axpy(per_h, sub(at_end, at_start), end.velocity)
     return add(velocity, cross(scale(end.cosine, spin), mean))
 

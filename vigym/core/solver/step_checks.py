@@ -34,6 +34,7 @@ LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length s
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.95, 0.1  # factor on a rebound that gives too much, and the least one
+LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
 
@@ -205,11 +206,13 @@ def energy_given_by_contacts(d, step):
 
 
 @phase(needs="contacts", otherwise=zero)
-def reduce_rebounds_that_gain(d, step, lanes):
+def reduce_rebounds_that_gain(d, step, lanes, short):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
     Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. Returns these lanes.
+    contacts are hit by the rebound. In ``short`` lanes a tenth more is allowed.
+
+    Returns these lanes.
     """
     rebounds = both(lanes, find_lanes_that_rebound(d))
     if not any_lane(rebounds):
@@ -217,6 +220,7 @@ def reduce_rebounds_that_gain(d, step, lanes):
     scale = d.environment.force_scale * d.environment.length_scale
     taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
     allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
+    allowed = where(short, (1.0 + LOOSE_GAIN) * taken + LEAST_GAIN * scale, allowed)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
@@ -230,13 +234,15 @@ def reduce_rebounds_that_gain(d, step, lanes):
 
 @inline
 def reject_rebounds_that_gain(d, step, part, done, failed):
-    """Let lanes fail whose rebounds gave too much, unless their step is short already.
+    """Let lanes fail whose rebounds gave too much: more is too much where their step is short.
 
-    Returns (lanes that are done, lanes that failed).
+    By the shortest ones rebounds have been reduced to next to nothing, and what gains is another
+    force. Returns (lanes that are done, lanes that failed).
     """
     if d.contact_count > 0:
-        candidates = both(done, above(part, d.full(SMALLEST_INEXACT)))
-        gains = reduce_rebounds_that_gain(d, step, candidates)
+        short = but_not(d.full(1.0), above(part, d.full(SMALLEST_INEXACT)))
+        candidates = both(done, above(part, d.full(LEAST_REBOUNDING)))
+        gains = reduce_rebounds_that_gain(d, step, candidates, short)
         return but_not(done, gains), maximum(failed, gains)
     return done, failed
 
