@@ -72,8 +72,8 @@ def set_no_slip_directions(d, contact, rotation3, normal, motion, step):
         cosine, half = step
         turn = scale(2.0 * cosine, half)
         by_heading = axpy(radius, sine_slope(mean_2, cosine, half), contact.no_slip_rotation_1)
-        tilt = scale(0.5 * radius, cross(t1, turn))
-        by_axle = axpy(radius, sine_slope(mean_1, cosine, half), tilt)
+        own = scale(0.5 * radius, cross(t1, turn))
+        by_axle = axpy(radius, sine_slope(mean_1, cosine, half), own)
         heading = scale(0.5 * radius, rolling_direction_slope(t1, normal, turn))
         contact.no_slip_rotation_1 = add(by_heading, heading)
         ahead = scale(0.5, rolling_direction_slope(t1, normal, motion))
