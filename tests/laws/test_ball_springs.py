@@ -44,16 +44,20 @@ def energies_of_whole_steps(sim):
     return found
 
 
+def vibration(sim, stiffness):
+    """Let go of springs turned by 0.01 rad; returns energies, that at the start and with slack springs [J]."""
+    sim.reset(turned(sim.mechanism, 0.01))
+    start = sim.energy().total
+    return energies_of_whole_steps(sim), start, start - 0.5 * stiffness * 2 * 0.01**2
+
+
 @pytest.mark.parametrize("timestep", [0.01, 0.001])
 @pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
 @pytest.mark.parametrize("kind", ["spherical", "floating"])
 def test_energy_never_rises_at_any_stiffness(kind, stiffness, timestep):
     """Up to 300 rad of the springs' vibration in a step: what steps do not resolve dies down."""
     sim = Simulator(hanging(kind, stiffness), timestep=timestep)
-    sim.reset(turned(sim.mechanism, 0.01))
-    start = sim.energy().total
-    floor = start - 0.5 * stiffness * 2 * 0.01**2  # energy with slack springs
-    found = energies_of_whole_steps(sim)
+    found, start, floor = vibration(sim, stiffness)
     first, second = np.reshape(found, (2, -1))
     assert second.mean() < first.mean() + 0.05 * (start - floor)
     assert max(found) < start + 0.3 * (start - floor)
@@ -65,10 +69,7 @@ def test_energy_of_resolved_springs_has_no_trend(kind, stiffness):
     """The fastest vibration, about the axis of the least moment, turns by 0.3 rad in a step."""
     timestep = 0.3 / np.sqrt(stiffness / 0.005)
     sim = Simulator(hanging(kind, stiffness), timestep=timestep)
-    sim.reset(turned(sim.mechanism, 0.01))
-    start = sim.energy().total
-    floor = start - 0.5 * stiffness * 2 * 0.01**2  # energy with slack springs
-    found = energies_of_whole_steps(sim)
+    found, start, floor = vibration(sim, stiffness)
     first, second = np.reshape(found, (2, -1))
     # means over halves differ by what a vibration with beats leaves
     assert abs(second.mean() - first.mean()) < 0.05 * (start - floor)

@@ -110,8 +110,8 @@ class Mechanism(Constraints):
             limits: (lower, upper) [rad or m], one pair per degree of freedom; hard.
             damping: [N s/m or N m s/rad], >= 0: a number, or one per degree of freedom in the order
                 of `velocity_names`, the same for three rotations.
-            stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period, but
-                for thin bodies that turn fast on ball joints, see docs/numerics.md.
+            stiffness: [N/m or N m/rad], >= 0; as `damping`. Stable at any stiffness and period;
+                vibrations that steps do not resolve are damped, see docs/numerics.md.
             rest: coordinate(s) where the spring is slack; spherical and floating: 0.
             effort: largest actuator force [N or N m]; None or 0: passive, inf: unlimited.
             armature: drive inertia seen at the joint [kg or kg m^2], >= 0.
