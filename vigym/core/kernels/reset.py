@@ -142,6 +142,8 @@ def clear_environment(d):
     environment.work = o
     environment.absolute_work = o
     environment.swept = o
+    environment.surplus = o
+    environment.allowed_surplus = o
 
 
 @inline

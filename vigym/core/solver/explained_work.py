@@ -88,11 +88,11 @@ def work_in_joints(d, step):
 
 @inline
 def gravity_power(d, step):
-    """Bound the power of gravity [W]."""
+    """Compute the power of gravity at the mean of the velocities of two steps [W]."""
     power, g = d.full(0.0), d.environment.gravity
     for i in range(1, d.body_count):
         v = add(d.pose(step.knot2, i).velocity, d.pose(step.knot3, i).velocity)
-        power = power + 0.5 * d.body(i).mass * absolute(dot(g, v))
+        power = power + 0.5 * d.body(i).mass * dot(g, v)
     return power
 
 

@@ -18,12 +18,14 @@ from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
+from vigym.core.solver.energy_surplus import reject_surplus
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
 SMALLEST_INEXACT = 1.0 / 16.0
-ABRUPT_TURN = 0.12  # [rad] change of a body's rotation from step to step that smooth motion has not
+SMOOTH_TURN = 0.25  # [rad] change of a body's rotation from step to step that smooth motion has not
+ABRUPT_TURN = 0.12  # [rad] such a change with impacts where work is known roughly only
 HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step at most
 SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
 FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
@@ -96,7 +98,7 @@ def find_lanes_of_other_roots(d, step, parts, nonsmooth):
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
     if not any_lane(above(turn, d.full(SLIGHT_TURN))):
         return d.full(0.0)
-    abrupt, springs = above(turn, d.full(ABRUPT_TURN)), find_lanes_with_springs(d)
+    abrupt, springs = above(turn, d.full(SMOOTH_TURN)), find_lanes_with_springs(d)
     loose = maximum(parts.seeking, find_lanes_of_rough_work(d))
     gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
@@ -264,4 +266,5 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)
+    done, failed = reject_surplus(d, step, parts, rate, solved.nonsmooth, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)

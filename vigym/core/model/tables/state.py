@@ -14,6 +14,8 @@ ENVIRONMENT_STATE = Table(
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
+    Field("surplus", "rise of energy in large smooth steps that no force explains", "J"),
+    Field("allowed_surplus", "largest such rise that is allowed", "J"),
     Field("terrain_map", "number of the map of heights", "1"),
     Field("present_knot", "number of the knot buffer that is the present one", "1"),
     Field("time_remainder", "rounding that is left of the time", "s"),

@@ -1,0 +1,87 @@
+"""Energy that large smooth steps made of nothing: steps that would make more are halved.
+
+A variational step keeps energy in the long run where it resolves the motion. Where bodies turn far
+in a step, it may find a root of its equations that does not continue the motion, and energy jumps.
+What energy rises beyond the work of all forces, from the middle of a step to that of the next, is
+summed, never below zero. The sum is by how much energy has risen from its lowest level, the
+cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
+"""
+
+from vigym.core.body.pose import inertia_matrix, max_angular_speed
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
+from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.math.vectors import dot, mat_vec, scale, sub
+from vigym.core.solver.explained_work import explained_work, kinetic_energy
+
+FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
+# Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
+# energies in the middle of steps rise and fall by that in a pendulum of ten steps a swing.
+SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
+MOST_SURPLUS = 0.3  # the most of both together
+SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
+MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the next step
+SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
+
+
+@inline
+def kinetic_energy_about_base(d, step):
+    """Compute the kinetic energy of motion relative to the anchor of the first body [J].
+
+    That of a common fall is left out, in which no error shows.
+    """
+    start, end = d.pose(step.knot2, 1), d.pose(step.knot3, 1)
+    base, energy = scale(1.0 / step.h, sub(end.anchor, start.anchor)), d.full(0.0)
+    for i in range(1, d.body_count):
+        body, pose = d.body(i), d.pose(step.knot3, i)
+        v, w = sub(pose.velocity, base), pose.angular_velocity
+        turning = dot(w, mat_vec(inertia_matrix(body), w))
+        energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
+    return energy
+
+
+@inline
+def rise_of_energy(d, step):
+    """Compute by how much energy rises beyond the work of forces [J].
+
+    After a reset there is no step before, and next to a step back the energies in the middle would
+    differ: no rise is found there.
+    """
+    rise = kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - explained_work(d, step)
+    return where(above(step.rho, d.full(0.0)), rise, 0.0 * rise)
+
+
+@phase
+def find_lanes_of_surplus(d, step, turn, watched, long):
+    """Find lanes in which energy rises too much, and add its rise to the surplus in the others."""
+    environment = d.environment
+    share = SURPLUS + SURPLUS_OF_TURN * turn * turn
+    share = where(above(share, d.full(MOST_SURPLUS)), d.full(MOST_SURPLUS), share)
+    most = share * kinetic_energy_about_base(d, step)
+    most = maximum(most, MEMORY * environment.allowed_surplus)
+    rise = rise_of_energy(d, step)
+    surplus = maximum(MEMORY * environment.surplus + rise, 0.0 * rise)
+    gains = maximum(above(surplus, most), above(rise, SHARE_OF_STEP * most))
+    gains = both(both(watched, long), both(gains, above(rise, 0.0 * rise)))
+    kept = but_not(watched, gains)
+    surplus = where(above(surplus, most), most, surplus)
+    environment.surplus = where(kept, surplus, environment.surplus)
+    environment.allowed_surplus = where(kept, most, environment.allowed_surplus)
+    return gains
+
+
+@inline
+def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
+    """Let smooth lanes fail in which bodies turn far and energy has risen too much.
+
+    Steps that lower it pass, short ones do too, and those that are sought where the shortest
+    failed. Returns (lanes that are done, lanes that failed).
+    """
+    before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
+    turn = absolute(step.h) * maximum(rate, before)
+    watched = both(but_not(done, nonsmooth), above(turn, d.full(FAR)))
+    if any_lane(watched):
+        long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
+        gains = find_lanes_of_surplus(d, step, turn, watched, long)
+        return but_not(done, gains), maximum(failed, gains)
+    return done, failed
