@@ -67,9 +67,12 @@ def test_rebounds_in_short_parts_give_no_energy(seed):
     mech, timestep, rates, turn = hopping_chain("spherical", seed)
     sim = Simulator(mech, timestep=timestep)
     sim.reset(turn, rates, place_on_ground=True)
-    found = []
+    found, kinetic = [], 0.0
     for _ in range(round(1.5 / timestep) // 10 * 10):
         assert sim.step().converged
-        found.append(sim.energy().total)
+        energy = sim.energy()
+        found.append(energy.total)
+        kinetic = max(kinetic, energy.kinetic)
     levels = np.reshape(found, (-1, 10)).max(axis=1)  # at impacts readings fall back for a knot
-    assert (levels - np.minimum.accumulate(levels)).max() <= 0.1 * (sim.energy().kinetic + 5.0)
+    # in flight a link turns by 0.3 rad a step, whose error is of the square of that
+    assert (levels - np.minimum.accumulate(levels)).max() <= 0.01 * kinetic

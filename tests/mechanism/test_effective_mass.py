@@ -57,3 +57,14 @@ def test_bodies_that_no_joint_connects_do_not_count():
     mech.add_joint("slide", "prismatic", "world", "apart", (5.0, 0.0, 0.0))
     alone = mobility(chain(2)).ground_contact_scales_at("b1", POINT)
     assert mobility(mech).ground_contact_scales_at("b1", POINT) == pytest.approx(alone)
+
+
+def test_a_dof_that_a_loop_locks_has_the_inertia_of_the_open_tree():
+    """Its mobility is rounding: the inverse of that would scale its friction by 1e30."""
+    open_, locked = (chain(1) for _ in range(2))
+    for mech in (open_, locked):
+        mech.add_body("arm", MASS, (INERTIA, 2.0 * INERTIA, 2.0 * INERTIA), (0.3, 0.2, 0.1))
+        mech.add_joint("hinge", "revolute", "b0", "arm", (0.1, 0.1, 0.0), axis=(0.6, 0.0, 0.8))
+    locked.add_joint("second", "spherical", "b0", "arm", (0.2, -0.1, 0.3))
+    expected = mobility(open_).effective_inertias()
+    np.testing.assert_allclose(mobility(locked).effective_inertias()[-1], expected[-1])

@@ -5,6 +5,8 @@ See `vigym.core.loop.elimination` for the equations.
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.packs import run_of_rows
+from vigym.core.compiler.simd import where
+from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.geometry import (
     child_axis,
     rotation_axis,
@@ -15,6 +17,8 @@ from vigym.core.loop.couplings import coupling_derivative
 from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_contact_row
 from vigym.core.math.vectors import add, axpy, cross, dot
 from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
+
+LEAST_FREE = 1e-4  # part of a dof's pivot that is at least its own, without what holds it
 
 
 @inline
@@ -132,6 +136,22 @@ def sum_over_dofs(d, own, second, dofs):
 
 
 @inline
+def sum_over_free_dofs(d, own, body, dofs):
+    """Sum the product of K and B of a fill-in row over the dofs of a body, as if none were held.
+
+    Dry friction or a stiff motor that holds a dof makes its share tiny. The shift against rounding
+    must not become so, where rows that depend on each other hold the same dof.
+    """
+    s, least = d.full(0.0), d.full(LEAST_FREE)
+    for j in range(dofs):
+        dof = d.dof(body.first_dof + j)
+        free = 1.0 - dof.compliance * dof.inverse_pivot
+        free = where(free - least, free, least)
+        s = s + own.K_dof[j] * own.B_dof[j] / free
+    return s
+
+
+@inline
 def add_to_element(d, number, s):
     """Add to an element of S."""
     element = d.schur(number)
@@ -157,6 +177,8 @@ def add_row_couplings(d, i, dofs):
             add_to_element(d, d.schur_count + lower, sum_over_dofs(d, second, own, dofs))
         s = sum_over_dofs(d, own, own, dofs)
         add_to_element(d, start + own.loop_row, s)
+        if joint_has_bounded_forces(body):
+            s = sum_over_free_dofs(d, own, body, dofs)
         loop_row.unreduced_pivot = loop_row.unreduced_pivot + s
 
 

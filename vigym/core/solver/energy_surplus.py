@@ -12,7 +12,13 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot, mat_vec, scale, sub
-from vigym.core.solver.explained_work import explained_work, kinetic_energy
+from vigym.core.solver.explained_work import (
+    gravity_powers,
+    kinetic_energy,
+    mean_size,
+    stored_energy,
+    work_without_gravity,
+)
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -42,13 +48,10 @@ def kinetic_energy_about_base(d, step):
 
 @inline
 def rise_of_energy(d, step):
-    """Compute by how much energy rises beyond the work of forces [J].
-
-    After a reset there is no step before, and next to a step back the energies in the middle would
-    differ: no rise is found there.
-    """
-    rise = kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - explained_work(d, step)
-    return where(above(step.rho, d.full(0.0)), rise, 0.0 * rise)
+    """Compute by how much energy rises beyond the work of forces [J]."""
+    gravity, _ = gravity_powers(d, step)
+    work = work_without_gravity(d, step) + mean_size(step) * gravity
+    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
 
 
 @phase
@@ -57,8 +60,11 @@ def find_lanes_of_surplus(d, step, turn, watched, long):
     environment = d.environment
     share = SURPLUS + SURPLUS_OF_TURN * turn * turn
     share = where(above(share, d.full(MOST_SURPLUS)), d.full(MOST_SURPLUS), share)
-    most = share * kinetic_energy_about_base(d, step)
-    most = maximum(most, MEMORY * environment.allowed_surplus)
+    last = environment.allowed_surplus
+    # what springs store at first may come at once, and in steps that do not resolve it
+    released = where(last, 0.0 * last, stored_energy(d))
+    most = share * kinetic_energy_about_base(d, step) + released
+    most = maximum(most, MEMORY * last)
     rise = rise_of_energy(d, step)
     surplus = maximum(MEMORY * environment.surplus + rise, 0.0 * rise)
     gains = maximum(above(surplus, most), above(rise, SHARE_OF_STEP * most))
@@ -75,11 +81,13 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
     """Let smooth lanes fail in which bodies turn far and energy has risen too much.
 
     Steps that lower it pass, short ones do too, and those that are sought where the shortest
-    failed. Returns (lanes that are done, lanes that failed).
+    failed. After a reset there is no step before to compare with, and next to a step back the
+    energies in the middle differ. Returns (lanes that are done, lanes that failed).
     """
     before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
     turn = absolute(step.h) * maximum(rate, before)
-    watched = both(but_not(done, nonsmooth), above(turn, d.full(FAR)))
+    forward = above(step.rho, d.full(0.0))
+    watched = both(both(forward, but_not(done, nonsmooth)), above(turn, d.full(FAR)))
     if any_lane(watched):
         long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
         gains = find_lanes_of_surplus(d, step, turn, watched, long)

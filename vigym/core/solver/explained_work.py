@@ -34,14 +34,20 @@ def kinetic_energy(d, knot):
 
 
 @inline
+def spring_work(force, stiffness):
+    """Compute force^2 / stiffness [J], zero without a spring."""
+    own = where(stiffness, stiffness, 1.0 + 0.0 * stiffness)
+    return where(stiffness, force * force / own, 0.0 * force)
+
+
+@inline
 def energy_given_back(dof, stretch):
     """Compute what a spring gave back since the middle of the last step [J], negative if stored.
 
     ``stretch`` is that in the middle of this step [m or rad].
     """
-    last, stiffness = dof.last_spring_force, dof.stiffness
-    stored = where(stiffness, last * last / where(stiffness, stiffness, 1.0 + last), 0.0 * last)
-    return 0.5 * (stored - stiffness * stretch * stretch)
+    stored = spring_work(dof.last_spring_force, dof.stiffness)
+    return 0.5 * (stored - dof.stiffness * stretch * stretch)
 
 
 @inline
@@ -87,13 +93,28 @@ def work_in_joints(d, step):
 
 
 @inline
-def gravity_power(d, step):
-    """Compute the power of gravity at the mean of the velocities of two steps [W]."""
-    power, g = d.full(0.0), d.environment.gravity
+def gravity_powers(d, step):
+    """Compute the power of gravity at the mean of the velocities of two steps, and its bound [W].
+
+    Returns (power, sum of the absolutes of all bodies).
+    """
+    power, bound = d.full(0.0), d.full(0.0)
+    g = d.environment.gravity
     for i in range(1, d.body_count):
         v = add(d.pose(step.knot2, i).velocity, d.pose(step.knot3, i).velocity)
-        power = power + 0.5 * d.body(i).mass * dot(g, v)
-    return power
+        own = 0.5 * d.body(i).mass * dot(g, v)
+        power, bound = power + own, bound + absolute(own)
+    return power, bound
+
+
+@inline
+def stored_energy(d):
+    """Compute the energy of springs in the middle of the last step [J]."""
+    energy = d.full(0.0)
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        energy = energy + 0.5 * spring_work(dof.last_spring_force, dof.stiffness)
+    return energy
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -136,13 +157,25 @@ def imposed_work(d, step):
 
 
 @inline
-def explained_work(d, step):
-    """Bound the gain of kinetic energy that forces explain [J]."""
+def work_without_gravity(d, step):
+    """Bound the gain of kinetic energy that forces but gravity explain [J]."""
     given, power = work_in_joints(d, step)
-    power = power + gravity_power(d, step)
     if d.contact_count > 0:
         power = power + rebound_power(d, step)
-    work = absolute(step.h * (0.5 + 0.5 * step.rho)) * power + given
+    work = mean_size(step) * power + given
     if d.wrench_count + d.motion_count + d.potential_count > 0:
         work = work + imposed_work(d, step)
     return work
+
+
+@inline
+def mean_size(step):
+    """Compute the mean of the sizes of two steps [s]."""
+    return absolute(step.h * (0.5 + 0.5 * step.rho))
+
+
+@inline
+def explained_work(d, step):
+    """Bound the gain of kinetic energy that forces explain [J]."""
+    _, gravity = gravity_powers(d, step)
+    return work_without_gravity(d, step) + mean_size(step) * gravity

@@ -61,7 +61,9 @@ class Mobility:
         support = tree.support[1:]
         self._connected = (support @ support.T > 0.0) | np.eye(len(names), dtype=np.bool_)
         self._masses = np.array([body.mass for body in bodies])
-        self._inverse = self.inverse(self._masses, np.array([body.inertia for body in bodies]))
+        inertias = np.array([body.inertia for body in bodies])
+        self._inverse = self.inverse(self._masses, inertias)
+        self._open = self._mobility_of(tree.velocity_map, self._masses, inertias)
 
     def inverse(self, masses: Array, inertias: Array) -> Array:
         """Return the rates of all degrees of freedom after a unit impulse along each (dofs, dofs).
@@ -73,7 +75,11 @@ class Mobility:
         Raises:
             MechanismError: masses too different, or too large, for numbers of double precision.
         """
-        M, T = self.mass_matrix(masses, inertias), self._motions
+        return self._mobility_of(self._motions, masses, inertias)
+
+    def _mobility_of(self, T: Array, masses: Array, inertias: Array) -> Array:
+        """Return the mobility (dofs, dofs) by motions T (dofs, n), as `inverse` does."""
+        M = self.mass_matrix(masses, inertias)
         if not T.size:
             return np.zeros_like(M)
         try:
@@ -213,8 +219,7 @@ class Mobility:
         Args:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
-        mobility = self._inverse if inverse is None else inverse
-        return effective_mass(np.sum((self._closing @ mobility) * self._closing, axis=1))
+        return self._inertias_along(self._closing, inverse)
 
     @property
     def independent_dofs(self) -> int:
@@ -291,8 +296,17 @@ class Mobility:
         Args:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
+        return self._inertias_along(np.eye(self.dofs), inverse)
+
+    def _inertias_along(self, rates: Array, inverse: Array | None) -> Array:
+        """Return the effective inertias (n,) of sums of rates (n, dofs).
+
+        Of one that the loops lock, it is the inertia in the open tree.
+        """
         mobility = self._inverse if inverse is None else inverse
-        return effective_mass(np.diag(mobility))
+        own = np.sum((rates @ mobility) * rates, axis=1)
+        held = np.sum((rates @ self._open) * rates, axis=1)
+        return effective_mass(np.where(own > RANK * held, own, held))
 
     def spring_masses(self, inverse: Array | None = None) -> Array:
         """Return the least masses (springs,) [kg] that pull at both ends of springs between points.
