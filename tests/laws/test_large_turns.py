@@ -40,7 +40,7 @@ def test_energy_of_whirled_trees_does_not_run_away(sprung, most):
 
 
 @pytest.mark.parametrize("angle", [0.5, 1.57, 3.0])
-def test_a_pendulum_of_ten_steps_a_swing_is_not_halved(angle):
+def test_a_pendulum_of_sixteen_steps_a_period_is_not_halved(angle):
     """Its velocity changes much from step to step, and its energy in the middle of a step by 18 %."""
     sim = Simulator(rod_chain(1), timestep=0.1)
     sim.reset({"hinge0": angle})

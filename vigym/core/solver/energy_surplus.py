@@ -22,7 +22,7 @@ from vigym.core.solver.explained_work import (
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
-# energies in the middle of steps rise and fall by that in a pendulum of ten steps a swing.
+# energies in the middle of steps rise and fall by that in a pendulum of sixteen steps a period.
 SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
 MOST_SURPLUS = 0.3  # the most of both together
 SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
