@@ -66,3 +66,20 @@ def test_whipping_chains_gain_nothing(count, timestep):
     rest = [sim.energy().total - start for _ in range(200) if sim.step().converged]
     assert len(rest) == 200
     assert np.mean(rest) < 0.05 * fall
+
+
+@pytest.mark.parametrize("timestep", [0.04, 0.05, 0.06, 0.07])
+@pytest.mark.parametrize("seed", range(4))
+def test_double_pendulums_at_large_steps_gain_nothing(seed, timestep):
+    """They are nearly resolved: halving single steps of theirs would make energy."""
+    rng = np.random.default_rng(seed)
+    sim = Simulator(rod_chain(2), timestep=timestep)
+    sim.reset({"hinge0": rng.uniform(0.5, 2.5), "hinge1": rng.uniform(-1.0, 1.0)})
+    found, kinetic = [], 0.0
+    for _ in range(1200):
+        assert sim.step().converged
+        energy = sim.energy()
+        found.append(energy.total)
+        kinetic = max(kinetic, energy.kinetic)
+    levels = np.mean(np.reshape(found, (-1, 60)), axis=1)
+    assert levels.max() - levels[0] <= 0.1 * kinetic

@@ -5,6 +5,9 @@ in a step, it may find a root of its equations that does not continue the motion
 What energy rises beyond the work of all forces, from the middle of a step to that of the next, is
 summed, never below zero. The sum is by how much energy has risen from its lowest level, the
 cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
+
+The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
+for a while: short steps among long ones would take or give energy themselves.
 """
 
 from vigym.core.body.pose import inertia_matrix, max_angular_speed
@@ -22,11 +25,14 @@ from vigym.core.solver.explained_work import (
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
-# energies in the middle of steps rise and fall by that in a pendulum of sixteen steps a period.
+# in resolved motion energies in the middle of steps rise and fall, in a pendulum of sixteen steps a
+# period by 0.18.
 SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
 MOST_SURPLUS = 0.3  # the most of both together
 SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
 MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the next step
+CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
+LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
 
@@ -77,6 +83,27 @@ def find_lanes_of_surplus(d, step, turn, watched, long):
 
 
 @inline
+def remember_part(d, lanes, size):
+    """Let the next steps of lanes that are to be halved begin with such parts, too."""
+    environment, least = d.environment, d.full(LEAST_FIRST_PART)
+    half = maximum(0.5 * size, least)
+    environment.first_part = where(lanes, half, environment.first_part)
+    environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
+
+
+@inline
+def choose_first_part(d, lanes):
+    """Find the part of a step to begin with: twice as long after every so many calm steps."""
+    environment, one = d.environment, d.full(1.0)
+    calm = environment.calm_steps + one
+    longer = both(lanes, above(calm, d.full(CALM_STEPS)))
+    size = where(longer, 2.0 * environment.first_part, environment.first_part)
+    environment.first_part = where(above(size, one), one, size)
+    environment.calm_steps = where(lanes, where(longer, d.full(0.0), calm), environment.calm_steps)
+    return environment.first_part
+
+
+@inline
 def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
     """Let smooth lanes fail in which bodies turn far and energy has risen too much.
 
@@ -91,5 +118,6 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
     if any_lane(watched):
         long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
         gains = find_lanes_of_surplus(d, step, turn, watched, long)
+        remember_part(d, gains, parts.size)
         return but_not(done, gains), maximum(failed, gains)
     return done, failed

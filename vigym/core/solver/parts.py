@@ -38,10 +38,11 @@ class Parts(NamedTuple):
 
 
 @inline
-def whole_step(lanes):
-    """Start with the whole step in some lanes."""
+def first_parts(lanes, size):
+    """Start with a part of the step in some lanes, mostly with the whole."""
     o = spread(0.0, lanes)
-    return Parts(spread(1.0, lanes), lanes, o, o, o, o, o, o)
+    halved = above(spread(1.0, size), size)
+    return Parts(size, lanes, o, o, o, o, o, both(lanes, halved))
 
 
 @inline

@@ -18,7 +18,7 @@ from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
-from vigym.core.solver.energy_surplus import reject_surplus
+from vigym.core.solver.energy_surplus import reject_surplus, remember_part
 from vigym.core.solver.explained_work import explained_work, kinetic_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 
@@ -120,6 +120,7 @@ def reject_other_roots(d, step, parts, rate, solved):
     suspects = both(done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
     if any_lane(suspects):
         others = both(suspects, find_lanes_of_other_roots(d, step, parts, solved.nonsmooth))
+        remember_part(d, but_not(others, solved.nonsmooth), parts.size)
         done, failed = but_not(done, others), maximum(failed, others)
     return done, failed
 
