@@ -54,7 +54,6 @@ SMALL_PARTS = {
     "vigym/baselines/ggl.py": "a method, as its neighbours have theirs",
     "vigym/baselines/product.py": "a method, as its neighbours have theirs",
     "vigym/baselines/sparse.py": "compiled, with an appendix of its paper for itself",
-    "vigym/core/solver/energy_surplus.py": "a check with memory: the file of the others is long",
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
     "vigym/render/scene/sides.py": "surfaces of one kind of element: the visuals are long",
     "vigym/simulation/forces.py": "methods of one kind of input: the simulator is long",
