@@ -17,8 +17,8 @@ paths join ("local": fill-in stays within the cycle [SIM 4.2]): the plan tells, 
 
 Rows that depend on each other are normal. Every S_rr is shifted by a small part of what it was
 before other rows were eliminated, away from zero, and the shift's force is taken back by the
-multipliers of the last iteration (proximal point iteration). That is of dofs that are free: dry
-friction that holds one makes its share of S tiny, and rounding would be large beside it.
+multipliers of the last iteration (proximal point iteration). That part is taken as if dry friction
+and motors held no dof: they make S so small that rounding would exceed a part of it.
 """
 
 from vigym.core.compiler.kernel import inline, phase

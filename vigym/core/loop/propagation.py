@@ -18,7 +18,7 @@ from vigym.core.loop.elimination import all_loop_rows_inactive, is_inactive_cont
 from vigym.core.math.vectors import add, axpy, cross, dot
 from vigym.core.model.tables.plan import COUPLED_ROW, HINGE_PIVOT, PRESCRIBED_ROW
 
-LEAST_FREE = 1e-4  # part of a dof's pivot that is at least its own, without what holds it
+LEAST_FREE = 1e-4  # least part of a dof's pivot that counts as inertia, without what holds it
 
 
 @inline

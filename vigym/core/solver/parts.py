@@ -24,7 +24,7 @@ class Parts(NamedTuple):
         doubled: lanes whose part is twice as long as the last.
         patience: number of parts to be done before one is doubled.
         waited: number of parts done since one failed.
-        failures: number of parts that failed.
+        failures: number of parts that failed; one more where the step begins with a part.
     """
 
     size: Any

@@ -305,8 +305,8 @@ class Mobility:
         """
         mobility = self._inverse if inverse is None else inverse
         own = np.sum((rates @ mobility) * rates, axis=1)
-        held = np.sum((rates @ self._open) * rates, axis=1)
-        return effective_mass(np.where(own > RANK * held, own, held))
+        unlocked = np.sum((rates @ self._open) * rates, axis=1)
+        return effective_mass(np.where(own > RANK * unlocked, own, unlocked))
 
     def spring_masses(self, inverse: Array | None = None) -> Array:
         """Return the least masses (springs,) [kg] that pull at both ends of springs between points.
