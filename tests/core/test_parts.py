@@ -12,7 +12,7 @@ from vigym.core.solver.parts import MOST_FAILURES, SMALL, SMALLEST, first_parts,
 @entry
 def take_parts(outcomes, sizes, lefts):
     """Try parts with given outcomes (1: done, 0: failed); return how many until the end, and whether it is given up."""
-    parts, lost = first_parts(1.0, 1.0), 0.0
+    parts, lost = first_parts(1.0, 1.0, 0.0), 0.0
     k = 0
     while k < outcomes.size and parts.left > 0.0 and lost == 0.0:
         sizes[k], lefts[k] = parts.size, parts.left

@@ -143,6 +143,7 @@ def clear_environment(d):
     environment.absolute_work = o
     environment.swept = o
     environment.surplus = o
+    environment.whole_step_size = o
     environment.first_part = d.full(1.0)
     environment.calm_steps = o
     environment.allowed_surplus = o

@@ -28,7 +28,7 @@ from vigym.core.model.context import advance_knot_buffers, knot_buffer
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import blend_knots, restore_knot, save_knot
 from vigym.core.solver.accounting import account, measure_contact_powers
-from vigym.core.solver.energy_surplus import choose_first_part
+from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.parts import first_parts, next_part
@@ -362,7 +362,8 @@ def advance(d, dt, lanes, tolerance):
     saturated).
     """
     o = d.full(0.0)
-    parts, alive = first_parts(lanes, choose_first_part(d, lanes)), lanes
+    unlike, alive = find_unlike_steps(d, dt, lanes), lanes
+    parts = first_parts(lanes, choose_first_part(d, lanes), unlike)
     iterations = o
     worst, saturated = o, o
     while True:

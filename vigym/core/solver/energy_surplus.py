@@ -33,6 +33,7 @@ SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
 MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the next step
 CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
+UNLIKE = 1e-6  # part by which steps differ in size that are not compared
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
 
@@ -104,17 +105,26 @@ def choose_first_part(d, lanes):
 
 
 @inline
+def find_unlike_steps(d, dt, lanes):
+    """Find lanes whose last whole step had another size, or that made none since a reset."""
+    environment, size = d.environment, d.full(dt)
+    unlike = above(absolute(size - environment.whole_step_size), UNLIKE * absolute(size))
+    environment.whole_step_size = where(lanes, size, environment.whole_step_size)
+    return both(lanes, unlike)
+
+
+@inline
 def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
     """Let smooth lanes fail in which bodies turn far and energy has risen too much.
 
     Steps that lower it pass, short ones do too, and those that are sought where the shortest
-    failed. After a reset there is no step before to compare with, and next to a step back the
-    energies in the middle differ. Returns (lanes that are done, lanes that failed).
+    failed. A whole step is watched only after one of the same size: energies in the middle of
+    unlike steps, which a composition has, differ. Returns (lanes that are done, lanes that failed).
     """
     before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
     turn = absolute(step.h) * maximum(rate, before)
-    forward = above(step.rho, d.full(0.0))
-    watched = both(both(forward, but_not(done, nonsmooth)), above(turn, d.full(FAR)))
+    watched = but_not(but_not(done, nonsmooth), parts.unlike)
+    watched = both(watched, above(turn, d.full(FAR)))
     if any_lane(watched):
         long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
         gains = find_lanes_of_surplus(d, step, turn, watched, long)

@@ -25,6 +25,7 @@ class Parts(NamedTuple):
         patience: number of parts to be done before one is doubled.
         waited: number of parts done since one failed.
         failures: number of parts that failed; one more where the step begins with a part.
+        unlike: lanes whose whole step before had another size.
     """
 
     size: Any
@@ -35,14 +36,15 @@ class Parts(NamedTuple):
     patience: Any
     waited: Any
     failures: Any
+    unlike: Any
 
 
 @inline
-def first_parts(lanes, size):
+def first_parts(lanes, size, unlike):
     """Start with a part of the step in some lanes, mostly with the whole."""
     o = spread(0.0, lanes)
     halved = above(spread(1.0, size), size)
-    return Parts(size, lanes, o, o, o, o, o, both(lanes, halved))
+    return Parts(size, lanes, o, o, o, o, o, both(lanes, halved), unlike)
 
 
 @inline
@@ -95,5 +97,6 @@ def next_part(parts, done, failed):
     after = where(both(left, above(after, left)), left, after)  # lanes that arrive keep a part
     lost = maximum(but_not(sought, above(left, size)), above(failures, spread(MOST_FAILURES, size)))
     seeking = maximum(smallest, sought)
-    parts = Parts(after, left, hard, seeking, doubled, patience, waited, failures)
+    counts = patience, waited, failures
+    parts = Parts(after, left, hard, seeking, doubled, *counts, parts.unlike)
     return parts, both(failed, lost)

@@ -16,6 +16,7 @@ ENVIRONMENT_STATE = Table(
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
     Field("surplus", "rise of energy in large smooth steps that no force explains", "J"),
     Field("allowed_surplus", "largest such rise that is allowed", "J"),
+    Field("whole_step_size", "size of the last whole step, of one part or more", "s"),
     Field("first_part", "part of a step that the next begins with", "1"),
     Field("calm_steps", "number of steps since that part was chosen", "1"),
     Field("terrain_map", "number of the map of heights", "1"),
