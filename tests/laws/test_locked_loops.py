@@ -46,3 +46,37 @@ def test_locked_joints_with_dry_friction_take_few_iterations(kind, second):
             assert iterations <= 4 * 50
             assert sim.energy().total == pytest.approx(start, rel=1e-4)
             assert sim.constraint_residual() < 1e-8
+
+
+def almost_parallel_pair(kind, second, tilt, driven):
+    """Two free bodies on a hinge and a slide whose axes are off by a tilt [rad], and a motor on the second."""
+    axis, place = unit(np.array([0.66, 0.7, -0.28])), np.array([0.16, -0.12, 0.17])
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0))
+    mech.add_body("a", 1.9, (0.038, 0.04, 0.042))
+    mech.add_body("b", 0.9, (0.02, 0.017, 0.016), (0.3, 0.1, 0.2))
+    mech.add_joint("free", "floating", "world", "a", (0.0, 0.0, 0.0))
+    mech.add_joint("joint", kind, "a", "b", place, axis=axis)
+    axis, place = axis + tilt * np.array([0.3, -0.5, 0.8]), place + tilt * np.array([1.0, 1.0, 0.0])
+    effort = {"effort": 1.3} if driven else {}
+    mech.add_joint("second", second, "a", "b", place, axis=axis, **effort)
+    if driven:
+        mech.add_motor("second", kp=2.0, kd=0.026)
+    return mech
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("tilt", [0.0, 1e-7, 2e-5, 5e-5, 1e-4, 3e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("kinds", [("revolute", "prismatic"), ("prismatic", "revolute")])
+def test_a_hinge_and_a_slide_that_are_almost_parallel_take_few_iterations(kinds, tilt, driven):
+    """The slide's constraints of position feel the hinge by the tilt alone, those of orientation fully."""
+    sim = Simulator(almost_parallel_pair(*kinds, tilt, driven), timestep=0.0084)
+    sim.reset(velocities={"free": (-4.4, -9.4, -5.5, -6.2, -4.7, 0.44)})
+    start, iterations = sim.energy().kinetic, 0
+    for _ in range(40):
+        status = sim.step(targets=[0.5]) if driven else sim.step()
+        assert status.converged
+        assert status.halvings == 0
+        iterations += status.iterations
+    assert iterations <= 5 * 40
+    assert sim.energy().kinetic == pytest.approx(start, rel=1e-2)
+    assert sim.constraint_residual() < 1e-5 * max(tilt, 1e-5) + 1e-9

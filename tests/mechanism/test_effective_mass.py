@@ -68,3 +68,17 @@ def test_a_dof_that_a_loop_locks_has_the_inertia_of_the_open_tree():
     locked.add_joint("second", "spherical", "b0", "arm", (0.2, -0.1, 0.3))
     expected = mobility(open_).effective_inertias()
     np.testing.assert_allclose(mobility(locked).effective_inertias()[-1], expected[-1])
+
+
+def test_a_dof_of_a_closing_joint_that_the_tree_locks_has_the_inertia_of_free_bodies():
+    """A slide along the axis of a hinge: what is left of its mobility is rounding."""
+    axis, place = np.array([0.6, 0.0, 0.8]), np.array([0.1, 0.1, 0.0])
+    mech = chain(1)
+    mech.add_body("arm", 2.0 * MASS, (INERTIA,) * 3, (0.3, 0.2, 0.1))
+    mech.add_joint("hinge", "revolute", "b0", "arm", place, axis=axis)
+    mech.add_joint("slide", "prismatic", "b0", "arm", place + 0.3 * axis, axis=axis)
+    found = 0.0
+    for name, mass in (("b0", MASS), ("arm", 2.0 * MASS)):
+        arm = np.cross(place - mech.bodies[name].position, axis)
+        found += 1.0 / mass + arm @ arm / INERTIA
+    np.testing.assert_allclose(mobility(mech).closing_inertias(), 1.0 / found)

@@ -23,7 +23,7 @@ and motors held no dof: they make S so small that rounding would exceed a part o
 
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import absolute, where
+from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.loop.constraints import loop_arms, row_direction, row_slope
 from vigym.core.loop.velocity_rows import clear_fill_in, write_velocity_rows
 from vigym.core.math.vectors import add, axpy, cross, mat_sub_outer, scale
@@ -241,17 +241,31 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 
 
 @inline
+def unreduced_position_pivot(loop_row):
+    """Compute a row's pivot before elimination; of orientations that of a shift as far out."""
+    pivot = absolute(loop_row.unreduced_pivot)
+    if loop_row.kind == ORIENTATION_ROW:
+        return pivot * (loop_row.gyration_radius * loop_row.gyration_radius)
+    return pivot
+
+
+@inline
 def largest_unreduced_pivot_of_loop(d, loop_row):
-    """Find the largest pivot before elimination among the rows of a row's kind in its loop."""
-    largest = absolute(loop_row.unreduced_pivot)
-    if loop_row.kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
+    """Find the largest pivot before elimination in the loop of a row, in the row's own unit.
+
+    Rows of positions and of orientations are compared by a radius of gyration, others only with
+    rows of their own kind.
+    """
+    kind, largest = loop_row.kind, unreduced_position_pivot(loop_row)
+    if kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
         return largest
     closure = d.body(loop_row.owner)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         other = d.loop_row(r)
-        if other.kind == loop_row.kind:
-            pivot = absolute(other.unreduced_pivot)
-            largest = where(pivot - largest, pivot, largest)
+        if other.kind == kind or max(other.kind, kind) <= ORIENTATION_ROW:
+            largest = maximum(largest, unreduced_position_pivot(other))
+    if kind == ORIENTATION_ROW:
+        return largest / (loop_row.gyration_radius * loop_row.gyration_radius)
     return largest
 
 

@@ -61,9 +61,10 @@ class Mobility:
         support = tree.support[1:]
         self._connected = (support @ support.T > 0.0) | np.eye(len(names), dtype=np.bool_)
         self._masses = np.array([body.mass for body in bodies])
-        inertias = np.array([body.inertia for body in bodies])
+        self._inertias = inertias = np.array([body.inertia for body in bodies])
         self._inverse = self.inverse(self._masses, inertias)
         self._open = self._mobility_of(tree.velocity_map, self._masses, inertias)
+        self._free = np.concatenate([np.zeros(0), *(self._free_mobility(each) for each in frames)])
 
     def inverse(self, masses: Array, inertias: Array) -> Array:
         """Return the rates of all degrees of freedom after a unit impulse along each (dofs, dofs).
@@ -210,8 +211,7 @@ class Mobility:
         _, values, vectors = np.linalg.svd(rows @ self._motions)
         rank = int((values > RANK * np.abs(rows).max(initial=0.0)).sum())
         self._motions = self._motions @ vectors[rank:].T
-        inertias = np.array([body.inertia for body in self._mechanism.bodies.values()])
-        self._inverse = self.inverse(self._masses, inertias)
+        self._inverse = self.inverse(self._masses, self._inertias)
 
     def closing_inertias(self, inverse: Array | None = None) -> Array:
         """Return the effective inertias (n,) along the dofs of all loop-closing joints.
@@ -219,7 +219,7 @@ class Mobility:
         Args:
             inverse: mobility, as of `inverse` (dofs, dofs); None: of the bodies as they are.
         """
-        return self._inertias_along(self._closing, inverse)
+        return self._inertias_along(self._closing, inverse, self._free)
 
     @property
     def independent_dofs(self) -> int:
@@ -298,15 +298,34 @@ class Mobility:
         """
         return self._inertias_along(np.eye(self.dofs), inverse)
 
-    def _inertias_along(self, rates: Array, inverse: Array | None) -> Array:
+    def _inertias_along(self, rates: Array, inverse: Array | None, free: ArrayLike = 0.0) -> Array:
         """Return the effective inertias (n,) of sums of rates (n, dofs).
 
-        Of one that the loops lock, it is the inertia in the open tree.
+        Of one that the loops lock, it is the inertia in the open tree. Of one that the tree locks
+        too, it is the inverse of the mobility (n,) of free bodies.
         """
         mobility = self._inverse if inverse is None else inverse
         own = np.sum((rates @ mobility) * rates, axis=1)
         unlocked = np.sum((rates @ self._open) * rates, axis=1)
+        unlocked = np.where(unlocked > RANK * np.asarray(free), unlocked, free)
         return effective_mass(np.where(own > RANK * unlocked, own, unlocked))
+
+    def _free_mobility(self, frames: JointFrames) -> Array:
+        """Return the mobility (joint's dofs,) along a joint, of its bodies without any joints."""
+        axes, fixed_in = dof_axes(frames)
+        R, x = self._poses.R[0], self._poses.x[0]
+        directions = (R[fixed_in] @ axes[..., None])[..., 0]
+        translations = len(frames.joint_type.translations)
+        anchor = x[frames.b] + R[frames.b] @ frames.anchor_b
+        mobility = np.zeros(len(directions))
+        for body in {frames.a, frames.b} - {0}:
+            moments = directions.copy()
+            moments[:translations] = np.cross(anchor - x[body], directions[:translations])
+            moments = moments @ R[body]  # in its axes
+            turning = np.linalg.solve(self._inertias[body - 1], moments.T).T
+            mobility += np.sum(moments * turning, axis=1)
+            mobility[:translations] += 1.0 / self._masses[body - 1]
+        return mobility
 
     def spring_masses(self, inverse: Array | None = None) -> Array:
         """Return the least masses (springs,) [kg] that pull at both ends of springs between points.
