@@ -48,6 +48,25 @@ def test_rolls_down_a_slope_as_the_law_says(shape, h):
     )
 
 
+@pytest.mark.parametrize("turn", [0.9, 1.05, 2.2, 3.2, 8.0])
+def test_what_turns_by_radians_in_a_step_rolls_in_parts(turn):
+    """No step of more than a radian has a solution: it begins with a part, not after all methods have failed."""
+    mech = Mechanism(ground=True)
+    mech.add_body("roller", 1.0, (0.004,) * 3, (0.0, 0.0, RADIUS))
+    mech.add_contact("skin", "roller", (0.0, 0.0, 0.0), RADIUS, 0.8)
+    sim = Simulator(mech, timestep=0.01)
+    rate = turn / sim.timestep
+    twist = (RADIUS * rate, 0.0, 0.0, 0.0, rate, 0.1 * rate)
+    sim.reset(velocities={"roller:floating": twist}, place_on_ground=True)
+    start = sim.energy().total
+    for _ in range(100):
+        status = sim.step()
+        assert status.converged
+        assert status.iterations <= 100
+        assert status.halvings > 0
+    assert sim.energy().total == pytest.approx(start, rel=1e-9)
+
+
 def test_a_tilted_cylinder_that_spins_stays_on_its_rim():
     """No point of the rim but the deepest one touches, however far the cylinder turns about its axis in a step."""
     mech = Mechanism(ground=True)

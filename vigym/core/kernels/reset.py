@@ -2,10 +2,23 @@
 
 import math
 
-from vigym.core.body.pose import set_motion_from_knot, set_pose, update_derived
+from vigym.core.body.pose import (
+    max_angular_speed,
+    set_motion_from_knot,
+    set_pose,
+    update_derived,
+)
 from vigym.core.body.wrenches import clear_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
-from vigym.core.compiler.lanes import any_lane, both, but_not, cosine_sine, read_column, rounded
+from vigym.core.compiler.lanes import (
+    any_lane,
+    both,
+    but_not,
+    cosine_sine,
+    max_over_body_lanes,
+    read_column,
+    rounded,
+)
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.joint.coordinates import store_all_coordinates, stored_coordinate
 from vigym.core.joint.geometry import rotation_axis, translation_axis
@@ -129,7 +142,10 @@ def start_closing_rates(d, knot):
 
 @inline
 def clear_environment(d):
-    """Set time, step sizes, energies and rotation since turns were counted to zero."""
+    """Set time, step sizes, energies and rotation since turns were counted to zero.
+
+    The largest angular speed is that of the given velocities.
+    """
     o, environment = d.full(0.0), d.environment
     environment.time = o
     environment.step_size = o
@@ -141,6 +157,8 @@ def clear_environment(d):
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o
+    rate = max_angular_speed(d.wide, knot_buffer(d, 0))
+    environment.angular_speed = max_over_body_lanes(rate, o)
     environment.swept = o
     environment.surplus = o
     environment.whole_step_size = o

@@ -31,7 +31,7 @@ from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
-from vigym.core.solver.parts import first_parts, next_part
+from vigym.core.solver.parts import first_parts, next_part, shorten_first_part
 from vigym.core.solver.residual import STEPS_OF_CUBIC
 from vigym.core.solver.step_checks import reject_wrong_steps
 
@@ -182,12 +182,13 @@ def store_step(d, knot3, h, done, failed):
 def count_turns(d, knot3, h, done, rate):
     """Count full turns of all joints where bodies may have turned far since it was done last.
 
-    ``rate`` is the largest angular speed of each lane [rad/s].
+    ``rate`` is the largest angular speed of each lane [rad/s], which is stored.
     """
     environment = d.environment
     # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
     swept = environment.swept + 3.1415926535 * absolute(h) * rate
     environment.swept = where(done, swept, environment.swept)
+    environment.angular_speed = where(done, rate, environment.angular_speed)
     due = both(done, above(swept, d.full(STORE_AFTER)))
     if any_lane(due):
         store_all_coordinates(d, knot3, due)
@@ -363,7 +364,8 @@ def advance(d, dt, lanes, tolerance):
     """
     o = d.full(0.0)
     unlike, alive = find_unlike_steps(d, dt, lanes), lanes
-    parts = first_parts(lanes, choose_first_part(d, lanes), unlike)
+    first = shorten_first_part(d, dt, choose_first_part(d, lanes))
+    parts = first_parts(lanes, first, unlike)
     iterations = o
     worst, saturated = o, o
     while True:

@@ -13,6 +13,7 @@ ENVIRONMENT_STATE = Table(
     Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
+    Field("angular_speed", "largest angular speed of a body in the last step", "rad/s"),
     Field("swept", "bound of the rotation since full turns were counted", "rad"),
     Field("surplus", "rise of energy in large smooth steps that no force explains", "J"),
     Field("allowed_surplus", "largest such rise that is allowed", "J"),
