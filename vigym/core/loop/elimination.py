@@ -32,6 +32,7 @@ from vigym.core.model.tables.plan import (
     CONTACT_ROW,
     COUPLED_ROW,
     ORIENTATION_ROW,
+    POSITION_ROW,
     PRESCRIBED_ROW,
     VELOCITY_ROW,
 )
@@ -241,31 +242,33 @@ def eliminate_row_at_body(d, i, r, per_pivot):
 
 
 @inline
-def unreduced_position_pivot(loop_row):
-    """Compute a row's pivot before elimination; of orientations that of a shift as far out."""
-    pivot = absolute(loop_row.unreduced_pivot)
-    if loop_row.kind == ORIENTATION_ROW:
-        return pivot * (loop_row.gyration_radius * loop_row.gyration_radius)
-    return pivot
+def square_of_gyration_radius(d, i):
+    """Compute the square of a body's radius of gyration [m^2], the mean over its axes."""
+    body = d.body(i)
+    xx, yy, zz, _, _, _ = body.inertia
+    return 0.5 * (xx + yy + zz) / body.mass
 
 
 @inline
 def largest_unreduced_pivot_of_loop(d, loop_row):
     """Find the largest pivot before elimination in the loop of a row, in the row's own unit.
 
-    Rows of positions and of orientations are compared by a radius of gyration, others only with
-    rows of their own kind.
+    Rows of positions and of orientations are compared by the radius of gyration of the joint's
+    child, others only with rows of their own kind.
     """
-    kind, largest = loop_row.kind, unreduced_position_pivot(loop_row)
+    kind, largest = loop_row.kind, absolute(loop_row.unreduced_pivot)
     if kind in (COUPLED_ROW, CONTACT_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
         return largest
     closure = d.body(loop_row.owner)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         other = d.loop_row(r)
-        if other.kind == kind or max(other.kind, kind) <= ORIENTATION_ROW:
-            largest = maximum(largest, unreduced_position_pivot(other))
-    if kind == ORIENTATION_ROW:
-        return largest / (loop_row.gyration_radius * loop_row.gyration_radius)
+        pivot = absolute(other.unreduced_pivot)
+        if other.kind == kind:
+            largest = maximum(largest, pivot)
+        elif kind == POSITION_ROW and other.kind == ORIENTATION_ROW:
+            largest = maximum(largest, pivot * square_of_gyration_radius(d, closure.child))
+        elif kind == ORIENTATION_ROW and other.kind == POSITION_ROW:
+            largest = maximum(largest, pivot / square_of_gyration_radius(d, closure.child))
     return largest
 
 

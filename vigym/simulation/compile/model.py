@@ -131,12 +131,6 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
     return float(bodies["mass"].sum()) * (fall or 1.0), float(max(arms.max(), gyration.max()))
 
 
-def _smaller_gyration_radius(bodies: np.ndarray, a: int, b: int) -> float:
-    """Return the smaller radius of gyration [m] of two bodies; that of a body on the world."""
-    moving = bodies[[row for row in (a, b) if row > 0]]
-    return float(np.sqrt(moving["inertia"][:, :3].sum(axis=1) / (2.0 * moving["mass"])).min())
-
-
 def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[LoopRow]:
     """Return the loop rows of all loop-closing joints and point springs."""
     found = []
@@ -146,9 +140,9 @@ def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[Loo
     ) -> None:
         constants = LOOP_ROW_MODEL.rows(1)[0]
         constants["vector_a"], constants["vector_b"] = vectors
-        a, b = rows.body[ends[0]], rows.body[ends[1]]
-        constants["gyration_radius"] = _smaller_gyration_radius(bodies, a, b)
-        found.append(LoopRow(kind, rows.loop[name], a, b, dof, constants))
+        found.append(
+            LoopRow(kind, rows.loop[name], rows.body[ends[0]], rows.body[ends[1]], dof, constants)
+        )
 
     for joint in mechanism.closing_joints:
         imposed = mechanism.structure.loop_constraints[joint.name]

@@ -47,7 +47,6 @@ LOOP_ROW_MODEL = Table(
     Field("vector_b", "vector of the constraint fixed in body b", "body b", 3),
     Field("ratio", "ratio of a coupling", "1, m/rad or rad/m"),
     Field("offset", "offset of a coupling", "m or rad"),
-    Field("gyration_radius", "radius of gyration of the smaller body of a loop", "m"),
 )
 TERM_MODEL = Table(
     Field("linear", "weight of the velocity of the centre of mass", "row/m, frame", 3),
