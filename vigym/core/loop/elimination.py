@@ -84,10 +84,11 @@ def all_loop_rows_inactive(d):
 
 
 @inline
-def start_loop_row_pivot(loop_row, knot2, knot3):
+def start_loop_row_pivot(d, loop_row, knot2, knot3):
     """Set the pivot of a row before elimination, and the shift that regularizes it."""
     loop_row.unreduced_pivot = TINY
-    loop_row.dual_shift = 0.0 if knot2 == knot3 else DUAL_SHIFT
+    shift = DUAL_SHIFT * d.environment.shift_scale
+    loop_row.dual_shift = d.full(0.0) if knot2 == knot3 else shift
 
 
 @phase(needs="loops")
@@ -101,7 +102,7 @@ def assemble_coupling_rows(d, knot2, knot3):
         if loop_row.kind in (COUPLED_ROW, PRESCRIBED_ROW, VELOCITY_ROW):
             element = schur_element(d, r, r)
             element.value = 0.0
-            start_loop_row_pivot(loop_row, knot2, knot3)
+            start_loop_row_pivot(d, loop_row, knot2, knot3)
 
 
 @inline
@@ -144,7 +145,7 @@ def assemble_loop_rows(d, knot2, knot3):
             set_endpoint(d, loop_row.endpoint_a, -1.0, a2, a3, direction2, direction3)
             element = schur_element(d, r, r)
             element.value = own
-            start_loop_row_pivot(loop_row, knot2, knot3)
+            start_loop_row_pivot(d, loop_row, knot2, knot3)
 
 
 @inline

@@ -66,6 +66,9 @@ SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are e
 LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
 FIRMING = 0.03  # factor on a softened proximal part in each further iteration
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
+MOST_GAP_LEFT = 0.1  # part of a gap that shifts of loop rows may leave
+ROUNDED_GAP = 1e-13  # gap below which that part is rounding
+SHIFT_REDUCTION, LEAST_SHIFT_SCALE = 0.1, 1e-3  # of these shifts where they leave more
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
 STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
@@ -269,11 +272,27 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
+def adapt_shifts_of_loop_rows(d, found):
+    """Reduce the shifts of loop rows where they leave most of a gap open, as near singular poses.
+
+    Gaps that are rounding tell nothing.
+    """
+    if d.loop_row_count > 0:
+        scale, most = d.environment.shift_scale, d.full(MOST_GAP_LEFT) * found.gap
+        least = d.full(ROUNDED_GAP)
+        slow = both(above(found.gap_left, most), above(found.gap, least))
+        reduced = maximum(SHIFT_REDUCTION * scale, d.full(LEAST_SHIFT_SCALE))
+        d.environment.shift_scale = where(slow, reduced, scale)
+
+
+@inline
 def adapt_parameters(d, prox, length, refused, found, iteration):
     """Find (proximal part, relaxation, scale of the splitting's slopes) of the next iteration.
 
-    Laws of contacts are soft after an increment that was refused, and then become firm again.
+    Laws of contacts are soft after an increment that was refused, and then become firm again. The
+    shifts of loop rows are adapted, too.
     """
+    adapt_shifts_of_loop_rows(d, found)
     method = iteration.method
     if not (method.damped or method.warm):
         firmer = maximum(FIRMING * prox, d.full(PROX))
@@ -314,6 +333,7 @@ def start_attempt(d, step, lanes, method, tolerance):
         Factor by which rounding loosens the tolerance, and the factor at which a residual that has
         stopped to fall counts as converged.
     """
+    d.environment.shift_scale = d.full(1.0)
     if method.warm:
         move_anchors_to_contact_forces(d, lanes)
         if d.loop_row_count > 0:  # those of a solved lane moved on while neighbours iterated

@@ -6,6 +6,7 @@ ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
+    Field("shift_scale", "factor on the shifts of the pivots of loop rows", "1"),
     Field("largest_term", "largest term of a residual of the step, for round-off", "N"),
     Field("position_term", "force that the largest position over the step squared makes", "N"),
 )
