@@ -31,6 +31,7 @@ SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy app
 FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
 GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
+SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
@@ -129,15 +130,16 @@ def reject_other_roots(d, step, parts, rate, solved):
 def reject_parts_that_gain(d, step, parts, nonsmooth, done, failed):
     """Let lanes fail in which a part of a step gains kinetic energy that no force explains.
 
-    Nonsmooth parts and short ones are checked, however little bodies turn in them; not those longer
-    ones that are sought where the smallest one failed, nor where work is known roughly only.
-    Returns (lanes that are done, lanes that failed).
+    Nonsmooth parts and short ones are checked, however little bodies turn in them; not where work
+    is known roughly only. Of the longer ones that are sought where the smallest one failed, those
+    fail that double the energy. Returns (lanes that are done, lanes that failed).
     """
     suspects = both(find_parts(parts), maximum(nonsmooth, find_short_parts(parts)))
-    suspects = both(done, but_not(suspects, parts.seeking))
+    suspects = both(done, suspects)
     if any_lane(suspects):
         suspects = but_not(suspects, find_lanes_of_rough_work(d))
-        gains = both(suspects, find_lanes_that_gain(d, step, d.full(GAIN_OF_PARTS)))
+        share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
+        gains = both(suspects, find_lanes_that_gain(d, step, share))
         done, failed = but_not(done, gains), maximum(failed, gains)
     return done, failed
 
