@@ -87,10 +87,11 @@ def deep_pair(seed):
 
 @pytest.mark.parametrize("seed", [64, 739, 783, 846, 883, 925])
 def test_what_starts_deep_in_another_body_does_not_double_its_energy(seed):
-    """Many such starts have no solution at small steps; a longer one that explodes is none."""
+    """Steps may fail there. They change nothing then."""
     sim = deep_pair(seed)
     start = sim.energy().kinetic
     for _ in range(200):
-        if not sim.step().converged:
-            break
+        converged = sim.step().converged
         assert sim.energy().kinetic <= 2.0 * start
+        if not converged:
+            break

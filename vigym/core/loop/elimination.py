@@ -18,7 +18,8 @@ paths join ("local": fill-in stays within the cycle [SIM 4.2]): the plan tells, 
 Rows that depend on each other are normal. Every S_rr is shifted by a small part of what it was
 before other rows were eliminated, away from zero, and the shift's force is taken back by the
 multipliers of the last iteration (proximal point iteration). That part is taken as if dry friction
-and motors held no dof: they make S so small that rounding would exceed a part of it.
+and motors held no dof: they make S so small that rounding would exceed a part of it. Near singular
+poses the shift exceeds what is left of S, and gaps shrink slowly: Newton's method reduces it there.
 """
 
 from vigym.core.compiler.kernel import inline, phase

@@ -44,7 +44,8 @@ class Status(NamedTuple):
         residual: largest scaled residual that was accepted; of a failed step, the one it ended
             with (inf: diverged).
         halvings: number of parts of steps that failed, most of which are halved, and of steps that
-            began with a part, as the one before was halved for its energy.
+            began with a part: after one that was halved for its energy, or where a body turns too
+            fast for a whole step.
         clipped: whether a torque exceeded its joint's effort and was clipped to it, or a motor
             reached its largest force in one of the sub-steps.
     """
