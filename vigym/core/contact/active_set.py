@@ -4,6 +4,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
+from vigym.core.contact.overlaps import find_deep_lanes, is_end
 from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
@@ -19,7 +20,6 @@ from vigym.core.model.tables.plan import (
     ALIGNED,
     LONE,
     PAIR_BALL_CONTACT,
-    PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
     PLANES,
@@ -143,14 +143,14 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     o = d.full(0.0)
     kind = contact.kind
     active, place = contact.active, o
-    is_end = kind in (PAIR_HEAD_CONTACT, PAIR_TAIL_CONTACT)
-    candidates = o if kind >= SKATE or is_end else but_not(mask, active)
+    candidates = o if kind >= SKATE or is_end(contact) else but_not(mask, active)
     if is_pair(contact):
         candidates = both(candidates, above(o, bounding_gap(d, contact, knot3)))
         place = segment_parameter(d, contact, knot3)
     if kind == PAIR_NEAREST_CONTACT:
         distance = absolute(place - contact.segment_parameter)
         slid = both(both(mask, active), above(distance, d.full(MAX_SLIDE)))
+        slid = but_not(slid, find_deep_lanes(d, contact))
         candidates = maximum(candidates, slid)
     below = o
     if any_lane(candidates):

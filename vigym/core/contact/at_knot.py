@@ -9,7 +9,8 @@ from vigym.core.contact.kinematics import (
     touching_velocity,
 )
 from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
-from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
+from vigym.core.contact.overlaps import touching_points_at_knot
+from vigym.core.contact.segment_box import is_pair
 from vigym.core.contact.terrain.planes import is_on_plane
 from vigym.core.math.vectors import axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import knot_buffer

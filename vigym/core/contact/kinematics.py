@@ -11,6 +11,7 @@ from vigym.core.contact.laws.no_slip import (
     set_no_slip_directions,
 )
 from vigym.core.contact.laws.projection_law import set_slopes
+from vigym.core.contact.overlaps import touching_points_at_knot2, touching_points_at_knot3
 from vigym.core.contact.plane import (
     limit_rim_turn,
     plane_gap,
@@ -22,17 +23,14 @@ from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
     is_pair,
-    limit_segment_slide,
     pair_tangents,
     segment_parameter,
-    touching_points,
 )
 from vigym.core.contact.terrain.planes import find_planes, is_on_plane
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_t_vec, mat_vec, scale, sub
 from vigym.core.model.tables.plan import (
     ALIGNED,
     PAIR_HEAD_CONTACT,
-    PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
     RIM_CONTACT,
     SKATE,
@@ -158,26 +156,25 @@ def detect_contacts(d, knot2, h, lanes):
 def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
     """Set normal, tangents (without coefficients) and arms of a contact where it touches at knot 2.
 
-    The forces on two bodies act at one point, halfway: angular momentum is kept though there still
-    is a gap.
+    The forces on two bodies act at one point, halfway, and slip is measured there: angular momentum
+    is kept, and friction takes energy, though there still is a gap or an overlap.
     """
     pose = d.pose(knot, contact.body)
     rotation = pose.rotation
-    half_gap = 0.5 * gap if is_pair(contact) else 0.0 * gap
-    contact.gap2 = gap
-    contact.arm2 = sub(axpy(-half_gap, normal, arm), pose.arm)
-    contact.normal2 = normal
     if is_pair(contact):
+        partner, half_gap = d.pose(knot, contact.partner), 0.5 * gap
+        arm, partner_arm = axpy(-half_gap, normal, arm), axpy(half_gap, normal, partner_arm)
+        contact.partner_arm2 = sub(partner_arm, partner.arm)
+        contact.partner_touching_point = mat_t_vec(partner.rotation, partner_arm)
         tangent_1, tangent_2 = pair_tangents(rotation, normal)
     else:
         tangent_1, tangent_2 = plane_tangents(d, contact, rotation, normal)
+    contact.gap2 = gap
+    contact.arm2 = sub(arm, pose.arm)
+    contact.touching_point = mat_t_vec(rotation, arm)
+    contact.normal2 = normal
     contact.tangent_1 = tangent_1
     contact.tangent_2 = tangent_2
-    contact.touching_point = mat_t_vec(rotation, arm)
-    if is_pair(contact):
-        partner = d.pose(knot, contact.partner)
-        contact.partner_arm2 = sub(axpy(half_gap, normal, partner_arm), partner.arm)
-        contact.partner_touching_point = mat_t_vec(partner.rotation, partner_arm)
 
 
 @inline
@@ -204,7 +201,8 @@ def place_contact(d, contact, knot2, h, place):
     Returns (gap, normal velocity in the last step).
     """
     contact.segment_parameter = place
-    gap, normal, arm, partner_arm = touching_points(d, contact, knot2, place)
+    points = touching_points_at_knot2(d, contact, knot2, place)
+    gap, normal, arm, partner_arm = points
     contact.gap_target = find_gap_target(d, contact, gap, h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
@@ -306,10 +304,7 @@ def lowest_point_at_knot3(d, contact, knot2, knot3):
     pose = d.pose(knot3, contact.body)
     anchor = pose.arm
     if kind <= RIM_CONTACT or is_pair(contact):
-        place = contact.segment_parameter
-        if kind == PAIR_NEAREST_CONTACT:
-            place = limit_segment_slide(segment_parameter(d, contact, knot3), place)
-        gap, normal, arm, partner_arm = touching_points(d, contact, knot3, place)
+        gap, normal, arm, partner_arm = touching_points_at_knot3(d, contact, knot2, knot3)
         if kind == RIM_CONTACT:
             rotation2 = d.pose(knot2, contact.body).rotation
             arm, _ = limit_rim_turn(d, contact, rotation2, pose.rotation, arm)

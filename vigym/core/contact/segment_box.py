@@ -13,10 +13,9 @@ e(s) . v, or an end.
 import math
 
 from vigym.core.compiler.kernel import inline
-from vigym.core.compiler.lanes import above
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, where
 from vigym.core.contact.plane import ground_plane, lowest_point, plane_gap, project_on_plane
-from vigym.core.contact.terrain.planes import find_planes
 from vigym.core.math.vectors import (
     add,
     axpy,
@@ -126,21 +125,20 @@ def clip_to_slab(low, high, p, v, half_size):
 
 
 @inline
-def parameter_range_over_box(d, s, p, v, half_sizes):
-    """Find the range of places over the face that the point at place s is nearest to.
+def parameter_range_over_box(d, s, p, v, direction, half_sizes):
+    """Find the range of places over the face that lies in a direction from the box; else s alone.
 
-    Where it is nearest to a segment, a box of no width, the range along that one.
+    For a segment, a box of no width, the range along that one.
     """
     one = d.full(1.0)
-    e = vector_outside_box(axpy(s, v, p), half_sizes)
-    x, y = absolute(e[0]), absolute(e[1])
-    z = absolute(e[2])
+    x, y = absolute(direction[0]), absolute(direction[1])
+    z = absolute(direction[2])
     first = -one
     last = one
     largest = where(x - y, where(x - z, x, z), where(y - z, y, z))
     for k in range(3):
         low, high = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
-        other = where(largest - absolute(e[k]), one, 0.0 * one)
+        other = where(largest - absolute(direction[k]), one, 0.0 * one)
         first = where(other, low, first)
         last = where(other, high, last)
     empty = where(first - last, one, 0.0 * one)
@@ -167,6 +165,25 @@ def least_depth(d, p, half_sizes):
         where(-third, o, normal[1]),
         where(-third, where(-p[2], -one, one), o),
     )
+
+
+@inline
+def find_crossings(d, p, v, half_sizes):
+    """Find the lanes in which a segment crosses a box, and the normal of a face.
+
+    Through that face the whole segment leaves the box on the shortest way.
+    """
+    one = d.full(1.0)
+    reach = absolute(v[0]), absolute(v[1]), absolute(v[2])
+    depth, normal = least_depth(d, p, add(half_sizes, reach))
+    volume = half_sizes[0] * half_sizes[1] * half_sizes[2]
+    crosses = both(above(depth, d.full(0.0)), above(volume, d.full(0.0)))
+    if any_lane(crosses):
+        first, last = -one, one
+        for k in range(3):
+            first, last = clip_to_slab(first, last, p[k], v[k], half_sizes[k])
+        crosses = both(crosses, above(last, first))
+    return crosses, normal
 
 
 # --- contacts at a knot ---------------------------------------------------------------------------
@@ -216,10 +233,16 @@ def segment_parameter(d, contact, knot):
         return d.full(0.0)
     _, middle, half, half_sizes = segment_in_box_frame(d, contact, knot)
     place = nearest_parameter_to_box(d, middle, half, half_sizes)
-    if kind >= PAIR_HEAD_CONTACT:
-        tail, head = parameter_range_over_box(d, place, middle, half, half_sizes)
-        place = head if kind == PAIR_HEAD_CONTACT else tail
-    return place
+    crosses, face = find_crossings(d, middle, half, half_sizes)
+    if kind == PAIR_NEAREST_CONTACT and not any_lane(crosses):
+        return place
+    e = vector_outside_box(axpy(place, half, middle), half_sizes)
+    e = select3(crosses, face, e)
+    tail, head = parameter_range_over_box(d, place, middle, half, e, half_sizes)
+    if kind == PAIR_NEAREST_CONTACT:
+        deepest = where(dot(face, half), tail, head)
+        return where(crosses, deepest, place)
+    return head if kind == PAIR_HEAD_CONTACT else tail
 
 
 @inline
@@ -241,10 +264,12 @@ def pair_touching_points(d, contact, knot, place):
     point = axpy(place, half, middle)
     e = vector_outside_box(point, half_sizes)
     distance = math.sqrt(dot(e, e))
-    apart = above(distance, d.full(INSIDE))
-    depth, face_normal = least_depth(d, point, half_sizes)
+    crosses, face = find_crossings(d, middle, half, half_sizes)
+    apart = but_not(above(distance, d.full(INSIDE)), crosses)
     per_distance = 1.0 / where(apart, distance, d.full(1.0))
-    normal = mat_vec(axes, select3(apart, scale(per_distance, e), face_normal))
+    normal = mat_vec(axes, select3(apart, scale(per_distance, e), face))
+    depth = absolute(face[0]) * half_sizes[0] + absolute(face[1]) * half_sizes[1]
+    depth = depth + absolute(face[2]) * half_sizes[2] - dot(face, point)
     distance = where(apart, distance, -depth)
     radius = contact.radius
     box_radius = contact.box_radius
@@ -274,13 +299,6 @@ def touching_points(d, contact, knot, place):
     normal, _ = ground_plane(d, contact)
     arm = lowest_point(contact, pose.rotation, normal)
     return plane_gap(d, contact, pose, arm), normal, arm, zero3(d)
-
-
-@inline
-def touching_points_at_knot(d, contact, knot):
-    """Find the points that touch, see ``touching_points``, at the contact's place at this knot."""
-    find_planes(d, contact, knot, d.full(1.0))
-    return touching_points(d, contact, knot, segment_parameter(d, contact, knot))
 
 
 @inline

@@ -13,7 +13,8 @@ from vigym.core.body.wrenches import add_last_wrenches
 from vigym.core.compiler.kernel import entry, inline, phase
 from vigym.core.compiler.lanes import write_column, write_vector
 from vigym.core.compiler.simd import absolute, where
-from vigym.core.contact.segment_box import is_pair, touching_points_at_knot
+from vigym.core.contact.overlaps import touching_points_at_knot
+from vigym.core.contact.segment_box import is_pair
 from vigym.core.joint.geometry import project_on_constrained_rotations, translation_axis
 from vigym.core.kernels.groups import data_of_group, group_count
 from vigym.core.loop.constraints import add_wrench, loop_constraint_wrench, subtract_loop_forces

@@ -10,7 +10,7 @@ from vigym.core.compiler.lanes import any_lane, write_column, write_vector
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.assembly import contact_wrench
 from vigym.core.contact.kinematics import contact_newton_increment, touching_velocity
-from vigym.core.contact.segment_box import touching_points_at_knot
+from vigym.core.contact.overlaps import touching_points_at_knot
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.coordinates import stored_coordinate
 from vigym.core.joint.geometry import (
