@@ -109,3 +109,74 @@ def test_what_starts_deep_in_another_body_gets_no_deeper_and_gains_no_energy(kin
             assert now <= 1.01 * energy
             energy = min(energy, now)
         np.testing.assert_allclose(np.concatenate(momentum(sim)), start, atol=1e-9)
+
+
+def rod_on_a_hinge(depth, upper, friction):
+    """A level rod on a hinge whose upper limit keeps its tip, below the ground, from rising."""
+    mech = Mechanism(ground=True)
+    mech.add_body("rod", 1.0, (0.01, 0.01, 0.001), position=(0.1, 0.0, 0.1))
+    limits = (-1.0, upper)
+    mech.add_joint("hinge", "revolute", "world", "rod", (0.0, 0.0, 0.1), (0, -1, 0), limits=limits)
+    mech.add_contact("tip", "rod", position=(0.1, 0.0, -0.1 - depth), friction=friction)
+    return mech
+
+
+def hanging_rod(depth, offset, friction):
+    """A rod that hangs on a hinge, its tip below the ground: no turn lifts it at first."""
+    mech = Mechanism(ground=True)
+    mech.add_body("rod", 1.0, (0.01, 0.01, 0.001), position=(offset, 0.0, 0.1))
+    mech.add_joint("hinge", "revolute", "world", "rod", (0.0, 0.0, 0.2), (0, 1, 0))
+    mech.add_contact("tip", "rod", position=(0.0, 0.0, -0.1 - depth), friction=friction)
+    return mech
+
+
+def locked_slide(depth, friction):
+    """A body on a slide that its limits lock, its foot below the ground."""
+    mech = Mechanism(ground=True)
+    mech.add_body("foot", 1.0, (0.01, 0.01, 0.01), position=(0.0, 0.0, 0.1))
+    place = 0.0, 0.0, 0.1
+    mech.add_joint("slide", "prismatic", "world", "foot", place, (0, 0, 1), limits=(0.0, 0.0))
+    mech.add_contact("sole", "foot", position=(0.0, 0.0, -0.1 - depth), friction=friction)
+    return mech
+
+
+def wedged_ball(depth, friction):
+    """A ball that a slide along x holds between two others, overlapping both."""
+    mech = Mechanism(gravity=(0.0, 0.0, 0.0), ground=False)
+    for name, x in (("left", -0.2 + depth), ("ball", 0.0), ("right", 0.2 - depth)):
+        mech.add_body(name, 1.0, (0.004, 0.004, 0.004), position=(x, 0.0, 0.0))
+        mech.add_collision(name, name, Sphere(radius=RADIUS), friction=friction)
+        kind, axis = ("prismatic", (1, 0, 0)) if name == "ball" else ("fixed", (1, 0, 0))
+        mech.add_joint(f"{name}_joint", kind, "world", name, (x, 0.0, 0.0), axis)
+    mech.add_pair("ball", "left")
+    mech.add_pair("ball", "right")
+    return mech
+
+
+# What a contact feels where it is led back [kg]: the inertia over the square of the lever.
+STUCK = {
+    "limit": (lambda depth, friction: rod_on_a_hinge(depth, 0.0, friction), 0.0),
+    "limit after some steps": (lambda depth, friction: rod_on_a_hinge(depth, 1e-5, friction), 1.0),
+    "singular": (lambda depth, friction: hanging_rod(depth, 0.0, friction), 0.0),
+    "almost singular": (lambda depth, friction: hanging_rod(depth, 1e-3, friction), 0.02 / 1e-6),
+    "locked": (locked_slide, 0.0),
+    "wedged": (wedged_ball, 0.0),
+}
+
+
+@pytest.mark.parametrize("h", [1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("kind", STUCK)
+def test_what_cannot_be_led_back_stays_where_it_is(kind, h):
+    make, felt_mass = STUCK[kind]
+    for depth in (1e-7, 1e-6, 1e-5, 1e-3):
+        for friction in (0.0, 0.5):
+            sim = Simulator(make(depth, friction), timestep=h)
+            start, counts = sim.contacts.gap.min(), []
+            for _ in range(100):
+                status = sim.step()
+                assert status.converged
+                assert status.halvings == 0
+                counts.append(status.iterations)
+                assert sim.energy().kinetic <= 1.01 * felt_mass * G * depth + 1e-11
+            assert sim.contacts.gap.min() >= start - 5e-8
+            assert np.mean(counts) <= 8.0

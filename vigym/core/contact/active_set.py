@@ -26,7 +26,8 @@ from vigym.core.model.tables.plan import (
     SKATE,
 )
 
-SINKING = 5e-8  # [m] by which the proximal term may let a body sink
+# [m] by which the proximal term may let a body sink: where steps lead it back, and where they do not
+SINKING, HELD_SINKING = 5e-8, 1e-9
 OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where they are held apart
 PARALLEL = 1.0 - 1e-9  # cosine of the angle of planes above which they count as one
 
@@ -277,10 +278,11 @@ def move_anchors_to_contact_forces(d, mask):
 
 @inline
 def reanchor_contact(d, contact, h, prox, mask):
-    """Move the anchor of a contact to its force in lanes where a body sinks; returns them."""
+    """Move the anchor of a contact to its force in lanes where a body sinks; return these lanes."""
     change = absolute(contact.force[0] - contact.anchor_force[0])
     sinking = prox * h * h * change / contact.effective_mass
-    moved = both(both(mask, contact.active), above(sinking, d.full(SINKING)))
+    most = where(d.environment.leads_back, d.full(SINKING), d.full(HELD_SINKING))
+    moved = both(both(mask, contact.active), above(sinking, most))
     contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
     return moved
 
@@ -302,7 +304,7 @@ def reanchor_contacts_in_blocks(d, h, prox, mask):
 
 @phase(needs="contacts", otherwise=zero)
 def reanchor_contacts(d, h, prox, mask):
-    """Move the proximal anchors to the present force where a body sinks by more than SINKING.
+    """Move the proximal anchors to the present force where a body sinks too far.
 
     Returns these lanes of the mask. [method of multipliers; what is left falls by the factor
     ``prox``]

@@ -154,6 +154,8 @@ def clear_environment(d):
     environment.missed_starts = o
     environment.interior_steps = o
     environment.unpolished = o
+    environment.held_steps = o
+    environment.last_held_steps = o
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o

@@ -4,14 +4,15 @@ Masks are lanes of ``d.wide``: in a single environment all of its lanes are equa
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import lane
+from vigym.core.compiler.lanes import any_lane, but_not, lane
 from vigym.core.compiler.simd import LANES, load, store, where
 from vigym.core.math.vectors import select9
-from vigym.core.model.context import present_knot, set_present_knot
+from vigym.core.model.context import knot_buffer, present_knot, set_present_knot
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.tables.plan import BALL_PIVOT
 from vigym.core.model.tables.state import ENVIRONMENT_STATE
 
+OLDEST = 1  # slot where the oldest velocities are kept: 0 is that of further attempts
 PRESENT_KNOT = ENVIRONMENT_STATE.offset("present_knot") * LANES
 
 
@@ -55,6 +56,29 @@ def restore_knot(d, knot, slot, mask):
 def blend_knots(d, target, source, mask):
     """Copy a knot buffer to another one, in the lanes of the mask."""
     blend(d, d.state, target, d.state, source, d.knot_size, mask)
+
+
+@inline
+def copy_oldest_velocities(d, knot3, moving):
+    """Copy the oldest velocities where some lanes are idle while others move.
+
+    The step is about to overwrite their knot buffer.
+    """
+    if any_lane(but_not(d.full(1.0), moving)):
+        save_knot(d, knot3, OLDEST)
+
+
+@phase
+def copy_idle_knots(d, others, idle):
+    """Copy the knots of lanes that did not move, so that the turn of the buffers changes nothing.
+
+    Of all ``others`` the present knot is copied. Of the ``idle`` lanes, which were not to move, the
+    older ones are too.
+    """
+    blend_knots(d, knot_buffer(d, -1), knot_buffer(d, 0), others)
+    for back in range(KNOT_BUFFERS - 2):
+        blend_knots(d, knot_buffer(d, back), knot_buffer(d, back + 1), idle)
+    restore_knot(d, knot_buffer(d, KNOT_BUFFERS - 2), OLDEST, idle)
 
 
 @inline

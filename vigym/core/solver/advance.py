@@ -6,6 +6,12 @@ compositions need nothing of their own.
 
 from typing import Any, NamedTuple
 
+from vigym.core.body.correction import (
+    find_lanes_beyond_bounds,
+    remember_held_lanes,
+    set_lanes_led_back,
+    start_leading_back,
+)
 from vigym.core.body.pose import (
     max_angular_speed,
     max_angular_speed_change,
@@ -25,8 +31,12 @@ from vigym.core.loop.constraints import store_point_spring_lengths
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.loop.motions import set_goals
 from vigym.core.model.context import advance_knot_buffers, knot_buffer
-from vigym.core.model.layout import KNOT_BUFFERS
-from vigym.core.model.saved import blend_knots, restore_knot, save_knot
+from vigym.core.model.saved import (
+    copy_idle_knots,
+    copy_oldest_velocities,
+    restore_knot,
+    save_knot,
+)
 from vigym.core.solver.accounting import account, measure_contact_powers
 from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Method, Step
@@ -42,7 +52,7 @@ KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth m
 STORE_AFTER = 2.0
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
-RETRY, OLDEST = 0, 1  # places where knots are kept aside
+RETRY = 0  # place where knots are kept aside
 
 PROJECTIONS = Method(
     damped=False,
@@ -107,29 +117,6 @@ def polish(d, step, lanes, method, residual, tolerance):
     missed = but_not(lanes, done)
     environment.unpolished = where(lanes, missed, environment.unpolished)
     return iterations, where(done, exact, residual)
-
-
-@inline
-def copy_oldest_velocities(d, knot3, moving):
-    """Keep the oldest velocities of lanes that are idle while others move.
-
-    The step is about to overwrite their knot buffer.
-    """
-    if any_lane(but_not(d.full(1.0), moving)):
-        save_knot(d, knot3, OLDEST)
-
-
-@phase
-def copy_idle_knots(d, others, idle):
-    """Copy the knots of lanes that did not move, so that the turn of the buffers changes nothing.
-
-    Of all ``others`` the present knot is copied. Of the ``idle`` lanes, which were not to move, the
-    older ones are too.
-    """
-    blend_knots(d, knot_buffer(d, -1), knot_buffer(d, 0), others)
-    for back in range(KNOT_BUFFERS - 2):
-        blend_knots(d, knot_buffer(d, back), knot_buffer(d, back + 1), idle)
-    restore_knot(d, knot_buffer(d, KNOT_BUFFERS - 2), OLDEST, idle)
 
 
 @inline
@@ -227,6 +214,21 @@ def retry_lanes(d, step, solved, lanes, method, tolerance):
 
 
 @inline
+def retry_held_lanes(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed to lead bodies back: they are held where they are.
+
+    Returns the solution, and these lanes.
+    """
+    held = both(solved.failed, d.environment.leads_back)
+    if any_lane(held):
+        held = both(held, find_lanes_beyond_bounds(d))
+        if any_lane(held):
+            set_lanes_led_back(d, but_not(d.environment.leads_back, held))
+            solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
+    return solved, held
+
+
+@inline
 def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
     """Attempt a step by the first of two methods, and polish what it finds by the second one.
 
@@ -284,7 +286,8 @@ def solve_with_contacts(d, step, lanes, known, tolerance):
     lost = both(known, solved.failed)
     if any_lane(lost):
         solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
-    remember_missed_starts(d, tried, missed, known)
+    solved, held = retry_held_lanes(d, step, solved, tolerance)
+    remember_missed_starts(d, tried, but_not(missed, held), known)
     return solved, resumed
 
 
@@ -331,6 +334,7 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 @inline
 def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
+    start_leading_back(d)
     resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
     if d.contact_count > 0 and d.interior_point == 0:
         solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
@@ -343,6 +347,7 @@ def solve_step(d, step, moving, tolerance):
     if only_limits and any_lane(solved.failed):
         methods = INTERIOR_POINT, REFINING
         solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+        solved, _ = retry_held_lanes(d, step, solved, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
     if any_lane(solved.failed):
@@ -352,6 +357,7 @@ def solve_step(d, step, moving, tolerance):
         solved = retry_where_rims_turned(d, step, solved, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         relax_limits(d, none)
+    remember_held_lanes(d, step.h, moving)
     return solved
 
 

@@ -37,6 +37,7 @@ LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length s
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.95, 0.1  # factor on a rebound that gives too much, and the least one
+HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
 LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
@@ -215,7 +216,9 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
     Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. In ``short`` lanes a tenth more is allowed.
+    contacts are hit by the rebound. In ``short`` lanes a tenth more is allowed. Where bodies turn
+    far in a step the work of an impact is not known as well: rebounds are halved in lanes whose
+    kinetic energy rises by more than a tenth without them.
 
     Returns these lanes.
     """
@@ -230,6 +233,9 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
     share = where(share - least, share, least)
+    rises = both(rebounds, find_lanes_that_gain(d, step, d.full(LOOSE_GAIN)))
+    share = where(but_not(rises, gains), d.full(HALVED), share)
+    gains = maximum(gains, rises)
     for c in range(d.contact_count):
         contact = d.contact(c)
         rebound = contact.rebound_velocity
