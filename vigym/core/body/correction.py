@@ -2,7 +2,7 @@
 
 What is in the way may keep bodies from being led back: a limit, another contact, a joint that does
 not move that way. A step has no solution then, and is made anew with the bodies held where they
-are. Unless they slide so are the next 1, 3, 7 steps, up to 31, until they are led back again.
+are. So are the next 1, 3, 7 steps, up to 31, or 3 where they slide, until they are led back again.
 """
 
 import math
@@ -14,7 +14,8 @@ from vigym.core.math.vectors import dot
 from vigym.core.model.tables.plan import SKATE
 
 MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
-MOST_HELD_STEPS = 31.0  # steps that hold bodies where they are until they are led back again
+# Steps that hold bodies where they are until they are led back again, of those that slide too
+MOST_HELD_STEPS, MOST_SLIDING_STEPS = 31.0, 3.0
 
 
 @inline
@@ -89,7 +90,7 @@ def find_lanes_that_slide(d, h):
 def remember_held_lanes(d, h, moving):
     """Count down the steps that hold bodies, and set them anew where this step had to.
 
-    A contact that slides is led back in the next step: it gets deeper where its place changes.
+    Contacts that slide are led back soon: they get deeper where their place changes.
     """
     environment, o = d.environment, d.full(0.0)
     left, last = environment.held_steps, environment.last_held_steps
@@ -97,8 +98,8 @@ def remember_held_lanes(d, h, moving):
     stuck = but_not(moving, maximum(held, led))
     free = but_not(moving, maximum(held, stuck))
     more, most = 2.0 * last + 1.0, d.full(MOST_HELD_STEPS)
-    more = where(above(more, most), most, more)
     if any_lane(stuck):
-        more = where(find_lanes_that_slide(d, h), o, more)
+        most = where(find_lanes_that_slide(d, h), d.full(MOST_SLIDING_STEPS), most)
+    more = where(above(more, most), most, more)
     environment.held_steps = where(stuck, more, where(both(moving, held), left - 1.0, left))
     environment.last_held_steps = where(stuck, more, where(free, o, last))
