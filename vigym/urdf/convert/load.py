@@ -147,9 +147,10 @@ def _check_floating(robot: Robot, root: LinkGroup) -> None:
     if not root.mass:
         found = f"no mass in the root link {name!r} and what is fixed to it"
         expected = "a root with mass"
+        expected += ": leave `base` out, or give it a mass"
         if name == WORLD:
             found += ", which by convention is the world that nothing moves"
-            expected += ": leave `base` out, or make the robot's first link the root"
+            expected = "a root with mass: leave `base` out, or make the robot's first link the root"
         raise robot.error(place, found, expected)
     if root.reference.name == WORLD:
         found = f"a root link named {WORLD!r} with {root.links[0].mass:g} kg"
@@ -187,7 +188,8 @@ def _add_body(
         above = f" on the moving joint {group.joint.name!r}" if group.joint else ""
         found = f"no mass in it and what is fixed to it{above}"
         place = f"{robot.path}: link {group.links[0].name!r}"
-        raise UrdfError(f"{place}: found {found}, expected mass > 0")
+        expected = "mass > 0: give it an <inertial> with <mass>, or make its joint fixed"
+        raise UrdfError(f"{place}: found {found}, expected {expected}")
     relative = relative_poses(group, poses)
     body = merge_masses(robot, group, relative, inertias, mech.notes)
     name = group.reference.name

@@ -110,9 +110,12 @@ def _read_sizes(node: Node, kind: type[Shape]) -> dict[str, Any]:
 
 def _material(node: Node, materials: dict[str, Color]) -> Color:
     """Return the colour of a visual: its own, the named one, or grey (with a note)."""
-    material = node.only("material")
-    if material is None:
+    found = node.children("material")
+    if not found:
         return GREY
+    material = found[0]
+    for other in found[1:]:
+        other.note("ignored", "a visual has one colour, that of its first <material>")
     note_ignored(material, {"color"})
     color = _color(material)
     name = material.element.get("name", "")
