@@ -17,7 +17,7 @@ two bodies: see `vigym.core.contact.segment_box`.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, but_not
+from vigym.core.compiler.lanes import above, but_not, select_by_precision
 from vigym.core.compiler.simd import where
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, select3, sub
 from vigym.core.model.tables.plan import (
@@ -30,6 +30,9 @@ from vigym.core.model.tables.plan import (
 )
 
 DEGENERATE = 1e-9  # squared length below which a projected direction is none
+# The same of a rim, in double and in single precision: a rim of 1 m whose lowest point is unknown
+# may be 1e-7 m below the ground.
+LEVEL_RIM = 1e-13, 1e-9
 # sine and cosine of the largest turn round a rim, 0.3 rad, by which its contact follows the lowest
 # point in a step
 MAX_SINE, MIN_COSINE = math.sin(0.3), math.cos(0.3)
@@ -47,11 +50,14 @@ def ground_plane(d, contact):
 
 
 @inline
-def project_on_plane(direction, normal, other):
-    """Project a direction on a plane, as a unit vector; ``other`` where it is along the normal."""
+def project_on_plane(direction, normal, other, least=DEGENERATE):
+    """Project a direction on a plane, as a unit vector; ``other`` where it is along the normal.
+
+    It is where the square of its projection is below ``least``.
+    """
     flat = axpy(-dot(normal, direction), normal, direction)
     square = dot(flat, flat)
-    clear = square - DEGENERATE
+    clear = square - least
     per_length = 1.0 / math.sqrt(where(clear, square, square * 0.0 + 1.0))
     return select3(clear, scale(per_length, flat), other)
 
@@ -80,7 +86,8 @@ def lowest_point_about(kind, centre, rim, radius, normal):
     if kind == SKATE:
         return centre
     axis, side = rim
-    down = project_on_plane(normal, axis, side)  # across the axis; ``side`` where the rim lies flat
+    level = select_by_precision(LEVEL_RIM, radius)
+    down = project_on_plane(normal, axis, side, level)  # ``side`` where the rim lies flat
     if kind in (RIM_CONTACT, WHEEL):
         return axpy(-radius, down, centre)
     aside = cross(axis, down)
