@@ -309,3 +309,12 @@ def test_colours_and_meshes(load, tmp_path, monkeypatch):
     far.mkdir(parents=True)
     (far / "r.urdf").write_text(f'<robot name="r">{link("a", INERTIAL + shapes[0])}</robot>')
     assert len(load_urdf(far / "r.urdf").bodies["a"].shapes) == 1
+
+
+def test_the_first_of_several_materials_counts_and_the_others_are_noted(load):
+    """As files of Unitree have them."""
+    colours = '<material name="red"><color rgba="1 0 0 1"/></material><material name="green"/>'
+    drawn = f'<visual><geometry><sphere radius="1"/></geometry>{colours}</visual>'
+    mech = load(link("a", INERTIAL + drawn))
+    assert mech.bodies["a"].shapes[0].rgba.tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert "that of its first <material>" in messages(mech, "ignored")

@@ -243,6 +243,27 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     return gains
 
 
+@phase(needs="contacts", otherwise=zero)
+def drop_rebounds(d, lanes):
+    """Drop the rebounds of some lanes; returns zero."""
+    o = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        contact.rebound_velocity = where(lanes, o, contact.rebound_velocity)
+    return o
+
+
+@inline
+def drop_rebounds_of_short_steps(d, parts, failed):
+    """Drop the rebounds of lanes whose short steps have no solution.
+
+    Two contacts may hold a body, and each be to let it go.
+    """
+    stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
+    if any_lane(stuck):
+        drop_rebounds(d, stuck)
+
+
 @inline
 def reject_rebounds_that_gain(d, step, part, done, failed):
     """Let lanes fail whose rebounds gave too much: more is too much where their step is short.
@@ -272,6 +293,7 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     Returns:
         Lanes that are done, lanes that failed.
     """
+    drop_rebounds_of_short_steps(d, parts, solved.failed)
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)
