@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scenes.batches import alone, assert_same_rows, stacked
 from scenes.touching_scenes import ball
 from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Capsule, Sphere
@@ -180,3 +181,44 @@ def test_what_cannot_be_led_back_stays_where_it_is(kind, h):
                 assert sim.energy().kinetic <= 1.01 * felt_mass * G * depth + 1e-11
             assert sim.contacts.gap.min() >= start - 5e-8
             assert np.mean(counts) <= 8.0
+
+
+def three_deep_bodies():
+    mech = Mechanism(gravity=(0.0, 0.0, -G), ground=True)
+    shapes = {"box": Box((0.4, 0.3, 0.2)), "rod": Capsule(0.1, 0.4), "ball": Sphere(radius=0.15)}
+    for mass, (name, shape) in enumerate(shapes.items(), start=1):
+        mech.add_body(name, mass, (0.01 * mass,) * 3)
+        mech.add_collision(name, name, shape, friction=0.6)
+    for pair in (("rod", "box"), ("ball", "box"), ("ball", "rod")):
+        mech.add_pair(*pair)
+    return mech
+
+
+@pytest.mark.parametrize("make", [three_deep_bodies, lambda: rod_on_a_hinge(1e-4, 1e-5, 0.3)])
+def test_overlaps_in_a_batch_are_those_of_single_environments(make):
+    """Lanes that are held, and deep ones, beside others: bit for bit, and after a saved state."""
+    mech, rng, count = make(), np.random.default_rng(3), 11
+    given = []
+    for _ in range(count):
+        positions = {}
+        for joint in mech.tree_joints:
+            if joint.type == "floating":
+                turn = rng.normal(size=4)
+                place = np.add(rng.normal(size=3) * 10.0 ** rng.uniform(-2.0, 0.0), (0, 0, 0.3))
+                positions[joint.name] = (*place, *(turn / np.linalg.norm(turn)))
+            else:
+                positions[joint.name] = rng.choice([-1e-3, -1e-6, 0.0, 1e-5])
+        given.append((positions, {}))
+    options = {"timestep": 0.005}
+    batch, singles = Simulator(mech, batch=count, **options), alone(mech, given, **options)
+    batch.reset(stacked([positions for positions, _ in given]))
+    for _ in range(60):
+        batch.step()
+        for single in singles:
+            assert single.step().converged
+        assert_same_rows(batch, singles)
+    again = Simulator(mech, **options)
+    again.state = singles[4].state
+    for _ in range(20):
+        assert again.step() == singles[4].step()
+    np.testing.assert_array_equal(again.state, singles[4].state)
