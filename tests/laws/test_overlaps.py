@@ -112,6 +112,24 @@ def test_what_starts_deep_in_another_body_gets_no_deeper_and_gains_no_energy(kin
         np.testing.assert_allclose(np.concatenate(momentum(sim)), start, atol=1e-9)
 
 
+@pytest.mark.parametrize("h", [1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_overlapping_balls_rebound_by_the_law_of_restitution(restitution, h):
+    """They are not led apart besides, which would add to their energy."""
+    for depth in (1e-7, 1e-3, 0.1):
+        mech, speed = Mechanism(gravity=(0.0, 0.0, -G), ground=False), 0.2
+        for name, x in (("left", 0.0), ("right", 0.4 - depth)):
+            mech.add_body(name, 1.0, (0.01, 0.01, 0.01), position=(x, 0.0, 0.0))
+            mech.add_collision(name, name, Sphere(0.2), restitution=restitution)
+        mech.add_pair("left", "right")
+        sim = Simulator(mech, timestep=h)
+        rates = {"left": {"velocity": (speed, 0, 0)}, "right": {"velocity": (-speed, 0, 0)}}
+        sim.reset(base=rates)
+        for _ in range(4):
+            assert sim.step().halvings == 0
+        assert sim.body_velocity("right")[0] == pytest.approx(restitution * speed, rel=1e-3)
+
+
 def rod_on_a_hinge(depth, upper, friction):
     """A level rod on a hinge whose upper limit keeps its tip, below the ground, from rising."""
     mech = Mechanism(ground=True)

@@ -44,16 +44,19 @@ def least_end_distance(d, distance, h, lever):
 
 
 @inline
-def set_lanes_led_back(d, lanes):
-    """Set the lanes in which bodies are led back; in the others they are held."""
+def set_share_led_back(d, share):
+    """Set by which share bodies are led back; lanes of zero hold them."""
     wide = d.wide.environment  # rows side by side in lanes read it, too
-    wide.leads_back = d.wide.full(lanes)
+    wide.leads_back = d.wide.full(share)
 
 
 @inline
-def start_leading_back(d):
-    """Choose the lanes in which a step leads bodies back: not those that are held yet."""
-    set_lanes_led_back(d, but_not(d.full(1.0), above(d.environment.held_steps, d.full(0.0))))
+def start_leading_back(d, part):
+    """Choose the lanes in which a step leads bodies back: not those that are held yet.
+
+    A part of a step leads back by its share.
+    """
+    set_share_led_back(d, but_not(d.full(part), above(d.environment.held_steps, d.full(0.0))))
 
 
 @phase

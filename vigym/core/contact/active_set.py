@@ -26,8 +26,8 @@ from vigym.core.model.tables.plan import (
     SKATE,
 )
 
-# [m] by which the proximal term may let a body sink: where steps lead it back, and where they do not
-SINKING, HELD_SINKING = 5e-8, 1e-9
+# [m] by which the proximal term may let a body sink: in a step that leads it back, and at least
+SINKING, LEAST_SINKING = 5e-8, 1e-9
 OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where they are held apart
 PARALLEL = 1.0 - 1e-9  # cosine of the angle of planes above which they count as one
 
@@ -281,7 +281,7 @@ def reanchor_contact(d, contact, h, prox, mask):
     """Move the anchor of a contact to its force in lanes where a body sinks; return these lanes."""
     change = absolute(contact.force[0] - contact.anchor_force[0])
     sinking = prox * h * h * change / contact.effective_mass
-    most = where(d.environment.leads_back, d.full(SINKING), d.full(HELD_SINKING))
+    most = maximum(SINKING * d.environment.leads_back, d.full(LEAST_SINKING))
     moved = both(both(mask, contact.active), above(sinking, most))
     contact.anchor_force = select4(moved, contact.force, contact.anchor_force)
     return moved

@@ -188,10 +188,13 @@ def approach_velocity(d, contact, knot2, arm, partner_arm, normal):
 
 @inline
 def find_gap_target(d, contact, gap, h):
-    """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m]."""
+    """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m].
+
+    What rebounds is not led back besides: that would add to its energy.
+    """
+    least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
     rebound = contact.rebound_velocity
-    least = least_end_distance(d, gap, h, d.full(1.0))
-    return where(rebound, h * rebound + least, least)
+    return where(rebound, maximum(h * rebound + where(gap, o, gap), least), least)
 
 
 @inline

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vigym.core.body.correction import (
     find_lanes_beyond_bounds,
     remember_held_lanes,
-    set_lanes_led_back,
+    set_share_led_back,
     start_leading_back,
 )
 from vigym.core.body.pose import (
@@ -219,11 +219,11 @@ def retry_held_lanes(d, step, solved, tolerance):
 
     Returns the solution, and these lanes.
     """
-    held = both(solved.failed, d.environment.leads_back)
+    held = both(solved.failed, above(d.environment.leads_back, d.full(0.0)))
     if any_lane(held):
         held = both(held, find_lanes_beyond_bounds(d))
         if any_lane(held):
-            set_lanes_led_back(d, but_not(d.environment.leads_back, held))
+            set_share_led_back(d, but_not(d.environment.leads_back, held))
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
     return solved, held
 
@@ -334,7 +334,6 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 @inline
 def solve_step(d, step, moving, tolerance):
     """Solve a step of the moving lanes, with further attempts in those that fail."""
-    start_leading_back(d)
     resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
     if d.contact_count > 0 and d.interior_point == 0:
         solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
@@ -383,6 +382,7 @@ def advance(d, dt, lanes, tolerance):
         step = Step(knot_buffer(d, 0), knot3, h, d.environment.step_size / h)
         set_goals(d, 1.0 - parts.left + parts.size, dt)
         start_rims(d)
+        start_leading_back(d, parts.size)
         solved = solve_step(d, step, moving, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)

@@ -4,7 +4,7 @@ from vigym.core.model.tables.table import Field, Table
 
 ENVIRONMENT_WORK = Table(
     Field("rims_turned", "whether a rim turned since attempts at a step began anew", "1"),
-    Field("leads_back", "whether what is beyond a bound is led back, 0 or 1", "1"),
+    Field("leads_back", "share by which what is beyond a bound is led back", "1"),
     Field("impact_speed", "scale of contact velocities where the interior point starts", "m/s"),
     Field("any_active", "whether any contact of two bodies is active", "1"),
     Field("shift_scale", "factor on the shifts of the pivots of loop rows", "1"),
