@@ -215,7 +215,8 @@ def three_deep_bodies():
 @pytest.mark.parametrize("make", [three_deep_bodies, lambda: rod_on_a_hinge(1e-4, 1e-5, 0.3)])
 def test_overlaps_in_a_batch_are_those_of_single_environments(make):
     """Lanes that are held, and deep ones, beside others: bit for bit, and after a saved state."""
-    mech, rng, count = make(), np.random.default_rng(3), 11
+    mech, count = make(), 11
+    rng = np.random.default_rng(3)
     given = []
     for _ in range(count):
         positions = {}
