@@ -6,12 +6,6 @@ compositions need nothing of their own.
 
 from typing import Any, NamedTuple
 
-from vigym.core.body.correction import (
-    find_lanes_beyond_bounds,
-    remember_held_lanes,
-    set_share_led_back,
-    start_leading_back,
-)
 from vigym.core.body.pose import (
     max_angular_speed,
     max_angular_speed_change,
@@ -20,6 +14,13 @@ from vigym.core.body.pose import (
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.held import (
+    find_lanes_beyond_bounds,
+    find_lanes_led_back,
+    hold_lanes,
+    remember_held_lanes,
+    start_leading_back,
+)
 from vigym.core.contact.rims import start_rims
 from vigym.core.joint.coordinates import (
     compensated_add,
@@ -219,11 +220,11 @@ def retry_held_lanes(d, step, solved, tolerance):
 
     Returns the solution, and these lanes.
     """
-    held = both(solved.failed, above(d.environment.leads_back, d.full(0.0)))
+    held = both(solved.failed, find_lanes_led_back(d))
     if any_lane(held):
         held = both(held, find_lanes_beyond_bounds(d))
         if any_lane(held):
-            set_share_led_back(d, but_not(d.environment.leads_back, held))
+            hold_lanes(d, held)
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
     return solved, held
 
@@ -356,7 +357,7 @@ def solve_step(d, step, moving, tolerance):
         solved = retry_where_rims_turned(d, step, solved, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         relax_limits(d, none)
-    remember_held_lanes(d, step.h, moving)
+    remember_held_lanes(d, step, moving)
     return solved
 
 

@@ -244,8 +244,8 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
 
 
 @phase(needs="contacts", otherwise=zero)
-def drop_rebounds(d, lanes):
-    """Drop the rebounds of some lanes; returns zero."""
+def remove_rebounds(d, lanes):
+    """Remove the rebounds of some lanes; returns zero."""
     o = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
@@ -254,14 +254,14 @@ def drop_rebounds(d, lanes):
 
 
 @inline
-def drop_rebounds_of_short_steps(d, parts, failed):
-    """Drop the rebounds of lanes whose short steps have no solution.
+def remove_rebounds_of_short_steps(d, parts, failed):
+    """Remove the rebounds of lanes whose short steps have no solution.
 
     Two contacts may hold a body, and each be to let it go.
     """
     stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
     if any_lane(stuck):
-        drop_rebounds(d, stuck)
+        remove_rebounds(d, stuck)
 
 
 @inline
@@ -293,7 +293,7 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     Returns:
         Lanes that are done, lanes that failed.
     """
-    drop_rebounds_of_short_steps(d, parts, solved.failed)
+    remove_rebounds_of_short_steps(d, parts, solved.failed)
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)

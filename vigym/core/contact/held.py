@@ -1,0 +1,100 @@
+"""Bodies beyond a bound that a step holds where they are, as they cannot be led back to it.
+
+What is below the ground or beyond a limit is led back a little in every step, see
+`vigym.core.body.correction`. What is in the way may keep it from that: another limit, another
+contact, or a joint that does not move that way. A step has no solution then, and is made anew with
+the bodies held where they are. So are the next 1, 3, 7 steps, up to 31 of them, or 3 where contacts
+slide, until they are led back again.
+"""
+
+from vigym.core.body.correction import MAX_CORRECTION
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.math.vectors import axpy, dot
+from vigym.core.model.tables.plan import SKATE
+
+# Steps that hold bodies where they are until they are led back again, of those that slide too
+MOST_HELD_STEPS, MOST_SLIDING_STEPS = 31.0, 3.0
+
+
+@inline
+def set_share_led_back(d, share):
+    """Set by which share bodies are led back; lanes of zero hold them."""
+    wide = d.wide.environment  # rows side by side in lanes read it, too
+    wide.leads_back = d.wide.full(share)
+
+
+@inline
+def start_leading_back(d, part):
+    """Choose the lanes in which a step leads bodies back: not those that are held yet.
+
+    A part of a step leads back by its share.
+    """
+    set_share_led_back(d, but_not(d.full(part), above(d.environment.held_steps, d.full(0.0))))
+
+
+@inline
+def hold_lanes(d, lanes):
+    """Hold bodies where they are in some lanes, and lead them back as before in the others."""
+    set_share_led_back(d, but_not(d.environment.leads_back, lanes))
+
+
+@inline
+def find_lanes_led_back(d):
+    """Find the lanes that lead bodies back."""
+    return above(d.environment.leads_back, d.full(0.0))
+
+
+@phase
+def find_lanes_beyond_bounds(d):
+    """Find the lanes in which a body is below the ground, or beyond a limit, at knot 2."""
+    o = d.full(0.0)
+    beyond = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            beyond = maximum(beyond, both(contact.active, above(o, contact.gap2)))
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        start = dof.start
+        beyond = maximum(beyond, maximum(above(dof.lower, start), above(start, dof.upper)))
+    return beyond
+
+
+@phase(needs="contacts", otherwise=zero)
+def find_lanes_that_slide(d, step):
+    """Find the lanes in which a contact that bears slides in the step just solved.
+
+    Only what stays as it was solved is read, as neighbours may have gone on since.
+    """
+    slides, most = d.full(0.0), d.full(MAX_CORRECTION * MAX_CORRECTION)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            speed, velocity, _ = touching_velocity(d, contact, step.knot2, step.knot3)
+            slip = axpy(-speed, contact.normal2, velocity)
+            bears = above(contact.converged_force[0], d.full(0.0))
+            far = above(step.h * step.h * dot(slip, slip), most)
+            slides = maximum(slides, both(bears, far))
+    return slides
+
+
+@inline
+def remember_held_lanes(d, step, moving):
+    """Count down the steps that hold bodies, and set them anew where this step had to.
+
+    Contacts that slide are led back soon: they get deeper where their place changes.
+    """
+    environment, o = d.environment, d.full(0.0)
+    left, last = environment.held_steps, environment.last_held_steps
+    held, led = above(left, o), find_lanes_led_back(d)
+    stuck = but_not(moving, maximum(held, led))
+    free = but_not(moving, maximum(held, stuck))
+    more, most = 2.0 * last + 1.0, d.full(MOST_HELD_STEPS)
+    if any_lane(stuck):
+        most = where(find_lanes_that_slide(d, step), d.full(MOST_SLIDING_STEPS), most)
+    more = where(above(more, most), most, more)
+    environment.held_steps = where(stuck, more, where(both(moving, held), left - 1.0, left))
+    environment.last_held_steps = where(stuck, more, where(free, o, last))
