@@ -342,6 +342,8 @@ def solve_step(d, step, moving, tolerance):
         first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
         done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
         solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
+        if d.interior_point > 0:
+            solved, _ = retry_held_lanes(d, step, solved, tolerance)
     none = d.full(0.0)
     only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
     if only_limits and any_lane(solved.failed):

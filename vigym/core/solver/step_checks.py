@@ -19,7 +19,12 @@ from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
 from vigym.core.solver.energy_surplus import reject_surplus, remember_part
-from vigym.core.solver.explained_work import explained_work, kinetic_energy
+from vigym.core.solver.explained_work import (
+    explained_work,
+    gravity_powers,
+    kinetic_energy,
+    mean_size,
+)
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
@@ -36,7 +41,7 @@ LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough f
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
-REDUCED, LEAST_SHARE = 0.95, 0.1  # factor on a rebound that gives too much, and the least one
+REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound that gives too much, and the least one
 HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
 LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
@@ -227,7 +232,9 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
         return rebounds
     scale = d.environment.force_scale * d.environment.length_scale
     taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
-    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
+    gravity, _ = gravity_powers(d, step)
+    lifting = mean_size(step) * maximum(-gravity, d.full(0.0))
+    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale + lifting
     allowed = where(short, (1.0 + LOOSE_GAIN) * taken + LEAST_GAIN * scale, allowed)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
