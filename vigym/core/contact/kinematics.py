@@ -156,22 +156,25 @@ def detect_contacts(d, knot2, h, lanes):
 def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
     """Set normal, tangents (without coefficients) and arms of a contact where it touches at knot 2.
 
-    The forces on two bodies act at one point, halfway, and slip is measured there: angular momentum
-    is kept, and friction takes energy, though there still is a gap or an overlap.
+    The forces on two bodies act at one point, halfway: angular momentum is kept though there still
+    is a gap. Where bodies overlap their slip is measured there, too: friction takes energy.
     """
     pose = d.pose(knot, contact.body)
     rotation = pose.rotation
     if is_pair(contact):
         partner, half_gap = d.pose(knot, contact.partner), 0.5 * gap
+        overlap = where(half_gap, 0.0 * gap, half_gap)
+        slipping = axpy(-overlap, normal, arm), axpy(overlap, normal, partner_arm)
         arm, partner_arm = axpy(-half_gap, normal, arm), axpy(half_gap, normal, partner_arm)
+        contact.touching_point = mat_t_vec(rotation, slipping[0])
+        contact.partner_touching_point = mat_t_vec(partner.rotation, slipping[1])
         contact.partner_arm2 = sub(partner_arm, partner.arm)
-        contact.partner_touching_point = mat_t_vec(partner.rotation, partner_arm)
         tangent_1, tangent_2 = pair_tangents(rotation, normal)
     else:
+        contact.touching_point = mat_t_vec(rotation, arm)
         tangent_1, tangent_2 = plane_tangents(d, contact, rotation, normal)
     contact.gap2 = gap
     contact.arm2 = sub(arm, pose.arm)
-    contact.touching_point = mat_t_vec(rotation, arm)
     contact.normal2 = normal
     contact.tangent_1 = tangent_1
     contact.tangent_2 = tangent_2
@@ -204,8 +207,7 @@ def place_contact(d, contact, knot2, h, place):
     Returns (gap, normal velocity in the last step).
     """
     contact.segment_parameter = place
-    points = touching_points_at_knot2(d, contact, knot2, place)
-    gap, normal, arm, partner_arm = points
+    gap, normal, arm, partner_arm = touching_points_at_knot2(d, contact, knot2, place)
     contact.gap_target = find_gap_target(d, contact, gap, h)
     set_contact_frame(d, contact, knot2, gap, arm, partner_arm, normal)
     return gap, approach_velocity(d, contact, knot2, arm, partner_arm, normal)
