@@ -108,3 +108,18 @@ def test_a_leg_that_turns_far_in_a_step_rebounds_with_no_more_than_a_tenth(seed)
         assert sim.step().converged
         energies.append(sim.energy().total)
         assert energies[-1] - max(energies[-1 - READ : -1]) <= 0.1 * kinetic
+
+
+@pytest.mark.parametrize("h", [1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("gap", [0.0, -1e-8, -1e-2])
+def test_a_ball_that_starts_on_the_ground_rebounds_with_all_of_its_speed(gap, h):
+    radius, speed = 0.1, 1.0
+    mech = Mechanism(ground=True)
+    mech.add_body("ball", 1.0, (0.004, 0.004, 0.004), position=(0.0, 0.0, radius + gap))
+    mech.add_contact("skin", "ball", position=(0.0, 0.0, 0.0), radius=radius, restitution=1.0)
+    sim = Simulator(mech, timestep=h)
+    sim.reset(base={"ball": {"velocity": (0.0, 0.0, -speed)}})
+    for _ in range(5):
+        assert sim.step().halvings == 0
+    # five steps of free fall bound what the impact and the flight take
+    assert abs(sim.body_velocity("ball")[2] - speed) <= 5.0 * 9.81 * h

@@ -63,7 +63,7 @@ def test_a_body_presses_on_another_along_an_edge(lower, upper):
         for _ in range(300):
             assert sim.step().converged, seed
             deepest[seed] = max(deepest[seed], sim.metrics()["penetration"])
-    assert np.quantile(deepest, 1.0 / 3.0) <= SUNK  # of those whose edges do not slide
+    assert np.median(deepest) <= SUNK
     assert deepest.max() <= OVERLAP
 
 

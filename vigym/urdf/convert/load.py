@@ -146,8 +146,7 @@ def _check_floating(robot: Robot, root: LinkGroup) -> None:
     place = "base='floating'"
     if not root.mass:
         found = f"no mass in the root link {name!r} and what is fixed to it"
-        expected = "a root with mass"
-        expected += ": leave `base` out, or give it a mass"
+        expected = "a root with mass: leave `base` out, or give it a mass"
         if name == WORLD:
             found += ", which by convention is the world that nothing moves"
             expected = "a root with mass: leave `base` out, or make the robot's first link the root"
