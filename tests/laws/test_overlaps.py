@@ -201,6 +201,60 @@ def test_what_cannot_be_led_back_stays_where_it_is(kind, h):
             assert np.mean(counts) <= 8.0
 
 
+def jammed_robot(seed):
+    """A robot whose links overlap those that they hang on, with narrow limits, above the ground."""
+    rng, mech = np.random.default_rng(seed), Mechanism(ground=True)
+    mech.add_body("base", 1.0, (0.01, 0.008, 0.012), position=(0.0, 0.0, 0.1))
+    mech.add_collision("base", "base", Box((0.3, 0.2, 0.1)), friction=rng.choice([0.0, 0.5, 1.5]))
+    along_x, links = (2.0**-0.5, 0.0, 2.0**-0.5, 0.0), ["base"]
+    for i in range(1, int(rng.integers(3, 6))):
+        name, parent = f"link_{i}", rng.choice(links)
+        mass = 10.0 ** rng.uniform(-2.0, 0.0)
+        inertia = mass * np.array([0.001, 0.008, 0.008])
+        mech.add_body(name, mass, inertia, position=(0.2 * i, 0.0, 0.1))
+        shape = Capsule(0.06, 0.2, orientation=along_x)
+        mech.add_collision(name, name, shape, restitution=rng.choice([0.0, 0.5]))
+        axis, place = rng.normal(size=3), (0.2 * i - 0.1, 0.0, 0.12)
+        limits = (-rng.uniform(0.0, 0.5), rng.choice([0.0, 0.5]))
+        axis /= np.linalg.norm(axis)
+        mech.add_joint(f"joint_{i}", "revolute", parent, name, place, axis, limits=limits)
+        for other in links:
+            mech.add_pair(other, name)
+        links.append(name)
+    return mech
+
+
+def jammed_start(mech, seed):
+    """Arguments of a reset: positions beyond limits, and a base that flies."""
+    rng = np.random.default_rng(seed)
+    joints = [joint.name for joint in mech.tree_joints if joint.type == "revolute"]
+    turn = rng.normal(size=4)
+    base = {
+        "position": (0.0, 0.0, rng.uniform(0.0, 0.4)),
+        "orientation": turn / np.linalg.norm(turn),
+        "velocity": rng.normal(size=3),
+    }
+    positions = {name: rng.uniform(-0.4, 0.4) for name in joints}
+    return {"positions": positions, "base": {"base": base}}
+
+
+@pytest.mark.parametrize("h", [1e-5, 1e-3, 1e-2])
+def test_links_that_jam_each_other_are_released(h):
+    """No force holds them apart on both sides of a joint that does not move: it would be infinite."""
+    counts = []
+    for seed in range(60):
+        mech = jammed_robot(seed)
+        sim = Simulator(mech, timestep=h)
+        sim.reset(**jammed_start(mech, seed))
+        start = sim.energy()
+        for _ in range(30):
+            status = sim.step()
+            assert status.converged
+            counts.append(status.iterations)
+            assert sim.energy().total <= start.total + 0.01 * start.kinetic
+    assert np.mean(counts) <= 30.0
+
+
 def three_deep_bodies():
     mech = Mechanism(gravity=(0.0, 0.0, -G), ground=True)
     shapes = {"box": Box((0.4, 0.3, 0.2)), "rod": Capsule(0.1, 0.4), "ball": Sphere(radius=0.15)}
@@ -212,9 +266,17 @@ def three_deep_bodies():
     return mech
 
 
-@pytest.mark.parametrize("make", [three_deep_bodies, lambda: rod_on_a_hinge(1e-4, 1e-5, 0.3)])
-def test_overlaps_in_a_batch_are_those_of_single_environments(make):
-    """Lanes that are held, and deep ones, beside others: bit for bit, and after a saved state."""
+OVERLAPS = {
+    "bodies": (three_deep_bodies, [0.0]),
+    "rod": (lambda: rod_on_a_hinge(1e-4, 1e-5, 0.3), [-1e-3, -1e-6, 0.0, 1e-5]),
+    "robot": (lambda: jammed_robot(1), [-0.4, -0.2, 0.1, 0.3]),
+}
+
+
+@pytest.mark.parametrize("kind", OVERLAPS)
+def test_overlaps_in_a_batch_are_those_of_single_environments(kind):
+    """Lanes that hold or release bodies beside others: bit for bit, and after a saved state."""
+    make, turns = OVERLAPS[kind]
     mech, count = make(), 11
     rng = np.random.default_rng(3)
     given = []
@@ -226,7 +288,7 @@ def test_overlaps_in_a_batch_are_those_of_single_environments(make):
                 place = np.add(rng.normal(size=3) * 10.0 ** rng.uniform(-2.0, 0.0), (0, 0, 0.3))
                 positions[joint.name] = (*place, *(turn / np.linalg.norm(turn)))
             else:
-                positions[joint.name] = rng.choice([-1e-3, -1e-6, 0.0, 1e-5])
+                positions[joint.name] = rng.choice(turns)
         given.append((positions, {}))
     options = {"timestep": 0.005}
     batch, singles = Simulator(mech, batch=count, **options), alone(mech, given, **options)

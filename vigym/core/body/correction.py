@@ -26,13 +26,27 @@ def least_end_distance(d, distance, h, lever):
     """Find the least distance from a bound that a step must end with, from that at its start.
 
     It is zero, or where the bound is violated already, the violation less what is taken back. That
-    gives bodies no more speed than a fall as deep as the violation: in tiny steps they would fly
-    off. Angles are measured at a ``lever`` [m], which is one for distances.
+    gives bodies no more speed than a fall as deep as the violation, or as what a step takes back at
+    most: in tiny steps they would fly off. Angles are measured at a ``lever`` [m], which is one for
+    distances.
     """
-    end = d.full(0.0)
+    end, most = d.full(0.0), d.full(MAX_CORRECTION)
     if any_lane(-distance):
+        depth = absolute(distance)
+        depth = where(depth - most, most, depth)
         fall = free_fall_acceleration(d) * (h * h) / lever
-        most = math.sqrt(2.0 * fall * absolute(distance))
-        back = where(most - MAX_CORRECTION, d.full(MAX_CORRECTION), most)
+        back = math.sqrt(2.0 * fall * depth)
+        back = where(back - most, most, back)
         end = distance + d.environment.leads_back * back
     return where(end, d.full(0.0), end)
+
+
+@inline
+def find_gap_target(d, contact, gap, h):
+    """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m].
+
+    What rebounds is not led back besides: that would add to its energy.
+    """
+    least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
+    rebound = contact.rebound_velocity
+    return where(rebound, maximum(h * rebound + where(gap, o, gap), least), least)

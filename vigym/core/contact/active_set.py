@@ -4,7 +4,7 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.kinematics import mark_active_pair_lanes, place_contact
-from vigym.core.contact.overlaps import find_deep_lanes, is_end
+from vigym.core.contact.overlaps import find_deep_lanes, find_released_lanes, is_end
 from vigym.core.contact.plane import lowest_point, plane_gap
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
@@ -147,6 +147,7 @@ def activate_where_missed(d, contact, knot2, knot3, h, mask):
     candidates = o if kind >= SKATE or is_end(contact) else but_not(mask, active)
     if is_pair(contact):
         candidates = both(candidates, above(o, bounding_gap(d, contact, knot3)))
+        candidates = but_not(candidates, find_released_lanes(d, contact))
         place = segment_parameter(d, contact, knot3)
     if kind == PAIR_NEAREST_CONTACT:
         distance = absolute(place - contact.segment_parameter)

@@ -1,7 +1,7 @@
 """Contacts at a knot alone, for its velocities: which touch there, their frames and forces."""
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, both
+from vigym.core.compiler.lanes import above, both, but_not
 from vigym.core.compiler.simd import maximum
 from vigym.core.contact.kinematics import (
     mark_active_pair_lanes,
@@ -9,7 +9,7 @@ from vigym.core.contact.kinematics import (
     touching_velocity,
 )
 from vigym.core.contact.laws.no_slip import is_nonholonomic, no_slip_point, set_no_slip_directions
-from vigym.core.contact.overlaps import touching_points_at_knot
+from vigym.core.contact.overlaps import find_released_lanes, touching_points_at_knot
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.contact.terrain.planes import is_on_plane
 from vigym.core.math.vectors import axpy, cross, dot, mat_vec, scale, sub, zero3
@@ -62,6 +62,7 @@ def set_contact_at_knot(d, contact, knot, share):
     contact.slip_slope_1 = cross(contact.arm2, contact.tangent_1)
     contact.slip_slope_2 = cross(contact.arm2, contact.tangent_2)
     if is_pair(contact):
+        contact.active = but_not(contact.active, find_released_lanes(d, contact))
         contact.partner_arm_lowest = contact.partner_arm2
         contact.partner_arm_touching = contact.partner_arm2
     extrapolate_branch_velocity(d, contact, knot, normal)

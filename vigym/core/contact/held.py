@@ -5,6 +5,9 @@ What is below the ground or beyond a limit is led back a little in every step, s
 contact, or a joint that does not move that way. A step has no solution then, and is made anew with
 the bodies held where they are. So are the next 1, 3, 7 steps, up to 31 of them, or 3 where contacts
 slide, until they are led back again.
+
+Bodies that overlap may jam even so: a contact would have to hold a joint that another bound locks.
+They are released then: no contact holds them apart in these steps.
 """
 
 from vigym.core.body.correction import MAX_CORRECTION
@@ -12,6 +15,8 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.contact.overlaps import find_overlapping_lanes
+from vigym.core.contact.segment_box import is_pair
 from vigym.core.math.vectors import axpy, dot
 from vigym.core.model.tables.plan import SKATE
 
@@ -32,7 +37,10 @@ def start_leading_back(d, part):
 
     A part of a step leads back by its share.
     """
-    set_share_led_back(d, but_not(d.full(part), above(d.environment.held_steps, d.full(0.0))))
+    environment = d.environment
+    held = above(environment.held_steps, d.full(0.0))
+    set_share_led_back(d, but_not(d.full(part), held))
+    environment.releases = both(environment.releases, held)
 
 
 @inline
@@ -61,6 +69,24 @@ def find_lanes_beyond_bounds(d):
         start = dof.start
         beyond = maximum(beyond, maximum(above(dof.lower, start), above(start, dof.upper)))
     return beyond
+
+
+@phase(needs="contacts", otherwise=zero)
+def find_lanes_to_release(d):
+    """Find the lanes in which active contacts hold bodies apart that overlap at knot 2."""
+    overlap = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if is_pair(contact):
+            overlap = maximum(overlap, both(contact.active, find_overlapping_lanes(d, contact)))
+    return overlap
+
+
+@inline
+def release_overlaps(d, lanes):
+    """Release bodies that overlap in some lanes, and in those that released them before."""
+    environment = d.environment
+    environment.releases = maximum(environment.releases, lanes)
 
 
 @phase(needs="contacts", otherwise=zero)

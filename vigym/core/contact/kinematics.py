@@ -1,6 +1,6 @@
 """Motion of contacts: which are active at knot 2, how they move to knot 3, and their velocities."""
 
-from vigym.core.body.correction import free_fall_acceleration, least_end_distance
+from vigym.core.body.correction import find_gap_target, free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -11,7 +11,11 @@ from vigym.core.contact.laws.no_slip import (
     set_no_slip_directions,
 )
 from vigym.core.contact.laws.projection_law import set_slopes
-from vigym.core.contact.overlaps import touching_points_at_knot2, touching_points_at_knot3
+from vigym.core.contact.overlaps import (
+    find_released_lanes,
+    touching_points_at_knot2,
+    touching_points_at_knot3,
+)
 from vigym.core.contact.plane import (
     limit_rim_turn,
     plane_gap,
@@ -145,6 +149,8 @@ def detect_contacts(d, knot2, h, lanes):
                 there = segment_parameter(d, contact, knot2)
                 place = where(lanes, there, contact.segment_parameter)
                 active = detect_contact(d, contact, knot2, h, fall, place, candidates)
+                if is_pair(contact):
+                    active = but_not(active, find_released_lanes(d, contact))
                 contact.active = active if contact.kind < SKATE else one
     mark_active_pair_lanes(d)
 
@@ -187,17 +193,6 @@ def approach_velocity(d, contact, knot2, arm, partner_arm, normal):
     if is_pair(contact):
         velocity = sub(velocity, point_velocity(d, contact.partner, knot2, knot2, partner_arm)[0])
     return dot(normal, velocity)
-
-
-@inline
-def find_gap_target(d, contact, gap, h):
-    """Find the gap that a contact is to end with, ``gap`` being that at knot 2 [m].
-
-    What rebounds is not led back besides: that would add to its energy.
-    """
-    least, o = least_end_distance(d, gap, h, d.full(1.0)), d.full(0.0)
-    rebound = contact.rebound_velocity
-    return where(rebound, maximum(h * rebound + where(gap, o, gap), least), least)
 
 
 @inline

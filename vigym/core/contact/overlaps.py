@@ -25,6 +25,7 @@ from vigym.core.model.tables.plan import (
     PAIR_TAIL_CONTACT,
 )
 
+RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
 DEEP = 0.02  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
 
 
@@ -58,6 +59,19 @@ def find_deep_lanes(d, contact):
     """
     nearest = nearest_contact(d, contact)
     return both(nearest.active, is_deep(d, contact, nearest.gap2))
+
+
+@inline
+def find_overlapping_lanes(d, contact):
+    """Find the lanes in which two bodies overlap so far at knot 2 that they may be released."""
+    overlap = RELEASED * (contact.radius + contact.box_radius)
+    return above(d.full(0.0), nearest_contact(d, contact).gap2 + overlap)
+
+
+@inline
+def find_released_lanes(d, contact):
+    """Find the lanes in which two bodies overlap at knot 2, and are not held apart."""
+    return both(d.environment.releases, find_overlapping_lanes(d, contact))
 
 
 @inline

@@ -9,8 +9,8 @@ Full turns are counted.
 import math
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, arctan2, both, select_by_precision
-from vigym.core.compiler.simd import spread, where
+from vigym.core.compiler.lanes import above, any_lane, arctan2, both, select_by_precision
+from vigym.core.compiler.simd import absolute, spread, where
 from vigym.core.joint.geometry import (
     anchor_separation,
     relative_orientation,
@@ -27,6 +27,8 @@ from vigym.core.math.vectors import cross, dot, mat_t_vec
 from vigym.core.model.context import joint_row, point_spring_end, slide_row
 
 GRID = 1.5 * 2.0**-23  # of a sum: rounds what it lost so that double precision holds both
+# [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
+STORE_AFTER = 2.0
 NO_TURN = 1e-150, 1e-18  # size of a quaternion's vector below which its square may vanish
 
 
@@ -131,6 +133,23 @@ def store_all_coordinates(d, knot, mask):
         store_coordinates(d, joint_row(d, joint), knot, mask)
     for k in range(d.slide_count):
         store_coordinates(d, slide_row(d, k), knot, mask)
+
+
+@inline
+def count_turns(d, knot3, h, done, rate):
+    """Count full turns of all joints where bodies may have turned far since it was done last.
+
+    ``rate`` is the largest angular speed of each lane [rad/s], which is stored.
+    """
+    environment = d.environment
+    # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
+    swept = environment.swept + 3.1415926535 * absolute(h) * rate
+    environment.swept = where(done, swept, environment.swept)
+    environment.angular_speed = where(done, rate, environment.angular_speed)
+    due = both(done, above(swept, d.full(STORE_AFTER)))
+    if any_lane(due):
+        store_all_coordinates(d, knot3, due)
+        environment.swept = where(due, d.full(0.0), environment.swept)
 
 
 @phase

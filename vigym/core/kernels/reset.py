@@ -156,6 +156,7 @@ def clear_environment(d):
     environment.unpolished = o
     environment.held_steps = o
     environment.last_held_steps = o
+    environment.releases = o
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o

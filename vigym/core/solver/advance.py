@@ -17,14 +17,16 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.held import (
     find_lanes_beyond_bounds,
     find_lanes_led_back,
+    find_lanes_to_release,
     hold_lanes,
+    release_overlaps,
     remember_held_lanes,
     start_leading_back,
 )
 from vigym.core.contact.rims import start_rims
 from vigym.core.joint.coordinates import (
     compensated_add,
-    store_all_coordinates,
+    count_turns,
     store_force_coordinates,
 )
 from vigym.core.joint.interior_limits import relax_limits
@@ -49,8 +51,6 @@ from vigym.core.solver.step_checks import reject_wrong_steps
 # Third differences of velocities over second ones above which a cubic predicts worse than a line
 JERKY = 0.8
 KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
-# [rad] swept since turns were counted; a joint's coordinate is safe up to a full turn
-STORE_AFTER = 2.0
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
 RETRY = 0  # place where knots are kept aside
@@ -166,23 +166,6 @@ def store_step(d, knot3, h, done, failed):
     environment.time_remainder = remainder
 
 
-@inline
-def count_turns(d, knot3, h, done, rate):
-    """Count full turns of all joints where bodies may have turned far since it was done last.
-
-    ``rate`` is the largest angular speed of each lane [rad/s], which is stored.
-    """
-    environment = d.environment
-    # sin(turn / 2) = h w / 2: a step turns a body by pi/2 h w at most, two bodies by pi h w
-    swept = environment.swept + 3.1415926535 * absolute(h) * rate
-    environment.swept = where(done, swept, environment.swept)
-    environment.angular_speed = where(done, rate, environment.angular_speed)
-    due = both(done, above(swept, d.full(STORE_AFTER)))
-    if any_lane(due):
-        store_all_coordinates(d, knot3, due)
-        environment.swept = where(due, d.full(0.0), environment.swept)
-
-
 @phase
 def accept_step(d, knot3, h, done, failed, rate):
     """Make knot 3 the present one in the lanes that are done; the others keep theirs.
@@ -226,6 +209,11 @@ def retry_held_lanes(d, step, solved, tolerance):
         if any_lane(held):
             hold_lanes(d, held)
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
+    if any_lane(solved.failed):
+        released = both(solved.failed, find_lanes_to_release(d))
+        if any_lane(released):
+            release_overlaps(d, released)
+            solved = retry_lanes(d, step, solved, released, PROJECTIONS, tolerance)
     return solved, held
 
 

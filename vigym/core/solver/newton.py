@@ -144,7 +144,10 @@ def residual_tolerance(d, nonsmooth, iteration):
     Gaps of joints and loops are to be below the tolerance itself.
     """
     goal = iteration.tolerance * iteration.slack
-    return where(nonsmooth, select_by_precision(NONSMOOTH_GOAL, goal) * goal, goal)
+    rough = select_by_precision(NONSMOOTH_GOAL, goal)
+    if iteration.number == 0:  # a prediction is off by more than stiff slopes round
+        return where(nonsmooth, maximum(d.full(rough * iteration.tolerance), goal), goal)
+    return where(nonsmooth, rough * goal, goal)
 
 
 @inline
