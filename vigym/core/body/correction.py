@@ -7,7 +7,7 @@ import math
 
 from vigym.core.compiler.kernel import inline
 from vigym.core.compiler.lanes import any_lane
-from vigym.core.compiler.simd import absolute, where
+from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot
 
 MAX_CORRECTION = 1e-6  # [m or rad] by which a step at most leads back
