@@ -10,11 +10,15 @@ The steps that follow begin with parts of the same size, until no energy has ask
 for a while: short steps among long ones would take or give energy themselves.
 """
 
+import math
+
 from vigym.core.body.pose import inertia_matrix, max_angular_speed
+from vigym.core.body.tension import energy_of_jerks, largest_swing_stiffness
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot, mat_vec, scale, sub
+from vigym.core.model.context import knot_buffer
 from vigym.core.solver.explained_work import (
     gravity_powers,
     kinetic_energy,
@@ -22,6 +26,7 @@ from vigym.core.solver.explained_work import (
     stored_energy,
     work_without_gravity,
 )
+from vigym.core.solver.residual import STEPS_OF_CUBIC
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -34,6 +39,11 @@ MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the
 CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
 UNLIKE = 1e-6  # part by which steps differ in size that are not compared
+# Square of a swing's rate times the step, above which it grows: 4, or less as others join in; and
+# the largest one of parts that are chosen for it, as swings that are not small grow before
+FAST_SWING, SLOW_SWING = 3.6, 2.0
+SWINGING_SHARE = 0.05  # rise of energy, in parts of that of the jerks
+LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 64.0, 6  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
 
@@ -96,9 +106,9 @@ def remember_part(d, lanes, size):
 def choose_first_part(d, lanes):
     """Find the part of a step to begin with: twice as long after every so many calm steps."""
     environment, one = d.environment, d.full(1.0)
-    calm = environment.calm_steps + one
-    longer = both(lanes, above(calm, d.full(CALM_STEPS)))
-    size = where(longer, 2.0 * environment.first_part, environment.first_part)
+    calm, size = environment.calm_steps + one, environment.first_part
+    longer = both(both(lanes, above(one, size)), above(calm, d.full(CALM_STEPS)))
+    size = where(longer, 2.0 * size, size)
     environment.first_part = where(above(size, one), one, size)
     environment.calm_steps = where(lanes, where(longer, d.full(0.0), calm), environment.calm_steps)
     return environment.first_part
@@ -130,4 +140,58 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
         gains = find_lanes_of_surplus(d, step, turn, watched, long)
         remember_part(d, gains, parts.size)
         return but_not(done, gains), maximum(failed, gains)
+    return done, failed
+
+
+@inline
+def find_lanes_that_may_swing(d, step):
+    """Find the lanes in which a body may swing too fast for the step, by what is known at once.
+
+    Its load is at most the weight of all bodies, or what keeps them turning as fast as the fastest.
+    """
+    environment = d.environment
+    rate, gravity = environment.angular_speed, environment.gravity
+    fall = math.sqrt(dot(gravity, gravity)) + rate * rate * environment.length_scale
+    return above(step.h * step.h * fall * environment.load_ratio, d.full(SLOW_SWING))
+
+
+@inline
+def shorten_for_swings(d, lanes, size, square):
+    """Let the next steps of some lanes begin with parts in which swings do not grow.
+
+    ``square`` is the square of the fastest swing's rate times the part ``size``.
+    """
+    environment, most = d.environment, d.full(SLOW_SWING)
+    for _ in range(MOST_SWINGING_HALVINGS):
+        fast = both(above(square, most), above(size, d.full(LEAST_SWINGING_PART)))
+        size, square = where(fast, 0.5 * size, size), where(fast, 0.25 * square, square)
+    environment.first_part = where(lanes, size, environment.first_part)
+    environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
+
+
+@inline
+def reject_growing_swings(d, step, parts, nonsmooth, done, failed):
+    """Let smooth lanes fail in which joints pull a body so hard that its swing grows in such steps.
+
+    Such a lane fails where energy rises, or where the step is the first that is twice as long
+    again. The next steps of it begin with parts that are short enough, and so do those of lanes
+    that failed. Returns (lanes that are done, lanes that failed).
+    """
+    environment = d.environment
+    watched = but_not(but_not(maximum(done, failed), nonsmooth), parts.unlike)
+    watched = both(watched, above(parts.size, d.full(LEAST_SWINGING_PART)))
+    longer = but_not(d.full(1.0), above(environment.calm_steps, d.full(0.0)))
+    jerky = above(d.full(STEPS_OF_CUBIC), environment.history)
+    watched = both(both(watched, maximum(jerky, longer)), find_lanes_that_may_swing(d, step))
+    if not any_lane(watched):
+        return done, failed
+    square = step.h * step.h * largest_swing_stiffness(d)
+    most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
+    watched = both(watched, above(square, most))
+    if any_lane(watched):
+        jerks = energy_of_jerks(d, step, knot_buffer(d, 1))
+        rises = above(rise_of_energy(d, step), SWINGING_SHARE * jerks)
+        watched = both(watched, maximum(maximum(rises, longer), failed))
+        shorten_for_swings(d, watched, parts.size, square)
+        return but_not(done, watched), maximum(failed, watched)
     return done, failed

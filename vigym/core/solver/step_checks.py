@@ -18,7 +18,11 @@ from vigym.core.contact.kinematics import touching_velocity
 from vigym.core.math.vectors import add, dot
 from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
-from vigym.core.solver.energy_surplus import reject_surplus, remember_part
+from vigym.core.solver.energy_surplus import (
+    reject_growing_swings,
+    reject_surplus,
+    remember_part,
+)
 from vigym.core.solver.explained_work import (
     explained_work,
     gravity_powers,
@@ -35,6 +39,9 @@ HALF_TURN = 1.0  # [rad] such a change with impacts: bodies turn by 2 in a step 
 SLIGHT_TURN = 0.005  # [rad] such a change with impacts where kinetic energy appears
 FEW = 4.0  # most iterations of a step whose forces are nearly those of the last one
 GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
+SLACK_SPRING = 1e-3  # square of a spring's rate times the step below which it hardly acts
+SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, more for its rotation^2
+MOST_SMOOTH_GAIN = 0.3  # the most of both
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
 SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
@@ -49,26 +56,28 @@ INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times l
 
 
 @inline
-def find_lanes_with_springs(d):
-    """Find the lanes in which a joint, or a spring between points, has a stiffness.
+def find_lanes_with_springs(d, h):
+    """Find the lanes in which a spring of a joint, or between points, acts within a step.
 
-    Potentials may have any: with them all lanes are found.
+    Potentials may be as stiff: with them all lanes are found.
     """
-    stiffness = d.full(1.0 if d.potential_count > 0 else 0.0)
+    springs = d.full(1.0 if d.potential_count > 0 else 0.0)
     for p in range(d.dof_count):
-        stiffness = maximum(stiffness, d.dof(p).stiffness)
-    return above(stiffness, d.full(0.0))
+        dof = d.dof(p)
+        square = h * h * dof.stiffness
+        springs = maximum(springs, above(square, SLACK_SPRING * dof.effective_mass))
+    return springs
 
 
 @inline
-def find_lanes_of_rough_work(d):
+def find_lanes_of_rough_work(d, h):
     """Find the lanes in which the work that explains a gain is known roughly only.
 
     Springs give half of their impulse to the step before, motions and wrenches that are imposed
     have bounds, and rebounds bring back what a landing leaves of the motion of joints.
     """
     imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
-    return maximum(maximum(imposed, find_lanes_with_springs(d)), find_lanes_that_rebound(d))
+    return maximum(maximum(imposed, find_lanes_with_springs(d, h)), find_lanes_that_rebound(d))
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -93,7 +102,7 @@ def find_lanes_that_gain(d, step, share):
 
 
 @phase
-def find_lanes_of_other_roots(d, step, parts, nonsmooth):
+def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
     A smooth step does where a body turns abruptly, unless there are springs: stiff ones turn bodies
@@ -105,12 +114,15 @@ def find_lanes_of_other_roots(d, step, parts, nonsmooth):
     turn = absolute(step.h) * max_over_body_lanes(change, step.h)
     if not any_lane(above(turn, d.full(SLIGHT_TURN))):
         return d.full(0.0)
-    abrupt, springs = above(turn, d.full(SMOOTH_TURN)), find_lanes_with_springs(d)
-    loose = maximum(parts.seeking, find_lanes_of_rough_work(d))
+    abrupt, springs = above(turn, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step.h)
+    loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step.h))
     gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
-    return where(nonsmooth, both(kinked, impact), but_not(abrupt, springs))
+    share = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * (step.h * rate) * (step.h * rate)
+    share = where(above(share, d.full(MOST_SMOOTH_GAIN)), d.full(MOST_SMOOTH_GAIN), share)
+    jumps = find_lanes_that_gain(d, step, share)
+    return where(nonsmooth, both(kinked, impact), but_not(maximum(abrupt, jumps), springs))
 
 
 @inline
@@ -126,7 +138,7 @@ def reject_other_roots(d, step, parts, rate, solved):
     hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
     suspects = both(done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
     if any_lane(suspects):
-        others = both(suspects, find_lanes_of_other_roots(d, step, parts, solved.nonsmooth))
+        others = both(suspects, find_lanes_of_other_roots(d, step, parts, rate, solved.nonsmooth))
         remember_part(d, but_not(others, solved.nonsmooth), parts.size)
         done, failed = but_not(done, others), maximum(failed, others)
     return done, failed
@@ -143,7 +155,7 @@ def reject_parts_that_gain(d, step, parts, nonsmooth, done, failed):
     suspects = both(find_parts(parts), maximum(nonsmooth, find_short_parts(parts)))
     suspects = both(done, suspects)
     if any_lane(suspects):
-        suspects = but_not(suspects, find_lanes_of_rough_work(d))
+        suspects = but_not(suspects, find_lanes_of_rough_work(d, step.h))
         share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
         gains = both(suspects, find_lanes_that_gain(d, step, share))
         done, failed = but_not(done, gains), maximum(failed, gains)
@@ -304,5 +316,6 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)
+    done, failed = reject_growing_swings(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_surplus(d, step, parts, rate, solved.nonsmooth, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)

@@ -131,6 +131,19 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
     return float(bodies["mass"].sum()) * (fall or 1.0), float(max(arms.max(), gyration.max()))
 
 
+def load_ratio(bodies: np.ndarray) -> float:
+    """Find the largest ratio of the mass of all bodies times a body's arm to its inertia [1/m].
+
+    The arm is that to the joint that carries it, the inertia the mean across it.
+    """
+    arms, moments = bodies["child_anchor"][1:], bodies["inertia"][1:]
+    squares = np.maximum((arms**2).sum(axis=1), np.finfo(float).tiny)
+    matrices = moments[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+    along = np.einsum("ni,nij,nj->n", arms, matrices, arms) / squares
+    across = 0.5 * (moments[:, :3].sum(axis=1) - along)
+    return float(bodies["mass"].sum() * (np.sqrt(squares) / across).max())
+
+
 def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[LoopRow]:
     """Return the loop rows of all loop-closing joints and point springs."""
     found = []
@@ -237,6 +250,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     environment["gravity"] = mechanism.gravity
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
+    environment["load_ratio"] = load_ratio(bodies[: len(rows.body)])
     set_ground(environment[0], mechanism)
     imposed, terms = imposed_rows(mechanism, rows, eliminated)
     lists = {"plan_contacts": contact_plan, **imposed}

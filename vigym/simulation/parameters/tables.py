@@ -16,7 +16,7 @@ from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.simulation.compile.contacts import pair_extremes, pair_mass
 from vigym.simulation.compile.layout import Rows, starts
-from vigym.simulation.compile.model import scales
+from vigym.simulation.compile.model import load_ratio, scales
 from vigym.simulation.parameters.quantities import WHOLE, FactorTable
 
 Index = NDArray[np.intp]
@@ -87,6 +87,7 @@ class ScaledTables:
         bodies, environment = tables["bodies"], tables["environment"][0]
         measures = scales(environment["gravity"], bodies[: len(self._rows.body)])
         environment["force_scale"], environment["length_scale"] = measures
+        environment["load_ratio"] = load_ratio(bodies[: len(self._rows.body)])
         if self._mobility is not None:
             masses, inertias = self._inertias(bodies)
             inverse = self._mobility.inverse(masses, inertias)

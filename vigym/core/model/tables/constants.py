@@ -6,6 +6,7 @@ ENVIRONMENT_MODEL = Table(
     Field("gravity", "acceleration of free fall", "m/s^2, world", 3),
     Field("force_scale", "force that residuals are measured by", "N"),
     Field("length_scale", "length that residuals are measured by", "m"),
+    Field("load_ratio", "largest ratio of total mass times arm to inertia of a body", "1/m"),
     Field("ground_normal", "unit normal of the ground", "world", 3),
     Field("ground_tangent", "unit tangent of the ground", "world", 3),
     Field("ground_height", "height of the ground along its normal", "m"),

@@ -1,0 +1,135 @@
+"""Light chains that carry heavy bodies: their links swing faster than a step follows, and gain no energy by that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenes.batches import assert_same_rows, batch_of
+from vigym import Mechanism, Simulator
+
+ROD = (
+    np.array([1.0, 1.0, 0.24]) / 12.0
+)  # inertia of a thin rod along z, over mass and length squared
+
+
+def add_links(mech, count, mass, length, first, axes):
+    """Hang links on a body, one on the other, along -z; returns the last one's name."""
+    for k in range(count):
+        name, parent = f"link_{k}", first if k == 0 else f"link_{k - 1}"
+        inertia = mass * length**2 * ROD
+        mech.add_body(name, mass, inertia, position=(0.0, 0.0, -length * (k + 0.5)))
+        place = 0.0, 0.0, -length * k
+        mech.add_joint(f"joint_{k}", "revolute", parent, name, place, axes[k % len(axes)])
+    return f"link_{count - 1}"
+
+
+def rope(count, load, axes=((0.0, 1.0, 0.0),), stiffness=0.0):
+    """A rope of 1 m and 0.4 kg with a load at its end."""
+    mech = Mechanism()
+    last = add_links(mech, count, 0.4 / count, 1.0 / count, "world", axes)
+    mech.add_body("load", load, (0.0004 * load,) * 3, position=(0.0, 0.0, -1.02))
+    mech.add_joint("hook", "revolute", last, "load", (0.0, 0.0, -1.0), axes[0], stiffness=stiffness)
+    return mech
+
+
+def crane(load):
+    """A load on a chain of six links below a trolley that rolls along a rail."""
+    mech = Mechanism()
+    mech.add_body("trolley", 10.0, (0.1, 0.1, 0.1))
+    mech.add_joint("rail", "prismatic", "world", "trolley", (0, 0, 0), (1, 0, 0), damping=5.0)
+    last = add_links(mech, 6, 0.1, 0.25, "trolley", [(0.0, 1.0, 0.0)])
+    mech.add_body("load", load, (0.02 * load,) * 3, position=(0.0, 0.0, -1.65))
+    mech.add_joint("hook", "revolute", last, "load", (0.0, 0.0, -1.5), (0, 1, 0))
+    return mech
+
+
+def bridge(count, load):
+    """A light rope between two walls with a heavy link in its middle: a closed loop."""
+    mech, mass = Mechanism(), 0.4 / count
+    places = [np.array((x, 0.0, 0.3 * (x * x - 1.0))) for x in np.linspace(-1.0, 1.0, count + 1)]
+    for k, (start, end) in enumerate(zip(places, places[1:], strict=False)):
+        way = end - start
+        length, half = np.linalg.norm(way), 0.5 * np.arctan2(way[0], way[2])
+        own, turn = load if k == count // 2 else mass, (np.cos(half), 0.0, np.sin(half), 0.0)
+        inertia = own * length**2 * ROD
+        mech.add_body(f"link_{k}", own, inertia, position=(start + end) / 2.0, orientation=turn)
+        parent = "world" if k == 0 else f"link_{k - 1}"
+        mech.add_joint(f"joint_{k}", "revolute", parent, f"link_{k}", start, (0, 1, 0))
+    mech.add_joint("end", "revolute", "world", f"link_{count - 1}", places[-1], (0, 1, 0))
+    return mech
+
+
+def largest_gain(sim, steps):
+    """Step, and return the largest gain of energy over the largest kinetic energy, and the mean of iterations."""
+    start, counts = sim.energy(), []
+    gain, most = 0.0, start.kinetic
+    for _ in range(steps):
+        status = sim.step()
+        assert status.converged
+        counts.append(status.iterations)
+        now = sim.energy()
+        gain, most = max(gain, now.total - start.total), max(most, now.kinetic)
+    return gain / most, np.mean(counts)
+
+
+CROSSED = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 1e-9])
+@pytest.mark.parametrize("axes", [((0.0, 1.0, 0.0),), CROSSED])
+@pytest.mark.parametrize(
+    ("count", "load", "h"), [(5, 10.0, 0.01), (20, 1.0, 0.01), (20, 0.2, 0.015)]
+)
+def test_a_rope_with_a_load_gains_no_energy(count, load, h, axes, stiffness):
+    """The links of such ropes swing by more than two radians a step, where the swing would grow."""
+    sim = Simulator(rope(count, load, axes, stiffness), timestep=h)
+    rates = np.random.default_rng(3).normal(size=count)
+    for speed in (0.01, 1.0):
+        sim.reset(velocities={f"joint_{k}": speed * rate for k, rate in enumerate(rates)})
+        gain, iterations = largest_gain(sim, 300)
+        assert gain <= 0.05  # the first step does not resolve the swing, and reads it so
+        assert iterations <= 60.0
+
+
+def test_a_crane_moves_as_with_short_steps():
+    speeds = []
+    for h in (0.01, 0.00125):
+        sim = Simulator(crane(20.0), timestep=h)
+        sim.reset(velocities={"rail": 0.3})
+        gain, _ = largest_gain(sim, round(3.0 / h))
+        assert gain <= 1e-6
+        speeds.append(sim.joint_velocities[0])
+    assert speeds[0] == pytest.approx(speeds[1], abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("count", "load", "h"), [(9, 10.0, 0.01), (9, 50.0, 0.005), (5, 10.0, 0.01)]
+)
+def test_a_bridge_of_light_links_gains_no_energy(count, load, h):
+    sim = Simulator(bridge(count, load), timestep=h)
+    sim.reset()
+    gain, _ = largest_gain(sim, 300)
+    assert gain <= 0.01
+
+
+def test_a_step_short_enough_for_its_swings_is_not_halved():
+    sim = Simulator(crane(20.0), timestep=0.005)
+    sim.reset(velocities={"rail": 0.3})
+    for _ in range(200):
+        assert sim.step().halvings == 0
+
+
+def test_taut_chains_in_a_batch_are_those_of_single_environments():
+    mech, options = crane(20.0), {"timestep": 0.01}
+    given = [({"hook": 0.1 * e}, {"rail": 0.1 * e}) for e in range(11)]
+    batch, singles = batch_of(mech, given, **options), []
+    for positions, velocities in given:
+        sim = Simulator(mech, **options)
+        sim.reset(positions, velocities)
+        singles.append(sim)
+    for _ in range(60):
+        batch.step()
+        for single in singles:
+            single.step()
+        assert_same_rows(batch, singles)
