@@ -26,7 +26,7 @@ from vigym.core.model.tables.plan import (
 )
 
 RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
-DEEP = 0.02  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
+DEEP = 0.5  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
 
 
 @inline

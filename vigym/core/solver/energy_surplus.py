@@ -13,7 +13,6 @@ for a while: short steps among long ones would take or give energy themselves.
 import math
 
 from vigym.core.body.pose import inertia_matrix, max_angular_speed
-from vigym.core.body.tension import energy_of_jerks, largest_swing_stiffness
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -27,6 +26,7 @@ from vigym.core.solver.explained_work import (
     work_without_gravity,
 )
 from vigym.core.solver.residual import STEPS_OF_CUBIC
+from vigym.core.tree.tension import energy_of_jerks, largest_swing_stiffness
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -39,9 +39,9 @@ MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the
 CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
 UNLIKE = 1e-6  # part by which steps differ in size that are not compared
-# Square of a swing's rate times the step, above which it grows: 4, or less as others join in; and
-# the largest one of parts that are chosen for it, as swings that are not small grow before
-FAST_SWING, SLOW_SWING = 3.6, 2.0
+# Square of a swing's rate times the step above which it grows, as reckoned here of chains of equal
+# rods (4 in truth), and the largest of parts chosen for it: swings that are not small grow before
+FAST_SWING, SLOW_SWING = 2.0, 1.1
 SWINGING_SHARE = 0.05  # rise of energy, in parts of that of the jerks
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 64.0, 6  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
@@ -170,16 +170,18 @@ def shorten_for_swings(d, lanes, size, square):
 
 
 @inline
-def reject_growing_swings(d, step, parts, nonsmooth, done, failed):
+def reject_growing_swings(d, step, parts, rate, nonsmooth, done, failed):
     """Let smooth lanes fail in which joints pull a body so hard that its swing grows in such steps.
 
-    Such a lane fails where energy rises, or where the step is the first that is twice as long
-    again. The next steps of it begin with parts that are short enough, and so do those of lanes
-    that failed. Returns (lanes that are done, lanes that failed).
+    Bodies that turn far are left to ``reject_surplus``. A lane fails where energy rises, or where
+    the step is the first that is twice as long again. Its next steps begin with parts that are
+    short enough, and so do those of lanes that failed. Returns (lanes that are done, lanes that failed).
     """
     environment = d.environment
     watched = but_not(but_not(maximum(done, failed), nonsmooth), parts.unlike)
     watched = both(watched, above(parts.size, d.full(LEAST_SWINGING_PART)))
+    watched = both(watched, above(environment.history, d.full(0.5)))  # with two knots before
+    watched = but_not(watched, above(absolute(step.h) * rate, d.full(FAR)))
     longer = but_not(d.full(1.0), above(environment.calm_steps, d.full(0.0)))
     jerky = above(d.full(STEPS_OF_CUBIC), environment.history)
     watched = both(both(watched, maximum(jerky, longer)), find_lanes_that_may_swing(d, step))

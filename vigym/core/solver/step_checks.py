@@ -41,7 +41,7 @@ FEW = 4.0  # most iterations of a step whose forces are nearly those of the last
 GAIN = 0.02  # gain of kinetic energy that is too large, in parts of the energy before
 SLACK_SPRING = 1e-3  # square of a spring's rate times the step below which it hardly acts
 SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, more for its rotation^2
-MOST_SMOOTH_GAIN = 0.3  # the most of both
+MOST_SMOOTH_GAIN = 0.23  # the most of both
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
 SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
@@ -101,6 +101,20 @@ def find_lanes_that_gain(d, step, share):
     return above(gain, share * before + LEAST_GAIN * scale + explained_work(d, step))
 
 
+@inline
+def find_lanes_that_jump(d, step, turn):
+    """Find the lanes in which a part of the kinetic energy appears in a smooth step.
+
+    ``turn`` is the largest rotation [rad]: energies in the middle of steps differ by its square.
+    """
+    share, most = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn, d.full(MOST_SMOOTH_GAIN)
+    after = kinetic_energy(d, step.knot3)
+    least = where(above(share, most), most, share) * after
+    scale = d.environment.force_scale * d.environment.length_scale
+    gain = after - kinetic_energy(d, step.knot2) - explained_work(d, step)
+    return above(gain, least + LEAST_GAIN * scale)
+
+
 @phase
 def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
     """Find the lanes in which a step leads to another root.
@@ -119,9 +133,7 @@ def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
     gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
-    share = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * (step.h * rate) * (step.h * rate)
-    share = where(above(share, d.full(MOST_SMOOTH_GAIN)), d.full(MOST_SMOOTH_GAIN), share)
-    jumps = find_lanes_that_gain(d, step, share)
+    jumps = both(above(turn, d.full(SLIGHT_TURN)), find_lanes_that_jump(d, step, step.h * rate))
     return where(nonsmooth, both(kinked, impact), but_not(maximum(abrupt, jumps), springs))
 
 
@@ -316,6 +328,6 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)
-    done, failed = reject_growing_swings(d, step, parts, solved.nonsmooth, done, failed)
+    done, failed = reject_growing_swings(d, step, parts, rate, solved.nonsmooth, done, failed)
     done, failed = reject_surplus(d, step, parts, rate, solved.nonsmooth, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,17 +132,31 @@ def scales(gravity: np.ndarray, bodies: np.ndarray) -> tuple[float, float]:
     return float(bodies["mass"].sum()) * (fall or 1.0), float(max(arms.max(), gyration.max()))
 
 
-def load_ratio(bodies: np.ndarray) -> float:
+def load_ratio(bodies: np.ndarray, parents: Sequence[int]) -> float:
     """Find the largest ratio of the mass of all bodies times a body's arm to its inertia [1/m].
 
-    The arm is that to the joint that carries it, the inertia the mean across it.
+    The arm is that to the joint that carries it; the inertia is the mean across the arm, and what
+    the joint takes along of the parent. It bounds `vigym.core.tree.tension`, over an acceleration.
+
+    Args:
+        bodies: rows of the world and all bodies.
+        parents: row of each row's parent.
     """
-    arms, moments = bodies["child_anchor"][1:], bodies["inertia"][1:]
-    squares = np.maximum((arms**2).sum(axis=1), np.finfo(float).tiny)
-    matrices = moments[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
-    along = np.einsum("ni,nij,nj->n", arms, matrices, arms) / squares
-    across = 0.5 * (moments[:, :3].sum(axis=1) - along)
-    return float(bodies["mass"].sum() * (np.sqrt(squares) / across).max())
+    moments = bodies["inertia"][:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+
+    def across(rows: np.ndarray, arms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        squares = (arms**2).sum(axis=1)
+        along = np.einsum("ni,nij,nj->n", arms, moments[rows], arms)
+        along /= np.where(squares > 0.0, squares, 1.0)
+        return 0.5 * (np.trace(moments[rows], axis1=1, axis2=2) - along), squares
+
+    rows, carriers = np.arange(1, len(bodies)), np.asarray(parents)[1:]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # masses of any size
+        own, squares = across(rows, bodies["child_anchor"][1:])
+        other, other_squares = across(carriers, bodies["parent_anchor"][1:])
+        mobility = np.where(carriers > 0, 1.0 / bodies["mass"][carriers] + other_squares / other, 0)
+        inertia = own + squares / (1.0 / bodies["mass"][1:] + mobility)
+        return float((bodies["mass"].sum() * np.sqrt(squares) / inertia).max())
 
 
 def _loop_rows(mechanism: Mechanism, rows: Rows, bodies: np.ndarray) -> list[LoopRow]:
@@ -250,7 +265,7 @@ def build_model(mechanism: Mechanism, loops: str = "auto") -> Model:
     environment["gravity"] = mechanism.gravity
     measures = scales(np.asarray(mechanism.gravity), bodies[: len(rows.body)])
     environment["force_scale"], environment["length_scale"] = measures
-    environment["load_ratio"] = load_ratio(bodies[: len(rows.body)])
+    environment["load_ratio"] = load_ratio(bodies[: len(rows.body)], rows.parents)
     set_ground(environment[0], mechanism)
     imposed, terms = imposed_rows(mechanism, rows, eliminated)
     lists = {"plan_contacts": contact_plan, **imposed}

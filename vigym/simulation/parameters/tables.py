@@ -87,7 +87,7 @@ class ScaledTables:
         bodies, environment = tables["bodies"], tables["environment"][0]
         measures = scales(environment["gravity"], bodies[: len(self._rows.body)])
         environment["force_scale"], environment["length_scale"] = measures
-        environment["load_ratio"] = load_ratio(bodies[: len(self._rows.body)])
+        environment["load_ratio"] = load_ratio(bodies[: len(self._rows.body)], self._rows.parents)
         if self._mobility is not None:
             masses, inertias = self._inertias(bodies)
             inverse = self._mobility.inverse(masses, inertias)
