@@ -175,7 +175,9 @@ def reject_growing_swings(d, step, parts, rate, nonsmooth, done, failed):
 
     Bodies that turn far are left to ``reject_surplus``. A lane fails where energy rises, or where
     the step is the first that is twice as long again. Its next steps begin with parts that are
-    short enough, and so do those of lanes that failed. Returns (lanes that are done, lanes that failed).
+    short enough, and so do those of lanes that failed.
+
+    Returns (lanes that are done, lanes that failed).
     """
     environment = d.environment
     watched = but_not(but_not(maximum(done, failed), nonsmooth), parts.unlike)
