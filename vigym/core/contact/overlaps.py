@@ -20,13 +20,17 @@ from vigym.core.contact.segment_box import (
 from vigym.core.contact.terrain.planes import find_planes
 from vigym.core.math.vectors import add, axpy, dot, mat_t_vec, mat_vec, select3, sub
 from vigym.core.model.tables.plan import (
+    PAIR_BALL_CONTACT,
     PAIR_HEAD_CONTACT,
     PAIR_NEAREST_CONTACT,
     PAIR_TAIL_CONTACT,
 )
 
 RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
-DEEP = 0.5  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
+DEEP, DEEP_BALL = (
+    0.02,
+    0.5,
+)  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
 
 
 @inline
@@ -41,8 +45,9 @@ def nearest_contact(d, contact):
 
 @inline
 def is_deep(d, contact, gap):
-    """Tell where a gap is an overlap by more than DEEP of both radii."""
-    return above(d.full(0.0), gap + DEEP * (contact.radius + contact.box_radius))
+    """Tell where a gap is an overlap by more than DEEP of both radii, of balls by DEEP_BALL."""
+    share = DEEP_BALL if contact.kind == PAIR_BALL_CONTACT else DEEP
+    return above(d.full(0.0), gap + share * (contact.radius + contact.box_radius))
 
 
 @inline
