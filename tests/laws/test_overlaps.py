@@ -130,6 +130,24 @@ def test_overlapping_balls_rebound_by_the_law_of_restitution(restitution, h):
         assert sim.body_velocity("right")[0] == pytest.approx(restitution * speed, rel=1e-3)
 
 
+@pytest.mark.parametrize("friction", [0.5, 1.2])
+def test_overlapping_balls_that_roll_off_each_other_get_no_deeper(friction):
+    for overlap in (0.01, 0.05, 0.1):
+        mech, radius = Mechanism(ground=True), 0.3
+        way = radius * (2.0 - overlap)
+        places = (0.0, 0.0, radius), (way * np.sin(0.5), 0.0, radius + way * np.cos(0.5))
+        for name, place in zip(("low", "high"), places, strict=True):
+            mech.add_body(name, 1.0, (0.4 * radius**2,) * 3, position=place)
+            mech.add_collision(name, name, Sphere(radius), friction=friction)
+        mech.add_pair("high", "low")
+        sim = Simulator(mech, timestep=0.01)
+        sim.reset()
+        start = sim.contacts.gap.min()
+        for _ in range(100):
+            assert sim.step().converged
+            assert sim.contacts.gap.min() >= start - 1e-6
+
+
 def rod_on_a_hinge(depth, upper, friction):
     """A level rod on a hinge whose upper limit keeps its tip, below the ground, from rising."""
     mech = Mechanism(ground=True)

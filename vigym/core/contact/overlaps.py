@@ -27,10 +27,8 @@ from vigym.core.model.tables.plan import (
 )
 
 RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
-DEEP, DEEP_BALL = (
-    0.02,
-    0.5,
-)  # of both radii: overlap beyond which bodies are held apart as they are at knot 2
+# Of both radii: overlaps beyond which bodies are held apart as they are at knot 2, and such of balls
+DEEP, DEEP_BALL = 0.02, 0.5
 
 
 @inline
