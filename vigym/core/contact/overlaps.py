@@ -27,7 +27,7 @@ from vigym.core.model.tables.plan import (
 )
 
 RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
-# Of both radii: overlaps beyond which bodies are held apart as they are at knot 2, and such of balls
+# Of both radii: overlaps beyond which bodies are held apart as they are at knot 2; those of balls
 DEEP, DEEP_BALL = 0.02, 0.5
 
 
