@@ -8,9 +8,8 @@ import pytest
 from scenes.batches import assert_same_rows, batch_of
 from vigym import Mechanism, Simulator
 
-ROD = (
-    np.array([1.0, 1.0, 0.24]) / 12.0
-)  # inertia of a thin rod along z, over mass and length squared
+# Inertia of a thin rod along z, over mass and length squared
+ROD = np.array([1.0, 1.0, 0.24]) / 12.0
 
 
 def add_links(mech, count, mass, length, first, axes):
@@ -79,17 +78,17 @@ CROSSED = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 @pytest.mark.parametrize("stiffness", [0.0, 1e-9])
 @pytest.mark.parametrize("axes", [((0.0, 1.0, 0.0),), CROSSED])
 @pytest.mark.parametrize(
-    ("count", "load", "h"), [(5, 10.0, 0.01), (20, 1.0, 0.01), (20, 0.2, 0.015)]
+    ("count", "load", "h"), [(5, 10.0, 0.01), (20, 1.0, 0.01), (20, 0.2, 0.01)]
 )
 def test_a_rope_with_a_load_gains_no_energy(count, load, h, axes, stiffness):
-    """The links of such ropes swing by more than two radians a step, where the swing would grow."""
+    """The rate of the links' swing times the step is above two, where the swing would grow."""
     sim = Simulator(rope(count, load, axes, stiffness), timestep=h)
     rates = np.random.default_rng(3).normal(size=count)
     for speed in (0.01, 1.0):
         sim.reset(velocities={f"joint_{k}": speed * rate for k, rate in enumerate(rates)})
         gain, iterations = largest_gain(sim, 300)
         assert gain <= 0.1  # the first step does not resolve the swing, and reads it so
-        assert iterations <= 150.0
+        assert iterations <= 60.0
 
 
 def test_a_crane_moves_as_with_short_steps():

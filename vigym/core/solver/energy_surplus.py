@@ -8,6 +8,9 @@ cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 19
 
 The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
 for a while: short steps among long ones would take or give energy themselves.
+
+Where bodies turn little, light ones that are pulled hard may swing ever farther in steps that are
+too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts, too.
 """
 
 import math
@@ -39,8 +42,9 @@ MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the
 CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
 UNLIKE = 1e-6  # part by which steps differ in size that are not compared
-# Square of a swing's rate times the step above which it grows, as reckoned here of chains of equal
-# rods (4 in truth), and the largest of parts chosen for it: swings that are not small grow before
+# Square of a swing's rate times the step above which it is taken to grow, and the largest one of
+# parts chosen for it. It is 4 in theory; of a chain of equal rods 2.5 is reckoned then, and swings
+# that are not small grow before.
 FAST_SWING, SLOW_SWING = 2.0, 1.1
 SWINGING_SHARE = 0.05  # rise of energy, in parts of that of the jerks
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 64.0, 6  # least part for such swings
@@ -147,7 +151,8 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
 def find_lanes_that_may_swing(d, step):
     """Find the lanes in which a body may swing too fast for the step, by what is known at once.
 
-    Its load is at most the weight of all bodies, or what keeps them turning as fast as the fastest.
+    Its load is taken for the weight of all bodies, and what keeps them turning as fast as the
+    fastest.
     """
     environment = d.environment
     rate, gravity = environment.angular_speed, environment.gravity

@@ -1,8 +1,8 @@
 """Rates at which bodies swing between the joints that pull them.
 
-A light body between heavy ones swings as a string does, the faster the harder it is pulled. Steps
-as long as the reciprocal of half that rate or longer let such a swing grow from step to step, as
-the method of Stormer and Verlet does [Hairer, Lubich, Wanner 2006, I.5.2].
+A light body between heavy ones swings as a string does, the faster the harder it is pulled. Where
+its rate times the step is above two, such a swing grows from step to step, as in the method of
+Störmer and Verlet [Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006].
 """
 
 from vigym.core.body.pose import inertia_matrix
