@@ -12,21 +12,22 @@ from vigym import Mechanism, Simulator
 ROD = np.array([1.0, 1.0, 0.24]) / 12.0
 
 
-def add_links(mech, count, mass, length, first, axes):
+def add_links(mech, count, mass, length, first, axes, friction=0.0):
     """Hang links on a body, one on the other, along -z; returns the last one's name."""
     for k in range(count):
         name, parent = f"link_{k}", first if k == 0 else f"link_{k - 1}"
         inertia = mass * length**2 * ROD
         mech.add_body(name, mass, inertia, position=(0.0, 0.0, -length * (k + 0.5)))
         place = 0.0, 0.0, -length * k
-        mech.add_joint(f"joint_{k}", "revolute", parent, name, place, axes[k % len(axes)])
+        axis = axes[k % len(axes)]
+        mech.add_joint(f"joint_{k}", "revolute", parent, name, place, axis, friction=friction)
     return f"link_{count - 1}"
 
 
-def rope(count, load, axes=((0.0, 1.0, 0.0),), stiffness=0.0):
+def rope(count, load, axes=((0.0, 1.0, 0.0),), stiffness=0.0, friction=0.0):
     """A rope of 1 m and 0.4 kg with a load at its end."""
     mech = Mechanism()
-    last = add_links(mech, count, 0.4 / count, 1.0 / count, "world", axes)
+    last = add_links(mech, count, 0.4 / count, 1.0 / count, "world", axes, friction)
     mech.add_body("load", load, (0.0004 * load,) * 3, position=(0.0, 0.0, -1.02))
     mech.add_joint("hook", "revolute", last, "load", (0.0, 0.0, -1.0), axes[0], stiffness=stiffness)
     return mech
@@ -75,20 +76,20 @@ def largest_gain(sim, steps):
 CROSSED = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
-@pytest.mark.parametrize("stiffness", [0.0, 1e-9])
+@pytest.mark.parametrize(("stiffness", "friction"), [(0.0, 0.0), (1e-9, 0.0), (0.0, 1e-3)])
 @pytest.mark.parametrize("axes", [((0.0, 1.0, 0.0),), CROSSED])
 @pytest.mark.parametrize(
-    ("count", "load", "h"), [(5, 10.0, 0.01), (20, 1.0, 0.01), (20, 0.2, 0.01)]
+    ("count", "load"), [(4, 1000.0), (5, 10.0), (8, 100.0), (20, 1.0), (20, 0.2)]
 )
-def test_a_rope_with_a_load_gains_no_energy(count, load, h, axes, stiffness):
+def test_a_rope_with_a_load_gains_no_energy(count, load, axes, stiffness, friction):
     """The rate of the links' swing times the step is above two, where the swing would grow."""
-    sim = Simulator(rope(count, load, axes, stiffness), timestep=h)
+    sim = Simulator(rope(count, load, axes, stiffness, friction), timestep=0.01)
     rates = np.random.default_rng(3).normal(size=count)
-    for speed in (0.01, 1.0):
+    for speed in (0.01, 0.1, 1.0):
         sim.reset(velocities={f"joint_{k}": speed * rate for k, rate in enumerate(rates)})
         gain, iterations = largest_gain(sim, 300)
-        assert gain <= 0.1  # the first step does not resolve the swing, and reads it so
-        assert iterations <= 60.0
+        assert gain <= 0.02
+        assert iterations <= 120.0
 
 
 def test_a_crane_moves_as_with_short_steps():

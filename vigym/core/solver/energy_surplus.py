@@ -15,12 +15,15 @@ too long for them, see `vigym.core.tree.tension`. Such steps are made in short p
 
 import math
 
-from vigym.core.body.pose import inertia_matrix, max_angular_speed
+from vigym.core.body.pose import (
+    inertia_matrix,
+    max_angular_speed,
+    max_angular_speed_change,
+)
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot, mat_vec, scale, sub
-from vigym.core.model.context import knot_buffer
 from vigym.core.solver.explained_work import (
     gravity_powers,
     kinetic_energy,
@@ -28,8 +31,7 @@ from vigym.core.solver.explained_work import (
     stored_energy,
     work_without_gravity,
 )
-from vigym.core.solver.residual import STEPS_OF_CUBIC
-from vigym.core.tree.tension import energy_of_jerks, largest_swing_stiffness
+from vigym.core.tree.tension import energy_of_jerks, find_swings
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -46,7 +48,10 @@ UNLIKE = 1e-6  # part by which steps differ in size that are not compared
 # parts chosen for it. It is 4 in theory; of a chain of equal rods 2.5 is reckoned then, and swings
 # that are not small grow before.
 FAST_SWING, SLOW_SWING = 2.0, 1.1
-SWINGING_SHARE = 0.05  # rise of energy, in parts of that of the jerks
+SWINGING_SHARE = 0.05  # rise of energy where swings grow, in parts of that of the jerks
+# The same square above which a step does not follow a chain that snaps taut, and the rise of energy
+# there, in parts of the kinetic energy
+SNAPPING, SNAPPING_SHARE = 0.7, 0.005
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 64.0, 6  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
@@ -151,23 +156,27 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
 def find_lanes_that_may_swing(d, step):
     """Find the lanes in which a body may swing too fast for the step, by what is known at once.
 
-    Its load is taken for the weight of all bodies, and what keeps them turning as fast as the
-    fastest.
+    Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest.
     """
     environment = d.environment
     rate, gravity = environment.angular_speed, environment.gravity
-    fall = math.sqrt(dot(gravity, gravity)) + rate * rate * environment.length_scale
-    return above(step.h * step.h * fall * environment.load_ratio, d.full(SLOW_SWING))
+    change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
+    change = max_over_body_lanes(change, rate) / absolute(step.h)
+    fall = environment.length_scale * maximum(rate * rate, change)
+    fall = fall + math.sqrt(dot(gravity, gravity))
+    return above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
 
 
 @inline
 def shorten_for_swings(d, lanes, size, square):
     """Let the next steps of some lanes begin with parts in which swings do not grow.
 
-    ``square`` is the square of the fastest swing's rate times the part ``size``.
+    ``square`` is the square of the fastest swing's rate times the part ``size``. A part is half as
+    long at least.
     """
     environment, most = d.environment, d.full(SLOW_SWING)
-    for _ in range(MOST_SWINGING_HALVINGS):
+    size, square = 0.5 * size, 0.25 * square
+    for _ in range(MOST_SWINGING_HALVINGS - 1):
         fast = both(above(square, most), above(size, d.full(LEAST_SWINGING_PART)))
         size, square = where(fast, 0.5 * size, size), where(fast, 0.25 * square, square)
     environment.first_part = where(lanes, size, environment.first_part)
@@ -175,32 +184,42 @@ def shorten_for_swings(d, lanes, size, square):
 
 
 @inline
-def reject_growing_swings(d, step, parts, rate, nonsmooth, done, failed):
-    """Let smooth lanes fail in which joints pull a body so hard that its swing grows in such steps.
+def find_lanes_of_growing_swings(d, step, square):
+    """Find lanes in which energy rises with a swing, whose rate times the step is the root given.
 
-    Bodies that turn far are left to ``reject_surplus``. A lane fails where energy rises, or where
-    the step is the first that is twice as long again. Its next steps begin with parts that are
-    short enough, and so do those of lanes that failed.
+    It grows from step to step, or it comes at once, where a chain snaps taut.
+    """
+    rise, jerks = rise_of_energy(d, step), energy_of_jerks(d, step)
+    grows = both(above(square, d.full(FAST_SWING)), above(rise, SWINGING_SHARE * jerks))
+    least = maximum(jerks, SNAPPING_SHARE * kinetic_energy_about_base(d, step))
+    return maximum(grows, both(above(square, d.full(SNAPPING)), above(rise, least)))
+
+
+@inline
+def reject_growing_swings(d, step, parts, rate, done, failed):
+    """Let lanes fail in which joints pull a body so hard that its swing grows in such steps.
+
+    The first step, and the first that is twice as long again, fail where a swing could grow, unless
+    bodies turn far. Others fail where energy rises with one. The next steps begin with parts that
+    are short enough.
 
     Returns (lanes that are done, lanes that failed).
     """
-    environment = d.environment
-    watched = but_not(but_not(maximum(done, failed), nonsmooth), parts.unlike)
-    watched = both(watched, above(parts.size, d.full(LEAST_SWINGING_PART)))
-    watched = both(watched, above(environment.history, d.full(0.5)))  # with two knots before
-    watched = but_not(watched, above(absolute(step.h) * rate, d.full(FAR)))
-    longer = but_not(d.full(1.0), above(environment.calm_steps, d.full(0.0)))
-    jerky = above(d.full(STEPS_OF_CUBIC), environment.history)
-    watched = both(both(watched, maximum(jerky, longer)), find_lanes_that_may_swing(d, step))
+    environment, one = d.environment, d.full(1.0)
+    watched = both(done, above(parts.size, d.full(LEAST_SWINGING_PART)))
+    watched = both(watched, find_lanes_that_may_swing(d, step))
     if not any_lane(watched):
         return done, failed
-    square = step.h * step.h * largest_swing_stiffness(d)
+    estimate, swing = find_swings(d, step)
+    estimate, swing = step.h * step.h * estimate, step.h * step.h * swing
+    longer = but_not(one, environment.calm_steps)
+    begins = maximum(longer, but_not(one, absolute(environment.step_size)))
     most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
-    watched = both(watched, above(square, most))
-    if any_lane(watched):
-        jerks = energy_of_jerks(d, step, knot_buffer(d, 1))
-        rises = above(rise_of_energy(d, step), SWINGING_SHARE * jerks)
-        watched = both(watched, maximum(maximum(rises, longer), failed))
-        shorten_for_swings(d, watched, parts.size, square)
-        return but_not(done, watched), maximum(failed, watched)
-    return done, failed
+    begins = both(begins, above(estimate, most))
+    begins = but_not(begins, above(absolute(step.h) * rate, d.full(FAR)))
+    growing = but_not(above(swing, d.full(SNAPPING)), parts.unlike)
+    if any_lane(both(watched, growing)):
+        growing = both(growing, find_lanes_of_growing_swings(d, step, swing))
+    wrong = both(watched, maximum(begins, growing))
+    shorten_for_swings(d, wrong, parts.size, where(begins, estimate, swing))
+    return but_not(done, wrong), maximum(failed, wrong)

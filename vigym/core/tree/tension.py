@@ -6,12 +6,22 @@ Störmer and Verlet [Hairer, Lubich, Wanner, Geometric Numerical Integration, 20
 """
 
 from vigym.core.body.pose import inertia_matrix
-from vigym.core.body.wrenches import last_wrench
-from vigym.core.compiler.kernel import inline, phase
+from vigym.core.body.wrenches import knot_wrench
+from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.loop.constraints import subtract_loop_forces
-from vigym.core.math.vectors import add, axpy, dot, mat_t_vec, mat_vec, scale, sub
-from vigym.core.model.context import knot_buffer
+from vigym.core.contact.segment_box import is_pair
+from vigym.core.loop.constraints import loop_arms, row_direction
+from vigym.core.math.vectors import (
+    add,
+    axpy,
+    dot,
+    mat_t_vec,
+    mat_vec,
+    scale,
+    sub,
+    zero3,
+)
+from vigym.core.model.context import knot_buffer, loop_end
 
 
 @inline
@@ -48,50 +58,123 @@ def add_swing_stiffness(d, i, knot, force):
     body.mass_term = body.mass_term + dot(force, pose.arm) / (own + square / mobility)
 
 
-@phase
-def largest_swing_stiffness(d):
-    """Find the largest stiffness over inertia by which a body swings between its joints [1/s^2].
+@inline
+def jerk_of_body(d, i, step):
+    """Compute the change of a body's accelerations times half the step.
 
-    The joints' forces are those of the last step, on the present poses. They are summed from the
-    leaves of the tree, from momenta, gravity, held wrenches and joints that close loops.
+    That is half the second difference of its velocities over three equal steps.
+
+    Returns (change of the velocity [m/s, world], of the angular velocity [rad/s, body axes]).
     """
-    environment, most = d.environment, d.full(0.0)
-    knot, before = knot_buffer(d, 0), knot_buffer(d, 1)
-    h = 0.5 * (environment.step_size + environment.previous_step_size)
-    per_h, gravity = 1.0 / where(absolute(h), h, most + 1.0), environment.gravity
+    environment, one = d.environment, d.full(1.0)
+    h1, h0 = environment.step_size, environment.previous_step_size
+    earlier, start = d.pose(knot_buffer(d, 1), i), d.pose(step.knot2, i)
+    end = d.pose(step.knot3, i)
+    new = step.h / (step.h + h1)
+    old = step.h / where(absolute(h1 + h0), h1 + h0, one)
+    v = scale(new, sub(end.velocity, start.velocity))
+    w = scale(new, sub(end.angular_velocity, start.angular_velocity))
+    v = axpy(-old, sub(start.velocity, earlier.velocity), v)
+    return v, axpy(-old, sub(start.angular_velocity, earlier.angular_velocity), w)
+
+
+@inline
+def energy_of_jerks(d, step):
+    """Compute the kinetic energy of the bodies' jerks [J], see `jerk_of_body`."""
+    energy = d.full(0.0)
     for i in range(1, d.body_count):
         body = d.body(i)
-        change = sub(d.pose(knot, i).velocity, d.pose(before, i).velocity)
+        v, w = jerk_of_body(d, i, step)
+        energy = energy + 0.5 * (body.mass * dot(v, v) + dot(w, mat_vec(inertia_matrix(body), w)))
+    return energy
+
+
+@inline
+def work_of_turning(turn, arm, force):
+    """Compute twice the work that a force does not do as its arm turns by a small rotation [J]."""
+    return dot(turn, turn) * dot(force, arm) - dot(force, turn) * dot(turn, arm)
+
+
+@inline
+def work_in_swings(d, i, step, arm, force):
+    """Compute `work_of_turning` as body i turns by its jerk [J]; the force is at an arm [world]."""
+    turn = mat_vec(d.pose(step.knot2, i).rotation, jerk_of_body(d, i, step)[1])
+    return work_of_turning(turn, arm, force)
+
+
+@phase(needs="loops", otherwise=zero)
+def subtract_loop_forces_of_step(d, step):
+    """Subtract the forces of joints that close loops from the bodies'; return their work [J]."""
+    work, share = d.full(0.0), 2.0 / (1.0 + step.rho)
+    for loop in range(d.first_loop, loop_end(d)):
+        closure, force = d.body(loop), zero3(d)
+        a, b = closure.parent, closure.child
+        arm_a, arm_b = loop_arms(d, loop, step.knot2)
+        for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+            loop_row = d.loop_row(r)
+            f, _ = row_direction(d, loop, loop_row, step.knot2)
+            force = axpy(share * loop_row.accepted_multiplier, f, force)
+        d.body(b).force = sub(d.body(b).force, force)
+        d.body(a).force = add(d.body(a).force, force)
+        work = work + work_in_swings(d, b, step, arm_b, force)
+        work = work - work_in_swings(d, a, step, arm_a, force)
+    return work
+
+
+@phase(needs="contacts", otherwise=zero)
+def subtract_contact_forces_of_step(d):
+    """Subtract the forces of contacts from the bodies'; returns zero."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        body, force = d.body(contact.body), contact.converged_world_force
+        body.force = sub(body.force, force)
+        if is_pair(contact):
+            partner = d.body(contact.partner)
+            partner.force = add(partner.force, force)
+    return d.full(0.0)
+
+
+@inline
+def find_forces_on_bodies(d, step):
+    """Find the forces that the joints of each body transmit [N], but for those that close loops."""
+    environment = d.environment
+    per_h, gravity = 2.0 / (step.h + environment.step_size), environment.gravity
+    for i in range(1, d.body_count):
+        body = d.body(i)
+        change = sub(d.pose(step.knot3, i).velocity, d.pose(step.knot2, i).velocity)
         body.force = scale(body.mass, sub(scale(per_h, change), gravity))
-        body.mass_term = 0.0 * most
+        body.mass_term = d.full(0.0)
     for i in range(1, d.wrench_count):
         body = d.body(i)
-        body.force = sub(body.force, last_wrench(d.wrench(i), d.pose(knot, i))[0])
-    if d.loop_row_count > 0:
-        subtract_loop_forces(d, knot)
+        force = knot_wrench(d, i, step.knot2, step.rho)[0]
+        body.force = axpy(-2.0 / (1.0 + step.rho), force, body.force)
+
+
+@phase
+def find_swings(d, step):
+    """Find how fast bodies swing between joints that pull them.
+
+    The joints' forces are those of a step, at the poses it starts from. They are summed from the
+    leaves of the tree, from momenta, gravity, held wrenches and joints that close loops.
+
+    Returns:
+        Largest stiffness over inertia by which a body swings [1/s^2], an estimate.
+        That of the swing which is in the jerks of the bodies [1/s^2], Rayleigh's quotient.
+    """
+    knot, most = step.knot2, d.full(0.0)
+    find_forces_on_bodies(d, step)
+    subtract_contact_forces_of_step(d)
+    work = subtract_loop_forces_of_step(d, step)
     for i in range(d.body_count - 1, 0, -1):
         body, force = d.body(i), d.body(i).force
         add_swing_stiffness(d, i, knot, force)
         most = maximum(most, body.mass_term)
+        work = work + work_in_swings(d, i, step, d.pose(knot, i).arm, force)
         if body.parent > 0:
             parent = d.body(body.parent)
             parent.force = add(parent.force, force)
-    return most
-
-
-@inline
-def energy_of_jerks(d, step, knot1):
-    """Compute the kinetic energy of half the second difference of velocities over three steps [J].
-
-    ``knot1`` is the knot before that at which the step starts.
-    """
-    energy, minus_two = d.full(0.0), d.full(-2.0)
-    for i in range(1, d.body_count):
-        body, pose1 = d.body(i), d.pose(knot1, i)
-        pose2, pose3 = d.pose(step.knot2, i), d.pose(step.knot3, i)
-        v = axpy(minus_two, pose2.velocity, add(pose1.velocity, pose3.velocity))
-        w = add(pose1.angular_velocity, pose3.angular_velocity)
-        w = axpy(minus_two, pose2.angular_velocity, w)
-        turning = dot(w, mat_vec(inertia_matrix(body), w))
-        energy = energy + 0.125 * (body.mass * dot(v, v) + turning)
-    return energy
+            arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
+            work = work - work_in_swings(d, body.parent, step, arm, force)
+    size = 2.0 * energy_of_jerks(d, step)
+    quotient = work / where(size, size, d.full(1.0))
+    return most, where(d.environment.history - 0.5, quotient, 0.0 * quotient)
