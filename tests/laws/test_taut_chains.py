@@ -103,12 +103,16 @@ def test_a_crane_moves_as_with_short_steps():
     assert speeds[0] == pytest.approx(speeds[1], abs=2e-3)
 
 
-@pytest.mark.parametrize(("count", "load", "h"), [(9, 10.0, 0.01), (9, 50.0, 0.005)])
-def test_a_bridge_of_light_links_gains_no_energy(count, load, h):
+@pytest.mark.parametrize(
+    ("count", "load", "h", "most"),
+    [(9, 10.0, 0.01, 0.01), (9, 50.0, 0.005, 0.01), (5, 10.0, 0.01, 0.1)],
+)
+def test_a_bridge_of_light_links_gains_no_energy(count, load, h, most):
+    """That of five links snaps taut in a step, within which its energy is read roughly."""
     sim = Simulator(bridge(count, load), timestep=h)
     sim.reset()
     gain, _ = largest_gain(sim, 300)
-    assert gain <= 0.01
+    assert gain <= most
 
 
 def test_a_step_short_enough_for_its_swings_is_not_halved():
