@@ -22,7 +22,8 @@ from vigym.core.compiler.linking import (
 )
 
 _OPTIONS = {"error_model": "numpy", "boundscheck": False, "nogil": True, "no_cfunc_wrapper": True}
-_PART = {**_OPTIONS, **PHASE_OPTIONS, "no_cpython_wrapper": True}
+# parts of kernels allocate nothing: without counts of references a kernel compiles sooner
+_PART = {**_OPTIONS, **PHASE_OPTIONS, "no_cpython_wrapper": True, "_nrt": False}
 
 
 def entry(function):

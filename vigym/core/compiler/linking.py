@@ -95,19 +95,41 @@ def _lowering_passes() -> tuple[type, type]:
     return LowerPhase, LowerKernel
 
 
+def _needless_passes() -> set[type]:
+    """Find the passes for what kernels do not have: closures, Python objects, array expressions."""
+    from numba.core import typed_passes, untyped_passes
+
+    return {
+        untyped_passes.WithLifting,
+        untyped_passes.InlineClosureLikes,
+        untyped_passes.RewriteDynamicRaises,
+        untyped_passes.MakeFunctionToJitFunction,
+        untyped_passes.InlineInlinables,
+        untyped_passes.FindLiterallyCalls,
+        untyped_passes.LiteralUnroll,
+        untyped_passes.LiteralPropagationSubPipelinePass,
+        typed_passes.InlineOverloads,
+        typed_passes.NopythonRewrites,
+        typed_passes.DumpParforDiagnostics,
+    }
+
+
 def _pipeline_with(lowering: Any) -> type:
-    """Make numba's compiler pipeline with another lowering pass."""
+    """Make numba's compiler pipeline with another lowering pass, and without needless ones."""
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.typed_passes import NativeLowering
+
+    needless = _needless_passes()
 
     class Pipeline(CompilerBase):
         """Compiler pipeline of vigym's kernels."""
 
         def define_pipelines(self):
-            """Replace the lowering pass."""
+            """Replace the lowering pass, and leave needless ones out."""
             manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
             passes = [made for made, _ in manager.passes]
             manager.passes[passes.index(NativeLowering)] = lowering, lowering._name
+            manager.passes = [item for item in manager.passes if item[0] not in needless]
             manager.finalize()
             return [manager]
 
