@@ -12,7 +12,7 @@ from vigym import Mechanism, Simulator
 ROD = np.array([1.0, 1.0, 0.24]) / 12.0
 
 
-def add_links(mech, count, mass, length, first, axes, friction=0.0):
+def add_links(mech, count, mass, length, first, axes, **forces):
     """Hang links on a body, one on the other, along -z; returns the last one's name."""
     for k in range(count):
         name, parent = f"link_{k}", first if k == 0 else f"link_{k - 1}"
@@ -20,14 +20,14 @@ def add_links(mech, count, mass, length, first, axes, friction=0.0):
         mech.add_body(name, mass, inertia, position=(0.0, 0.0, -length * (k + 0.5)))
         place = 0.0, 0.0, -length * k
         axis = axes[k % len(axes)]
-        mech.add_joint(f"joint_{k}", "revolute", parent, name, place, axis, friction=friction)
+        mech.add_joint(f"joint_{k}", "revolute", parent, name, place, axis, **forces)
     return f"link_{count - 1}"
 
 
-def rope(count, load, axes=((0.0, 1.0, 0.0),), stiffness=0.0, friction=0.0):
-    """A rope of 1 m and 0.4 kg with a load at its end."""
+def rope(count, load, axes=((0.0, 1.0, 0.0),), stiffness=0.0, **forces):
+    """A rope of 1 m and 0.4 kg with a load at its end; forces of the joints of its links."""
     mech = Mechanism()
-    last = add_links(mech, count, 0.4 / count, 1.0 / count, "world", axes, friction)
+    last = add_links(mech, count, 0.4 / count, 1.0 / count, "world", axes, **forces)
     mech.add_body("load", load, (0.0004 * load,) * 3, position=(0.0, 0.0, -1.02))
     mech.add_joint("hook", "revolute", last, "load", (0.0, 0.0, -1.0), axes[0], stiffness=stiffness)
     return mech
@@ -83,13 +83,48 @@ CROSSED = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 )
 def test_a_rope_with_a_load_gains_no_energy(count, load, axes, stiffness, friction):
     """The rate of the links' swing times the step is above two, where the swing would grow."""
-    sim = Simulator(rope(count, load, axes, stiffness, friction), timestep=0.01)
+    sim = Simulator(rope(count, load, axes, stiffness, friction=friction), timestep=0.01)
     rates = np.random.default_rng(3).normal(size=count)
     for speed in (0.01, 0.1, 1.0):
         sim.reset(velocities={f"joint_{k}": speed * rate for k, rate in enumerate(rates)})
         gain, iterations = largest_gain(sim, 300)
         assert gain <= 0.02
         assert iterations <= 120.0
+
+
+@pytest.mark.parametrize(
+    ("by", "force"), [("wrench", 30.0), ("wrench", 100.0), ("wrench", 1000.0), ("spring", 100.0)]
+)
+def test_a_rope_that_is_pulled_gains_no_energy(by, force):
+    """The tension is neither of weight nor of motion, and what pulls works."""
+    mech = rope(8, 1.0)
+    if by == "spring":
+        mech.add_spring(
+            "pull", "load", "world", (0.0, 0.0, 0.0), (0.0, 0.0, -3.0), force / 1.9, 0.1
+        )
+    sim = Simulator(mech, timestep=0.01)
+    rates = np.random.default_rng(5).normal(size=8)
+    sim.reset(velocities={f"joint_{k}": 0.1 * rate for k, rate in enumerate(rates)})
+    if by == "wrench":
+        sim.apply("load", force=(0.0, 0.0, -force))
+    energies, kinetic = [], []
+    for _ in range(301):
+        metrics = sim.metrics()
+        energies.append(metrics["energy_total"] - metrics["work_actuator"])
+        kinetic.append(metrics["energy_kinetic"])
+        assert sim.step().converged
+    assert max(energies) - energies[0] <= 0.01 * max(kinetic)
+
+
+@pytest.mark.parametrize("load", [1.0, 10.0, 50.0])
+def test_steps_of_a_damped_chain_are_not_halved(load):
+    """Dampers take more of a swing in a step than it could grow."""
+    sim = Simulator(rope(5, load, damping=5.0), timestep=0.01)
+    sim.reset(velocities={"joint_0": 1.0, "joint_3": -2.0})
+    for _ in range(200):
+        status = sim.step()
+        assert status.converged
+        assert status.halvings == 0
 
 
 def test_a_crane_moves_as_with_short_steps():

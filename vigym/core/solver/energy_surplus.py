@@ -25,13 +25,10 @@ from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_b
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot, mat_vec, scale, sub
 from vigym.core.solver.explained_work import (
-    gravity_powers,
-    kinetic_energy,
-    mean_size,
+    rise_of_energy,
     stored_energy,
-    work_without_gravity,
 )
-from vigym.core.tree.tension import energy_of_jerks, find_swings
+from vigym.core.tree.tension import energy_of_jerks, find_swings, largest_pull
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -70,14 +67,6 @@ def kinetic_energy_about_base(d, step):
         turning = dot(w, mat_vec(inertia_matrix(body), w))
         energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
     return energy
-
-
-@inline
-def rise_of_energy(d, step):
-    """Compute by how much energy rises beyond the work of forces [J]."""
-    gravity, _ = gravity_powers(d, step)
-    work = work_without_gravity(d, step) + mean_size(step) * gravity
-    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
 
 
 @phase
@@ -156,14 +145,17 @@ def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
 def find_lanes_that_may_swing(d, step):
     """Find the lanes in which a body may swing too fast for the step, by what is known at once.
 
-    Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest.
+    Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest,
+    and for all that pulls.
     """
     environment = d.environment
     rate, gravity = environment.angular_speed, environment.gravity
     change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     change = max_over_body_lanes(change, rate) / absolute(step.h)
     fall = environment.length_scale * maximum(rate * rate, change)
-    fall = fall + math.sqrt(dot(gravity, gravity))
+    weight = math.sqrt(dot(gravity, gravity))
+    unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
+    fall = fall + weight + largest_pull(d) * unit / environment.force_scale
     return above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
 
 

@@ -9,7 +9,7 @@ Dampers, friction and limits only take energy, and so do contacts but for those 
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import evaluate_potential
 from vigym.core.body.wrenches import knot_wrench
-from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import mean_rotation_terms
 from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step, has_own_coordinate
@@ -131,41 +131,60 @@ def rebound_power(d, step):
 
 @inline
 def power_on_body(d, i, step, force, torque):
-    """Bound the power of a force [world] and a torque [body] on body i [W]."""
+    """Compute the power of a force [world] and a torque [body] on body i, and its bound [W].
+
+    It is that at the mean of the velocities of two steps.
+    """
     pose2, pose3 = d.pose(step.knot2, i), d.pose(step.knot3, i)
-    moving = dot(force, add(pose2.velocity, pose3.velocity))
-    turning = dot(torque, add(pose2.angular_velocity, pose3.angular_velocity))
-    return 0.5 * (absolute(moving) + absolute(turning))
+    moving = 0.5 * dot(force, add(pose2.velocity, pose3.velocity))
+    turning = 0.5 * dot(torque, add(pose2.angular_velocity, pose3.angular_velocity))
+    return moving + turning, absolute(moving) + absolute(turning)
 
 
-@phase(needs="imposed", otherwise=zero)
+@phase(needs="imposed", otherwise=two_zeros)
 def imposed_work(d, step):
-    """Bound the work of held wrenches, potentials and prescribed motions [J]."""
-    power, h = d.full(0.0), absolute(step.h)
+    """Compute the work of held wrenches, potentials and prescribed motions, and its bound [J].
+
+    Of prescribed motions both are the bound.
+    """
+    power, bound = d.full(0.0), d.full(0.0)
     for i in range(1, d.wrench_count):
         force, torque = knot_wrench(d, i, step.knot2, step.rho)
-        power = power + power_on_body(d, i, step, force, torque)
+        own, most = power_on_body(d, i, step, force, torque)
+        power, bound = power + own, bound + most
     for n in range(d.potential_count):
         potential = d.potential(n)
         i = potential.body
         _, force, torque = evaluate_potential(d, potential, step.knot2)
         weight = 0.5 + 0.5 * step.rho
         own = mat_t_vec(d.pose(step.knot2, i).rotation, torque)
-        power = power + power_on_body(d, i, step, scale(weight, force), scale(weight, own))
+        own, most = power_on_body(d, i, step, scale(weight, force), scale(weight, own))
+        power, bound = power + own, bound + most
     _, by_motions = motion_work(d, step.knot2, step.knot3, step.h)
-    return h * power + by_motions
+    return step.h * power + by_motions, absolute(step.h) * bound + by_motions
 
 
 @inline
-def work_without_gravity(d, step):
-    """Bound the gain of kinetic energy that forces but gravity explain [J]."""
+def work_of_joints_and_contacts(d, step):
+    """Bound the gain of kinetic energy that joints and contacts explain [J]."""
     given, power = work_in_joints(d, step)
     if d.contact_count > 0:
         power = power + rebound_power(d, step)
-    work = mean_size(step) * power + given
+    return mean_size(step) * power + given
+
+
+@inline
+def rise_of_energy(d, step):
+    """Compute by how much energy rises beyond the work of forces [J].
+
+    That of motors and torques of joints is bounded, that of gravity, held wrenches and potentials
+    is known.
+    """
+    gravity, _ = gravity_powers(d, step)
+    work = work_of_joints_and_contacts(d, step) + mean_size(step) * gravity
     if d.wrench_count + d.motion_count + d.potential_count > 0:
-        work = work + imposed_work(d, step)
-    return work
+        work = work + imposed_work(d, step)[0]
+    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
 
 
 @inline
@@ -178,4 +197,7 @@ def mean_size(step):
 def explained_work(d, step):
     """Bound the gain of kinetic energy that forces explain [J]."""
     _, gravity = gravity_powers(d, step)
-    return work_without_gravity(d, step) + mean_size(step) * gravity
+    work = work_of_joints_and_contacts(d, step) + mean_size(step) * gravity
+    if d.wrench_count + d.motion_count + d.potential_count > 0:
+        work = work + imposed_work(d, step)[1]
+    return work

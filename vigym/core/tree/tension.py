@@ -8,9 +8,10 @@ Störmer and Verlet [Hairer, Lubich, Wanner, Geometric Numerical Integration, 20
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.wrenches import knot_wrench
 from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.segment_box import is_pair
-from vigym.core.loop.constraints import loop_arms, row_direction
+from vigym.core.loop.constraints import row_direction
 from vigym.core.math.vectors import (
     add,
     axpy,
@@ -21,7 +22,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.context import knot_buffer, loop_end
+from vigym.core.model.context import knot_buffer, point_spring_end
 
 
 @inline
@@ -41,7 +42,7 @@ def add_swing_stiffness(d, i, knot, force):
     """Add by how much the force of joint i [N, world] resists swings of both of its bodies [1/s^2].
 
     A body that swings about its centre of mass takes along the joint, and what the other body
-    weighs there. The force is that on body i.
+    weighs there. The force is that on body i. Returns the inertia of body i for that [kg m^2].
     """
     body, pose = d.body(i), d.pose(knot, i)
     p = body.parent
@@ -55,7 +56,51 @@ def add_swing_stiffness(d, i, knot, force):
         inertia = other + other_square / (mobility + square / own)
         parent.mass_term = parent.mass_term - dot(force, arm) / inertia
         mobility = mobility + other_square / other
-    body.mass_term = body.mass_term + dot(force, pose.arm) / (own + square / mobility)
+    inertia = own + square / mobility
+    body.mass_term = body.mass_term + dot(force, pose.arm) / inertia
+    return inertia
+
+
+@inline
+def damped_share(d, i, inertia, h):
+    """Find by how much the damping of joint i lets steps be longer in which body i swings.
+
+    It is the square of that factor: a damped swing grows above h^2 stiffness = 4 + 2 h damping,
+    both over its inertia.
+    """
+    body, least = d.body(i), d.full(0.0)
+    for j in range(body.rotation_count):
+        dof = d.dof(body.first_dof + body.translation_count + j)
+        damping = absolute(h) * (dof.damping + dof.kd) / inertia
+        least = damping if j == 0 else where(above(least, damping), damping, least)
+    return 2.0 / (2.0 + least)
+
+
+@inline
+def largest_pull(d):
+    """Bound the forces by which joints, springs and held wrenches pull [N], all together.
+
+    Torques pull at the mechanism's length.
+    """
+    pull, length = d.full(0.0), d.environment.length_scale
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        motor, _, _ = dof.converged_forces
+        pull = pull + absolute(motor) + absolute(dof.applied_torque)
+        pull = pull + absolute(dof.last_spring_force)
+    pull = maximum(pull, pull / length)
+    for i in range(1, d.wrench_count):
+        wrench = d.wrench(i)
+        force = absolute_sum(wrench.force) + absolute_sum(wrench.body_force)
+        torque = absolute_sum(wrench.torque) + absolute_sum(wrench.body_torque)
+        pull = pull + force + torque / length
+    return pull
+
+
+@inline
+def absolute_sum(a):
+    """Sum the absolutes of the elements of a vector."""
+    return absolute(a[0]) + absolute(a[1]) + absolute(a[2])
 
 
 @inline
@@ -106,10 +151,12 @@ def work_in_swings(d, i, step, arm, force):
 def subtract_loop_forces_of_step(d, step):
     """Subtract the forces of joints that close loops from the bodies'; return their work [J]."""
     work, share = d.full(0.0), 2.0 / (1.0 + step.rho)
-    for loop in range(d.first_loop, loop_end(d)):
+    for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
         a, b = closure.parent, closure.child
-        arm_a, arm_b = loop_arms(d, loop, step.knot2)
+        anchor = d.pose(step.knot2, loop).anchor
+        arm_a = sub(anchor, d.pose(step.knot2, a).position)
+        arm_b = sub(anchor, d.pose(step.knot2, b).position)
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             f, _ = row_direction(d, loop, loop_row, step.knot2)
@@ -167,8 +214,8 @@ def find_swings(d, step):
     work = subtract_loop_forces_of_step(d, step)
     for i in range(d.body_count - 1, 0, -1):
         body, force = d.body(i), d.body(i).force
-        add_swing_stiffness(d, i, knot, force)
-        most = maximum(most, body.mass_term)
+        inertia = add_swing_stiffness(d, i, knot, force)
+        most = maximum(most, body.mass_term * damped_share(d, i, inertia, step.h))
         work = work + work_in_swings(d, i, step, d.pose(knot, i).arm, force)
         if body.parent > 0:
             parent = d.body(body.parent)
