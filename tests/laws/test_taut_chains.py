@@ -7,6 +7,7 @@ import pytest
 
 from scenes.batches import assert_same_rows, batch_of
 from vigym import Mechanism, Simulator
+from vigym.core.model.tables.state import ENVIRONMENT_STATE
 
 # Inertia of a thin rod along z, over mass and length squared
 ROD = np.array([1.0, 1.0, 0.24]) / 12.0
@@ -155,6 +156,19 @@ def test_a_step_short_enough_for_its_swings_is_not_halved():
     sim.reset(velocities={"rail": 0.3})
     for _ in range(200):
         assert sim.step().halvings == 0
+
+
+def test_steps_begin_with_whole_fractions():
+    """Parts of another size leave a tiny one at the end of a step, which has no solution."""
+    sim = Simulator(rope(10, 4000.0, friction=1e-3), timestep=0.02)
+    rates = 3.0 * np.random.default_rng(7).normal(size=10)
+    sim.reset(velocities={f"joint_{k}": rate for k, rate in enumerate(rates)})
+    place, parts = ENVIRONMENT_STATE.offset("first_part"), set()
+    for _ in range(150):
+        sim.step()
+        parts.add(float(sim.state[place]))
+    assert parts <= {0.5**k for k in range(9)}
+    assert len(parts) > 2
 
 
 def test_taut_chains_in_a_batch_are_those_of_single_environments():

@@ -49,7 +49,7 @@ SWINGING_SHARE = 0.05  # rise of energy where swings grow, in parts of that of t
 # The same square above which a step does not follow a chain that snaps taut, and the rise of energy
 # there, in parts of the kinetic energy
 SNAPPING, SNAPPING_SHARE = 0.7, 0.005
-LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 64.0, 6  # least part for such swings
+LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
 
@@ -92,10 +92,22 @@ def find_lanes_of_surplus(d, step, turn, watched, long):
 
 
 @inline
+def whole_fraction(d, size):
+    """Find the largest of 1, 1/2, 1/4 .. 1/256 of a step that is no longer than a part.
+
+    Equal parts of another size would leave a tiny one at the end of the step.
+    """
+    fraction = d.full(1.0)
+    for _ in range(MOST_SWINGING_HALVINGS):
+        fraction = where(above(fraction, size), 0.5 * fraction, fraction)
+    return fraction
+
+
+@inline
 def remember_part(d, lanes, size):
     """Let the next steps of lanes that are to be halved begin with such parts, too."""
     environment, least = d.environment, d.full(LEAST_FIRST_PART)
-    half = maximum(0.5 * size, least)
+    half = maximum(0.5 * whole_fraction(d, size), least)
     environment.first_part = where(lanes, half, environment.first_part)
     environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
 
@@ -167,7 +179,8 @@ def shorten_for_swings(d, lanes, size, square):
     long at least.
     """
     environment, most = d.environment, d.full(SLOW_SWING)
-    size, square = 0.5 * size, 0.25 * square
+    half = 0.5 * whole_fraction(d, size)
+    size, square = half, square * (half / size) * (half / size)
     for _ in range(MOST_SWINGING_HALVINGS - 1):
         fast = both(above(square, most), above(size, d.full(LEAST_SWINGING_PART)))
         size, square = where(fast, 0.5 * size, size), where(fast, 0.25 * square, square)
