@@ -141,7 +141,7 @@ def test_a_crane_moves_as_with_short_steps():
 
 @pytest.mark.parametrize(
     ("count", "load", "h", "most"),
-    [(9, 10.0, 0.01, 0.01), (9, 50.0, 0.005, 0.01), (5, 10.0, 0.01, 0.1)],
+    [(9, 10.0, 0.01, 0.01), (9, 50.0, 0.005, 0.01), (5, 10.0, 0.01, 0.1), (5, 2.0, 0.01, 0.1)],
 )
 def test_a_bridge_of_light_links_gains_no_energy(count, load, h, most):
     """That of five links snaps taut in a step, within which its energy is read roughly."""

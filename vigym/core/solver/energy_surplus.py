@@ -49,6 +49,7 @@ SWINGING_SHARE = 0.05  # rise of energy where swings grow, in parts of that of t
 # The same square above which a step does not follow a chain that snaps taut, and the rise of energy
 # there, in parts of the kinetic energy
 SNAPPING, SNAPPING_SHARE = 0.7, 0.005
+JUMPING_SHARE = 0.1  # such a rise where the swing is fast by its estimate alone
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
@@ -189,15 +190,20 @@ def shorten_for_swings(d, lanes, size, square):
 
 
 @inline
-def find_lanes_of_growing_swings(d, step, square):
-    """Find lanes in which energy rises with a swing, whose rate times the step is the root given.
+def find_lanes_of_growing_swings(d, step, estimate, swing):
+    """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
 
-    It grows from step to step, or it comes at once, where a chain snaps taut.
+    It grows from step to step, or it comes at once, where a chain snaps taut. Such a swing may not
+    be in the jerks yet.
     """
     rise, jerks = rise_of_energy(d, step), energy_of_jerks(d, step)
-    grows = both(above(square, d.full(FAST_SWING)), above(rise, SWINGING_SHARE * jerks))
-    least = maximum(jerks, SNAPPING_SHARE * kinetic_energy_about_base(d, step))
-    return maximum(grows, both(above(square, d.full(SNAPPING)), above(rise, least)))
+    kinetic, growing = kinetic_energy_about_base(d, step), SWINGING_SHARE * jerks
+    grows = both(above(swing, d.full(FAST_SWING)), above(rise, growing))
+    least = maximum(jerks, SNAPPING_SHARE * kinetic)
+    snaps = both(above(swing, d.full(SNAPPING)), above(rise, least))
+    least = maximum(growing, JUMPING_SHARE * kinetic)
+    jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
+    return maximum(maximum(grows, snaps), jumps)
 
 
 @inline
@@ -222,9 +228,11 @@ def reject_growing_swings(d, step, parts, rate, done, failed):
     most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
     begins = both(begins, above(estimate, most))
     begins = but_not(begins, above(absolute(step.h) * rate, d.full(FAR)))
-    growing = but_not(above(swing, d.full(SNAPPING)), parts.unlike)
+    in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)
+    growing = maximum(in_jerks, above(estimate, d.full(FAST_SWING)))
+    growing = but_not(growing, parts.unlike)
     if any_lane(both(watched, growing)):
-        growing = both(growing, find_lanes_of_growing_swings(d, step, swing))
+        growing = both(growing, find_lanes_of_growing_swings(d, step, estimate, swing))
     wrong = both(watched, maximum(begins, growing))
-    shorten_for_swings(d, wrong, parts.size, where(begins, estimate, swing))
+    shorten_for_swings(d, wrong, parts.size, where(in_jerks, swing, estimate))
     return but_not(done, wrong), maximum(failed, wrong)
