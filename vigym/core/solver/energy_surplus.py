@@ -9,8 +9,8 @@ cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 19
 The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
 for a while: short steps among long ones would take or give energy themselves.
 
-Where bodies turn little, light ones that are pulled hard may swing ever farther in steps that are
-too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts, too.
+Light bodies that are pulled hard may swing ever farther in steps that are too long for them, see
+`vigym.core.tree.tension`. Such steps are made in short parts, too.
 """
 
 import math
@@ -176,11 +176,11 @@ def find_lanes_that_may_swing(d, step):
 def shorten_for_swings(d, lanes, size, square):
     """Let the next steps of some lanes begin with parts in which swings do not grow.
 
-    ``square`` is the square of the fastest swing's rate times the part ``size``. A part is half as
-    long at least.
+    ``square`` is the square of the fastest swing's rate times the part ``size``. The next parts are
+    half as long at most, but for the shortest.
     """
     environment, most = d.environment, d.full(SLOW_SWING)
-    half = 0.5 * whole_fraction(d, size)
+    half = maximum(0.5 * whole_fraction(d, size), d.full(LEAST_SWINGING_PART))
     size, square = half, square * (half / size) * (half / size)
     for _ in range(MOST_SWINGING_HALVINGS - 1):
         fast = both(above(square, most), above(size, d.full(LEAST_SWINGING_PART)))

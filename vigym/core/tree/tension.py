@@ -202,7 +202,8 @@ def find_swings(d, step):
     """Find how fast bodies swing between joints that pull them.
 
     The joints' forces are those of a step, at the poses it starts from. They are summed from the
-    leaves of the tree, from momenta, gravity, held wrenches and joints that close loops.
+    leaves of the tree, from momenta, gravity, held wrenches, contacts, joints that close loops and
+    springs between points.
 
     Returns:
         Largest stiffness over inertia by which a body swings [1/s^2], an estimate.
