@@ -93,8 +93,26 @@ def test_a_rope_with_a_load_gains_no_energy(count, load, axes, stiffness, fricti
         assert iterations <= 120.0
 
 
+@pytest.mark.parametrize(("count", "load"), [(10, 30.0), (5, 100.0), (20, 10.0)])
+def test_a_rope_gains_no_energy_in_steps_of_order_four(count, load):
+    """The parts of such a step differ in size, and one goes backwards."""
+    sim = Simulator(rope(count, load), timestep=0.01, order=4)
+    rates = np.random.default_rng(3).normal(size=count)
+    for speed in (0.001, 0.1, 1.0):
+        sim.reset(velocities={f"joint_{k}": speed * rate for k, rate in enumerate(rates)})
+        gain, _ = largest_gain(sim, 200)
+        assert gain <= 0.02
+
+
 @pytest.mark.parametrize(
-    ("by", "force"), [("wrench", 30.0), ("wrench", 100.0), ("wrench", 1000.0), ("spring", 100.0)]
+    ("by", "force"),
+    [
+        ("wrench", 30.0),
+        ("wrench", 100.0),
+        ("wrench", 1000.0),
+        ("spring", 100.0),
+        ("closing joint", 1000.0),
+    ],
 )
 def test_a_rope_that_is_pulled_gains_no_energy(by, force):
     """The tension is neither of weight nor of motion, and what pulls works."""
@@ -103,9 +121,17 @@ def test_a_rope_that_is_pulled_gains_no_energy(by, force):
         mech.add_spring(
             "pull", "load", "world", (0.0, 0.0, 0.0), (0.0, 0.0, -3.0), force / 1.9, 0.1
         )
+    if by == "closing joint":
+        mech.add_joint(
+            "pull", "prismatic", "world", "load", (0.0, 0.0, -1.0), (0.0, 0.0, 1.0),
+            stiffness=1000.0, rest=-force / 1000.0,
+        )  # fmt: skip
     sim = Simulator(mech, timestep=0.01)
     rates = np.random.default_rng(5).normal(size=8)
-    sim.reset(velocities={f"joint_{k}": 0.1 * rate for k, rate in enumerate(rates)})
+    velocities = {f"joint_{k}": 0.1 * rate for k, rate in enumerate(rates)}
+    if by == "closing joint":  # the straight rope is a singular pose of the loop
+        velocities = [*velocities.values(), 0.0, 0.0]
+    sim.reset(velocities=velocities)
     if by == "wrench":
         sim.apply("load", force=(0.0, 0.0, -force))
     energies, kinetic = [], []

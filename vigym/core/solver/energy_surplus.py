@@ -168,7 +168,7 @@ def find_lanes_that_may_swing(d, step):
     fall = environment.length_scale * maximum(rate * rate, change)
     weight = math.sqrt(dot(gravity, gravity))
     unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
-    fall = fall + weight + largest_pull(d) * unit / environment.force_scale
+    fall = fall + weight + largest_pull(d, step.rho) * unit / environment.force_scale
     return above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
 
 
@@ -193,8 +193,9 @@ def shorten_for_swings(d, lanes, size, square):
 def find_lanes_of_growing_swings(d, step, estimate, swing):
     """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
 
-    It grows from step to step, or it comes at once, where a chain snaps taut. Such a swing may not
-    be in the jerks yet.
+    Returns:
+        Lanes in which it grows from step to step.
+        Lanes in which it comes at once, where a chain snaps taut. It may not be in the jerks yet.
     """
     rise, jerks = rise_of_energy(d, step), energy_of_jerks(d, step)
     kinetic, growing = kinetic_energy_about_base(d, step), SWINGING_SHARE * jerks
@@ -203,7 +204,7 @@ def find_lanes_of_growing_swings(d, step, estimate, swing):
     snaps = both(above(swing, d.full(SNAPPING)), above(rise, least))
     least = maximum(growing, JUMPING_SHARE * kinetic)
     jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
-    return maximum(maximum(grows, snaps), jumps)
+    return grows, maximum(snaps, jumps)
 
 
 @inline
@@ -211,8 +212,8 @@ def reject_growing_swings(d, step, parts, rate, done, failed):
     """Let lanes fail in which joints pull a body so hard that its swing grows in such steps.
 
     The first step, and the first that is twice as long again, fail where a swing could grow, unless
-    bodies turn far. Others fail where energy rises with one. The next steps begin with parts that
-    are short enough.
+    bodies turn far. Others fail where energy rises with one. Energy that comes at once is seen only
+    between steps of the same size. The next steps begin with parts that are short enough.
 
     Returns (lanes that are done, lanes that failed).
     """
@@ -230,9 +231,9 @@ def reject_growing_swings(d, step, parts, rate, done, failed):
     begins = but_not(begins, above(absolute(step.h) * rate, d.full(FAR)))
     in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)
     growing = maximum(in_jerks, above(estimate, d.full(FAST_SWING)))
-    growing = but_not(growing, parts.unlike)
     if any_lane(both(watched, growing)):
-        growing = both(growing, find_lanes_of_growing_swings(d, step, estimate, swing))
+        grows, jumps = find_lanes_of_growing_swings(d, step, estimate, swing)
+        growing = both(growing, maximum(grows, but_not(jumps, parts.unlike)))
     wrong = both(watched, maximum(begins, growing))
     shorten_for_swings(d, wrong, parts.size, where(in_jerks, swing, estimate))
     return but_not(done, wrong), maximum(failed, wrong)

@@ -77,18 +77,15 @@ def damped_share(d, i, inertia, h):
 
 
 @inline
-def largest_pull(d):
+def largest_pull(d, rho):
     """Bound the forces by which joints, springs and held wrenches pull [N], all together.
 
-    Torques pull at the mechanism's length.
+    Torques pull at the mechanism's length. The loads of dofs are those of the step's last iterate.
     """
     pull, length = d.full(0.0), d.environment.length_scale
     for p in range(d.dof_count):
-        dof = d.dof(p)
-        motor, _, _ = dof.converged_forces
-        pull = pull + absolute(motor) + absolute(dof.applied_torque)
-        pull = pull + absolute(dof.last_spring_force)
-    pull = maximum(pull, pull / length)
+        pull = pull + absolute(d.dof(p).load)
+    pull = maximum(pull, pull / length) * absolute(2.0 / (1.0 + rho))
     for i in range(1, d.wrench_count):
         wrench = d.wrench(i)
         force = absolute_sum(wrench.force) + absolute_sum(wrench.body_force)
