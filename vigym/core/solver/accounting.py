@@ -9,10 +9,11 @@ import math
 
 from vigym.core.body.wrenches import store_wrenches, wrench_work
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import above, any_lane, both, max_over_body_lanes
+from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.contact.segment_box import is_pair
 from vigym.core.joint.ball_spring import store_ball_spring_moments
 from vigym.core.joint.bounded_forces import (
     IDLE_TARGET,
@@ -29,7 +30,7 @@ from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
 from vigym.core.loop.tracks import store_places
-from vigym.core.math.vectors import add, dot, select3, select4
+from vigym.core.math.vectors import add, dot, scale, select3, select4
 from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
@@ -177,14 +178,18 @@ def measure_contact_powers(d, knot2, knot3):
 
 
 @inline
-def account_contact(contact, slow, mask):
+def account_contact(contact, slow, half_fall, mask):
     """Write the force that the next step starts from, and the velocity of a rebound.
 
-    What approaches with less than ``slow`` [m/s] does not rebound.
+    What approaches with less than ``slow`` [m/s] does not rebound. The velocity that it approaches
+    with is that in the middle of a step. Of the ground that at a reset is half a step of free fall
+    later: ``half_fall`` is the change of velocity by it [m/s, world].
     """
     f = contact.converged_force
     o = 0.0 * f[0]
     last, before = contact.last_force, contact.approach
+    if not is_pair(contact):
+        before = before - dot(half_fall, contact.normal2)
     lands = where(last[0], o, both(above(f[0], o), above(-before, slow)))
     rebound = where(lands, -before * contact.restitution, o)
     contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
@@ -194,12 +199,13 @@ def account_contact(contact, slow, mask):
 
 
 @phase(needs="packs")
-def account_contacts_in_blocks(d, slow, mask):
+def account_contacts_in_blocks(d, slow, half_fall, mask):
     """Account for the contacts that lie in blocks."""
     w = d.wide
     wide_slow, wide_mask = w.full(slow), w.full(mask)
+    wide_fall = w.full(half_fall[0]), w.full(half_fall[1]), w.full(half_fall[2])
     for block in range(d.contact_block_count):
-        account_contact(w.contact(block), wide_slow, wide_mask)
+        account_contact(w.contact(block), wide_slow, wide_fall, wide_mask)
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -211,12 +217,14 @@ def account_contacts(d, h, mask):
     lost = h * 0.0
     g = d.environment.gravity
     slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
-    account_contacts_in_blocks(d, slow, mask)
+    begins = but_not(d.full(1.0), absolute(d.environment.step_size))
+    half_fall = scale(0.5 * h * begins, g)
+    account_contacts_in_blocks(d, slow, half_fall, mask)
     for c in range(d.contact_count):
         contact = d.contact(c)
         lost = lost + contact.power
         if contact.membership == LONE:
-            account_contact(contact, slow, mask)
+            account_contact(contact, slow, half_fall, mask)
     return lost
 
 

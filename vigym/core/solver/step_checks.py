@@ -25,9 +25,7 @@ from vigym.core.solver.energy_surplus import (
 )
 from vigym.core.solver.explained_work import (
     explained_work,
-    gravity_powers,
     kinetic_energy,
-    mean_size,
 )
 from vigym.core.solver.parts import find_parts, find_short_parts
 
@@ -256,9 +254,7 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
         return rebounds
     scale = d.environment.force_scale * d.environment.length_scale
     taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
-    gravity, _ = gravity_powers(d, step)
-    lifting = mean_size(step) * maximum(-gravity, d.full(0.0))
-    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale + lifting
+    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
     allowed = where(short, (1.0 + LOOSE_GAIN) * taken + LEAST_GAIN * scale, allowed)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
