@@ -243,9 +243,9 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
     Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. In ``short`` lanes a tenth more is allowed. Where bodies turn
-    far in a step the work of an impact is not known as well: rebounds are halved in lanes whose
-    kinetic energy rises by more than a tenth without them.
+    contacts are hit by the rebound. In ``short`` lanes more is allowed by the least gain of a part.
+    Where bodies turn far in a step the work of an impact is not known as well: rebounds are halved
+    in lanes whose kinetic energy rises by more than a tenth without them.
 
     Returns these lanes.
     """
@@ -255,7 +255,7 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     scale = d.environment.force_scale * d.environment.length_scale
     taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
     allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
-    allowed = where(short, (1.0 + LOOSE_GAIN) * taken + LEAST_GAIN * scale, allowed)
+    allowed = where(short, (1.0 + REBOUND_GAIN) * taken + LEAST_GAIN * scale, allowed)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
