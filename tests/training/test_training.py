@@ -231,9 +231,10 @@ def test_half_written_checkpoints_are_skipped(tmp_path, capsys, name, kept):
 
 @pytest.mark.parametrize("folder", ["", "missing/"])
 def test_a_name_that_no_folder_can_have_is_told(capsys, folder):
-    code, found = refused(capsys, "train", PENDULUM, "--out", folder + "a" * 300)
-    assert code == 2
-    assert found.endswith("aaa...' (File name too long)")
+    for words in (["train", PENDULUM, "--out"], ["export"]):
+        code, found = refused(capsys, *words, folder + "a" * 300)
+        assert code == 2
+        assert found.endswith("aaa...' (File name too long)")
 
 
 @pytest.mark.parametrize("kept", range(1, 40))

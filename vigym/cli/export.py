@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from vigym.cli.output import check_file, overwrite_option, print_table, spinner
+from vigym.cli.output import check_file, check_folder, overwrite_option, print_table, spinner
 from vigym.cli.train import require_libraries
 from vigym.policies.network import ENDING
 
@@ -34,6 +34,7 @@ def command(run: Path, out: str | None, episodes: int) -> int:
 
     RUN itself is read with pickle, which can run code: export only runs that you trust.
     """  # noqa: D301
+    check_folder(run, "RUN")
     require_libraries()
     from vigym.training.checkpoints import read_configuration
     from vigym.training.export import export
