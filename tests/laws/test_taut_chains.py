@@ -122,10 +122,8 @@ def test_a_rope_that_is_pulled_gains_no_energy(by, force):
             "pull", "load", "world", (0.0, 0.0, 0.0), (0.0, 0.0, -3.0), force / 1.9, 0.1
         )
     if by == "closing joint":
-        mech.add_joint(
-            "pull", "prismatic", "world", "load", (0.0, 0.0, -1.0), (0.0, 0.0, 1.0),
-            stiffness=1000.0, rest=-force / 1000.0,
-        )  # fmt: skip
+        spring = {"stiffness": 1000.0, "rest": -force / 1000.0}
+        mech.add_joint("pull", "prismatic", "world", "load", (0, 0, -1), (0, 0, 1), **spring)
     sim = Simulator(mech, timestep=0.01)
     rates = np.random.default_rng(5).normal(size=8)
     velocities = {f"joint_{k}": 0.1 * rate for k, rate in enumerate(rates)}

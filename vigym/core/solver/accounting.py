@@ -181,9 +181,10 @@ def measure_contact_powers(d, knot2, knot3):
 def account_contact(contact, slow, half_fall, mask):
     """Write the force that the next step starts from, and the velocity of a rebound.
 
-    What approaches with less than ``slow`` [m/s] does not rebound. The velocity that it approaches
-    with is that in the middle of a step. Of the ground that at a reset is half a step of free fall
-    later: ``half_fall`` is the change of velocity by it [m/s, world].
+    What approaches with less than ``slow`` [m/s] does not rebound. The velocity of approach is that
+    in the middle of the last step. After a reset it is known half a step later. What approaches the
+    ground has fallen in between: ``half_fall``, zero in other steps, is the change of velocity by
+    that [m/s, world].
     """
     f = contact.converged_force
     o = 0.0 * f[0]

@@ -23,10 +23,7 @@ from vigym.core.solver.energy_surplus import (
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import (
-    explained_work,
-    kinetic_energy,
-)
+from vigym.core.solver.explained_work import explained_work, kinetic_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
@@ -243,7 +240,7 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
     Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. In ``short`` lanes more is allowed by the least gain of a part.
+    contacts are hit by the rebound. In ``short`` lanes `LEAST_GAIN` more is allowed.
     Where bodies turn far in a step the work of an impact is not known as well: rebounds are halved
     in lanes whose kinetic energy rises by more than a tenth without them.
 
@@ -254,8 +251,8 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
         return rebounds
     scale = d.environment.force_scale * d.environment.length_scale
     taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
-    allowed = (1.0 + REBOUND_GAIN) * taken + LEAST_REBOUND_GAIN * scale
-    allowed = where(short, (1.0 + REBOUND_GAIN) * taken + LEAST_GAIN * scale, allowed)
+    more = where(short, d.full(LEAST_GAIN), d.full(LEAST_REBOUND_GAIN))
+    allowed = (1.0 + REBOUND_GAIN) * taken + more * scale
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
