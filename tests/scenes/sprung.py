@@ -93,3 +93,35 @@ def hopping_chain(kind, seed):
     timestep = float(rng.choice([0.002, 0.005, 0.01]))
     rates = sprung_rates(mech, seed) | {"free": (0.0, 0.0, -2.0, *rng.normal(size=3))}
     return mech, timestep, rates, {"free": (0.0, 0.0, 0.0, *unit(rng.normal(size=4)))}
+
+
+def sprung_ring(count, stiffness, mass=0.3, lift=0.0, size=0.4):
+    """A free ring of rods on universal joints with springs, one of which closes it.
+
+    The joints lie in a plane, or `lift` [m] above and below it in turns.
+    """
+    mech = Mechanism(ground=False)
+    length, inner = 2.0 * size * np.sin(np.pi / count), size * np.cos(np.pi / count)
+    for i, own in enumerate(np.broadcast_to(mass, count)):
+        angle = 2.0 * np.pi * (i + 0.5) / count
+        place = inner * np.cos(angle), inner * np.sin(angle), 0.0
+        across = length**2 + 0.01 * size**2
+        moments = own / 12.0 * np.array([across, 0.02 * size**2, across])
+        turn = np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle)
+        mech.add_body(f"rod{i}", float(own), moments, place, turn)
+    for i in range(count):
+        angle = 2.0 * np.pi * (i + 1) / count
+        height = lift * (-1.0) ** i if i < count - 1 - count % 2 else 0.0
+        way = np.cos(angle), np.sin(angle), 0.0
+        place = size * way[0], size * way[1], height
+        ends = f"rod{i}", f"rod{(i + 1) % count}"
+        mech.add_joint(
+            f"joint{i}",
+            "universal",
+            *ends,
+            place,
+            axis=(0.0, 0.0, 1.0),
+            axis2=way,
+            stiffness=stiffness,
+        )
+    return mech

@@ -1,6 +1,7 @@
 """Loop rows in the solves: residuals towards the root, multipliers towards the leaves."""
 
 from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum
 from vigym.core.loop.elimination import (
     all_loop_rows_inactive,
@@ -156,3 +157,11 @@ def multiplier_rounding_residual(d):
                     s = s + multiplier * absolute(fill_in.B_dof[j])
             noise = maximum(noise, absolute(s / dof.inverse_pivot))
     return noise * per_length / d.environment.force_scale
+
+
+@inline
+def find_rounded_multipliers(d, lanes, residual):
+    """Find the lanes whose scaled residual is no more than the rounding of multipliers causes."""
+    if not any_lane(lanes):
+        return lanes
+    return both(lanes, above(multiplier_rounding_residual(d), residual))

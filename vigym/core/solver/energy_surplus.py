@@ -25,10 +25,11 @@ from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_b
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot, mat_vec, scale, sub
 from vigym.core.solver.explained_work import (
+    kinetic_energy,
     rise_of_energy,
     stored_energy,
 )
-from vigym.core.tree.tension import energy_of_jerks, find_swings, largest_pull
+from vigym.core.tree.tension import find_swings, largest_pull
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -50,6 +51,8 @@ SWINGING_SHARE = 0.05  # rise of energy where swings grow, in parts of that of t
 # there, in parts of the kinetic energy
 SNAPPING, SNAPPING_SHARE = 0.7, 0.005
 JUMPING_SHARE = 0.1  # such a rise where the swing is fast by its estimate alone
+# Rise of energy that bursts out, in parts of the kinetic energy, and in force times length scales
+BURSTING_SHARE, LEAST_BURST = 0.1, 1e-3
 LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for such swings
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
@@ -190,30 +193,49 @@ def shorten_for_swings(d, lanes, size, square):
 
 
 @inline
-def find_lanes_of_growing_swings(d, step, estimate, swing):
+def find_lanes_of_bursts(d, step, rise, least):
+    """Find the lanes in which energy bursts out, as where springs move a loop past a singular pose.
+
+    Both the energy that no force explains and all kinetic energy rise. ``least`` is the least rise
+    that counts in any case [J].
+    """
+    before, about = kinetic_energy(d, step.knot2), kinetic_energy_about_base(d, step)
+    least = maximum(least, BURSTING_SHARE * where(above(about, before), before, about))
+    least = maximum(least, LEAST_BURST * d.environment.force_scale * d.environment.length_scale)
+    # springs that a step does not resolve store and give back much, kinetic energy stays small
+    gain = kinetic_energy(d, step.knot3) - before
+    return both(above(gain, least), above(rise, least))
+
+
+@inline
+def find_lanes_of_growing_swings(d, step, estimate, swing, jerks):
     """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
+
+    ``jerks`` is the energy of the bodies' jerks [J].
 
     Returns:
         Lanes in which it grows from step to step.
         Lanes in which it comes at once, where a chain snaps taut. It may not be in the jerks yet.
+        Lanes in which it bursts out, whatever the swing.
     """
-    rise, jerks = rise_of_energy(d, step), energy_of_jerks(d, step)
-    kinetic, growing = kinetic_energy_about_base(d, step), SWINGING_SHARE * jerks
+    rise, kinetic = rise_of_energy(d, step), kinetic_energy_about_base(d, step)
+    growing = SWINGING_SHARE * jerks
     grows = both(above(swing, d.full(FAST_SWING)), above(rise, growing))
     least = maximum(jerks, SNAPPING_SHARE * kinetic)
     snaps = both(above(swing, d.full(SNAPPING)), above(rise, least))
     least = maximum(growing, JUMPING_SHARE * kinetic)
     jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
-    return grows, maximum(snaps, jumps)
+    return grows, maximum(snaps, jumps), find_lanes_of_bursts(d, step, rise, jerks)
 
 
 @inline
-def reject_growing_swings(d, step, parts, rate, done, failed):
+def reject_growing_swings(d, step, parts, rate, nonsmooth, done, failed):
     """Let lanes fail in which joints pull a body so hard that its swing grows in such steps.
 
     The first step, and the first that is twice as long again, fail where a swing could grow, unless
     bodies turn far. Others fail where energy rises with one. Energy that comes at once is seen only
-    between steps of the same size. The next steps begin with parts that are short enough.
+    between steps of the same size, and energy that bursts out only in smooth lanes. The next steps
+    begin with parts that are short enough.
 
     Returns (lanes that are done, lanes that failed).
     """
@@ -222,18 +244,16 @@ def reject_growing_swings(d, step, parts, rate, done, failed):
     watched = both(watched, find_lanes_that_may_swing(d, step))
     if not any_lane(watched):
         return done, failed
-    estimate, swing = find_swings(d, step)
+    estimate, swing, jerks = find_swings(d, step)
     estimate, swing = step.h * step.h * estimate, step.h * step.h * swing
     longer = but_not(one, environment.calm_steps)
     begins = maximum(longer, but_not(one, absolute(environment.step_size)))
     most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
     begins = both(begins, above(estimate, most))
     begins = but_not(begins, above(absolute(step.h) * rate, d.full(FAR)))
-    in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)
-    growing = maximum(in_jerks, above(estimate, d.full(FAST_SWING)))
-    if any_lane(both(watched, growing)):
-        grows, jumps = find_lanes_of_growing_swings(d, step, estimate, swing)
-        growing = both(growing, maximum(grows, but_not(jumps, parts.unlike)))
-    wrong = both(watched, maximum(begins, growing))
+    grows, jumps, bursts = find_lanes_of_growing_swings(d, step, estimate, swing, jerks)
+    jumps = but_not(maximum(jumps, but_not(bursts, nonsmooth)), parts.unlike)
+    wrong = maximum(begins, maximum(grows, jumps))
+    wrong, in_jerks = both(watched, wrong), but_not(above(swing, d.full(SNAPPING)), begins)
     shorten_for_swings(d, wrong, parts.size, where(in_jerks, swing, estimate))
     return but_not(done, wrong), maximum(failed, wrong)

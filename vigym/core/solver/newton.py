@@ -32,6 +32,7 @@ from vigym.core.joint.bounded_anchors import (
 )
 from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
 from vigym.core.loop.elimination import restore_accepted_multipliers
+from vigym.core.loop.solve import find_rounded_multipliers
 from vigym.core.solver.iteration import Iteration
 from vigym.core.solver.line_search import (
     SOFTENED_PROX,
@@ -161,8 +162,8 @@ def find_soft_lanes(d, iteration):
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
-    Also lanes whose residual has stalled at its round-off. Nonsmooth lanes of the interior point
-    have not converged before their relaxation is at its end.
+    Also lanes whose residual has stalled at its round-off, or at that of multipliers. Nonsmooth
+    lanes of the interior point have not converged before their relaxation is at its end.
     """
     nonsmooth = found.nonsmooth
     goal = residual_tolerance(d, nonsmooth, iteration)
@@ -173,8 +174,11 @@ def converged(d, found, contraction, active, iteration):
     if iteration.number > 0:
         floor = iteration.tolerance * iteration.stalled_slack
         floor = where(nonsmooth, maximum(floor, STALLED_NONSMOOTH * exact), floor)
-        stalled = both(above(contraction, d.full(SLOW_CONTRACTION)), above(floor, found.residual))
-        small = maximum(small, stalled)
+        slow = above(contraction, d.full(SLOW_CONTRACTION))
+        small = maximum(small, both(slow, above(floor, found.residual)))
+        if d.loop_row_count > 0:
+            stalled = but_not(both(both(active, slow), above(exact, found.gap)), nonsmooth)
+            small = maximum(small, find_rounded_multipliers(d, stalled, found.residual))
     moves = where(nonsmooth, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation

@@ -321,6 +321,6 @@ def reject_wrong_steps(d, step, parts, rate, solved):
     done, failed = reject_other_roots(d, step, parts, rate, solved)
     done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
     done, failed = reject_inexact_work(d, step, parts, done, failed)
-    done, failed = reject_growing_swings(d, step, parts, rate, done, failed)
+    done, failed = reject_growing_swings(d, step, parts, rate, solved.nonsmooth, done, failed)
     done, failed = reject_surplus(d, step, parts, rate, solved.nonsmooth, done, failed)
     return reject_rebounds_that_gain(d, step, parts.size, done, failed)

@@ -205,6 +205,7 @@ def find_swings(d, step):
     Returns:
         Largest stiffness over inertia by which a body swings [1/s^2], an estimate.
         That of the swing which is in the jerks of the bodies [1/s^2], Rayleigh's quotient.
+        Kinetic energy of the jerks [J], see `jerk_of_body`.
     """
     knot, most = step.knot2, d.full(0.0)
     find_forces_on_bodies(d, step)
@@ -220,6 +221,6 @@ def find_swings(d, step):
             parent.force = add(parent.force, force)
             arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
             work = work - work_in_swings(d, body.parent, step, arm, force)
-    size = 2.0 * energy_of_jerks(d, step)
-    quotient = work / where(size, size, d.full(1.0))
-    return most, where(d.environment.history - 0.5, quotient, 0.0 * quotient)
+    jerks = energy_of_jerks(d, step)
+    quotient = 0.5 * work / where(jerks, jerks, d.full(1.0))
+    return most, where(d.environment.history - 0.5, quotient, 0.0 * quotient), jerks
