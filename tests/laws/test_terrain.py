@@ -8,8 +8,9 @@ import pytest
 from scenes import terrains
 from scenes.terrains import SHAPES, along_x, thrown
 from scenes.touching_scenes import tilted, turned
-from vigym import Ground, Simulator, Terrain
+from vigym import Ground, Mechanism, Simulator, Terrain
 from vigym.mechanism.elements.ground import maps
+from vigym.mechanism.elements.shapes import Cylinder
 
 G, H = 9.81, 0.005
 THROW = {"body:floating": (0.7, 0.3, 0.0, 1.0, 2.0, 3.0)}
@@ -157,6 +158,36 @@ def test_thrown_on_random_ground_nothing_falls_through_or_gains_energy(shape, re
         if shape != "cylinder":  # whose flat ends do not see what is between their rims' contacts
             assert sim.metrics()["penetration"].max() < DEEPEST
     assert (highest <= first + RISE).all()
+
+
+def disc_above_jumps(rng, amplitude):
+    """A thin disc of 5 to 20 cm above ground whose heights are random from cell to cell, and its start."""
+    ground = Terrain(rng.uniform(0.0, amplitude, (61, 61)), cell=0.1)
+    radius, turn = rng.uniform(0.05, 0.2), rng.normal(size=4)
+    mech, length = Mechanism(ground=Ground(terrain=ground)), 0.4 * radius
+    across = (3.0 * radius**2 + length**2) / 6.0
+    mech.add_body("disc", 2.0, (across, across, radius**2), position=(0.0, 0.0, 0.5))
+    mech.add_collision("disc", "disc", Cylinder(radius, length), friction=0.8)
+    start = {"position": (0.0, 0.0, 0.8), "orientation": turn / np.linalg.norm(turn)}
+    start |= {"velocity": 0.7 * rng.normal(size=3), "angular_velocity": 3.0 * rng.normal(size=3)}
+    return mech, {"disc": start}
+
+
+@pytest.mark.parametrize("h", [0.002, 0.005])
+def test_discs_on_ground_whose_heights_jump_gain_no_energy(h):
+    """Between two slopes a disc is held by points that are not its lowest: none of them rolls it."""
+    for seed in (4, 6, 18, 33):
+        mech, start = disc_above_jumps(np.random.default_rng([4, seed]), 0.12)
+        sim = Simulator(mech, timestep=h)
+        sim.reset(base=start, place_on_ground=True)
+        found, kinetic, lowest = [], 0.0, np.inf
+        for _ in range(round(1.2 / h)):
+            energy = sim.energy()
+            kinetic = max(kinetic, energy.kinetic)
+            found.append(energy.total)
+            lowest = min(lowest, max(found[-5:-1], default=np.inf))
+            assert energy.total - lowest <= 0.01 * kinetic, seed
+            assert sim.step().converged
 
 
 def test_batch_on_different_maps_is_every_environment_alone():

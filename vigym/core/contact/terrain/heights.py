@@ -24,6 +24,8 @@ from vigym.core.model.tables.plan import (
     HEIGHTS,
     LARGEST_HEIGHT,
     RIM_CONTACT,
+    RIM_QUARTER_CONTACT,
+    RIM_THREE_QUARTER_CONTACT,
 )
 
 REACH = 0.25  # cells beyond a ball or rim in which planes are sought
@@ -33,6 +35,7 @@ TINY = 1e-9  # [m] distance from an edge below which it has no normal
 INNER = -1e-5  # [m] place of a ball's centre or a rim's point above a triangle: inside the ground
 ENTERED = -1e-6  # [m] lowest place before a step from which one may enter the ground
 BISECTIONS = 40  # of the normals of an edge
+FLAT_RIM = 0.955  # cosine of the tilt of a rim, 0.3 rad, up to which it lies on a plane
 UPRIGHT = 0.7  # cosine of the angle of rim and edge up to which the rim touches the edge
 FAR = 1e30  # [m] gap of a plane that is none
 FARTHEST = 1e8  # [m] coordinate beyond which there is no ground
@@ -145,6 +148,17 @@ def flatter_first(a, b):
 
 
 @inline
+def is_aslant(kind, axis, normal):
+    """Tell whether a contact is a quarter turn on from the lowest point of a rim that is not flat.
+
+    A plane would push it along the rim, too, and roll it. Its gap does not follow that: the force
+    would do work out of nothing.
+    """
+    quarter = kind in (RIM_QUARTER_CONTACT, RIM_THREE_QUARTER_CONTACT)
+    return quarter and abs(dot(axis, normal)) < FLAT_RIM
+
+
+@inline
 def add_triangle(found, touching, before, corner, slopes, upper, cell):
     """Add the plane of a triangle, if the foot of the lowest point is in it.
 
@@ -161,6 +175,8 @@ def add_triangle(found, touching, before, corner, slopes, upper, cell):
     normal = (0.0 - slopes[0]) * per_length, (0.0 - slopes[1]) * per_length, per_length
     height = dot(normal, corner)
     kind, centre, rim, radius = touching
+    if is_aslant(kind, rim[0], normal):
+        return found
     lowest = lowest_point_about(kind, centre, rim, radius, normal)
     gap = dot(normal, lowest) - height
     foot = axpy(-gap, normal, lowest)
