@@ -180,7 +180,8 @@ def test_discs_on_ground_whose_heights_jump_gain_no_energy(h):
         mech, start = disc_above_jumps(np.random.default_rng([4, seed]), 0.12)
         sim = Simulator(mech, timestep=h)
         sim.reset(base=start, place_on_ground=True)
-        found, kinetic, lowest = [], 0.0, np.inf
+        found, kinetic = [], 0.0
+        lowest = np.inf
         for _ in range(round(1.2 / h)):
             energy = sim.energy()
             kinetic = max(kinetic, energy.kinetic)
