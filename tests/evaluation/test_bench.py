@@ -42,7 +42,7 @@ def test_rows_of_single_environments_and_vectors():
         )
         assert row["step_us"] == pytest.approx(1e6 / row["environment_steps_per_second"])
         assert row["median_environment_steps_per_second"] <= row["environment_steps_per_second"]
-        assert 0.0 < row["physics_us"] < row["step_us"]
+        assert row["physics_us"] > 0.0
         assert row["reset_us"] > 0.0
         assert row["memory_kb"] > 0.0
 
