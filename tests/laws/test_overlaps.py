@@ -14,6 +14,7 @@ from vigym.metrics import momentum
 G = 9.81
 RADIUS = 0.1
 TIMESTEPS = 1e-6, 1e-5, 1e-4, 1e-3, 1e-2
+LYING = np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0
 
 
 def largest_kinetic_energy(sim, steps):
@@ -271,6 +272,45 @@ def test_links_that_jam_each_other_are_released(h):
             counts.append(status.iterations)
             assert sim.energy().total <= start.total + 0.01 * start.kinetic
     assert np.mean(counts) <= 30.0
+
+
+def leaning_stack(seed):
+    """Two to four boxes, balls and lying capsules on each other that lean, and overlap a little by that."""
+    rng = np.random.default_rng([11, seed])
+    mech, kinds = Mechanism(), []
+    height = 0.0
+    count = int(rng.integers(2, 5))
+    for k, mass in enumerate(10.0 ** rng.uniform(-1.0, 2.0, count)):
+        kind = str(rng.choice(["box", "ball", "capsule"]))
+        kinds.append("ball" if kinds and kinds[-1] == "box" and kind == "box" else kind)
+        size = rng.uniform(0.05, 0.15)
+        shape, half = {
+            "box": (Box((2.5 * size, 2.0 * size, size)), 0.5 * size),
+            "ball": (Sphere(size), size),
+            "capsule": (Capsule(0.5 * size, 2.0 * size, orientation=LYING), 0.5 * size),
+        }[kinds[-1]]
+        turn = np.append(1.0, 0.005 * rng.normal(size=3))
+        place = *(0.2 * size * rng.normal(size=2)), height + half
+        inertia = (0.4 * mass * size**2,) * 3
+        mech.add_body(f"b{k}", mass, inertia, place, turn / np.linalg.norm(turn))
+        friction = float(rng.choice([0.0, 0.5, 2.0]))
+        mech.add_collision(f"b{k}", f"b{k}", shape, friction=friction)
+        height += 2.0 * half
+        for other in range(k):
+            if not kinds[other] == kinds[k] == "box":
+                mech.add_pair(f"b{other}", f"b{k}")
+    return mech
+
+
+def test_stacks_that_overlap_a_little_do_not_fall_through_each_other():
+    """Bodies are released only where nothing else solves a step: some of these stacks fell by 0.1 m."""
+    for seed in range(60):
+        sim = Simulator(leaning_stack(seed), timestep=0.002)
+        sim.reset(place_on_ground=True)
+        deepest = sim.contacts.gap.min()
+        for _ in range(200):
+            assert sim.step().converged
+            assert sim.contacts.gap.min() > deepest - 0.005, seed
 
 
 def three_deep_bodies():

@@ -26,7 +26,7 @@ from vigym.core.model.tables.plan import (
     PAIR_TAIL_CONTACT,
 )
 
-RELEASED = 1e-3  # of both radii: overlap beyond which bodies may be released
+RELEASED = 1e-2  # of both radii: overlap beyond which bodies may be released
 # Of both radii: overlaps beyond which bodies are held apart as they are at knot 2; those of balls
 DEEP, DEEP_BALL = 0.02, 0.5
 

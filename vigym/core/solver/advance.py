@@ -209,12 +209,17 @@ def retry_held_lanes(d, step, solved, tolerance):
         if any_lane(held):
             hold_lanes(d, held)
             solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
-    if any_lane(solved.failed):
-        released = both(solved.failed, find_lanes_to_release(d))
-        if any_lane(released):
-            release_overlaps(d, released)
-            solved = retry_lanes(d, step, solved, released, PROJECTIONS, tolerance)
     return solved, held
+
+
+@inline
+def retry_released_lanes(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed while bodies overlap: these are released."""
+    released = both(solved.failed, find_lanes_to_release(d))
+    if any_lane(released):
+        release_overlaps(d, released)
+        solved = retry_lanes(d, step, solved, released, PROJECTIONS, tolerance)
+    return solved
 
 
 @inline
@@ -345,6 +350,8 @@ def solve_step(d, step, moving, tolerance):
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_by_splitting(d, step, solved, resumed, tolerance)
         solved = retry_where_rims_turned(d, step, solved, tolerance)
+    if d.contact_count > 0 and any_lane(solved.failed):
+        solved = retry_released_lanes(d, step, solved, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         relax_limits(d, none)
     remember_held_lanes(d, step, moving)
