@@ -6,14 +6,10 @@ compositions need nothing of their own.
 
 from typing import Any, NamedTuple
 
-from vigym.core.body.pose import (
-    max_angular_speed,
-    max_angular_speed_change,
-    max_velocity_differences,
-)
+from vigym.core.body.pose import max_angular_speed
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
-from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.held import (
     find_lanes_beyond_bounds,
     find_lanes_led_back,
@@ -23,6 +19,7 @@ from vigym.core.contact.held import (
     remember_held_lanes,
     start_leading_back,
 )
+from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_gaps
 from vigym.core.contact.rims import start_rims
 from vigym.core.joint.coordinates import (
     compensated_add,
@@ -45,12 +42,9 @@ from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_step
 from vigym.core.solver.iteration import Method, Step
 from vigym.core.solver.newton import attempt
 from vigym.core.solver.parts import first_parts, next_part, shorten_first_part
-from vigym.core.solver.residual import STEPS_OF_CUBIC
+from vigym.core.solver.residual import count_equal_steps
 from vigym.core.solver.step_checks import reject_wrong_steps
 
-# Third differences of velocities over second ones above which a cubic predicts worse than a line
-JERKY = 0.8
-KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
 MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
 RETRY = 0  # place where knots are kept aside
@@ -67,6 +61,7 @@ PROJECTIONS = Method(
 )
 INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
 RESUMED_INTERIOR_POINT = INTERIOR_POINT._replace(resumes=True)
+TIGHTENING = INTERIOR_POINT._replace(warm=True, brief=True)
 SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
 BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
@@ -102,53 +97,46 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 
 
 @phase
-def polish(d, step, lanes, method, residual, tolerance):
-    """Continue from solutions of the interior point or the splitting with the exact laws.
+def refine(d, step, lanes, method, residual, tolerance):
+    """Continue from a solution by another method; a lane in which that fails keeps its solution.
 
-    A lane in which that fails keeps its solution, and remembers that it failed. Returns
-    (iterations, scaled residual).
+    Returns (lanes that converged, iterations, scaled residual).
     """
-    environment = d.environment
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
     done, iterations, exact, _ = attempt(d, step, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
-    missed = but_not(lanes, done)
-    environment.unpolished = where(lanes, missed, environment.unpolished)
-    return iterations, where(done, exact, residual)
+    return done, iterations, where(done, exact, residual)
 
 
 @inline
-def find_jerky_lanes(d, knot3):
-    """Find the lanes whose velocities jerk: their third differences are as large as their second.
+def polish(d, step, solved, lanes, method, tolerance):
+    """Continue from solutions of the interior point or the splitting with the exact laws.
 
-    Torques of a controller jump there, or contacts stick and slip. A cubic through the last
-    velocities predicts worse than a line then.
-    """
-    knots = knot3, knot_buffer(d, 0), knot_buffer(d, 1), knot_buffer(d, 2)
-    length = d.environment.length_scale
-    second, third = max_velocity_differences(d.wide, knots, d.wide.full(length))
-    second = max_over_body_lanes(second, length)
-    return above(max_over_body_lanes(third, length), JERKY * second)
-
-
-@inline
-def count_equal_steps(d, knot3, h):
-    """Count the equal smooth steps that lie behind, this one included.
-
-    In jerky lanes the count stays below that of a cubic: a line predicts the next step.
+    A lane remembers whether that failed. Returns the solution.
     """
     environment = d.environment
-    zero = 0.0 * d.full(1.0)
-    history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
-    if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
-        change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
-        kink = absolute(h) * max_over_body_lanes(change, h)
-        history = where(above(kink, d.full(KINK)), zero, history)
-    most = d.full(STEPS_OF_CUBIC - 1.0)
-    return where(both(find_jerky_lanes(d, knot3), above(history, most)), most, history)
+    done, count, residual = refine(d, step, lanes, method, solved.residual, tolerance)
+    missed = but_not(lanes, done)
+    environment.unpolished = where(lanes, missed, environment.unpolished)
+    iterations = solved.iterations + count
+    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+
+
+@inline
+def tighten(d, step, solved, lanes, tolerance):
+    """Continue from solutions of the interior point with less relaxation, where bodies float.
+
+    Returns the solution, and the lanes in which that converged.
+    """
+    lanes, done = both(lanes, find_lanes_of_forces_at_gaps(d, step.h)), d.full(0.0)
+    if any_lane(lanes):
+        done, count, residual = refine(d, step, lanes, TIGHTENING, solved.residual, tolerance)
+        iterations = solved.iterations + count
+        solved = Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+    return solved, done
 
 
 @inline
@@ -226,15 +214,17 @@ def retry_released_lanes(d, step, solved, tolerance):
 def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
     """Attempt a step by the first of two methods, and polish what it finds by the second one.
 
-    In the lanes ``rough`` it is not polished.
+    In the lanes ``rough`` it is not polished, nor where less relaxation led on already.
     """
     before = solved.done
     solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
-    found = but_not(but_not(solved.done, before), rough)
+    found = but_not(solved.done, before)
+    if d.contact_count > 0 and methods[0].interior_point:
+        solved, tight = tighten(d, step, solved, found, tolerance)
+        found = but_not(found, tight)
+    found = but_not(found, rough)
     if any_lane(found):
-        count, residual = polish(d, step, found, methods[1], solved.residual, tolerance)
-        iterations = solved.iterations + count
-        return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+        solved = polish(d, step, solved, found, methods[1], tolerance)
     return solved
 
 

@@ -2,6 +2,14 @@
 
 from typing import Any, NamedTuple
 
+from vigym.core.compiler.kernel import inline
+
+ITERATIONS = 20  # of the first attempt
+BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
+TIGHTENING_ITERATIONS = 12  # of the interior point with less relaxation
+DAMPED_ITERATIONS = 60  # of damped full Newton
+SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
+
 
 class Step(NamedTuple):
     """A step between two knots.
@@ -109,3 +117,13 @@ class Evaluation(NamedTuple):
     nonsmooth: Any
     squared_errors: Any
     errors: LawErrors
+
+
+@inline
+def max_iterations(method):
+    """Find the number of iterations after which an attempt has failed."""
+    if method.splitting:
+        return SPLITTING_ITERATIONS
+    if method.brief:
+        return TIGHTENING_ITERATIONS if method.interior_point else BRIEF_ITERATIONS
+    return DAMPED_ITERATIONS if method.damped else ITERATIONS

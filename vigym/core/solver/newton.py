@@ -22,7 +22,11 @@ from vigym.core.contact.active_set import (
     reanchor_contacts,
 )
 from vigym.core.contact.kinematics import evaluate_contact_velocities
-from vigym.core.contact.laws.interior_point_law import adapt_relaxation, relaxation_bounds
+from vigym.core.contact.laws.interior_point_law import (
+    adapt_relaxation,
+    relaxation_bounds,
+    tightened_relaxation,
+)
 from vigym.core.contact.laws.splitting_law import balance_penalty, start_contacts_sticking
 from vigym.core.contact.rims import turn_dipping_rims
 from vigym.core.contact.update import clear_duals
@@ -33,7 +37,7 @@ from vigym.core.joint.bounded_anchors import (
 from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
 from vigym.core.loop.elimination import restore_accepted_multipliers
 from vigym.core.loop.solve import find_rounded_multipliers
-from vigym.core.solver.iteration import Iteration
+from vigym.core.solver.iteration import Iteration, max_iterations
 from vigym.core.solver.line_search import (
     SOFTENED_PROX,
     choose_step_length,
@@ -51,10 +55,6 @@ from vigym.core.solver.residual import (
 )
 from vigym.core.tree.ldu import solve_to_leaves, sum_joint_closures
 
-ITERATIONS = 20  # of the first attempt
-BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
-DAMPED_ITERATIONS = 60  # of damped full Newton
-SPLITTING_ITERATIONS = 150  # where contacts are split from the equations of motion
 SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
 SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
 # Of full Newton the next contraction is the square of the last, but for what anchors have moved
@@ -85,7 +85,7 @@ def initial_parameters(d, step, method):
     """Find the proximal parameter, and the relaxation at the start and at the end [N m/s].
 
     Only the interior point has a relaxation to bring down. The duals of contacts and the slacks of
-    limits are cleared for it, and the speed of impacts is measured.
+    limits are cleared for it, and the speed of impacts is measured, where it does not go on.
     """
     prox = d.full(SOFT_PROX if method.half_steps or method.warm else PROX)
     if method.splitting:
@@ -93,6 +93,9 @@ def initial_parameters(d, step, method):
     kappa, tight = d.full(0.0), d.full(0.0)
     if d.has_limits > 0:
         relax_limits(d, kappa)
+    if method.interior_point and method.warm:
+        tight = tightened_relaxation(d, 1.0 / step.h)
+        return prox, tight, tight
     if method.interior_point:
         if d.contact_count > 0:
             sum_joint_closures(d, step.knot3)  # velocities are those of closed joints
@@ -320,16 +323,6 @@ def prepare_next_iteration(d, active, moved, contraction, iteration):
     if d.has_bounded_forces > 0:
         move_anchors_to_bounded_forces(d, moved)
     return find_lanes_to_refactorise(d, active, contraction, iteration)
-
-
-@inline
-def max_iterations(method):
-    """Find the number of iterations after which an attempt has failed."""
-    if method.splitting:
-        return SPLITTING_ITERATIONS
-    if method.brief:
-        return BRIEF_ITERATIONS
-    return DAMPED_ITERATIONS if method.damped else ITERATIONS
 
 
 @inline

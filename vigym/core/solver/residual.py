@@ -6,10 +6,12 @@ from vigym.core.body.dynamics import (
     increment_as_inertial_force,
     predict_next_knot,
 )
+from vigym.core.body.pose import max_angular_speed_change, max_velocity_differences
 from vigym.core.body.potentials import add_potential_forces
 from vigym.core.body.wrenches import add_wrenches
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import (
+    above,
     any_lane,
     both,
     but_not,
@@ -63,6 +65,7 @@ from vigym.core.loop.elimination import accept_multipliers, assemble_loop_rows, 
 from vigym.core.loop.motions import motion_residuals
 from vigym.core.loop.solve import multiplier_rounding_residual
 from vigym.core.loop.tracks import find_jumps, place_tracks, start_tracks
+from vigym.core.model.context import knot_buffer
 from vigym.core.model.saved import restore_factors, save_factors
 from vigym.core.solver.iteration import Evaluation, LawErrors
 from vigym.core.tree.ldu import (
@@ -74,6 +77,9 @@ from vigym.core.tree.ldu import (
 )
 
 STEPS_OF_CUBIC = 5.0  # equal smooth steps after which a cubic predicts the next knot
+# Third differences of velocities over second ones above which a cubic predicts worse than a line
+JERKY = 0.8
+KINK = 0.05  # [rad] change of a body's rotation from step to step that smooth motion does not have
 PROX = 1e-5  # proximal part of a contact's force: much less asks for pivoting across blocks
 JUMPED = 1e6  # gap that stands for a place of touch that jumped: the step does not converge
 POSITION_ROUNDING = 0.05  # round-off of loop forces by that of positions, in parts of the latter
@@ -255,6 +261,37 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
     largest = where(nonsmooth, largest * per_force, o)
     return inertial * per_force, LawErrors(largest, squared, part, velocity, force)
+
+
+@inline
+def find_jerky_lanes(d, knot3):
+    """Find the lanes whose velocities jerk: their third differences are as large as their second.
+
+    Torques of a controller jump there, or contacts stick and slip. A cubic through the last
+    velocities predicts worse than a line then.
+    """
+    knots = knot3, knot_buffer(d, 0), knot_buffer(d, 1), knot_buffer(d, 2)
+    length = d.environment.length_scale
+    second, third = max_velocity_differences(d.wide, knots, d.wide.full(length))
+    second = max_over_body_lanes(second, length)
+    return above(max_over_body_lanes(third, length), JERKY * second)
+
+
+@inline
+def count_equal_steps(d, knot3, h):
+    """Count the equal smooth steps that lie behind, this one included.
+
+    In jerky lanes the count stays below that of a cubic: a line predicts the next step.
+    """
+    environment = d.environment
+    zero = 0.0 * d.full(1.0)
+    history = where(absolute(h - environment.step_size), zero, environment.history) + 1.0
+    if d.loop_row_count + d.contact_count > 0:  # beyond a kink the predictor leads to other roots
+        change = max_angular_speed_change(d.wide, knot_buffer(d, 0), knot3)
+        kink = absolute(h) * max_over_body_lanes(change, h)
+        history = where(above(kink, d.full(KINK)), zero, history)
+    most = d.full(STEPS_OF_CUBIC - 1.0)
+    return where(both(find_jerky_lanes(d, knot3), above(history, most)), most, history)
 
 
 @inline

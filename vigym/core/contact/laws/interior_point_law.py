@@ -16,7 +16,7 @@ import math
 
 from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase, zero
-from vigym.core.compiler.lanes import any_lane, both
+from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import (
@@ -35,6 +35,9 @@ IMPACT = 0.1  # the same in impacts: part of the power that stops the mass of al
 RESUMED = 5e-4  # the same where the last steps began with the interior point too
 RESUMED_SPEED = 0.03  # part of ``free_fall_speed`` that duals start from then
 TIGHT = 1e-5  # kappa at the end, in the same unit
+TIGHTENED = 1e-5  # kappa where forces act at gaps, in parts of that at the end
+# Such forces and gaps: parts of the weight that the contact meets, and of the length scale
+MUCH_LOAD, MUCH_GAP = 0.1, 1e-5
 NEARLY_NOTHING = 0.02  # part of an increment inside the cones below which kappa rises
 RAISED, MOST_RAISED = 10.0, 1e8  # factor on kappa then, and the largest in parts of that at the end
 CENTRED = 0.2  # factor by which kappa falls where the last increment was not cut by more than half
@@ -78,6 +81,31 @@ def relaxation_bounds(d, per_h, resumes):
     d.environment.impact_speed = maximum(fastest, slowest)
     hardest = d.environment.force_scale * fastest * fastest / slowest
     return maximum(RELAXED * scale, IMPACT * hardest), TIGHT * scale
+
+
+@inline
+def tightened_relaxation(d, per_h):
+    """Compute the relaxation with which forces at gaps are solved again [N m/s]."""
+    return TIGHTENED * TIGHT * d.environment.force_scale * free_fall_speed(d, per_h)
+
+
+@phase(needs="contacts", otherwise=zero)
+def find_lanes_of_forces_at_gaps(d, h):
+    """Find the lanes in which the relaxation holds up a body that is above the ground.
+
+    The force of a contact is a good part of the weight that it meets there, and its gap is open: a
+    light limb of a heavy body would float. ``h`` is the step [s].
+    """
+    found = d.full(0.0)
+    acceleration = MUCH_LOAD * free_fall_acceleration(d)
+    rate = MUCH_GAP * d.environment.length_scale / absolute(h)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if any_lane(contact.active) and not is_nonholonomic(contact):
+            loaded = above(contact.force[0], acceleration * contact.effective_mass)
+            open_gap = above(contact.dual[0], rate + 0.0 * found)
+            found = maximum(found, both(contact.active, both(loaded, open_gap)))
+    return found
 
 
 @inline
