@@ -327,6 +327,7 @@ def solve_step(d, step, moving, tolerance):
         solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
         if d.interior_point > 0:
             solved, _ = retry_held_lanes(d, step, solved, tolerance)
+            solved, _ = tighten(d, step, solved, solved.done, tolerance)
     none = d.full(0.0)
     only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
     if only_limits and any_lane(solved.failed):
