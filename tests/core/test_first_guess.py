@@ -7,8 +7,7 @@ import numpy as np
 from vigym import Mechanism, Simulator
 from vigym.core.compiler.simd import LANES
 from vigym.core.model.tables.state import ENVIRONMENT_STATE
-from vigym.core.solver.advance import JERKY
-from vigym.core.solver.residual import STEPS_OF_CUBIC
+from vigym.core.solver.residual import JERKY, STEPS_OF_CUBIC
 
 
 def pendulum():
