@@ -2,8 +2,7 @@
 
 Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
 what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
-impulse belongs to the step before. The work of motors and torques is that at the rates of this step,
-that of other forces is bounded by its absolute value.
+impulse belongs to the step before. Of all other forces the work is bounded by its absolute value.
 Dampers, friction and limits only take energy, and so do contacts but for those that rebound.
 """
 
@@ -53,17 +52,15 @@ def energy_given_back(dof, stretch):
 
 @inline
 def work_in_joint(d, i, step):
-    """Find what the springs of joint i gave back [J], and the power of its motors at most [W].
-
-    It is negative where motors brake.
-    """
+    """Find what the springs of joint i gave back [J], and the power of its motors at most [W]."""
     given, power = d.full(0.0), d.full(0.0)
     body = d.body(i)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
         motor, _, _ = dof.converged_forces
-        power = power + motor * rate + maximum(dof.applied_torque * rate, dof.last_torque * rate)
+        torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
+        power = power + (absolute(motor) + torque) * absolute(rate)
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
             given = given + energy_given_back(dof, spring_stretch(dof, change))
@@ -180,8 +177,8 @@ def work_of_joints_and_contacts(d, step):
 def rise_of_energy(d, step):
     """Compute by how much energy rises beyond the work of forces [J].
 
-    That of motors and torques of joints is taken at the rates of this step, that of gravity, held
-    wrenches and potentials is known.
+    That of motors and torques of joints is bounded, that of gravity, held wrenches and potentials
+    is known.
     """
     gravity, _ = gravity_powers(d, step)
     work = work_of_joints_and_contacts(d, step) + mean_size(step) * gravity
