@@ -2,7 +2,8 @@
 
 Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
 what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
-impulse belongs to the step before. Of all other forces the work is bounded by its absolute value.
+impulse belongs to the step before. Drives give back what their armatures stored, and their motors
+take energy where they brake. Of other forces the work is bounded by its absolute value.
 Dampers, friction and limits only take energy, and so do contacts but for those that rebound.
 """
 
@@ -51,16 +52,32 @@ def energy_given_back(dof, stretch):
 
 
 @inline
+def work_of_drive(body, dof, rate):
+    """Find what a drive's armature gave back [J], and the power of its motor or torque [W].
+
+    The power of a motor, which acts at the knot, is that at the mean of the rates of two steps. It
+    is negative where the motor brakes. That of a torque is bounded by its absolute value.
+    """
+    given = 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
+    if body.motor_kind > 0:
+        motor, _, _ = dof.converged_forces
+        return given, 0.5 * motor * (rate + dof.last_rate)
+    return given, maximum(absolute(dof.applied_torque), absolute(dof.last_torque)) * absolute(rate)
+
+
+@inline
 def work_in_joint(d, i, step):
-    """Find what the springs of joint i gave back [J], and the power of its motors at most [W]."""
+    """Find what springs and armatures of joint i gave back [J], and the power of motors [W].
+
+    That of torques is bounded.
+    """
     given, power = d.full(0.0), d.full(0.0)
     body = d.body(i)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
-        motor, _, _ = dof.converged_forces
-        torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
-        power = power + (absolute(motor) + torque) * absolute(rate)
+        back, own = work_of_drive(body, dof, rate)
+        given, power = given + back, power + own
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
             given = given + energy_given_back(dof, spring_stretch(dof, change))
