@@ -97,18 +97,19 @@ def attempt_in_lanes(d, step, lanes, method, tolerance):
 
 
 @phase
-def refine(d, step, lanes, method, residual, tolerance):
+def refine(d, step, solved, lanes, method, tolerance):
     """Continue from a solution by another method; a lane in which that fails keeps its solution.
 
-    Returns (lanes that converged, iterations, scaled residual).
+    Returns (the solution of all lanes, lanes in which the method converged).
     """
     save_knot(d, step.knot3, RETRY)
     save_multipliers(d)
-    done, iterations, exact, _ = attempt(d, step, lanes, method, tolerance)
+    done, count, exact, _ = attempt(d, step, lanes, method, tolerance)
     others = but_not(d.full(1.0), done)
     restore_knot(d, step.knot3, RETRY, d.wide.full(others))
     restore_multipliers(d, others)
-    return done, iterations, where(done, exact, residual)
+    residual, iterations = where(done, exact, solved.residual), solved.iterations + count
+    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth), done
 
 
 @inline
@@ -118,11 +119,10 @@ def polish(d, step, solved, lanes, method, tolerance):
     A lane remembers whether that failed. Returns the solution.
     """
     environment = d.environment
-    done, count, residual = refine(d, step, lanes, method, solved.residual, tolerance)
+    solved, done = refine(d, step, solved, lanes, method, tolerance)
     missed = but_not(lanes, done)
     environment.unpolished = where(lanes, missed, environment.unpolished)
-    iterations = solved.iterations + count
-    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+    return solved
 
 
 @inline
@@ -133,9 +133,7 @@ def tighten(d, step, solved, lanes, tolerance):
     """
     lanes, done = both(lanes, find_lanes_of_forces_at_gaps(d, step.h)), d.full(0.0)
     if any_lane(lanes):
-        done, count, residual = refine(d, step, lanes, TIGHTENING, solved.residual, tolerance)
-        iterations = solved.iterations + count
-        solved = Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth)
+        solved, done = refine(d, step, solved, lanes, TIGHTENING, tolerance)
     return solved, done
 
 
@@ -202,7 +200,10 @@ def retry_held_lanes(d, step, solved, tolerance):
 
 @inline
 def retry_released_lanes(d, step, solved, tolerance):
-    """Attempt a step anew in lanes that failed while bodies overlap: these are released."""
+    """Attempt a step for the last time in lanes that failed while bodies overlap.
+
+    These bodies are released: they may overlap for this step.
+    """
     released = both(solved.failed, find_lanes_to_release(d))
     if any_lane(released):
         release_overlaps(d, released)

@@ -191,30 +191,35 @@ def work_of_joints_and_contacts(d, step):
 
 
 @inline
-def rise_of_energy(d, step):
-    """Compute by how much energy rises beyond the work of forces [J].
-
-    That of motors and torques of joints is bounded, that of gravity, held wrenches and potentials
-    is known.
-    """
-    gravity, _ = gravity_powers(d, step)
-    work = work_of_joints_and_contacts(d, step) + mean_size(step) * gravity
-    if d.wrench_count + d.motion_count + d.potential_count > 0:
-        work = work + imposed_work(d, step)[0]
-    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
-
-
-@inline
 def mean_size(step):
     """Compute the mean of the sizes of two steps [s]."""
     return absolute(step.h * (0.5 + 0.5 * step.rho))
 
 
 @inline
+def work_of_forces(d, step):
+    """Compute the work that explains a gain of kinetic energy, and its bound [J].
+
+    Of gravity, held wrenches and potentials the work is known. The bound takes its absolute value.
+    """
+    joints = work_of_joints_and_contacts(d, step)
+    gravity, most = gravity_powers(d, step)
+    work, bound = joints + mean_size(step) * gravity, joints + mean_size(step) * most
+    if d.wrench_count + d.motion_count + d.potential_count > 0:
+        own, most = imposed_work(d, step)
+        work, bound = work + own, bound + most
+    return work, bound
+
+
+@inline
+def rise_of_energy(d, step):
+    """Compute by how much energy rises beyond the work of forces [J]."""
+    work, _ = work_of_forces(d, step)
+    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
+
+
+@inline
 def explained_work(d, step):
     """Bound the gain of kinetic energy that forces explain [J]."""
-    _, gravity = gravity_powers(d, step)
-    work = work_of_joints_and_contacts(d, step) + mean_size(step) * gravity
-    if d.wrench_count + d.motion_count + d.potential_count > 0:
-        work = work + imposed_work(d, step)[1]
-    return work
+    _, bound = work_of_forces(d, step)
+    return bound
