@@ -2,17 +2,23 @@
 
 Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
 what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
-impulse belongs to the step before. Drives give back what their armatures stored, and their motors
-take energy where they brake. Of other forces the work is bounded by its absolute value.
-Dampers, friction and limits only take energy, and so do contacts but for those that rebound.
+impulse belongs to the step before. Drives give back what their armatures stored. The work of a
+motor, which acts at the knot, is known, too, that of other forces is bounded by its absolute value.
+
+Dampers, friction and limits only take energy, and so do contacts but for those that rebound. Only
+where motors brake may they seem to give some: both act at one instant. A motor that would turn a
+foot round and thrust it into the ground takes what its contact gives.
 """
+
+from typing import Any, NamedTuple
 
 from vigym.core.body.pose import inertia_matrix
 from vigym.core.body.potentials import evaluate_potential
 from vigym.core.body.wrenches import knot_wrench
-from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
+from vigym.core.compiler.kernel import inline, phase, two_zeros
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import mean_rotation_terms
+from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step, has_own_coordinate
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
@@ -20,6 +26,26 @@ from vigym.core.loop.motions import motion_work
 from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale
 from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
 from vigym.core.model.tables.plan import SKATE
+
+
+class Work(NamedTuple):
+    """Work of joints and contacts; lane values.
+
+    Attributes:
+        stored: energy that springs and armatures gave back [J], negative if they stored it.
+        power: of motors that drive, of torques and of rebounds, at most [W].
+        taken: power that motors take, less what limits, dry friction and contacts give [W].
+    """
+
+    stored: Any
+    power: Any
+    taken: Any
+
+
+@inline
+def add_work(a, b):
+    """Add the work of two parts."""
+    return Work(a.stored + b.stored, a.power + b.power, a.taken + b.taken)
 
 
 @inline
@@ -52,61 +78,61 @@ def energy_given_back(dof, stretch):
 
 
 @inline
-def work_of_drive(body, dof, rate):
-    """Find what a drive's armature gave back [J], and the power of its motor or torque [W].
+def work_along_dof(body, dof, rate):
+    """Find the work of armature, motor, limit and dry friction, or torque, along a dof.
 
-    The power of a motor, which acts at the knot, is that at the mean of the rates of two steps. It
-    is negative where the motor brakes. That of a torque is bounded by its absolute value.
+    ``rate`` is that over this step [m/s or rad/s].
     """
-    given = 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
-    if body.motor_kind > 0:
-        motor, _, _ = dof.converged_forces
-        return given, 0.5 * motor * (rate + dof.last_rate)
-    return given, maximum(absolute(dof.applied_torque), absolute(dof.last_torque)) * absolute(rate)
+    o = 0.0 * rate
+    stored = 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
+    torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
+    most, taken = torque * absolute(rate), o
+    if joint_has_bounded_forces(body):
+        mean = 0.5 * (rate + dof.last_rate)
+        motor, limit, friction = dof.converged_forces
+        if body.motor_kind > 0:  # its torque is part of the motor's command
+            most, taken = maximum(motor * mean, o), maximum(-motor * mean, o)
+        taken = taken - maximum(limit * mean, o) - maximum(friction * mean, o)
+    return Work(stored, most, taken)
 
 
 @inline
 def work_in_joint(d, i, step):
-    """Find what springs and armatures of joint i gave back [J], and the power of motors [W].
-
-    That of torques is bounded.
-    """
-    given, power = d.full(0.0), d.full(0.0)
-    body = d.body(i)
+    """Find the work in joint i since the middle of the last step."""
+    o, body = d.full(0.0), d.body(i)
+    work = Work(o, o, o)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
-        back, own = work_of_drive(body, dof, rate)
-        given, power = given + back, power + own
+        work = add_work(work, work_along_dof(body, dof, rate))
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
-            given = given + energy_given_back(dof, spring_stretch(dof, change))
+            stored = energy_given_back(dof, spring_stretch(dof, change))
+            work = add_work(work, Work(stored, o, o))
     if body.has_spring > 0 and body.rotation_count == 3:
         phi, _, _, _ = mean_rotation_terms(d, i, step.knot3)
         for j in range(3):
             dof = d.dof(body.first_dof + body.translation_count + j)
-            given = given + energy_given_back(dof, element(phi, j))
-    return given, power
+            work = add_work(work, Work(energy_given_back(dof, element(phi, j)), o, o))
+    return work
 
 
 @inline
 def work_in_joints(d, step):
-    """Find what springs gave back [J], and the power of torques and motors at most [W]."""
-    given, power = d.full(0.0), d.full(0.0)
+    """Find the work in all joints since the middle of the last step."""
+    o = d.full(0.0)
+    work = Work(o, o, o)
     for joint in range(1, d.joint_count):
-        back, most = work_in_joint(d, joint_row(d, joint), step)
-        given = given + back
-        power = power + most
+        work = add_work(work, work_in_joint(d, joint_row(d, joint), step))
     for k in range(d.slide_count):
-        back, most = work_in_joint(d, slide_row(d, k), step)
-        given = given + back
-        power = power + most
+        work = add_work(work, work_in_joint(d, slide_row(d, k), step))
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             _, l3, l2 = point_spring_tension(d, loop, step.knot3)
             dof = d.dof(d.body(loop).first_dof)
-            given = given + energy_given_back(dof, 0.5 * (l2 + l3) - dof.rest)
-    return given, power
+            stored = energy_given_back(dof, 0.5 * (l2 + l3) - dof.rest)
+            work = add_work(work, Work(stored, o, o))
+    return work
 
 
 @inline
@@ -134,16 +160,18 @@ def stored_energy(d):
     return energy
 
 
-@phase(needs="contacts", otherwise=zero)
-def rebound_power(d, step):
-    """Find the power of contacts that rebound [W]."""
-    power, o = d.full(0.0), d.full(0.0)
+@phase(needs="contacts", otherwise=two_zeros)
+def power_of_contacts(d, step):
+    """Find the power of contacts that rebound, and what the others give [W]."""
+    rebounds, given = d.full(0.0), d.full(0.0)
+    o = d.full(0.0)
     for c in range(d.contact_count):
         contact = d.contact(c)
         if contact.kind < SKATE:
-            given = maximum(-contact.power, o)
-            power = power + where(contact.rebound_velocity, given, o)
-    return power
+            power = maximum(-contact.power, o)
+            rebounds = rebounds + where(contact.rebound_velocity, power, o)
+            given = given + where(contact.rebound_velocity, o, power)
+    return rebounds, given
 
 
 @inline
@@ -184,10 +212,10 @@ def imposed_work(d, step):
 @inline
 def work_of_joints_and_contacts(d, step):
     """Bound the gain of kinetic energy that joints and contacts explain [J]."""
-    given, power = work_in_joints(d, step)
-    if d.contact_count > 0:
-        power = power + rebound_power(d, step)
-    return mean_size(step) * power + given
+    work = work_in_joints(d, step)
+    rebounds, given = power_of_contacts(d, step)
+    taken = maximum(work.taken - given, d.full(0.0))
+    return work.stored + mean_size(step) * (work.power + rebounds - taken)
 
 
 @inline
