@@ -9,7 +9,7 @@ from vigym import Mechanism, Simulator
 from vigym.core.compiler.kernel import entry
 from vigym.core.compiler.rows import group_data
 from vigym.core.model.context import LOOPS_AND_CONTACTS, knot_buffer
-from vigym.core.solver.advance import PROJECTIONS
+from vigym.core.solver.attempts import PROJECTIONS
 from vigym.core.solver.iteration import Iteration, Step
 from vigym.core.solver.line_search import squared_law_errors
 from vigym.core.solver.residual import PROX, evaluate_iterate, start_step

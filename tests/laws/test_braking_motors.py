@@ -7,7 +7,7 @@ from scenes.five_bars import falling_five_bar
 
 STEPS, HELD = 200, 20  # steps, and how many of them have one target
 READ = 4  # steps in which energy is read with an error that comes and goes
-GAIN = 0.05  # of the largest kinetic energy
+GAIN = 0.1  # of the largest kinetic energy
 
 
 def lasting_gain(energies):

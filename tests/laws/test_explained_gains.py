@@ -10,14 +10,15 @@ from vigym import Mechanism, Simulator
 from vigym.mechanism.elements.shapes import Box, Sphere
 
 
-def arm_beside_a_puck():
+def arm_beside_a_puck(armature=0.0):
     """A puck lies on the ground, so that the step is nonsmooth; an arm with dry friction turns above."""
     mech = Mechanism(ground=True)
     mech.add_body("puck", 1.0, (0.01, 0.01, 0.01), (2.0, 0.0, 0.1))
     mech.add_collision("puck", "puck", Sphere(0.1), friction=0.5)
     mech.add_body("arm", 1.0, (0.02, 0.02, 0.02), (0.0, 0.0, 1.0))
     hinge = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
-    mech.add_joint("hinge", "revolute", "world", "arm", *hinge, effort=10.0, friction=1e-3)
+    drive = {"effort": 10.0, "friction": 1e-3, "armature": armature}
+    mech.add_joint("hinge", "revolute", "world", "arm", *hinge, **drive)
     return mech
 
 
@@ -50,3 +51,39 @@ def test_a_preloaded_spring_explains_the_first_step(stiffness):
         status = sim.step()
         assert status.converged
         assert status.halvings == 0, seed
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.02, 0.5])
+def test_an_armature_gives_back_what_it_stored(armature):
+    """A motor that turns the arm to and fro brakes the armature, and the arm goes on."""
+    mech = arm_beside_a_puck(armature)
+    mech.add_motor("hinge", kp=20.0, kd=0.1)
+    sim = Simulator(mech, timestep=0.01)
+    for k in range(100):
+        status = sim.step(targets=[0.5 if k % 20 < 10 else -0.5])
+        assert status.converged
+        assert status.halvings == 0
+
+
+@pytest.mark.parametrize(
+    ("rate", "effort"), [(1.0, 0.5), (1.0, 10.0), (5.0, 2.0), (20.0, 10.0), (50.0, 10.0)]
+)
+def test_a_contact_gives_what_a_motor_takes_in_the_same_step(rate, effort):
+    """A motor turns a rising rod round and thrusts its tip into the ground, all in one step.
+
+    Both impulses act at one knot, at the mean of the rates before and after it.
+    """
+    mech, length, mass = Mechanism(ground=True), 0.3, 0.01
+    moment, height = mass * length**2 / 12.0, 0.1
+    mech.add_body("rod", mass, (1e-6, moment, moment), (length / 2.0, 0.0, height))
+    hinge = (0.0, 0.0, height), (0.0, 1.0, 0.0)
+    mech.add_joint("hinge", "revolute", "world", "rod", *hinge, effort=effort)
+    mech.add_motor("hinge", kp=100.0 * effort, kd=0.1 * effort)
+    mech.add_contact("tip", "rod", (length / 2.0, 0.0, 0.0), friction=0.5)
+    sim = Simulator(mech, timestep=0.01)
+    sim.reset({"hinge": np.arcsin((height - 1e-3) / length)}, {"hinge": -rate})
+    for _ in range(3):
+        status = sim.step(targets=[0.6])
+        assert status.converged
+        assert status.halvings == 0
+    assert abs(sim.contacts.gap[0]) < 1e-8

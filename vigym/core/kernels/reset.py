@@ -154,6 +154,7 @@ def clear_environment(d):
     environment.missed_starts = o
     environment.interior_steps = o
     environment.unpolished = o
+    environment.slow_methods_wait = o
     environment.held_steps = o
     environment.last_held_steps = o
     environment.releases = o

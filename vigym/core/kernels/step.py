@@ -7,13 +7,13 @@ from vigym.core.compiler.lanes import above, any_lane, but_not, read_column, wri
 from vigym.core.compiler.rows import group_data
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.coordinates import compensated_add, store_all_coordinates, stored_coordinate
+from vigym.core.kernels.compositions import stage_count, stage_fraction
 from vigym.core.loop.constraints import update_loop_anchors
 from vigym.core.loop.motions import read_motions
 from vigym.core.model.context import knot_buffer, occupied_lanes
 from vigym.core.model.saved import restore_state, save_state
 from vigym.core.model.tables.plan import HEADER, NO_MOTOR
 from vigym.core.solver.advance import advance
-from vigym.core.solver.compositions import stage_count, stage_fraction
 
 # columns of the status: those of ``StepResult``, and the mean of sum |force * rate| over a call [W]
 STATUS_COLUMNS = 6
@@ -28,7 +28,7 @@ class Call(NamedTuple):
         targets: (environments, motors); not a number where a motor is idle. Behind them values and
             rates of prescribed motions at the ends of all sub-steps.
         dt: size of a sub-step [s].
-        order: of the method, see ``solver.compositions``.
+        order: of the method, see ``kernels.compositions``.
         substeps: number of sub-steps.
         tolerance: largest scaled residual of a step.
         status: (environments, STATUS_COLUMNS), written: whether it arrived, iterations, residual,

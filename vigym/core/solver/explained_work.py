@@ -2,12 +2,13 @@
 
 Kinetic energy is read from the velocities of both steps, in the middle of each. Springs give back
 what they stored, which their discrete potentials tell, but not across an impact: half of a spring's
-impulse belongs to the step before. Drives give back what their armatures stored. The work of a
-motor, which acts at the knot, is known, too, that of other forces is bounded by its absolute value.
+impulse belongs to the step before. Drives give back what their armatures stored. Of other forces
+the work is bounded by its absolute value.
 
-Dampers, friction and limits only take energy, and so do contacts but for those that rebound. Only
-where motors brake may they seem to give some: both act at one instant. A motor that would turn a
-foot round and thrust it into the ground takes what its contact gives.
+That of motors, which act at the knot, is also known roughly. Dampers, friction and limits only take
+energy, and so do contacts but for those that rebound. Only where motors brake may they seem to give
+some: both act at one instant. A motor that would turn a foot round and thrust it into the ground
+takes what its contact gives.
 """
 
 from typing import Any, NamedTuple
@@ -29,23 +30,25 @@ from vigym.core.model.tables.plan import SKATE
 
 
 class Work(NamedTuple):
-    """Work of joints and contacts; lane values.
+    """Work of joints; lane values.
 
     Attributes:
         stored: energy that springs and armatures gave back [J], negative if they stored it.
-        power: of motors that drive, of torques and of rebounds, at most [W].
-        taken: power that motors take, less what limits, dry friction and contacts give [W].
+        most: power of motors and torques at most, whatever its sign [W].
+        driving: power of motors that drive, and of torques at most [W].
+        taken: power that motors take, less what limits and dry friction give [W].
     """
 
     stored: Any
-    power: Any
+    most: Any
+    driving: Any
     taken: Any
 
 
 @inline
 def add_work(a, b):
     """Add the work of two parts."""
-    return Work(a.stored + b.stored, a.power + b.power, a.taken + b.taken)
+    return Work(a.stored + b.stored, a.most + b.most, a.driving + b.driving, a.taken + b.taken)
 
 
 @inline
@@ -78,29 +81,36 @@ def energy_given_back(dof, stretch):
 
 
 @inline
+def energy_of_armature_given_back(dof, rate):
+    """Compute what an armature gave back since the last step [J], negative if stored."""
+    return 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
+
+
+@inline
 def work_along_dof(body, dof, rate):
     """Find the work of armature, motor, limit and dry friction, or torque, along a dof.
 
     ``rate`` is that over this step [m/s or rad/s].
     """
-    o = 0.0 * rate
-    stored = 0.5 * dof.armature * (dof.last_rate * dof.last_rate - rate * rate)
+    o, stored = 0.0 * rate, energy_of_armature_given_back(dof, rate)
     torque = maximum(absolute(dof.applied_torque), absolute(dof.last_torque))
-    most, taken = torque * absolute(rate), o
+    most = torque * absolute(rate)
+    driving, taken = most, o
     if joint_has_bounded_forces(body):
         mean = 0.5 * (rate + dof.last_rate)
         motor, limit, friction = dof.converged_forces
         if body.motor_kind > 0:  # its torque is part of the motor's command
-            most, taken = maximum(motor * mean, o), maximum(-motor * mean, o)
+            most = most + absolute(motor * rate)
+            driving, taken = maximum(motor * mean, o), maximum(-motor * mean, o)
         taken = taken - maximum(limit * mean, o) - maximum(friction * mean, o)
-    return Work(stored, most, taken)
+    return Work(stored, most, driving, taken)
 
 
 @inline
 def work_in_joint(d, i, step):
     """Find the work in joint i since the middle of the last step."""
     o, body = d.full(0.0), d.body(i)
-    work = Work(o, o, o)
+    work = Work(o, o, o, o)
     for j in range(body.translation_count + body.rotation_count):
         dof = d.dof(body.first_dof + j)
         rate, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
@@ -108,12 +118,12 @@ def work_in_joint(d, i, step):
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
             stored = energy_given_back(dof, spring_stretch(dof, change))
-            work = add_work(work, Work(stored, o, o))
+            work = add_work(work, Work(stored, o, o, o))
     if body.has_spring > 0 and body.rotation_count == 3:
         phi, _, _, _ = mean_rotation_terms(d, i, step.knot3)
         for j in range(3):
             dof = d.dof(body.first_dof + body.translation_count + j)
-            work = add_work(work, Work(energy_given_back(dof, element(phi, j)), o, o))
+            work = add_work(work, Work(energy_given_back(dof, element(phi, j)), o, o, o))
     return work
 
 
@@ -121,7 +131,7 @@ def work_in_joint(d, i, step):
 def work_in_joints(d, step):
     """Find the work in all joints since the middle of the last step."""
     o = d.full(0.0)
-    work = Work(o, o, o)
+    work = Work(o, o, o, o)
     for joint in range(1, d.joint_count):
         work = add_work(work, work_in_joint(d, joint_row(d, joint), step))
     for k in range(d.slide_count):
@@ -131,7 +141,7 @@ def work_in_joints(d, step):
             _, l3, l2 = point_spring_tension(d, loop, step.knot3)
             dof = d.dof(d.body(loop).first_dof)
             stored = energy_given_back(dof, 0.5 * (l2 + l3) - dof.rest)
-            work = add_work(work, Work(stored, o, o))
+            work = add_work(work, Work(stored, o, o, o))
     return work
 
 
@@ -211,11 +221,12 @@ def imposed_work(d, step):
 
 @inline
 def work_of_joints_and_contacts(d, step):
-    """Bound the gain of kinetic energy that joints and contacts explain [J]."""
+    """Compute the work of joints and contacts that explains a gain, and its bound [J]."""
     work = work_in_joints(d, step)
     rebounds, given = power_of_contacts(d, step)
     taken = maximum(work.taken - given, d.full(0.0))
-    return work.stored + mean_size(step) * (work.power + rebounds - taken)
+    known = work.stored + mean_size(step) * (work.driving + rebounds - taken)
+    return known, work.stored + mean_size(step) * (work.most + rebounds)
 
 
 @inline
@@ -228,11 +239,12 @@ def mean_size(step):
 def work_of_forces(d, step):
     """Compute the work that explains a gain of kinetic energy, and its bound [J].
 
-    Of gravity, held wrenches and potentials the work is known. The bound takes its absolute value.
+    Of gravity, held wrenches and potentials the work is known, of motors roughly. The bound takes
+    its absolute value.
     """
-    joints = work_of_joints_and_contacts(d, step)
+    work, bound = work_of_joints_and_contacts(d, step)
     gravity, most = gravity_powers(d, step)
-    work, bound = joints + mean_size(step) * gravity, joints + mean_size(step) * most
+    work, bound = work + mean_size(step) * gravity, bound + mean_size(step) * most
     if d.wrench_count + d.motion_count + d.potential_count > 0:
         own, most = imposed_work(d, step)
         work, bound = work + own, bound + most

@@ -23,7 +23,7 @@ from vigym.core.solver.energy_surplus import (
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import explained_work, kinetic_energy
+from vigym.core.solver.explained_work import explained_work, kinetic_energy, rise_of_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
@@ -40,9 +40,6 @@ MOST_SMOOTH_GAIN = 0.23  # the most of both
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
 SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
-# Size of the last step over that of a part above which still shorter ones gain as much: the impulses
-# between them are those of the last step
-MUCH_SHORTER = 15.0
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
 LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
@@ -109,8 +106,7 @@ def find_lanes_that_jump(d, step, turn):
     after = kinetic_energy(d, step.knot3)
     least = where(above(share, most), most, share) * after
     scale = d.environment.force_scale * d.environment.length_scale
-    gain = after - kinetic_energy(d, step.knot2) - explained_work(d, step)
-    return above(gain, least + LEAST_GAIN * scale)
+    return above(rise_of_energy(d, step), least + LEAST_GAIN * scale)
 
 
 @phase
@@ -128,7 +124,6 @@ def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
         return d.full(0.0)
     abrupt, springs = above(turn, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step.h)
     loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step.h))
-    loose = maximum(loose, above(step.rho, d.full(MUCH_SHORTER)))
     gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
@@ -167,9 +162,7 @@ def reject_parts_that_gain(d, step, parts, nonsmooth, done, failed):
     suspects = both(done, suspects)
     if any_lane(suspects):
         suspects = but_not(suspects, find_lanes_of_rough_work(d, step.h))
-        much_shorter = above(step.rho, d.full(MUCH_SHORTER))
-        share = where(much_shorter, d.full(LOOSE_GAIN), d.full(GAIN_OF_PARTS))
-        share = where(parts.seeking, d.full(SOUGHT_GAIN), share)
+        share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
         gains = both(suspects, find_lanes_that_gain(d, step, share))
         done, failed = but_not(done, gains), maximum(failed, gains)
     return done, failed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.core.solver.compositions import COMPOSITIONS
+from vigym.core.kernels.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.linearization.derivative import Inputs, LinearStep

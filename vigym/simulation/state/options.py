@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vigym.core.solver.compositions import COMPOSITIONS
+from vigym.core.kernels.compositions import COMPOSITIONS
 from vigym.mechanism.elements.checks import require_one_of
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.state.float32 import TOLERANCES

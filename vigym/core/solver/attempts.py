@@ -1,0 +1,349 @@
+"""Solution of a step: attempts by one method after the other where they fail."""
+
+from typing import Any, NamedTuple
+
+from vigym.core.compiler.kernel import inline, phase
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.held import (
+    find_lanes_beyond_bounds,
+    find_lanes_led_back,
+    find_lanes_to_release,
+    hold_lanes,
+    release_overlaps,
+    remember_held_lanes,
+)
+from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_gaps
+from vigym.core.joint.interior_limits import relax_limits
+from vigym.core.loop.elimination import restore_multipliers, save_multipliers
+from vigym.core.model.saved import restore_knot, save_knot
+from vigym.core.solver.iteration import Method
+from vigym.core.solver.newton import attempt
+
+MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
+MOST_RIM_TURNS = 3  # further rounds of attempts at a step in which rims turned
+SLOW_METHODS_WAIT = 16.0  # occasions for which methods of many iterations wait where they failed
+RETRY = 0  # place where knots are kept aside
+
+PROJECTIONS = Method(
+    damped=False,
+    interior_point=False,
+    splitting=False,
+    breaks_cycles=False,
+    half_steps=False,
+    warm=False,
+    brief=False,
+    resumes=False,
+)
+INTERIOR_POINT = PROJECTIONS._replace(damped=True, interior_point=True)
+RESUMED_INTERIOR_POINT = INTERIOR_POINT._replace(resumes=True)
+TIGHTENING = INTERIOR_POINT._replace(warm=True, brief=True)
+SPLITTING = PROJECTIONS._replace(damped=True, splitting=True)
+BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
+HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
+REFINING = PROJECTIONS._replace(warm=True)
+REFINING_BRIEFLY = REFINING._replace(brief=True)
+
+
+class Solution(NamedTuple):
+    """Findings of the attempts at a step; lane values.
+
+    Attributes:
+        done: lanes that converged.
+        failed: lanes that did not.
+        iterations: number of factorisations.
+        residual: scaled residual.
+        nonsmooth: lanes in which contacts, motors, limits or dry friction have a force.
+    """
+
+    done: Any
+    failed: Any
+    iterations: Any
+    residual: Any
+    nonsmooth: Any
+
+
+@inline
+def set_failed_lanes(solved, failed):
+    """Return a solution with other lanes that failed."""
+    return Solution(solved.done, failed, solved.iterations, solved.residual, solved.nonsmooth)
+
+
+@phase
+def attempt_in_lanes(d, step, lanes, method, tolerance):
+    """Attempt a step by another method in some lanes; the others' new knots are kept aside."""
+    save_knot(d, step.knot3, RETRY)
+    done, iterations, residual, nonsmooth = attempt(d, step, lanes, method, tolerance)
+    restore_knot(d, step.knot3, RETRY, d.wide.full(1.0) - d.wide.full(lanes))
+    return done, iterations, residual, nonsmooth
+
+
+@phase
+def refine(d, step, solved, lanes, method, tolerance):
+    """Continue from a solution by another method; a lane in which that fails keeps its solution.
+
+    Returns (the solution of all lanes, lanes in which the method converged).
+    """
+    save_knot(d, step.knot3, RETRY)
+    save_multipliers(d)
+    done, count, exact, _ = attempt(d, step, lanes, method, tolerance)
+    others = but_not(d.full(1.0), done)
+    restore_knot(d, step.knot3, RETRY, d.wide.full(others))
+    restore_multipliers(d, others)
+    residual, iterations = where(done, exact, solved.residual), solved.iterations + count
+    return Solution(solved.done, solved.failed, iterations, residual, solved.nonsmooth), done
+
+
+@inline
+def polish(d, step, solved, lanes, method, tolerance):
+    """Continue from solutions of the interior point or the splitting with the exact laws.
+
+    A lane remembers whether that failed. Returns the solution.
+    """
+    environment = d.environment
+    solved, done = refine(d, step, solved, lanes, method, tolerance)
+    missed = but_not(lanes, done)
+    environment.unpolished = where(lanes, missed, environment.unpolished)
+    return solved
+
+
+@inline
+def tighten(d, step, solved, lanes, tolerance):
+    """Continue from solutions of the interior point with less relaxation, where bodies float.
+
+    Returns the solution, and the lanes in which that converged.
+    """
+    lanes, done = both(lanes, find_lanes_of_forces_at_gaps(d, step.h)), d.full(0.0)
+    if any_lane(lanes):
+        solved, done = refine(d, step, solved, lanes, TIGHTENING, tolerance)
+    return solved, done
+
+
+@inline
+def retry_lanes(d, step, solved, lanes, method, tolerance):
+    """Attempt a step by another method in lanes that failed; return the solution of all."""
+    again, count, residual, nonsmooth = attempt_in_lanes(d, step, lanes, method, tolerance)
+    iterations = solved.iterations + count
+    nonsmooth = where(lanes, nonsmooth, solved.nonsmooth)
+    residual = where(lanes, residual, solved.residual)
+    done, failed = maximum(solved.done, again), but_not(solved.failed, again)
+    return Solution(done, failed, iterations, residual, nonsmooth)
+
+
+@inline
+def retry_held_lanes(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed to lead bodies back: they are held where they are.
+
+    Returns the solution, and these lanes.
+    """
+    held = both(solved.failed, find_lanes_led_back(d))
+    if any_lane(held):
+        held = both(held, find_lanes_beyond_bounds(d))
+        if any_lane(held):
+            hold_lanes(d, held)
+            solved = retry_lanes(d, step, solved, held, PROJECTIONS, tolerance)
+    return solved, held
+
+
+@inline
+def retry_released_lanes(d, step, solved, tolerance):
+    """Attempt a step for the last time in lanes that failed while bodies overlap.
+
+    These bodies are released: they may overlap for this step.
+    """
+    released = both(solved.failed, find_lanes_to_release(d))
+    if any_lane(released):
+        release_overlaps(d, released)
+        solved = retry_lanes(d, step, solved, released, PROJECTIONS, tolerance)
+    return solved
+
+
+@inline
+def retry_and_polish(d, step, solved, lanes, methods, rough, tolerance):
+    """Attempt a step by the first of two methods, and polish what it finds by the second one.
+
+    In the lanes ``rough`` it is not polished, nor where less relaxation led on already.
+    """
+    before = solved.done
+    solved = retry_lanes(d, step, solved, lanes, methods[0], tolerance)
+    found = but_not(solved.done, before)
+    if d.contact_count > 0 and methods[0].interior_point:
+        solved, tight = tighten(d, step, solved, found, tolerance)
+        found = but_not(found, tight)
+    found = but_not(found, rough)
+    if any_lane(found):
+        solved = polish(d, step, solved, found, methods[1], tolerance)
+    return solved
+
+
+@inline
+def remember_missed_starts(d, tried, missed, known):
+    """Count the steps in a row that the first method missed; idle lanes keep their count.
+
+    After the second one the next 2, 6, 14, 30 steps begin with the interior point.
+    """
+    environment, o = d.environment, d.full(0.0)
+    more = 2.0 * environment.missed_starts + 1.0
+    more = where(above(more, d.full(MOST_MISSED_STARTS)), d.full(MOST_MISSED_STARTS), more)
+    left = environment.interior_steps
+    left = where(known, maximum(left - 1.0, o), left)
+    environment.interior_steps = where(missed, more - 1.0, where(tried, o, left))
+    environment.missed_starts = where(missed, more, where(tried, o, environment.missed_starts))
+
+
+@inline
+def solve_with_contacts(d, step, lanes, known, tolerance):
+    """Solve a step with contacts by projections, or by the interior point where those fail.
+
+    In the lanes ``known`` projections missed the last steps, and the interior point begins.
+    Contacts that hold each other, as in a chain of balls on the ground, do so for many steps.
+    Returns the solution, and the lanes in which the interior point was resumed.
+    """
+    o = d.full(0.0)
+    tried = but_not(lanes, known)
+    solved = Solution(o, lanes, o, d.full(1e300), o)
+    if any_lane(tried):
+        done, count, residual, nonsmooth = attempt(d, step, tried, PROJECTIONS, tolerance)
+        solved = Solution(done, but_not(lanes, done), count, residual, nonsmooth)
+    missed = both(tried, solved.failed)
+    missed_again = both(missed, above(d.environment.missed_starts, o))
+    begun, resumed = but_not(missed, missed_again), maximum(known, missed_again)
+    if any_lane(begun):
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, begun, methods, o, tolerance)
+    if any_lane(resumed):
+        methods = RESUMED_INTERIOR_POINT, REFINING_BRIEFLY
+        rough = both(known, d.environment.unpolished)
+        solved = retry_and_polish(d, step, solved, resumed, methods, rough, tolerance)
+    lost = both(known, solved.failed)
+    if any_lane(lost):
+        solved = retry_lanes(d, step, solved, lost, PROJECTIONS, tolerance)
+    solved, held = retry_held_lanes(d, step, solved, tolerance)
+    remember_missed_starts(d, tried, but_not(missed, held), known)
+    return solved, resumed
+
+
+@inline
+def retry_by_splitting(d, step, solved, resumed, tolerance):
+    """Attempt a step that failed by splitting its contacts off, and polish what that leads to.
+
+    It comes near to a solution at least, from where projections go on. In the lanes ``resumed`` the
+    interior point starts anew before: it was resumed next to the solution of another step.
+    """
+    none = d.full(0.0)
+    anew = both(resumed, solved.failed)
+    if any_lane(anew):
+        methods = INTERIOR_POINT, REFINING
+        solved = retry_and_polish(d, step, solved, anew, methods, none, tolerance)
+    if any_lane(solved.failed):
+        methods = SPLITTING, REFINING
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+    if any_lane(solved.failed):
+        solved = retry_lanes(d, step, solved, solved.failed, REFINING, tolerance)
+    return solved
+
+
+@inline
+def retry_where_rims_turned(d, step, solved, tolerance):
+    """Attempt a step anew in lanes that failed after rims had turned, which stay turned."""
+    none = d.full(0.0)
+    methods = (INTERIOR_POINT, REFINING), (SPLITTING, REFINING)
+    for _ in range(MOST_RIM_TURNS):
+        again = both(solved.failed, d.environment.rims_turned)
+        d.environment.rims_turned = 0.0
+        if not any_lane(again):
+            break
+        solved = retry_and_polish(d, step, solved, again, methods[0], none, tolerance)
+        again = both(again, solved.failed)
+        if any_lane(again):
+            solved = retry_and_polish(d, step, solved, again, methods[1], none, tolerance)
+        again = both(again, solved.failed)
+        if any_lane(again):
+            solved = retry_lanes(d, step, solved, again, REFINING, tolerance)
+    return solved
+
+
+@inline
+def choose_slow_methods(d, failed, short):
+    """Find the lanes that failed in which methods of many iterations are worth it.
+
+    Those where parts are ``short`` or bodies overlap, which may be released, and others where these
+    methods did not fail just before.
+    """
+    environment = d.environment
+    waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
+    waits = but_not(waits, short)
+    if d.contact_count > 0 and any_lane(waits):
+        waits = but_not(waits, find_lanes_to_release(d))
+    left = environment.slow_methods_wait - 1.0
+    environment.slow_methods_wait = where(waits, left, environment.slow_methods_wait)
+    return but_not(failed, waits)
+
+
+@inline
+def remember_slow_methods(d, tried, failed):
+    """Let slow methods wait for some occasions in lanes in which they failed."""
+    environment = d.environment
+    wait = where(failed, d.full(SLOW_METHODS_WAIT), 0.0 * failed)
+    environment.slow_methods_wait = where(tried, wait, environment.slow_methods_wait)
+
+
+@inline
+def retry_by_slow_methods(d, step, solved, resumed, tolerance):
+    """Attempt a step anew in lanes that failed, by methods that take many iterations."""
+    tried = solved.failed
+    solved = retry_lanes(d, step, solved, tried, HALF_STEPS, tolerance)
+    if d.contact_count > 0 and any_lane(solved.failed):
+        solved = retry_by_splitting(d, step, solved, resumed, tolerance)
+        solved = retry_where_rims_turned(d, step, solved, tolerance)
+    if d.contact_count > 0 and any_lane(solved.failed):
+        solved = retry_released_lanes(d, step, solved, tolerance)
+    remember_slow_methods(d, tried, solved.failed)
+    return solved
+
+
+@inline
+def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
+    """Attempt a step anew in lanes in which projections and the interior point failed.
+
+    Most further methods take many iterations. Where they failed they wait: halves of the step
+    mostly succeed. Where nothing touches they would only repeat a damped attempt.
+    """
+    lost = d.full(0.0)
+    if d.contact_count > 0:
+        lost = but_not(solved.failed, solved.nonsmooth)
+        solved = set_failed_lanes(solved, but_not(solved.failed, lost))
+        if any_lane(solved.failed):
+            solved = retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
+    worth = choose_slow_methods(d, solved.failed, short)
+    lost = maximum(lost, but_not(solved.failed, worth))
+    if any_lane(worth):
+        solved = set_failed_lanes(solved, worth)
+        solved = retry_by_slow_methods(d, step, solved, resumed, tolerance)
+    return set_failed_lanes(solved, maximum(but_not(solved.failed, lost), lost))
+
+
+@inline
+def solve_step(d, step, moving, short, tolerance):
+    """Solve a step of the moving lanes, with further attempts in those that fail."""
+    resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
+    if d.contact_count > 0 and d.interior_point == 0:
+        solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
+    else:
+        first = INTERIOR_POINT if d.interior_point > 0 else PROJECTIONS
+        done, count, residual, nonsmooth = attempt(d, step, moving, first, tolerance)
+        solved = Solution(done, but_not(moving, done), count, residual, nonsmooth)
+        if d.interior_point > 0:
+            solved, _ = retry_held_lanes(d, step, solved, tolerance)
+            solved, _ = tighten(d, step, solved, solved.done, tolerance)
+    only_limits = d.contact_count == 0 and d.has_limits > 0 and d.interior_point == 0
+    if only_limits and any_lane(solved.failed):
+        methods, none = (INTERIOR_POINT, REFINING), d.full(0.0)
+        solved = retry_and_polish(d, step, solved, solved.failed, methods, none, tolerance)
+        solved, _ = retry_held_lanes(d, step, solved, tolerance)
+    if any_lane(solved.failed):
+        solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
+    if d.has_limits > 0:  # laws at a knot are exact
+        relax_limits(d, d.full(0.0))
+    remember_held_lanes(d, step, moving)
+    return solved
