@@ -73,8 +73,9 @@ def test_a_contact_gives_what_a_motor_takes_in_the_same_step(rate, effort):
 
     Both impulses act at one knot, at the mean of the rates before and after it.
     """
-    mech, length, mass = Mechanism(ground=True), 0.3, 0.01
-    moment, height = mass * length**2 / 12.0, 0.1
+    mech, height = Mechanism(ground=True), 0.1
+    length, mass = 0.3, 0.01
+    moment = mass * length**2 / 12.0
     mech.add_body("rod", mass, (1e-6, moment, moment), (length / 2.0, 0.0, height))
     hinge = (0.0, 0.0, height), (0.0, 1.0, 0.0)
     mech.add_joint("hinge", "revolute", "world", "rod", *hinge, effort=effort)

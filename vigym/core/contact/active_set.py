@@ -15,7 +15,7 @@ from vigym.core.contact.segment_box import (
     touching_points,
 )
 from vigym.core.contact.terrain.planes import planes_in_lanes, select5
-from vigym.core.math.vectors import add, dot, select4
+from vigym.core.math.vectors import add, dot, select3, select4
 from vigym.core.model.tables.plan import (
     ALIGNED,
     LONE,
@@ -180,6 +180,26 @@ def lanes_without_plane(d, first, normal, lanes):
 
 
 @inline
+def place_in_lanes(d, contact, knot2, h, mask):
+    """Place a contact with the ground at knot 2 in the lanes of the mask.
+
+    In the others it stays where it is: that of a rim may have turned.
+    """
+    target, gap = contact.gap_target, contact.gap2
+    point, arm = contact.touching_point, contact.arm2
+    normal = contact.normal2
+    tangent_1, tangent_2 = contact.tangent_1, contact.tangent_2
+    place_contact(d, contact, knot2, h, d.full(0.0))
+    contact.gap_target = where(mask, contact.gap_target, target)
+    contact.gap2 = where(mask, contact.gap2, gap)
+    contact.touching_point = select3(mask, contact.touching_point, point)
+    contact.arm2 = select3(mask, contact.arm2, arm)
+    contact.normal2 = select3(mask, contact.normal2, normal)
+    contact.tangent_1 = select3(mask, contact.tangent_1, tangent_1)
+    contact.tangent_2 = select3(mask, contact.tangent_2, tangent_2)
+
+
+@inline
 def activate_on_plane(d, first, plane, knot2, h, lanes):
     """Put contacts of a ball or rim on a plane, where any is left; returns the lanes."""
     activated = d.full(0.0)
@@ -191,7 +211,7 @@ def activate_on_plane(d, first, plane, knot2, h, lanes):
             other.force = zero4_inside_mask(taken, other.force)
             clear_dual(other, taken)
             other.plane = select5(taken, plane, other.plane)
-            place_contact(d, other, knot2, h, d.full(0.0))
+            place_in_lanes(d, other, knot2, h, taken)
             other.active = maximum(other.active, taken)
             activated = maximum(activated, taken)
             lanes = but_not(lanes, taken)
