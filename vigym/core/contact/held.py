@@ -108,10 +108,11 @@ def find_lanes_that_slide(d, step):
 
 
 @inline
-def remember_held_lanes(d, step, moving):
+def remember_held_lanes(d, step, moving, done):
     """Count down the steps that hold bodies, and set them anew where this step had to.
 
-    Contacts that slide are led back soon: they get deeper where their place changes.
+    Contacts that slide in a step that is done are led back soon: they get deeper where their place
+    changes.
     """
     environment, o = d.environment, d.full(0.0)
     left, last = environment.held_steps, environment.last_held_steps
@@ -120,7 +121,8 @@ def remember_held_lanes(d, step, moving):
     free = but_not(moving, maximum(held, stuck))
     more, most = 2.0 * last + 1.0, d.full(MOST_HELD_STEPS)
     if any_lane(stuck):
-        most = where(find_lanes_that_slide(d, step), d.full(MOST_SLIDING_STEPS), most)
+        slides = both(done, find_lanes_that_slide(d, step))
+        most = where(slides, d.full(MOST_SLIDING_STEPS), most)
     more = where(above(more, most), most, more)
     environment.held_steps = where(stuck, more, where(both(moving, held), left - 1.0, left))
     environment.last_held_steps = where(stuck, more, where(free, o, last))

@@ -345,5 +345,5 @@ def solve_step(d, step, moving, short, tolerance):
         solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
         relax_limits(d, d.full(0.0))
-    remember_held_lanes(d, step, moving)
+    remember_held_lanes(d, step, moving, solved.done)
     return solved
