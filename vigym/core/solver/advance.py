@@ -24,7 +24,7 @@ from vigym.core.solver.attempts import solve_step
 from vigym.core.solver.energy_surplus import choose_first_part, find_unlike_steps
 from vigym.core.solver.iteration import Step
 from vigym.core.solver.parts import (
-    find_short_parts,
+    find_parts_for_all_methods,
     first_parts,
     next_part,
     shorten_first_part,
@@ -91,7 +91,7 @@ def advance(d, dt, lanes, tolerance):
         set_goals(d, 1.0 - parts.left + parts.size, dt)
         start_rims(d)
         start_leading_back(d, parts.size)
-        short = maximum(find_short_parts(parts), parts.seeking)
+        short = find_parts_for_all_methods(parts)
         solved = solve_step(d, step, moving, short, tolerance)
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)

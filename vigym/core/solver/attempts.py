@@ -267,14 +267,14 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 def choose_slow_methods(d, failed, short):
     """Find the lanes that failed in which methods of many iterations are worth it.
 
-    Those where parts are ``short`` or bodies overlap, which may be released, and others where these
-    methods did not fail just before.
+    Those where parts are ``short``, where bodies overlap, which may be released, or rims turned, and
+    others where these methods did not fail just before.
     """
     environment = d.environment
     waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
     waits = but_not(waits, short)
     if d.contact_count > 0 and any_lane(waits):
-        waits = but_not(waits, find_lanes_to_release(d))
+        waits = but_not(waits, maximum(find_lanes_to_release(d), environment.rims_turned))
     left = environment.slow_methods_wait - 1.0
     environment.slow_methods_wait = where(waits, left, environment.slow_methods_wait)
     return but_not(failed, waits)

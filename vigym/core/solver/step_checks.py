@@ -23,7 +23,7 @@ from vigym.core.solver.energy_surplus import (
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import explained_work, kinetic_energy, rise_of_energy
+from vigym.core.solver.explained_work import explained_work, kinetic_energy
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
@@ -106,7 +106,8 @@ def find_lanes_that_jump(d, step, turn):
     after = kinetic_energy(d, step.knot3)
     least = where(above(share, most), most, share) * after
     scale = d.environment.force_scale * d.environment.length_scale
-    return above(rise_of_energy(d, step), least + LEAST_GAIN * scale)
+    gain = after - kinetic_energy(d, step.knot2) - explained_work(d, step)
+    return above(gain, least + LEAST_GAIN * scale)
 
 
 @phase
