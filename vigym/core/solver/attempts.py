@@ -267,8 +267,8 @@ def retry_where_rims_turned(d, step, solved, tolerance):
 def choose_slow_methods(d, failed, short):
     """Find the lanes that failed in which methods of many iterations are worth it.
 
-    Those where parts are ``short``, rims turned, or bodies overlap, which may be released, and others
-    where these methods did not fail just before.
+    Those where parts are ``short``, where rims turned, and where bodies overlap, which may be
+    released. Others where these methods did not fail just before.
     """
     environment = d.environment
     waits = both(failed, above(environment.slow_methods_wait, d.full(0.0)))
