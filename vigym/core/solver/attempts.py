@@ -320,12 +320,15 @@ def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
     if any_lane(worth):
         solved = set_failed_lanes(solved, worth)
         solved = retry_by_slow_methods(d, step, solved, resumed, tolerance)
-    return set_failed_lanes(solved, maximum(but_not(solved.failed, lost), lost))
+    return set_failed_lanes(solved, maximum(solved.failed, lost))
 
 
 @inline
 def solve_step(d, step, moving, short, tolerance):
-    """Solve a step of the moving lanes, with further attempts in those that fail."""
+    """Solve a step of the moving lanes, with further attempts in those that fail.
+
+    In the lanes ``short`` no method waits, see ``choose_slow_methods``.
+    """
     resumed = both(moving, above(d.environment.interior_steps, d.full(0.0)))
     if d.contact_count > 0 and d.interior_point == 0:
         solved, resumed = solve_with_contacts(d, step, moving, resumed, tolerance)
