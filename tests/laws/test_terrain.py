@@ -118,6 +118,27 @@ def test_ball_rolls_over_an_edge_and_leaves_it():
     assert (energy - np.minimum.accumulate(energy)).max() < RISE
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+@pytest.mark.parametrize("h", [0.005, 0.02])
+def test_ball_that_rolls_over_creases_takes_few_iterations(h, friction):
+    """The plane that it runs into takes the force of the one that it leaves: without that 40 to 237."""
+    for bend in (0.1, 0.5, 1.0):
+        x = 0.1 * (np.arange(81) - 40)
+        sim = Simulator(ball_on(along_x(0.5 * bend * x**2, 0.1), friction), timestep=h)
+        sim.reset(
+            {"body:floating": (-0.45, 0.03, 0.0, 1, 0, 0, 0)},
+            {"body:floating": (1.0, 0.0, 0.0, 0.0, 20.0, 0.0)},
+            place_on_ground=True,
+        )
+        iterations = []
+        for _ in range(round(1.0 / h)):
+            status = sim.step()
+            assert status.converged
+            iterations.append(status.iterations)
+        assert max(iterations) <= 35
+        assert np.mean(iterations) <= 8.0
+
+
 def test_ball_stops_at_a_wall():
     terrain = along_x(np.where(np.arange(81) < 45, 0.0, 0.2), 0.02)
     sim = Simulator(ball_on(terrain, 0.0), timestep=H)

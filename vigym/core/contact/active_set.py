@@ -29,6 +29,7 @@ from vigym.core.model.tables.plan import (
 # [m] by which the proximal term may let a body sink: in a step that leads it back, and at least
 SINKING, LEAST_SINKING = 5e-8, 1e-9
 OVERLAP = 5e-7  # [m] by which two bodies may overlap beside the place where they are held apart
+NEARLY_PARALLEL = 0.9  # cosine of the angle of planes below which each keeps its force
 PARALLEL = 1.0 - 1e-9  # cosine of the angle of planes above which they count as one
 
 
@@ -53,17 +54,20 @@ def zero4_inside_mask(mask, a):
 
 
 @inline
-def merge_force_into_contact(contact, to, mask):
-    """Add a contact's force and anchor to those of contact ``to``, in the lanes of the mask.
-
-    The contact is inactive then.
-    """
+def add_force_to_contact(contact, to, mask):
+    """Add a contact's force and anchor to those of contact ``to``, in the lanes of the mask."""
     f, g = contact.anchor_force, to.anchor_force
     to.anchor_force = select4(mask, add4(f, g), g)
     contact.anchor_force = zero4_inside_mask(mask, f)
     f, g = contact.force, to.force
     to.force = select4(mask, add4(f, g), g)
     contact.force = zero4_inside_mask(mask, f)
+
+
+@inline
+def merge_force_into_contact(contact, to, mask):
+    """Add a contact's force and anchor to those of contact ``to``; it is inactive then."""
+    add_force_to_contact(contact, to, mask)
     contact.active = but_not(contact.active, mask)
 
 
@@ -200,6 +204,24 @@ def place_in_lanes(d, contact, knot2, h, mask):
 
 
 @inline
+def take_force_of_planes(d, first, to, mask):
+    """Move the forces of contacts of a ball or rim to one on a plane nearly parallel to theirs.
+
+    What runs into a plane often leaves the one before. With a force at the old plane and none at
+    the new one Newton would begin with both laws, which contradict each other.
+    """
+    for n in range(PLANES):
+        other = d.contact(first + n)
+        force = other.force[0]
+        loaded = both(other.active, above(force, 0.0 * force))
+        alike = above(dot(other.normal2, to.normal2), d.full(NEARLY_PARALLEL))
+        taken = both(both(mask, loaded), alike)
+        if other.index != to.index and any_lane(taken):
+            add_force_to_contact(other, to, taken)
+            clear_dual(other, taken)
+
+
+@inline
 def activate_on_plane(d, first, plane, knot2, h, lanes):
     """Put contacts of a ball or rim on a plane, where any is left; returns the lanes."""
     activated = d.full(0.0)
@@ -212,6 +234,7 @@ def activate_on_plane(d, first, plane, knot2, h, lanes):
             clear_dual(other, taken)
             other.plane = select5(taken, plane, other.plane)
             place_in_lanes(d, other, knot2, h, taken)
+            take_force_of_planes(d, first, other, taken)
             other.active = maximum(other.active, taken)
             activated = maximum(activated, taken)
             lanes = but_not(lanes, taken)

@@ -11,6 +11,7 @@ from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, read_column, write_column
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import reset_increment_axis
+from vigym.core.kernels.knot_velocity import write_anchored_inertias
 from vigym.core.kernels.reset import forward_kinematics, read_quaternion, unit_quaternion
 from vigym.core.loop.constraints import loop_residuals, update_loop_anchors
 from vigym.core.loop.couplings import coupled_dofs, dof_rate_from_velocities, set_coupling_residual
@@ -20,7 +21,6 @@ from vigym.core.loop.velocity_rows import clear_velocity_rows
 from vigym.core.math.quaternions import quaternion_product
 from vigym.core.math.vectors import zero3
 from vigym.core.model.tables.plan import COUPLED_ROW, PRESCRIBED_ROW
-from vigym.core.solver.knot_velocity import write_anchored_inertias
 from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_joint_closures
 
 ITERATIONS = 60

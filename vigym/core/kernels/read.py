@@ -22,6 +22,7 @@ from vigym.core.joint.geometry import (
     translation_axis,
 )
 from vigym.core.kernels.groups import data_of_group, group_count
+from vigym.core.kernels.knot_velocity import solve_knot_velocities
 from vigym.core.kernels.read_tracks import read_tracks
 from vigym.core.loop.constraints import (
     loop_newton_increment,
@@ -52,7 +53,6 @@ from vigym.core.model.context import (
     slide_row,
 )
 from vigym.core.model.tables.plan import NO_MOTOR, SKATE
-from vigym.core.solver.knot_velocity import solve_knot_velocities
 
 # columns of a contact: its gap, force, own touching point, tangential velocity, normal
 CONTACT_GAP = 0

@@ -158,6 +158,7 @@ def clear_environment(d):
     environment.held_steps = o
     environment.last_held_steps = o
     environment.releases = o
+    environment.rebound_energy = o
     environment.dissipated = o
     environment.work = o
     environment.absolute_work = o

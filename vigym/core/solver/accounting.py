@@ -35,6 +35,8 @@ from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
+REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
+LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
@@ -209,8 +211,35 @@ def account_contacts_in_blocks(d, slow, half_fall, mask):
         account_contact(w.contact(block), wide_slow, wide_fall, wide_mask)
 
 
+@inline
+def energy_allowed_to_rebounds(d, more):
+    """Find the energy that rebounds of this step may give; ``more`` in force times length [J]."""
+    environment = d.environment
+    scale = environment.force_scale * environment.length_scale
+    return (1.0 + REBOUND_GAIN) * environment.rebound_energy + more * scale
+
+
+@inline
+def account_rebound_energy(d, weight, lost, mask):
+    """Write the energy that rebounds of the next step may give: what their landings took.
+
+    Where a rebound hits another body, the landing there took what this rebound gave too much.
+    ``lost`` is the power that all contacts take, which act for the time ``weight``.
+    """
+    environment, o = d.environment, d.full(0.0)
+    taken = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            taken = taken + where(contact.rebound_velocity, contact.power, o)
+    left = energy_allowed_to_rebounds(d, d.full(LEAST_REBOUND_GAIN)) + weight * lost
+    taken = weight * taken
+    taken = maximum(where(above(taken, left), left, taken), o)
+    environment.rebound_energy = where(mask, taken, environment.rebound_energy)
+
+
 @phase(needs="contacts", otherwise=zero)
-def account_contacts(d, h, mask):
+def account_contacts(d, h, weight, mask):
     """Write the contacts' forces and whether they rebound; returns the power that they take [W].
 
     It has been measured, see ``measure_contact_powers``.
@@ -226,6 +255,7 @@ def account_contacts(d, h, mask):
         lost = lost + contact.power
         if contact.membership == LONE:
             account_contact(contact, slow, half_fall, mask)
+    account_rebound_energy(d, weight, lost, mask)
     return lost
 
 
@@ -294,9 +324,9 @@ def account(d, knot2, knot3, h, rho, mask):
     if d.loop_count > 0:
         for loop in range(first_point_spring(d), point_spring_end(d)):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
-    if d.contact_count > 0:
-        lost = lost + account_contacts(d, h, mask)
     weight = (0.5 + 0.5 * rho) * h
+    if d.contact_count > 0:
+        lost = lost + account_contacts(d, h, weight, mask)
     store_inputs(d, mask)
     torque_work, torque_absolute = integrate_torque_work(d, knot3, h)
     dissipated, given = weight * lost, weight * work + torque_work

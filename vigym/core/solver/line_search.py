@@ -25,6 +25,7 @@ LITTLE_TAKEN = 0.1  # part of an increment below which it is refused where its f
 LARGE_RESIDUAL = 10.0  # scaled residual of an increment whose laws contradict each other
 OVERSHOOT = 3.0  # factor on squared distances from laws after such an increment
 SOFTENED_PROX = 0.1  # proximal part of contacts in the iteration after one was refused
+FIRMING = 0.03  # factor on a softened proximal part in each further iteration
 NEGLIGIBLE = 0.1  # part of the tolerance below which errors of laws are not seen
 HALVINGS = 6  # largest number of halvings of an increment
 DECREASE = 1e-3  # part of the first order decrease that is asked for [Armijo]
@@ -127,6 +128,16 @@ def find_overdetermined_lanes(d, length, found, iteration):
         firm = above(d.full(SOFTENED_PROX), iteration.prox)
         large = both(both(large, firm), above(d.full(LITTLE_TAKEN), length))
     return large
+
+
+@inline
+def choose_firmness(d, prox, refused, firm):
+    """Choose the proximal part of contacts in the next iteration.
+
+    Laws are soft after an increment that was refused, and become ``firm`` again.
+    """
+    firmer = maximum(FIRMING * prox, firm)
+    return where(refused, d.full(SOFTENED_PROX), where(above(prox, firm), firmer, prox))
 
 
 @inline

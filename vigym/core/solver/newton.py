@@ -2,10 +2,8 @@
 
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
 less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
-A step is accepted when its scaled residual is below the tolerance, measured, or bounded from the
-measured contraction: the chord's next residual is about (residual)^2 / (last residual). In single
-precision rounding is most of what the tolerance leaves: every guess is improved once, whatever its
-residual.
+Which lanes have converged, `vigym.core.solver.convergence` finds. In single precision rounding is
+most of what the tolerance leaves: every guess is improved once, whatever its residual.
 
 Where contacts, motors, limits or dry friction have a force, the equations are nonsmooth. In such
 nonsmooth lanes every iteration factorises, and a line search takes the part of the increment that
@@ -14,7 +12,7 @@ use other methods, see ``advance.solve_step``: all of them are damped full Newto
 """
 
 from vigym.core.compiler.kernel import inline, phase
-from vigym.core.compiler.lanes import above, any_lane, both, but_not, select_by_precision
+from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.active_set import (
     activate_missed_contacts,
@@ -36,10 +34,16 @@ from vigym.core.joint.bounded_anchors import (
 )
 from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
 from vigym.core.loop.elimination import restore_accepted_multipliers
-from vigym.core.loop.solve import find_rounded_multipliers
+from vigym.core.solver.convergence import (
+    SLOW_CONTRACTION,
+    SOFT_PROX,
+    converged,
+    predict_residual,
+    rounding_tolerance_factor,
+)
 from vigym.core.solver.iteration import Iteration, max_iterations
 from vigym.core.solver.line_search import (
-    SOFTENED_PROX,
+    choose_firmness,
     choose_step_length,
     find_overdetermined_lanes,
     find_stalled_lanes,
@@ -55,29 +59,16 @@ from vigym.core.solver.residual import (
 )
 from vigym.core.tree.ldu import solve_to_leaves, sum_joint_closures
 
-SLOW_CONTRACTION = 0.25  # ratio of residuals above which the chord factorises anew
-SAFETY = 1.5  # factor on predicted residuals (chains: 0.4 to 0.7 of residual^2 / last residual)
-# Of full Newton the next contraction is the square of the last, but for what anchors have moved
-NEWTON_SAFETY, ANCHOR_LAG = 5.0, 1e-6
-ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 DIVERGED_RESIDUAL = 1e12  # scaled residual above which a lane is given up
 # Increment [rad] above which the next must be half as large: else it leads to another root of loops
 DIVERGED_ROTATION = 1e-3
-SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
 LEAST_PROX = 1e-7  # proximal part where a body goes on to sink: heavier ones press on it
-FIRMING = 0.03  # factor on a softened proximal part in each further iteration
 TIGHTENING = 0.1  # factor on the proximal part each time that an anchor moves
 MOST_GAP_LEFT = 0.1  # part of a gap that shifts of loop rows may leave
 ROUNDED_GAP = 1e-13  # gap below which that part is rounding
 SHIFT_REDUCTION, LEAST_SHIFT_SCALE = 0.1, 1e-3  # of these shifts where they leave more
 MOST_SHORT_STEPS = 2.0  # tiny parts of increments after which an attempt is given up
 STALLED_POSITIONS = 0.25  # part of the round-off of positions that a stalled residual may keep
-STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
-# Pairs of numbers: in double and in single precision.
-NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; < 1e-9 of the motion
-# Next increment [rad]: near singular poses a small gap leaves much of the motion open
-CONVERGED_ROTATION = 1e-7, 1e-5
-ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
 
 
 @inline
@@ -104,13 +95,6 @@ def initial_parameters(d, step, method):
         clear_duals(d)
         clear_limit_slacks(d)
     return prox, kappa, tight
-
-
-@inline
-def rounding_tolerance_factor(d, term, tolerance):
-    """Find by which factor the rounding of a term [N] exceeds the tolerance, at least one."""
-    round_off = select_by_precision(ROUND_OFF, d.full(0.0))
-    return maximum(d.full(1.0), round_off / tolerance * term / d.environment.force_scale)
 
 
 @inline
@@ -142,56 +126,6 @@ def confirm_converged_lanes(d, step, candidates, prox, method, seek):
 
 
 @inline
-def residual_tolerance(d, nonsmooth, iteration):
-    """Find the residual below which a lane is solved: larger in nonsmooth lanes.
-
-    Gaps of joints and loops are to be below the tolerance itself.
-    """
-    goal = iteration.tolerance * iteration.slack
-    rough = select_by_precision(NONSMOOTH_GOAL, goal)
-    if iteration.number == 0:  # a prediction is off by more than stiff slopes round
-        return where(nonsmooth, maximum(d.full(rough * iteration.tolerance), goal), goal)
-    return where(nonsmooth, rough * goal, goal)
-
-
-@inline
-def find_soft_lanes(d, iteration):
-    """Find the lanes whose laws are too soft for a solution."""
-    method = iteration.method
-    return above(iteration.prox, d.full(SOFT_PROX if method.damped or method.warm else PROX))
-
-
-@inline
-def converged(d, found, contraction, active, iteration):
-    """Find the active lanes whose measured residual is small, and that hardly move any more.
-
-    Also lanes whose residual has stalled at its round-off, or at that of multipliers. Nonsmooth
-    lanes of the interior point have not converged before their relaxation is at its end.
-    """
-    nonsmooth = found.nonsmooth
-    goal = residual_tolerance(d, nonsmooth, iteration)
-    if iteration.number == 0:
-        goal = select_by_precision((goal, d.full(iteration.tolerance)), goal)
-    exact = iteration.tolerance * iteration.slack
-    small = both(above(goal, found.residual), above(exact, found.gap))
-    if iteration.number > 0:
-        floor = iteration.tolerance * iteration.stalled_slack
-        floor = where(nonsmooth, maximum(floor, STALLED_NONSMOOTH * exact), floor)
-        slow = above(contraction, d.full(SLOW_CONTRACTION))
-        small = maximum(small, both(slow, above(floor, found.residual)))
-        if d.loop_row_count > 0:
-            stalled = but_not(both(both(active, slow), above(exact, found.gap)), nonsmooth)
-            small = maximum(small, find_rounded_multipliers(d, stalled, found.residual))
-    moves = where(nonsmooth, found.rotation, d.full(0.0))
-    if d.loop_row_count > 0:
-        moves = found.rotation
-    still = above(d.full(select_by_precision(CONVERGED_ROTATION, goal)), moves)
-    relaxed = find_relaxed_lanes(nonsmooth, iteration)
-    unfinished = maximum(relaxed, find_soft_lanes(d, iteration))
-    return but_not(both(active, both(small, still)), unfinished)
-
-
-@inline
 def increment_rotation(d, knot3, found):
     """Find the largest rotation of the increment [rad]; evaluations solve for it if needed."""
     rotation = found.rotation
@@ -216,59 +150,6 @@ def find_hopeless_lanes(d, found, rotation, last_rotation, short_steps, method):
         )
         hopeless = maximum(hopeless, but_not(away, found.nonsmooth))
     return hopeless
-
-
-@inline
-def find_relaxed_lanes(nonsmooth, iteration):
-    """Find the nonsmooth lanes of the interior point whose relaxation is not at its end."""
-    return both(nonsmooth, above(iteration.kappa, iteration.tight))
-
-
-@inline
-def predict_contraction(found, contraction, iteration):
-    """Bound the factor from the present increment to the next one.
-
-    A chord shrinks as it did before, and so do attempts that start with soft laws. Full Newton, in
-    nonsmooth lanes of the first attempt, converges quadratically where no law changes its branch,
-    which the errors of laws tell. The anchors of joint forces are those of the last iteration, and
-    leave a part of its increment.
-    """
-    chord, method = SAFETY * contraction, iteration.method
-    if method.damped or method.warm:
-        return chord
-    newton = maximum(NEWTON_SAFETY * contraction * contraction, ANCHOR_LAG / contraction)
-    return where(both(found.nonsmooth, above(chord, newton)), newton, chord)
-
-
-@inline
-def predict_residual(d, found, contraction, rotation, length, iteration):
-    """Bound the residual after the increment just taken.
-
-    The interior point measures its laws before the increment, and takes only a part of it: what is
-    not taken leaves the same share of the residual. Returns (bound, lanes in which it is small;
-    with loops only if the rotation of the next increment will be tiny).
-    """
-    bound, unfinished = found.residual, find_soft_lanes(d, iteration)
-    if iteration.number > 0:
-        contraction = predict_contraction(found, contraction, iteration)
-        bound = contraction * found.residual
-    if iteration.method.interior_point:
-        rest = 1.0 - length
-        bound, contraction = maximum(bound, rest * found.residual), maximum(contraction, rest)
-        exact = iteration.tolerance * iteration.slack
-        closed = both(above(length, d.full(0.0)), above(exact, rest * found.gap))
-        unfinished = maximum(unfinished, find_relaxed_lanes(found.nonsmooth, iteration))
-    else:
-        bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
-    promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
-    promising = both(closed, but_not(promising, unfinished))
-    if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
-        gap = maximum(found.gap_left, rotation * rotation)
-        closes = above(d.full(iteration.tolerance), gap)
-        bound = maximum(bound, iteration.slack * gap)
-        tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        promising = but_not(both(promising, closes), above(contraction * rotation, tiny))
-    return bound, promising
 
 
 @inline
@@ -305,8 +186,7 @@ def adapt_parameters(d, prox, length, refused, found, iteration):
     adapt_shifts_of_loop_rows(d, found)
     method = iteration.method
     if not (method.damped or method.warm):
-        firmer = maximum(FIRMING * prox, d.full(PROX))
-        prox = where(refused, d.full(SOFTENED_PROX), where(above(prox, d.full(PROX)), firmer, prox))
+        prox = choose_firmness(d, prox, refused, d.full(PROX))
     errors = found.errors
     kappa = adapt_relaxation(iteration.kappa, length, errors.max_step, iteration.tight)
     scale = balance_penalty(iteration.scale, iteration.number, errors.velocity, errors.force)

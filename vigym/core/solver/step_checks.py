@@ -14,10 +14,8 @@ from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.contact.kinematics import touching_velocity
-from vigym.core.math.vectors import add, dot
-from vigym.core.model.context import knot_buffer
 from vigym.core.model.tables.plan import SKATE
+from vigym.core.solver.accounting import LEAST_REBOUND_GAIN, energy_allowed_to_rebounds
 from vigym.core.solver.energy_surplus import (
     reject_growing_swings,
     reject_surplus,
@@ -41,8 +39,6 @@ GAIN_OF_PARTS = 0.01  # the same in a part of a step
 SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
-REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
-LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound that gives too much, and the least one
 HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
 LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
@@ -209,22 +205,6 @@ def reject_inexact_work(d, step, parts, done, failed):
 
 
 @inline
-def energy_taken_by_landings(d, knot2):
-    """Find what the contacts took in the last step that are to rebound in this one [J]."""
-    environment, power = d.environment, d.full(0.0)
-    before = knot_buffer(d, 1)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        if contact.kind < SKATE and any_lane(contact.rebound_velocity):
-            _, v0, _ = touching_velocity(d, contact, knot2, before)
-            _, v1, _ = touching_velocity(d, contact, knot2, knot2)
-            taken = -0.5 * dot(contact.last_world_force, add(v0, v1))
-            power = power + where(contact.rebound_velocity, taken, 0.0 * taken)
-    taken = 0.5 * (environment.step_size + environment.previous_step_size) * power
-    return maximum(taken, d.full(0.0))
-
-
-@inline
 def energy_given_by_contacts(d, step):
     """Find what the contacts give in this step, friction deducted [J]."""
     power = d.full(0.0)
@@ -249,10 +229,8 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
     rebounds = both(lanes, find_lanes_that_rebound(d))
     if not any_lane(rebounds):
         return rebounds
-    scale = d.environment.force_scale * d.environment.length_scale
-    taken, given = energy_taken_by_landings(d, step.knot2), energy_given_by_contacts(d, step)
     more = where(short, d.full(LEAST_GAIN), d.full(LEAST_REBOUND_GAIN))
-    allowed = (1.0 + REBOUND_GAIN) * taken + more * scale
+    allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))

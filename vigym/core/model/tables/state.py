@@ -14,6 +14,7 @@ ENVIRONMENT_STATE = Table(
     Field("held_steps", "number of next steps that do not lead bodies back to their bounds", "1"),
     Field("last_held_steps", "1, 3, 7 ... steps held since they could not be led back", "1"),
     Field("releases", "whether these steps release bodies that are deep in each other", "1"),
+    Field("rebound_energy", "energy that rebounds of the next step may give", "J"),
     Field("dissipated", "energy that dampers, friction, limits and contacts took", "J"),
     Field("work", "work of actuators and motors", "J"),
     Field("absolute_work", "sum of the absolute work of actuators and motors", "J"),
