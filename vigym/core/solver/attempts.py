@@ -292,7 +292,10 @@ def remember_slow_methods(d, tried, failed):
 def retry_by_slow_methods(d, step, solved, resumed, tolerance):
     """Attempt a step anew in lanes that failed, by methods that take many iterations."""
     tried = solved.failed
-    solved = retry_lanes(d, step, solved, tried, HALF_STEPS, tolerance)
+    if d.contact_count > 0:
+        solved = retry_lanes(d, step, solved, tried, BREAKING_CYCLES, tolerance)
+    if any_lane(solved.failed):
+        solved = retry_lanes(d, step, solved, solved.failed, HALF_STEPS, tolerance)
     if d.contact_count > 0 and any_lane(solved.failed):
         solved = retry_by_splitting(d, step, solved, resumed, tolerance)
         solved = retry_where_rims_turned(d, step, solved, tolerance)
@@ -306,15 +309,13 @@ def retry_by_slow_methods(d, step, solved, resumed, tolerance):
 def retry_by_further_methods(d, step, solved, resumed, short, tolerance):
     """Attempt a step anew in lanes in which projections and the interior point failed.
 
-    Most further methods take many iterations. Where they failed they wait: halves of the step
-    mostly succeed. Where nothing touches they would only repeat a damped attempt.
+    Further methods take many iterations. Where they failed they wait: halves of the step mostly
+    succeed. Where nothing touches they would only repeat a damped attempt.
     """
     lost = d.full(0.0)
     if d.contact_count > 0:
         lost = but_not(solved.failed, solved.nonsmooth)
         solved = set_failed_lanes(solved, but_not(solved.failed, lost))
-        if any_lane(solved.failed):
-            solved = retry_lanes(d, step, solved, solved.failed, BREAKING_CYCLES, tolerance)
     worth = choose_slow_methods(d, solved.failed, short)
     lost = maximum(lost, but_not(solved.failed, worth))
     if any_lane(worth):

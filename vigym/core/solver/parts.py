@@ -14,7 +14,7 @@ LENGTHENING = 1.5  # factor on a part where the smallest one fails
 MOST_PATIENCE = 15.0  # most parts that are done before one is doubled, where doubled ones failed
 MOST_TURN = 1.0  # angular momentum of a step, over the inertia and 1 / h: the sine of a rotation
 MOST_HALVINGS = 8  # of the part that a step with larger angular momenta begins with
-MOST_FAILURES = 200.0  # a step is given up where more parts than this fail
+MOST_FAILURES = 1000.0  # a step is given up where more parts than this fail
 
 
 class Parts(NamedTuple):
