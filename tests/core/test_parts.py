@@ -88,7 +88,7 @@ def test_a_step_is_given_up_where_what_is_left_fails_too():
 
 def test_a_step_is_given_up_after_many_failures():
     """Here each part fails once, and is done when it is halved."""
-    outcomes = [*failures_down_to(SMALL / 2.0)] + [1.0, 0.0, 0.0] * 400
+    outcomes = [*failures_down_to(SMALL / 2.0)] + [1.0, 0.0, 0.0] * 2000
     sizes, lost, left = parts_of(outcomes)
     assert lost
     assert left > 0.0

@@ -17,7 +17,7 @@ def test_an_aim_that_ends_an_episode_is_no_failure_and_its_table_tells():
     assert [(row.terminated, row.failed, row.reached_goal) for row in idle.rows] == [
         (False, False, False)
     ] * 2
-    lost = evaluate("vigym/Acrobot-v0", "zero", episodes=2, options={"timestep": 100.0})
+    lost = evaluate("vigym/Acrobot-v0", "zero", episodes=2, options={"timestep": 1e4})
     assert [(row.unconverged_steps, row.failed, row.reached_goal) for row in lost.rows] == [
         (1, True, False)
     ] * 2
