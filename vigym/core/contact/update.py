@@ -70,7 +70,7 @@ def update_projection(d, contact, per_h, prox):
     update_contact_after_increment(d, contact, per_h)
     force, velocity = contact.affine_force, contact.velocity_next
     off = projection_error(d, contact, force, velocity, per_h, prox)
-    off = where(contact.active, off, 0.0 * off)
+    off = where(contact.active, off, 0.0 * contact.active)
     contact.law_error = 0.0 * off if is_nonholonomic(contact) else off
     return off
 
@@ -118,7 +118,7 @@ def squared_law_errors_of_contacts(d, step_length, per_h, prox):
             v = interpolate4(seen, end, step_length)
             velocity = v[0], v[1], v[2], v[3], seen[4] + step_length * (end[4] - seen[4])
             error = projection_error(d, contact, force, velocity, per_h, prox)
-            total = total + where(contact.active, error * error, 0.0 * error)
+            total = total + where(contact.active, error * error, 0.0 * contact.active)
     return total
 
 
@@ -147,7 +147,7 @@ def update_contacts_interior(d, per_h, prox, kappa, speed):
             else:
                 part, off = update_interior_duals(contact, change, per_h, kappa, speed)
             part = where(active, part, step_length)
-            worst = maximum(worst, where(active, off, 0.0 * off))
+            worst = maximum(worst, where(active, off, 0.0 * active))
             step_length = where(step_length - part, part, step_length)
     return step_length, worst
 

@@ -134,9 +134,9 @@ def update_contacts_splitting(d, per_h, prox, scale):
             else:
                 aside, off = solve_contact_law(d, contact, scale * per_h * contact.effective_mass)
             velocity_error = maximum(
-                velocity_error, where(contact.active, aside / scale, 0.0 * off)
+                velocity_error, where(contact.active, aside / scale, 0.0 * contact.active)
             )
-            force_error = maximum(force_error, where(contact.active, off, 0.0 * off))
+            force_error = maximum(force_error, where(contact.active, off, 0.0 * contact.active))
     return velocity_error, force_error
 
 
