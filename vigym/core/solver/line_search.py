@@ -134,7 +134,8 @@ def find_overdetermined_lanes(d, length, found, iteration):
 def choose_firmness(d, prox, refused, firm):
     """Choose the proximal part of contacts in the next iteration.
 
-    Laws are soft after an increment that was refused, and become ``firm`` again.
+    It is large, and laws are soft, after an increment that was refused. From there it falls to
+    ``firm``, the proximal part of firm laws.
     """
     firmer = maximum(FIRMING * prox, firm)
     return where(refused, d.full(SOFTENED_PROX), where(above(prox, firm), firmer, prox))

@@ -2,7 +2,7 @@
 
 Chord iteration: one factorisation per step, made anew in a lane only when its residual shrinks by
 less than a factor of four. A lane that has converged is frozen, so its neighbours never change it.
-Which lanes have converged, `vigym.core.solver.convergence` finds. In single precision rounding is
+`vigym.core.solver.convergence` finds the lanes that have converged. In single precision rounding is
 most of what the tolerance leaves: every guess is improved once, whatever its residual.
 
 Where contacts, motors, limits or dry friction have a force, the equations are nonsmooth. In such
