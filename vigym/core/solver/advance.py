@@ -96,7 +96,8 @@ def advance(d, dt, lanes, tolerance):
         iterations = iterations + solved.iterations
         rate = max_over_body_lanes(max_angular_speed(d.wide, knot3), h)
         measure_contact_powers(d, step.knot2, step.knot3)
-        done, failed = reject_wrong_steps(d, step, parts, rate, solved)
+        solved = reject_wrong_steps(d, step, parts, rate, solved)
+        done, failed = solved.done, solved.failed
         worst = where(done, maximum(worst, solved.residual), worst)
         saturated = maximum(saturated, accept_step(d, knot3, h, done, failed, rate))
         parts, lost = next_part(parts, done, failed)

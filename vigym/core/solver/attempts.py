@@ -1,7 +1,5 @@
 """Solution of a step: attempts by one method after the other where they fail."""
 
-from typing import Any, NamedTuple
-
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not
 from vigym.core.compiler.simd import maximum, where
@@ -17,7 +15,7 @@ from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_g
 from vigym.core.joint.interior_limits import relax_limits
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.model.saved import restore_knot, save_knot
-from vigym.core.solver.iteration import Method
+from vigym.core.solver.iteration import Method, Solution, set_failed_lanes
 from vigym.core.solver.newton import attempt
 
 MOST_MISSED_STARTS = 31.0  # bound of the count of steps that the first method missed
@@ -43,30 +41,6 @@ BREAKING_CYCLES = PROJECTIONS._replace(damped=True, breaks_cycles=True)
 HALF_STEPS = PROJECTIONS._replace(damped=True, half_steps=True)
 REFINING = PROJECTIONS._replace(warm=True)
 REFINING_BRIEFLY = REFINING._replace(brief=True)
-
-
-class Solution(NamedTuple):
-    """Findings of the attempts at a step; lane values.
-
-    Attributes:
-        done: lanes that converged.
-        failed: lanes that did not.
-        iterations: number of factorisations.
-        residual: scaled residual.
-        nonsmooth: lanes in which contacts, motors, limits or dry friction have a force.
-    """
-
-    done: Any
-    failed: Any
-    iterations: Any
-    residual: Any
-    nonsmooth: Any
-
-
-@inline
-def set_failed_lanes(solved, failed):
-    """Return a solution with other lanes that failed."""
-    return Solution(solved.done, failed, solved.iterations, solved.residual, solved.nonsmooth)
 
 
 @phase

@@ -15,20 +15,13 @@ Light bodies that are pulled hard may swing ever farther in steps that are too l
 
 import math
 
-from vigym.core.body.pose import (
-    inertia_matrix,
-    max_angular_speed,
-    max_angular_speed_change,
-)
+from vigym.core.body.pose import max_angular_speed, max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
-from vigym.core.math.vectors import dot, mat_vec, scale, sub
-from vigym.core.solver.explained_work import (
-    kinetic_energy,
-    rise_of_energy,
-    stored_energy,
-)
+from vigym.core.math.vectors import dot
+from vigym.core.solver.explained_work import stored_energy
+from vigym.core.solver.iteration import reject_lanes
 from vigym.core.tree.tension import find_swings, largest_pull
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
@@ -57,24 +50,8 @@ LEAST_SWINGING_PART, MOST_SWINGING_HALVINGS = 1.0 / 256.0, 8  # least part for s
 SMALLEST_WATCHED = 1.0 / 16.0  # part of the step below which none fails for its surplus
 
 
-@inline
-def kinetic_energy_about_base(d, step):
-    """Compute the kinetic energy of motion relative to the anchor of the first body [J].
-
-    That of a common fall is left out, in which no error shows.
-    """
-    start, end = d.pose(step.knot2, 1), d.pose(step.knot3, 1)
-    base, energy = scale(1.0 / step.h, sub(end.anchor, start.anchor)), d.full(0.0)
-    for i in range(1, d.body_count):
-        body, pose = d.body(i), d.pose(step.knot3, i)
-        v, w = sub(pose.velocity, base), pose.angular_velocity
-        turning = dot(w, mat_vec(inertia_matrix(body), w))
-        energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
-    return energy
-
-
 @phase
-def find_lanes_of_surplus(d, step, turn, watched, long):
+def find_lanes_of_surplus(d, change, turn, watched, long):
     """Find lanes in which energy rises too much, and add its rise to the surplus in the others."""
     environment = d.environment
     share = SURPLUS + SURPLUS_OF_TURN * turn * turn
@@ -82,9 +59,8 @@ def find_lanes_of_surplus(d, step, turn, watched, long):
     last = environment.allowed_surplus
     # what springs store at first may come at once, and in steps that do not resolve it
     released = where(last, 0.0 * last, stored_energy(d))
-    most = share * kinetic_energy_about_base(d, step) + released
-    most = maximum(most, MEMORY * last)
-    rise = rise_of_energy(d, step)
+    most = share * change.about_base + released
+    most, rise = maximum(most, MEMORY * last), change.rise
     surplus = maximum(MEMORY * environment.surplus + rise, 0.0 * rise)
     gains = maximum(above(surplus, most), above(rise, SHARE_OF_STEP * most))
     gains = both(both(watched, long), both(gains, above(rise, 0.0 * rise)))
@@ -138,27 +114,36 @@ def find_unlike_steps(d, dt, lanes):
 
 
 @inline
-def reject_surplus(d, step, parts, rate, nonsmooth, done, failed):
-    """Let smooth lanes fail in which bodies turn far and energy has risen too much.
+def find_lanes_that_turn_far(d, step, parts, turn, solved):
+    """Find the smooth lanes in which bodies turn far, and the largest rotation in two steps [rad].
 
-    Steps that lower it pass, short ones do too, and those that are sought where the shortest
-    failed. A whole step is watched only after one of the same size: energies in the middle of
-    unlike steps, which a composition has, differ. Returns (lanes that are done, lanes that failed).
+    A whole step is watched only after one of the same size: energies in
+    the middle of unlike steps, which a composition has, differ.
     """
     before = max_over_body_lanes(max_angular_speed(d.wide, step.knot2), step.h)
-    turn = absolute(step.h) * maximum(rate, before)
-    watched = but_not(but_not(done, nonsmooth), parts.unlike)
-    watched = both(watched, above(turn, d.full(FAR)))
-    if any_lane(watched):
-        long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
-        gains = find_lanes_of_surplus(d, step, turn, watched, long)
-        remember_part(d, gains, parts.size)
-        return but_not(done, gains), maximum(failed, gains)
-    return done, failed
+    turn = maximum(turn, absolute(step.h) * before)
+    watched = but_not(but_not(solved.done, solved.nonsmooth), parts.unlike)
+    return both(watched, above(turn, d.full(FAR))), turn
 
 
 @inline
-def find_lanes_that_may_swing(d, step):
+def reject_surplus(d, parts, change, turn, watched, solved):
+    """Let watched lanes fail in which energy has risen too much.
+
+    Steps that lower it pass, short ones do too, and those that are sought where the shortest
+    failed.
+    """
+    watched = both(watched, solved.done)
+    if any_lane(watched):
+        long = but_not(above(parts.size, d.full(SMALLEST_WATCHED)), parts.seeking)
+        gains = find_lanes_of_surplus(d, change, turn, watched, long)
+        remember_part(d, gains, parts.size)
+        return reject_lanes(solved, gains)
+    return solved
+
+
+@inline
+def find_lanes_that_may_swing(d, step, parts, done):
     """Find the lanes in which a body may swing too fast for the step, by what is known at once.
 
     Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest,
@@ -172,7 +157,8 @@ def find_lanes_that_may_swing(d, step):
     weight = math.sqrt(dot(gravity, gravity))
     unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
     fall = fall + weight + largest_pull(d, step.rho) * unit / environment.force_scale
-    return above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
+    fast = above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
+    return both(fast, both(done, above(parts.size, d.full(LEAST_SWINGING_PART))))
 
 
 @inline
@@ -193,22 +179,21 @@ def shorten_for_swings(d, lanes, size, square):
 
 
 @inline
-def find_lanes_of_bursts(d, step, rise, least):
+def find_lanes_of_bursts(d, change, least):
     """Find the lanes in which energy bursts out, as where springs move a loop past a singular pose.
 
     Both the energy that no force explains and all kinetic energy rise. ``least`` is the least rise
     that counts in any case [J].
     """
-    before, about = kinetic_energy(d, step.knot2), kinetic_energy_about_base(d, step)
+    before, about = change.before, change.about_base
     least = maximum(least, BURSTING_SHARE * where(above(about, before), before, about))
-    least = maximum(least, LEAST_BURST * d.environment.force_scale * d.environment.length_scale)
+    least = maximum(least, LEAST_BURST * change.scale)
     # springs that a step does not resolve store and give back much, kinetic energy stays small
-    gain = kinetic_energy(d, step.knot3) - before
-    return both(above(gain, least), above(rise, least))
+    return both(above(change.gain, least), above(change.rise, least))
 
 
 @inline
-def find_lanes_of_growing_swings(d, step, estimate, swing, jerks):
+def find_lanes_of_growing_swings(d, change, estimate, swing, jerks):
     """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
 
     ``jerks`` is the energy of the bodies' jerks [J].
@@ -218,42 +203,38 @@ def find_lanes_of_growing_swings(d, step, estimate, swing, jerks):
         Lanes in which it comes at once, where a chain snaps taut. It may not be in the jerks yet.
         Lanes in which it bursts out, whatever the swing.
     """
-    rise, kinetic = rise_of_energy(d, step), kinetic_energy_about_base(d, step)
+    rise, kinetic = change.rise, change.about_base
     growing = SWINGING_SHARE * jerks
     grows = both(above(swing, d.full(FAST_SWING)), above(rise, growing))
     least = maximum(jerks, SNAPPING_SHARE * kinetic)
     snaps = both(above(swing, d.full(SNAPPING)), above(rise, least))
     least = maximum(growing, JUMPING_SHARE * kinetic)
     jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
-    return grows, maximum(snaps, jumps), find_lanes_of_bursts(d, step, rise, jerks)
+    return grows, maximum(snaps, jumps), find_lanes_of_bursts(d, change, jerks)
 
 
 @inline
-def reject_growing_swings(d, step, parts, rate, nonsmooth, done, failed):
-    """Let lanes fail in which joints pull a body so hard that its swing grows in such steps.
+def reject_growing_swings(d, step, parts, change, turn, watched, solved):
+    """Let watched lanes fail in which joints pull a body so hard that its swing grows.
 
     The first step, and the first that is twice as long again, fail where a swing could grow, unless
     bodies turn far. Others fail where energy rises with one. Energy that comes at once is seen only
     between steps of the same size, and energy that bursts out only in smooth lanes. The next steps
     begin with parts that are short enough.
-
-    Returns (lanes that are done, lanes that failed).
     """
     environment, one = d.environment, d.full(1.0)
-    watched = both(done, above(parts.size, d.full(LEAST_SWINGING_PART)))
-    watched = both(watched, find_lanes_that_may_swing(d, step))
+    watched = both(watched, solved.done)
     if not any_lane(watched):
-        return done, failed
+        return solved
     estimate, swing, jerks = find_swings(d, step)
     estimate, swing = step.h * step.h * estimate, step.h * step.h * swing
     longer = but_not(one, environment.calm_steps)
     begins = maximum(longer, but_not(one, absolute(environment.step_size)))
     most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
-    begins = both(begins, above(estimate, most))
-    begins = but_not(begins, above(absolute(step.h) * rate, d.full(FAR)))
-    grows, jumps, bursts = find_lanes_of_growing_swings(d, step, estimate, swing, jerks)
-    jumps = but_not(maximum(jumps, but_not(bursts, nonsmooth)), parts.unlike)
-    wrong = maximum(begins, maximum(grows, jumps))
-    wrong, in_jerks = both(watched, wrong), but_not(above(swing, d.full(SNAPPING)), begins)
+    begins = but_not(both(begins, above(estimate, most)), above(turn, d.full(FAR)))
+    grows, jumps, bursts = find_lanes_of_growing_swings(d, change, estimate, swing, jerks)
+    jumps = but_not(maximum(jumps, but_not(bursts, solved.nonsmooth)), parts.unlike)
+    wrong = both(watched, maximum(begins, maximum(grows, jumps)))
+    in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)
     shorten_for_swings(d, wrong, parts.size, where(in_jerks, swing, estimate))
-    return but_not(done, wrong), maximum(failed, wrong)
+    return reject_lanes(solved, wrong)

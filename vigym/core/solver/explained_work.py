@@ -24,7 +24,7 @@ from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step, 
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work
-from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale
+from vigym.core.math.vectors import add, dot, element, mat_t_vec, mat_vec, scale, sub
 from vigym.core.model.context import first_point_spring, joint_row, point_spring_end, slide_row
 from vigym.core.model.tables.plan import SKATE
 
@@ -51,16 +51,44 @@ def add_work(a, b):
     return Work(a.stored + b.stored, a.most + b.most, a.driving + b.driving, a.taken + b.taken)
 
 
+class EnergyChange(NamedTuple):
+    """Change of kinetic energy from the middle of a step to that of the next; lane values [J].
+
+    Attributes:
+        before: kinetic energy in the step before.
+        after: kinetic energy in this step.
+        about_base: that of motion relative to the anchor of the first body in this step. A common
+            fall is left out, in which no error shows.
+        gain: how much kinetic energy rises.
+        rise: how much it rises beyond the work of forces.
+        explained: bound of the work that explains a gain.
+        scale: energy of a force scale along a length scale.
+    """
+
+    before: Any
+    after: Any
+    about_base: Any
+    gain: Any
+    rise: Any
+    explained: Any
+    scale: Any
+
+
 @inline
-def kinetic_energy(d, knot):
-    """Compute the kinetic energy of bodies in the step that led to a knot [J]."""
-    energy = d.full(0.0)
+def kinetic_energy(d, knot, base):
+    """Compute the kinetic energy of bodies in the step that led to a knot [J].
+
+    Returns (that energy, that of motion relative to a velocity ``base``).
+    """
+    energy, relative = d.full(0.0), d.full(0.0)
     for i in range(1, d.body_count):
         body, pose = d.body(i), d.pose(knot, i)
         v, w = pose.velocity, pose.angular_velocity
+        own = sub(v, base)
         turning = dot(w, mat_vec(inertia_matrix(body), w))
         energy = energy + 0.5 * (body.mass * dot(v, v) + turning)
-    return energy
+        relative = relative + 0.5 * (body.mass * dot(own, own) + turning)
+    return energy, relative
 
 
 @inline
@@ -251,15 +279,13 @@ def work_of_forces(d, step):
     return work, bound
 
 
-@inline
-def rise_of_energy(d, step):
-    """Compute by how much energy rises beyond the work of forces [J]."""
-    work, _ = work_of_forces(d, step)
-    return kinetic_energy(d, step.knot3) - kinetic_energy(d, step.knot2) - work
-
-
-@inline
-def explained_work(d, step):
-    """Bound the gain of kinetic energy that forces explain [J]."""
-    _, bound = work_of_forces(d, step)
-    return bound
+@phase
+def measure_energy_change(d, step):
+    """Measure by how much kinetic energy changes, and by how much forces explain that."""
+    start, end = d.pose(step.knot2, 1), d.pose(step.knot3, 1)
+    base = scale(1.0 / step.h, sub(end.anchor, start.anchor))
+    before, _ = kinetic_energy(d, step.knot2, base)
+    after, about_base = kinetic_energy(d, step.knot3, base)
+    work, bound = work_of_forces(d, step)
+    gain, size = after - before, d.environment.force_scale * d.environment.length_scale
+    return EnergyChange(before, after, about_base, gain, gain - work, bound, size)

@@ -3,6 +3,8 @@
 from typing import Any, NamedTuple
 
 from vigym.core.compiler.kernel import inline
+from vigym.core.compiler.lanes import but_not
+from vigym.core.compiler.simd import maximum
 
 ITERATIONS = 20  # of the first attempt
 BRIEF_ITERATIONS = 4  # next to a solution, where the last steps needed many
@@ -127,3 +129,34 @@ def max_iterations(method):
     if method.brief:
         return TIGHTENING_ITERATIONS if method.interior_point else BRIEF_ITERATIONS
     return DAMPED_ITERATIONS if method.damped else ITERATIONS
+
+
+class Solution(NamedTuple):
+    """Findings of the attempts at a step; lane values.
+
+    Attributes:
+        done: lanes that converged.
+        failed: lanes that did not.
+        iterations: number of factorisations.
+        residual: scaled residual.
+        nonsmooth: lanes in which contacts, motors, limits or dry friction have a force.
+    """
+
+    done: Any
+    failed: Any
+    iterations: Any
+    residual: Any
+    nonsmooth: Any
+
+
+@inline
+def set_failed_lanes(solved, failed):
+    """Return a solution with other lanes that failed."""
+    return Solution(solved.done, failed, solved.iterations, solved.residual, solved.nonsmooth)
+
+
+@inline
+def reject_lanes(solved, wrong):
+    """Return a solution in which some lanes that were done have failed."""
+    done, failed = but_not(solved.done, wrong), maximum(solved.failed, wrong)
+    return Solution(done, failed, solved.iterations, solved.residual, solved.nonsmooth)

@@ -9,6 +9,7 @@ forth at every step. Impacts do too. Neither adds kinetic energy that no force e
 """
 
 import math
+from typing import Any, NamedTuple
 
 from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase, zero
@@ -17,11 +18,14 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.model.tables.plan import SKATE
 from vigym.core.solver.accounting import LEAST_REBOUND_GAIN, energy_allowed_to_rebounds
 from vigym.core.solver.energy_surplus import (
+    find_lanes_that_may_swing,
+    find_lanes_that_turn_far,
     reject_growing_swings,
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import explained_work, kinetic_energy
+from vigym.core.solver.explained_work import measure_energy_change
+from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 
 # Part of the step at which halved steps stop where the work of contacts stays inexact
@@ -81,33 +85,27 @@ def find_lanes_that_rebound(d):
 
 
 @inline
-def find_lanes_that_gain(d, step, share):
+def find_lanes_that_gain(change, share):
     """Find the lanes in which kinetic energy appears that no force explains.
 
     A gain below a share of the energy before is allowed.
     """
-    before = kinetic_energy(d, step.knot2)
-    gain = kinetic_energy(d, step.knot3) - before
-    scale = d.environment.force_scale * d.environment.length_scale
-    return above(gain, share * before + LEAST_GAIN * scale + explained_work(d, step))
+    return above(change.gain, share * change.before + LEAST_GAIN * change.scale + change.explained)
 
 
 @inline
-def find_lanes_that_jump(d, step, turn):
+def find_lanes_that_jump(d, change, turn):
     """Find the lanes in which a part of the kinetic energy appears in a smooth step.
 
     ``turn`` is the largest rotation [rad]: energies in the middle of steps differ by its square.
     """
     share, most = SMOOTH_GAIN + SMOOTH_GAIN_OF_TURN * turn * turn, d.full(MOST_SMOOTH_GAIN)
-    after = kinetic_energy(d, step.knot3)
-    least = where(above(share, most), most, share) * after
-    scale = d.environment.force_scale * d.environment.length_scale
-    gain = after - kinetic_energy(d, step.knot2) - explained_work(d, step)
-    return above(gain, least + LEAST_GAIN * scale)
+    least = where(above(share, most), most, share) * change.after
+    return above(change.gain - change.explained, least + LEAST_GAIN * change.scale)
 
 
 @phase
-def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
+def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """Find the lanes in which a step leads to another root.
 
     A smooth step does where a body turns abruptly, unless there are springs: stiff ones turn bodies
@@ -115,54 +113,47 @@ def find_lanes_of_other_roots(d, step, parts, rate, nonsmooth):
     than in the step before, or where a body turns by a radian more, without springs. Larger gains
     are allowed, and turns, where work is known roughly only, and where shorter parts failed.
     """
-    change = max_angular_speed_change(d.wide, step.knot2, step.knot3)
-    turn = absolute(step.h) * max_over_body_lanes(change, step.h)
-    if not any_lane(above(turn, d.full(SLIGHT_TURN))):
+    more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
+    more = absolute(step.h) * max_over_body_lanes(more, step.h)
+    slight = above(more, d.full(SLIGHT_TURN))
+    if not any_lane(slight):
         return d.full(0.0)
-    abrupt, springs = above(turn, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step.h)
+    abrupt, springs = above(more, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step.h)
     loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step.h))
-    gains = find_lanes_that_gain(d, step, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
-    kinked = above(turn, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
-    impact = maximum(but_not(above(turn, d.full(HALF_TURN)), springs), gains)
-    jumps = both(above(turn, d.full(SLIGHT_TURN)), find_lanes_that_jump(d, step, step.h * rate))
+    gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
+    kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
+    impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
+    jumps = both(slight, find_lanes_that_jump(d, change, turn))
     return where(nonsmooth, both(kinked, impact), but_not(maximum(abrupt, jumps), springs))
 
 
 @inline
-def reject_other_roots(d, step, parts, rate, solved):
-    """Let lanes fail that another root was found in.
+def reject_other_roots(d, step, parts, change, turn, suspects, solved):
+    """Let suspect lanes fail that another root was found in.
 
-    ``rate`` is the largest angular speed after the step [rad/s]. Where bodies turn little, only
-    steps of many iterations are looked at: in others the forces are nearly those of the step
-    before. Returns (lanes that are done, lanes that failed).
+    ``turn`` is the largest rotation of the step [rad].
     """
-    done, failed = solved.done, solved.failed
-    turn = absolute(step.h) * rate
-    hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
-    suspects = both(done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
     if any_lane(suspects):
-        others = both(suspects, find_lanes_of_other_roots(d, step, parts, rate, solved.nonsmooth))
+        others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
+        others = both(suspects, others)
         remember_part(d, but_not(others, solved.nonsmooth), parts.size)
-        done, failed = but_not(done, others), maximum(failed, others)
-    return done, failed
+        return reject_lanes(solved, others)
+    return solved
 
 
 @inline
-def reject_parts_that_gain(d, step, parts, nonsmooth, done, failed):
-    """Let lanes fail in which a part of a step gains kinetic energy that no force explains.
+def reject_parts_that_gain(d, step, parts, change, suspects, solved):
+    """Let suspect lanes fail in which a part of a step gains kinetic energy that no force explains.
 
-    Nonsmooth parts and short ones are checked, however little bodies turn in them; not where work
-    is known roughly only. Of the longer ones that are sought where the smallest one failed, those
-    fail that double the energy. Returns (lanes that are done, lanes that failed).
+    Not where work is known roughly only. Of the longer parts that are sought where the smallest one
+    failed, those fail that double the energy.
     """
-    suspects = both(find_parts(parts), maximum(nonsmooth, find_short_parts(parts)))
-    suspects = both(done, suspects)
+    suspects = both(suspects, solved.done)
     if any_lane(suspects):
         suspects = but_not(suspects, find_lanes_of_rough_work(d, step.h))
         share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
-        gains = both(suspects, find_lanes_that_gain(d, step, share))
-        done, failed = but_not(done, gains), maximum(failed, gains)
-    return done, failed
+        return reject_lanes(solved, both(suspects, find_lanes_that_gain(change, share)))
+    return solved
 
 
 @phase(needs="contacts", otherwise=zero)
@@ -187,21 +178,13 @@ def find_lanes_of_inexact_work(d, h):
 
 
 @inline
-def reject_inexact_work(d, step, parts, done, failed):
+def reject_inexact_work(d, parts, change, inexact, solved):
     """Let lanes fail in which the work of contacts is inexact, unless their step is short already.
 
-    Where all shorter parts failed they fail only if kinetic energy appears. Returns (lanes that are
-    done, lanes that failed).
+    Where all shorter parts failed they fail only if kinetic energy appears.
     """
-    if d.contact_count > 0:
-        inexact = find_lanes_of_inexact_work(d, step.h)
-        inexact = both(both(done, inexact), above(parts.size, d.full(SMALLEST_INEXACT)))
-        last_resort = both(inexact, parts.seeking)
-        if any_lane(last_resort):
-            gains = find_lanes_that_gain(d, step, d.full(GAIN_OF_PARTS))
-            inexact = but_not(inexact, but_not(last_resort, gains))
-        return but_not(done, inexact), maximum(failed, inexact)
-    return done, failed
+    gains = find_lanes_that_gain(change, d.full(GAIN_OF_PARTS))
+    return reject_lanes(solved, but_not(inexact, but_not(parts.seeking, gains)))
 
 
 @inline
@@ -216,7 +199,7 @@ def energy_given_by_contacts(d, step):
 
 
 @phase(needs="contacts", otherwise=zero)
-def reduce_rebounds_that_gain(d, step, lanes, short):
+def reduce_rebounds_that_gain(d, step, change, rebounds, short):
     """Reduce rebounds in the lanes in which they give more energy than their landings took.
 
     Newton's law of restitution does so where friction turns round within an impact, or where other
@@ -226,16 +209,13 @@ def reduce_rebounds_that_gain(d, step, lanes, short):
 
     Returns these lanes.
     """
-    rebounds = both(lanes, find_lanes_that_rebound(d))
-    if not any_lane(rebounds):
-        return rebounds
     more = where(short, d.full(LEAST_GAIN), d.full(LEAST_REBOUND_GAIN))
     allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
     gains = both(rebounds, above(given, allowed))
     least = d.full(LEAST_SHARE)
     share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
     share = where(share - least, share, least)
-    rises = both(rebounds, find_lanes_that_gain(d, step, d.full(LOOSE_GAIN)))
+    rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
     share = where(but_not(rises, gains), d.full(HALVED), share)
     gains = maximum(gains, rises)
     for c in range(d.contact_count):
@@ -267,18 +247,70 @@ def remove_rebounds_of_short_steps(d, parts, failed):
 
 
 @inline
-def reject_rebounds_that_gain(d, step, part, done, failed):
+def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
     """Let lanes fail whose rebounds gave too much: more is too much where their step is short.
 
     By the shortest ones rebounds have been reduced to next to nothing, and what gains is another
-    force. Returns (lanes that are done, lanes that failed).
+    force.
     """
+    rebounds = both(both(rebounds, solved.done), above(parts.size, d.full(LEAST_REBOUNDING)))
+    if any_lane(rebounds):
+        short = but_not(d.full(1.0), above(parts.size, d.full(SMALLEST_INEXACT)))
+        return reject_lanes(solved, reduce_rebounds_that_gain(d, step, change, rebounds, short))
+    return solved
+
+
+class Suspects(NamedTuple):
+    """Lanes whose energy is to be looked at; lane values.
+
+    Attributes:
+        roots: bodies turn, and another root may have been found.
+        parts: a part of a step, where contacts have a force, or which is short.
+        inexact: contacts work otherwise than their laws say.
+        swings: a body may swing too fast for the step.
+        far: bodies turn far in smooth steps.
+        rebounds: a contact rebounds.
+    """
+
+    roots: Any
+    parts: Any
+    inexact: Any
+    swings: Any
+    far: Any
+    rebounds: Any
+
+
+@inline
+def find_lanes_to_check_roots(d, turn, solved):
+    """Find the lanes in which another root may have been found.
+
+    Where bodies turn little, these are steps of many iterations alone: in others the forces are
+    nearly those of the step before.
+    """
+    hard = both(above(solved.iterations, d.full(FEW)), above(turn, d.full(0.5 * SLIGHT_TURN)))
+    return both(solved.done, maximum(above(turn, d.full(0.5 * ABRUPT_TURN)), hard))
+
+
+@inline
+def find_suspects(d, step, parts, turn, far, solved):
+    """Find the lanes whose energy is to be looked at, by what is known at once."""
+    done, o = solved.done, d.full(0.0)
+    hard = both(find_parts(parts), maximum(solved.nonsmooth, find_short_parts(parts)))
+    inexact, rebounds = o, o
     if d.contact_count > 0:
-        short = but_not(d.full(1.0), above(part, d.full(SMALLEST_INEXACT)))
-        candidates = both(done, above(part, d.full(LEAST_REBOUNDING)))
-        gains = reduce_rebounds_that_gain(d, step, candidates, short)
-        return but_not(done, gains), maximum(failed, gains)
-    return done, failed
+        inexact = both(done, find_lanes_of_inexact_work(d, step.h))
+        inexact = both(inexact, above(parts.size, d.full(SMALLEST_INEXACT)))
+        rebounds = both(done, find_lanes_that_rebound(d))
+    swings = find_lanes_that_may_swing(d, step, parts, done)
+    roots = find_lanes_to_check_roots(d, turn, solved)
+    return Suspects(roots, both(done, hard), inexact, swings, far, rebounds)
+
+
+@inline
+def find_any_suspects(suspects):
+    """Find the lanes that any check looks at."""
+    forces = maximum(maximum(suspects.parts, suspects.inexact), suspects.rebounds)
+    return maximum(maximum(suspects.roots, suspects.far), maximum(suspects.swings, forces))
 
 
 @inline
@@ -293,12 +325,18 @@ def reject_wrong_steps(d, step, parts, rate, solved):
         solved: findings of the attempts.
 
     Returns:
-        Lanes that are done, lanes that failed.
+        The findings, in which these lanes have failed.
     """
     remove_rebounds_of_short_steps(d, parts, solved.failed)
-    done, failed = reject_other_roots(d, step, parts, rate, solved)
-    done, failed = reject_parts_that_gain(d, step, parts, solved.nonsmooth, done, failed)
-    done, failed = reject_inexact_work(d, step, parts, done, failed)
-    done, failed = reject_growing_swings(d, step, parts, rate, solved.nonsmooth, done, failed)
-    done, failed = reject_surplus(d, step, parts, rate, solved.nonsmooth, done, failed)
-    return reject_rebounds_that_gain(d, step, parts.size, done, failed)
+    turn = absolute(step.h) * rate
+    far, farthest = find_lanes_that_turn_far(d, step, parts, turn, solved)
+    suspects = find_suspects(d, step, parts, turn, far, solved)
+    if not any_lane(find_any_suspects(suspects)):
+        return solved
+    change = measure_energy_change(d, step)
+    solved = reject_other_roots(d, step, parts, change, turn, suspects.roots, solved)
+    solved = reject_parts_that_gain(d, step, parts, change, suspects.parts, solved)
+    solved = reject_inexact_work(d, parts, change, suspects.inexact, solved)
+    solved = reject_growing_swings(d, step, parts, change, turn, suspects.swings, solved)
+    solved = reject_surplus(d, parts, change, farthest, suspects.far, solved)
+    return reject_rebounds_that_gain(d, step, parts, change, suspects.rebounds, solved)
