@@ -13,7 +13,12 @@ from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_b
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.contact.kinematics import touching_velocity
-from vigym.core.contact.segment_box import is_pair
+from vigym.core.contact.rebounds import (
+    energy_left_to_rebounds,
+    raise_approaches,
+    store_rebound,
+    store_rebound_energy,
+)
 from vigym.core.joint.ball_spring import store_ball_spring_moments
 from vigym.core.joint.bounded_forces import (
     IDLE_TARGET,
@@ -35,8 +40,6 @@ from vigym.core.model.context import first_point_spring, point_spring_end
 from vigym.core.model.tables.plan import ALIGNED, LONE, NO_MOTOR, SKATE
 
 SATURATION = 1e-6  # part of its largest force by which the force of a saturated motor may miss it
-REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
-LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
 RESTING = 2.0  # steps of free fall: what approaches more slowly does not rebound
 
 
@@ -181,24 +184,11 @@ def measure_contact_powers(d, knot2, knot3):
 
 @inline
 def account_contact(contact, slow, half_fall, mask):
-    """Write the force that the next step starts from, and the velocity of a rebound.
-
-    What approaches with less than ``slow`` [m/s] does not rebound. The velocity of approach is that
-    in the middle of the last step. After a reset it is known half a step later. What approaches the
-    ground has fallen in between: ``half_fall``, zero in other steps, is the change of velocity by
-    that [m/s, world].
-    """
-    f = contact.converged_force
-    o = 0.0 * f[0]
-    last, before = contact.last_force, contact.approach
-    if not is_pair(contact):
-        before = before - dot(half_fall, contact.normal2)
-    lands = where(last[0], o, both(above(f[0], o), above(-before, slow)))
-    rebound = where(lands, -before * contact.restitution, o)
-    contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
+    """Write the force that the next step starts from, and the velocity of a rebound."""
+    store_rebound(contact, slow, half_fall, mask)
     force = select3(mask, contact.converged_world_force, contact.last_world_force)
     contact.last_world_force = force
-    contact.last_force = select4(mask, f, last)
+    contact.last_force = select4(mask, contact.converged_force, contact.last_force)
 
 
 @phase(needs="packs")
@@ -212,50 +202,32 @@ def account_contacts_in_blocks(d, slow, half_fall, mask):
 
 
 @inline
-def energy_allowed_to_rebounds(d, more):
-    """Find the energy that rebounds of this step may give; ``more`` in force times length [J]."""
-    environment = d.environment
-    scale = environment.force_scale * environment.length_scale
-    return (1.0 + REBOUND_GAIN) * environment.rebound_energy + more * scale
-
-
-@inline
-def account_rebound_energy(d, weight, lost, mask):
-    """Write the energy that rebounds of the next step may give: what their landings took.
-
-    Where a rebound hits another body, the landing there took what this rebound gave too much.
-    ``lost`` is the power that all contacts take, which act for the time ``weight``.
-    """
-    environment, o = d.environment, d.full(0.0)
-    taken = o
+def power_taken_by_contacts(d):
+    """Sum the powers that contacts take [W], which have been measured."""
+    power = d.full(0.0)
     for c in range(d.contact_count):
-        contact = d.contact(c)
-        if contact.kind < SKATE:
-            taken = taken + where(contact.rebound_velocity, contact.power, o)
-    left = energy_allowed_to_rebounds(d, d.full(LEAST_REBOUND_GAIN)) + weight * lost
-    taken = weight * taken
-    taken = maximum(where(above(taken, left), left, taken), o)
-    environment.rebound_energy = where(mask, taken, environment.rebound_energy)
+        power = power + d.contact(c).power
+    return power
 
 
 @phase(needs="contacts", otherwise=zero)
-def account_contacts(d, h, weight, mask):
+def account_contacts(d, knot2, knot3, h, weight, mask):
     """Write the contacts' forces and whether they rebound; returns the power that they take [W].
 
-    It has been measured, see ``measure_contact_powers``.
+    They act for the time ``weight``.
     """
-    lost = h * 0.0
     g = d.environment.gravity
     slow = RESTING * math.sqrt(dot(g, g)) * absolute(h)
     begins = but_not(d.full(1.0), absolute(d.environment.step_size))
-    half_fall = scale(0.5 * h * begins, g)
+    half_fall, lost = scale(0.5 * h * begins, g), power_taken_by_contacts(d)
+    allowed = energy_left_to_rebounds(d, weight * lost)
+    raise_approaches(d, knot2, knot3, slow, weight, allowed)
     account_contacts_in_blocks(d, slow, half_fall, mask)
     for c in range(d.contact_count):
         contact = d.contact(c)
-        lost = lost + contact.power
         if contact.membership == LONE:
             account_contact(contact, slow, half_fall, mask)
-    account_rebound_energy(d, weight, lost, mask)
+    store_rebound_energy(d, weight, allowed, mask)
     return lost
 
 
@@ -326,7 +298,7 @@ def account(d, knot2, knot3, h, rho, mask):
             lost = lost + account_point_spring(d, loop, knot3, h, mask)
     weight = (0.5 + 0.5 * rho) * h
     if d.contact_count > 0:
-        lost = lost + account_contacts(d, h, weight, mask)
+        lost = lost + account_contacts(d, knot2, knot3, h, weight, mask)
     store_inputs(d, mask)
     torque_work, torque_absolute = integrate_torque_work(d, knot3, h)
     dissipated, given = weight * lost, weight * work + torque_work

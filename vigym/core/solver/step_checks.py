@@ -15,8 +15,14 @@ from vigym.core.body.pose import max_angular_speed_change
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above, any_lane, both, but_not, max_over_body_lanes
 from vigym.core.compiler.simd import absolute, maximum, where
+from vigym.core.contact.rebounds import (
+    LEAST_REBOUND_GAIN,
+    energy_allowed_to_rebounds,
+    find_lanes_of_landings,
+    find_lanes_that_rebound,
+    scale_rebounds,
+)
 from vigym.core.model.tables.plan import SKATE
-from vigym.core.solver.accounting import LEAST_REBOUND_GAIN, energy_allowed_to_rebounds
 from vigym.core.solver.energy_surplus import (
     find_lanes_that_may_swing,
     find_lanes_that_turn_far,
@@ -45,6 +51,7 @@ LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough f
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound that gives too much, and the least one
 HALVED = 0.5  # factor on a rebound in a step whose kinetic energy rises too much
+SEPARATE = 0.2  # part of the step above which a rebound and the landings it causes are separated
 LEAST_REBOUNDING = 1.0 / 1024.0  # part of the step down to which rebounds are looked at
 INEXACT_SHARE = 0.1  # error of the work of contacts in a step, in parts of that work
 INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times length scales
@@ -73,15 +80,6 @@ def find_lanes_of_rough_work(d, h):
     """
     imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
     return maximum(maximum(imposed, find_lanes_with_springs(d, h)), find_lanes_that_rebound(d))
-
-
-@phase(needs="contacts", otherwise=zero)
-def find_lanes_that_rebound(d):
-    """Find the lanes in which a contact rebounds in this step."""
-    rebounds = d.full(0.0)
-    for c in range(d.contact_count):
-        rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
-    return above(rebounds, d.full(0.0))
 
 
 @inline
@@ -187,6 +185,33 @@ def reject_inexact_work(d, parts, change, inexact, solved):
     return reject_lanes(solved, but_not(inexact, but_not(parts.seeking, gains)))
 
 
+@phase(needs="contacts", otherwise=zero)
+def reduce_rebounds_that_gain(d, step, parts, change, rebounds):
+    """Reduce rebounds in the lanes in which they give more energy than their landings took.
+
+    Newton's law of restitution does so where friction turns round within an impact, or where other
+    contacts are hit by the rebound. In short parts `LEAST_GAIN` more is allowed. Long parts in
+    which other contacts are hit are to be halved first: in a part of its own a rebound is right.
+    Where bodies turn far in a step the work of an impact is not known as well: rebounds are halved
+    in lanes whose kinetic energy rises by more than a tenth without them.
+
+    Returns these lanes.
+    """
+    long = above(parts.size, d.full(SMALLEST_INEXACT))
+    more = where(long, d.full(LEAST_REBOUND_GAIN), d.full(LEAST_GAIN))
+    allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
+    gains = both(rebounds, above(given, allowed))
+    least = d.full(LEAST_SHARE)
+    share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
+    share = where(share - least, share, least)
+    rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
+    share = where(but_not(rises, gains), d.full(HALVED), share)
+    gains = maximum(gains, rises)
+    separable = both(above(parts.size, d.full(SEPARATE)), find_lanes_of_landings(d))
+    scale_rebounds(d, but_not(gains, separable), share)
+    return gains
+
+
 @inline
 def energy_given_by_contacts(d, step):
     """Find what the contacts give in this step, friction deducted [J]."""
@@ -198,43 +223,6 @@ def energy_given_by_contacts(d, step):
     return (0.5 + 0.5 * step.rho) * step.h * power
 
 
-@phase(needs="contacts", otherwise=zero)
-def reduce_rebounds_that_gain(d, step, change, rebounds, short):
-    """Reduce rebounds in the lanes in which they give more energy than their landings took.
-
-    Newton's law of restitution does so where friction turns round within an impact, or where other
-    contacts are hit by the rebound. In ``short`` lanes `LEAST_GAIN` more is allowed.
-    Where bodies turn far in a step the work of an impact is not known as well: rebounds are halved
-    in lanes whose kinetic energy rises by more than a tenth without them.
-
-    Returns these lanes.
-    """
-    more = where(short, d.full(LEAST_GAIN), d.full(LEAST_REBOUND_GAIN))
-    allowed, given = energy_allowed_to_rebounds(d, more), energy_given_by_contacts(d, step)
-    gains = both(rebounds, above(given, allowed))
-    least = d.full(LEAST_SHARE)
-    share = REDUCED * math.sqrt(allowed / where(gains, given, allowed))
-    share = where(share - least, share, least)
-    rises = both(rebounds, find_lanes_that_gain(change, d.full(LOOSE_GAIN)))
-    share = where(but_not(rises, gains), d.full(HALVED), share)
-    gains = maximum(gains, rises)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        rebound = contact.rebound_velocity
-        contact.rebound_velocity = where(gains, share * rebound, rebound)
-    return gains
-
-
-@phase(needs="contacts", otherwise=zero)
-def remove_rebounds(d, lanes):
-    """Remove the rebounds of some lanes; returns zero."""
-    o = d.full(0.0)
-    for c in range(d.contact_count):
-        contact = d.contact(c)
-        contact.rebound_velocity = where(lanes, o, contact.rebound_velocity)
-    return o
-
-
 @inline
 def remove_rebounds_of_short_steps(d, parts, failed):
     """Remove the rebounds of lanes whose short steps have no solution.
@@ -243,7 +231,7 @@ def remove_rebounds_of_short_steps(d, parts, failed):
     """
     stuck = both(failed, above(d.full(2.0 * SMALLEST_INEXACT), parts.size))
     if any_lane(stuck):
-        remove_rebounds(d, stuck)
+        scale_rebounds(d, stuck, d.full(0.0))
 
 
 @inline
@@ -255,8 +243,8 @@ def reject_rebounds_that_gain(d, step, parts, change, rebounds, solved):
     """
     rebounds = both(both(rebounds, solved.done), above(parts.size, d.full(LEAST_REBOUNDING)))
     if any_lane(rebounds):
-        short = but_not(d.full(1.0), above(parts.size, d.full(SMALLEST_INEXACT)))
-        return reject_lanes(solved, reduce_rebounds_that_gain(d, step, change, rebounds, short))
+        gains = reduce_rebounds_that_gain(d, step, parts, change, rebounds)
+        return reject_lanes(solved, gains)
     return solved
 
 

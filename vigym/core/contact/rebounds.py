@@ -1,0 +1,189 @@
+"""Rebounds by Newton's law of restitution, and the energy that they may give.
+
+A contact that lands in one step rebounds in the next, with a part of the speed at which bodies
+approached in the step before the landing. Where the rebound of another contact throws a body
+against the next one within a step, that speed is too low. The energy that the landing took tells
+the speed then: of two bodies with the relative mass m it is
+
+    m/2 (approach^2 - velocity after the landing^2).
+
+No landing takes more than what is left of the energy that rebounds may give, so that a row of balls
+keeps its energy.
+"""
+
+import math
+
+from vigym.core.body.pose import inertia_matrix
+from vigym.core.compiler.kernel import inline, phase, zero
+from vigym.core.compiler.lanes import above, any_lane, both
+from vigym.core.compiler.simd import maximum, where
+from vigym.core.contact.kinematics import touching_velocity
+from vigym.core.contact.segment_box import is_pair
+from vigym.core.math.vectors import (
+    add,
+    cross,
+    dot,
+    lu_factors,
+    mat_t_vec,
+    solve_lower,
+    solve_upper,
+)
+from vigym.core.model.tables.plan import SKATE
+
+REBOUND_GAIN = 1e-3  # part of what landings took by which rebounds may give more
+LEAST_REBOUND_GAIN = 1e-6  # what they may give more in any case, in force times length scales
+
+
+@phase(needs="contacts", otherwise=zero)
+def find_lanes_that_rebound(d):
+    """Find the lanes in which a contact rebounds in this step."""
+    rebounds = d.full(0.0)
+    for c in range(d.contact_count):
+        rebounds = maximum(rebounds, d.contact(c).rebound_velocity)
+    return above(rebounds, d.full(0.0))
+
+
+@phase(needs="contacts", otherwise=zero)
+def scale_rebounds(d, lanes, share):
+    """Scale the rebounds of some lanes; returns zero."""
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        rebound = contact.rebound_velocity
+        contact.rebound_velocity = where(lanes, share * rebound, rebound)
+    return d.full(0.0)
+
+
+@inline
+def energy_allowed_to_rebounds(d, more):
+    """Find the energy that rebounds of this step may give; ``more`` in force times length [J]."""
+    environment = d.environment
+    scale = environment.force_scale * environment.length_scale
+    return (1.0 + REBOUND_GAIN) * environment.rebound_energy + more * scale
+
+
+@inline
+def energy_left_to_rebounds(d, lost):
+    """Find the energy that rebounds of the next step may give at most [J].
+
+    Where a rebound hits another body, the landing there took what this rebound gave too much.
+    ``lost`` is the energy that all contacts took in this step.
+    """
+    left = energy_allowed_to_rebounds(d, d.full(LEAST_REBOUND_GAIN)) + lost
+    return maximum(left, d.full(0.0))
+
+
+@inline
+def store_rebound_energy(d, weight, most, mask):
+    """Write the energy that rebounds of the next step may give: what their landings took.
+
+    It is ``most`` at most [J]. Contacts act for the time ``weight``.
+    """
+    environment, o = d.environment, d.full(0.0)
+    taken = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            taken = taken + where(contact.rebound_velocity, contact.power, o)
+    taken = weight * taken
+    taken = maximum(where(above(taken, most), most, taken), o)
+    environment.rebound_energy = where(mask, taken, environment.rebound_energy)
+
+
+@inline
+def store_rebound(contact, slow, half_fall, mask):
+    """Write the velocity of a rebound.
+
+    What approaches with less than ``slow`` [m/s] does not rebound. The velocity of approach is that
+    in the middle of the last step. After a reset it is known half a step later. What approaches the
+    ground has fallen in between: ``half_fall``, zero in other steps, is the change of velocity by
+    that [m/s, world].
+    """
+    force, before = contact.converged_force[0], contact.approach
+    o = 0.0 * force
+    if not is_pair(contact):
+        before = before - dot(half_fall, contact.normal2)
+    lands = where(contact.last_force[0], o, both(above(force, o), above(-before, slow)))
+    rebound = where(lands, -before * contact.restitution, o)
+    contact.rebound_velocity = where(mask, rebound, contact.rebound_velocity)
+
+
+@inline
+def find_lanes_that_land(d, contact):
+    """Find the lanes in which a contact has a force that had none in the step before."""
+    o = d.full(0.0)
+    return where(contact.last_force[0], o, above(contact.converged_force[0], o))
+
+
+@inline
+def find_lanes_of_landings(d):
+    """Find the lanes in which any contact lands in this step."""
+    lands = d.full(0.0)
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            lands = maximum(lands, find_lanes_that_land(d, contact))
+    return lands
+
+
+@inline
+def power_of_landings(d):
+    """Sum the powers that contacts take which land [W]."""
+    o = d.full(0.0)
+    power = o
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            own = maximum(contact.power, o)
+            power = power + where(find_lanes_that_land(d, contact), own, o)
+    return power
+
+
+@inline
+def mobility_of_body(d, i, arm, normal, knot):
+    """Find the velocity along a normal by a unit impulse at a point of a body, as if free [1/kg].
+
+    ``arm`` is from the centre of mass to the point.
+    """
+    body = d.body(i)
+    turn = mat_t_vec(d.pose(knot, i).rotation, cross(arm, normal))
+    factors = lu_factors(inertia_matrix(body))
+    return 1.0 / body.mass + dot(turn, solve_upper(factors, solve_lower(factors, turn)))
+
+
+@inline
+def mobility_along_normal(d, contact, knot):
+    """Find the velocity of a contact by a unit impulse, as if its bodies were free [1/kg]."""
+    normal = contact.normal2
+    arm = add(contact.arm2, d.pose(knot, contact.body).arm)
+    mobility = mobility_of_body(d, contact.body, arm, normal, knot)
+    if is_pair(contact) and contact.partner > 0:
+        arm = add(contact.partner_arm2, d.pose(knot, contact.partner).arm)
+        mobility = mobility + mobility_of_body(d, contact.partner, arm, normal, knot)
+    return mobility
+
+
+@phase(needs="contacts")
+def raise_approaches(d, knot2, knot3, slow, weight, most):
+    """Raise the speeds of approach of contacts that land by the rebounds of others.
+
+    They are those that the energy tells which the landings took, ``most`` in all [J]. Only what is
+    faster by ``slow`` [m/s] counts. Contacts act for the time ``weight``.
+    """
+    lanes = above(d.environment.rebound_energy, d.full(0.0))
+    if not any_lane(lanes):
+        return
+    power = power_of_landings(d)
+    lanes = both(lanes, above(power, d.full(0.0)))
+    taken = weight * power
+    share = where(above(taken, most), most, taken) / where(lanes, power, d.full(1.0))
+    for c in range(d.contact_count):
+        contact = d.contact(c)
+        if contact.kind < SKATE:
+            hit = both(lanes, find_lanes_that_land(d, contact))
+            if any_lane(hit):
+                after, _, _ = touching_velocity(d, contact, knot2, knot3)
+                energy = share * maximum(contact.power, d.full(0.0))
+                square = 2.0 * energy * mobility_along_normal(d, contact, knot2)
+                speed = math.sqrt(after * after + square)
+                hit = both(hit, above(speed, slow - contact.approach))
+                contact.approach = where(hit, -speed, contact.approach)
