@@ -287,6 +287,21 @@ def test_start_on_the_ground_touches_the_terrain(shape):
     np.testing.assert_allclose(sim.contacts.gap.min(axis=1), 0.0, atol=1e-10)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_starts_on_the_ground_are_those_of_single_environments(shape):
+    """Each lane was moved as often as the slowest one, which changed its last digits."""
+    rng = np.random.default_rng(0)
+    mech = thrown(shape, Ground(terrain=maps.rough(maps=1)))
+    turns = rng.normal(size=(4, 4))
+    turns /= np.linalg.norm(turns, axis=1)[:, None]
+    poses = np.hstack([rng.uniform(-1.0, 1.0, (4, 2)), np.ones((4, 1)), turns])
+    sim, alone = Simulator(mech, batch=4), Simulator(mech)
+    sim.reset({"body:floating": poses}, place_on_ground=True)
+    for lane, pose in enumerate(poses):
+        alone.reset({"body:floating": pose}, place_on_ground=True)
+        np.testing.assert_array_equal(sim.state[lane], alone.state)
+
+
 def test_start_deep_below_the_ground_is_lifted_onto_it():
     x = 0.1 * (np.arange(61) - 30)
     sim = Simulator(ball_on(along_x(1.0 + 0.5 * x, 0.1)), timestep=H)

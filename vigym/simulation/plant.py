@@ -57,6 +57,7 @@ class Plant:
     def __init__(self, mechanism: Mechanism, options: Options) -> None:
         self.options = options
         self.model: Model = build_model(mechanism, options.loops)
+        self._built_plan = self.model.plan  # without room for held wrenches
         self.coordinates = Coordinates(mechanism)
         self.mechanism = copy.deepcopy(mechanism)  # with the analysis that was made of it
         self.is_imposed = bool(self.mechanism.motions or self.mechanism.velocity_constraints)
@@ -105,7 +106,7 @@ class Plant:
         """
         models = [build_model(mechanism, self.options.loops) for mechanism in mechanisms]
         for environment, model in zip(environments, models, strict=True):
-            if not np.array_equal(model.plan, self.model.plan):
+            if not np.array_equal(model.plan, self._built_plan):
                 where = "" if self.single else f" of environment {environment}"
                 raise MechanismError(
                     f"parameters{where}: found lengths that change which rows of a loop depend on "

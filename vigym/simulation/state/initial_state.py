@@ -62,15 +62,22 @@ class InitialState:
             self._plant.set_terrain_maps(terrain_map, mask)
         self._place(q, qd, mask)
         if place_on_ground and self._ground.possible:
-            for _ in range(self._ground.moves):
-                moved = self._ground.place(q, self._readings.gaps)
-                self._place(moved, qd, mask)
-                if np.abs(moved - q)[mask].max() < PLACED:
-                    break
-                q = moved
+            self._place_on_ground(q, qd, mask)
         if before is not None:
             self._check_places(before, mask)
         self._readings.restart(mask)
+
+    def _place_on_ground(self, q: Array, qd: Array, mask: NDArray[np.bool_]) -> None:
+        """Move floating bodies until they just touch the ground, each environment by itself."""
+        moving = mask.copy()
+        for _ in range(self._ground.moves):
+            moved = self._ground.place(q, self._readings.gaps)
+            self._place(moved, qd, moving)
+            far = np.abs(moved - q).max(axis=1) >= PLACED
+            q = np.where(moving[:, None], moved, q)
+            moving &= far
+            if not moving.any():
+                break
 
     def _check_places(self, before: Array, mask: NDArray[np.bool_]) -> None:
         """Raise AssemblyError where curve or surface joints are open; the state is then as before.
