@@ -107,3 +107,25 @@ def test_a_hinge_that_misses_a_ball_joint_by_little_locks_it(tilt, away, timeste
     assert sim.constraint_residual() < 1e-9
     if tilt > 0.0:
         assert np.abs(sim.joint_positions[:4] - (1.0, 0.0, 0.0, 0.0)).max() < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("h", [0.01, 0.02])
+def test_a_locked_triangle_with_a_light_arm_flies_in_whole_steps(h, seed):
+    """The multipliers of a locked loop are not determined: huge ones were taken for a pull on the arm."""
+    rng = np.random.default_rng(seed)
+    mech = Mechanism()
+    places = 0.2 * rng.normal(size=(4, 3))
+    for i, mass in enumerate((5.0, 1.0, 0.1, 20.0)):
+        moment = 0.02 * mass
+        mech.add_body(f"body{i}", mass, (moment, moment, moment), position=places[i])
+    for name, i, j in (("a", 0, 1), ("arm", 1, 2), ("b", 1, 3), ("closing", 0, 3)):
+        hinge = 0.5 * (places[i] + places[j]), rng.normal(size=3)
+        mech.add_joint(name, "revolute", f"body{i}", f"body{j}", *hinge)
+    sim = Simulator(mech, timestep=h)
+    thrown = {"velocity": rng.normal(size=3), "angular_velocity": 3.0 * rng.normal(size=3)}
+    sim.reset(base={"body0": thrown})
+    status = [sim.step() for _ in range(60)]
+    assert all(each.converged for each in status)
+    assert sum(each.halvings for each in status) == 0
+    assert np.mean([each.iterations for each in status]) < 3.0

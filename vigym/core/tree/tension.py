@@ -24,6 +24,8 @@ from vigym.core.math.vectors import (
 )
 from vigym.core.model.context import knot_buffer, point_spring_end
 
+DEPENDENT = 1e-9  # part of a loop row's pivot below which the row depends on others
+
 
 @inline
 def inertia_across(d, i, knot, arm):
@@ -144,12 +146,30 @@ def work_in_swings(d, i, step, arm, force):
     return work_of_turning(turn, arm, force)
 
 
+@inline
+def find_lanes_of_dependent_rows(d, closure):
+    """Find the lanes in which rows of a closing joint depend on others, as in loops that are locked.
+
+    Their multipliers are not determined, and may be huge.
+    """
+    dependent = d.full(0.0)
+    for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
+        loop_row = d.loop_row(r)
+        left = d.full(DEPENDENT) * loop_row.unreduced_pivot * loop_row.inverse_pivot
+        dependent = maximum(dependent, above(absolute(left), d.full(1.0)))
+    return dependent
+
+
 @phase(needs="loops", otherwise=zero)
 def subtract_loop_forces_of_step(d, step):
-    """Subtract the forces of joints that close loops from the bodies'; return their work [J]."""
-    work, share = d.full(0.0), 2.0 / (1.0 + step.rho)
+    """Subtract the forces of joints that close loops from the bodies'; return their work [J].
+
+    Joints whose forces are not determined are left out.
+    """
+    work, known = d.full(0.0), 2.0 / (1.0 + step.rho)
     for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
+        share = where(find_lanes_of_dependent_rows(d, closure), d.full(0.0), known)
         a, b = closure.parent, closure.child
         anchor = d.pose(step.knot2, loop).anchor
         arm_a = sub(anchor, d.pose(step.knot2, a).position)
