@@ -7,13 +7,15 @@ import pytest
 
 from scenes.touching_scenes import turned
 from vigym import Mechanism, Simulator
-from vigym.mechanism.elements.shapes import Capsule, Cylinder, Sphere
+from vigym.mechanism.elements.shapes import Box, Capsule, Cylinder, Sphere
 
 # [m], moments about and along the axis of one kilogram [kg m^2]
 RADIUS = 0.1
 ACROSS = 0.01
 ALONG = 0.005
 PULL = 2.0  # of gravity along the ground [m/s^2]
+# velocities [m/s] and angular velocities [rad/s] of balls that roll and spin
+ROLLING = (0.3, -0.5, 0, 5, 3, 10), (1, 0, 0, 0, 10, 20), (0, -1.2, 0, 12, 0, 5)
 SHAPES = {
     "cylinder": Cylinder(RADIUS, 0.4),
     "capsule": Capsule(RADIUS, 0.4),
@@ -138,9 +140,8 @@ def test_balls_of_unlike_mass_that_roll_gain_no_energy(heaviest, seed):
     assert np.diff(energies).max() < 2e-3 * energies[0]  # (h w)^2 of what turns by 10 rad/s
 
 
-def energies(sim, rates, seconds):
-    """Return the energies [J] after the steps of some seconds, from rates of the body."""
-    sim.reset(velocities={"roller:floating": rates}, place_on_ground=True)
+def energies(sim, seconds):
+    """Return the energies [J] after the steps of some seconds."""
     found = []
     for _ in range(round(seconds / sim.timestep)):
         assert sim.step().converged
@@ -156,16 +157,21 @@ def eccentric_ball():
     return mech
 
 
-@pytest.mark.parametrize(
-    "rates", [(0.3, -0.5, 0, 5, 3, 10), (1, 0, 0, 0, 10, 20), (0, -1.2, 0, 12, 0, 5)]
-)
+def assert_no_trend(sim, seconds):
+    """Step, and assert that the energy has no trend once landing has slipped out."""
+    found = energies(sim, seconds)[round(0.4 / sim.timestep) :]
+    first, last = np.array_split(found, 2)
+    assert last.mean() == pytest.approx(first.mean(), rel=5e-4)
+    assert np.ptp(found) <= 5e-3 * found[0]
+
+
+@pytest.mark.parametrize("rates", ROLLING)
 def test_energy_of_a_ball_that_rolls_and_spins_has_no_trend(rates):
     """In steps of 0.01 s it turns by up to 0.2 rad."""
     for h in (0.01, 0.005):
-        found = energies(Simulator(eccentric_ball(), timestep=h), rates, 4.0)[round(0.4 / h) :]
-        first, last = np.array_split(found, 2)
-        assert last.mean() == pytest.approx(first.mean(), rel=5e-4)
-        assert np.ptp(found) <= 5e-3 * found[0]
+        sim = Simulator(eccentric_ball(), timestep=h)
+        sim.reset(velocities={"roller:floating": rates}, place_on_ground=True)
+        assert_no_trend(sim, 4.0)
 
 
 @pytest.mark.parametrize("friction", [0.3, 1.0])
@@ -177,6 +183,73 @@ def test_energy_of_a_coin_that_spins_on_its_edge_has_no_trend(tilt, friction):
     moments = (0.25 * RADIUS**2, 0.25 * RADIUS**2, 0.5 * RADIUS**2)
     mech.add_body("roller", 1.0, moments, (0.0, 0.0, RADIUS), upright)
     mech.add_collision("rim", "roller", Cylinder(RADIUS, 0.01), friction=friction)
-    found = energies(Simulator(mech, timestep=0.01), (0, 0, 0, 0, 0, 40.0), 3.0)
+    sim = Simulator(mech, timestep=0.01)
+    sim.reset(velocities={"roller:floating": (0, 0, 0, 0, 0, 40.0)}, place_on_ground=True)
+    found = energies(sim, 3.0)
     settled = found[150:].reshape(-1, 10).mean(axis=1)
     assert np.ptp(settled) <= 2e-3 * settled[0]
+
+
+def rolling_ball(floors, place, friction, offset=(0.0, 0.0, 0.0)):
+    """One kilogram in a ball above boxes at rest, or above the ground where there are none.
+
+    ``floors`` are places and turns about y of the middles of their upper faces; the ball's centre is off its centre
+    of mass by ``offset``.
+    """
+    mech = Mechanism(ground=not floors)
+    mech.add_body("roller", 1.0, (0.004, 0.005, 0.006), place)
+    mech.add_collision("skin", "roller", Sphere(RADIUS, position=offset), friction=friction)
+    for k, (top, angle) in enumerate(floors):
+        turn = turned(angle, (0, 1, 0))
+        middle = np.array(top) - 0.1 * np.array([np.sin(angle), 0.0, np.cos(angle)])
+        mech.add_body(f"floor{k}", 1.0, (1.0, 1.0, 1.0), middle, turn)
+        mech.add_joint(f"hold{k}", "fixed", "world", f"floor{k}", (0.0, 0.0, 0.0))
+        mech.add_collision(f"slab{k}", f"floor{k}", Box((20.0, 20.0, 0.2)), friction=friction)
+        mech.add_pair("roller", f"floor{k}")
+    return mech
+
+
+@pytest.mark.parametrize("h", [0.01, 0.02])
+@pytest.mark.parametrize("friction", [0.1, 1.0])
+def test_a_ball_rolls_on_a_box_as_on_the_ground(friction, h):
+    """It slips, rolls and spins; on a box rolling was of order one in time."""
+    ends = []
+    for floors in ([], [((0.0, 0.0, 0.0), 0.0)]):
+        sim = Simulator(rolling_ball(floors, (0.0, 0.0, RADIUS), friction), timestep=h)
+        sim.reset(velocities={"roller:floating": (1.0, -0.5, 0.0, 3.0, 6.0, 8.0)})
+        for _ in range(round(1.0 / h)):
+            assert sim.step().converged
+        ends.append(np.append(sim.body_position("roller"), sim.body_angular_velocity("roller")))
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("rates", ROLLING)
+def test_energy_of_a_ball_that_rolls_and_spins_on_a_box_has_no_trend(rates):
+    floor = [((0.0, 0.0, 0.0), 0.0)]
+    mech = rolling_ball(floor, (0.0, 0.0, RADIUS + 0.02), 1.0, (0.03, 0.01, -0.02))
+    for h in (0.01, 0.005):
+        sim = Simulator(mech, timestep=h)
+        sim.reset(velocities={"roller:floating": rates})
+        assert_no_trend(sim, 4.0)
+
+
+@pytest.mark.parametrize("h", [0.001, 0.005, 0.01])
+@pytest.mark.parametrize("speed", [0.0, 0.5, 1.5])
+@pytest.mark.parametrize(("slope", "friction"), [(2.0, 0.6), (2.0, 0.8), (1.0, 1.2), (1.0, 3.0)])
+def test_friction_does_not_squeeze_a_ball_that_rolls_in_a_groove(slope, friction, speed, h):
+    """Its two contacts can hold each other: by each other's errors of rolling they pressed ever harder."""
+    angle = np.arctan(slope)
+    floors = [((side * np.cos(angle), 0.0, np.sin(angle)), -side * angle) for side in (1.0, -1.0)]
+    mech = rolling_ball(floors, (0.0, 0.0, RADIUS * np.hypot(1.0, slope) + 0.01), friction)
+    sim = Simulator(mech, timestep=h)
+    rates = (0.0, speed, 0.0, 1.0, 0.5, 0.0)
+    sim.reset(velocities={"roller:floating": rates})
+    forces, iterations = [], []
+    for _ in range(200):
+        status = sim.step()
+        assert status.converged
+        iterations.append(status.iterations)
+        forces.append(np.abs(sim.contacts.force).max())
+    assert np.mean(iterations) < 3.0
+    assert max(forces[100:]) <= 1.01 * max(forces[:100])
+    assert sim.contacts.gap.min() > -1e-7

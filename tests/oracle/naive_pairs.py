@@ -134,8 +134,8 @@ class TwinPair:
             own - (distance - self.round) * n,
         )
 
-    def gap(self, x, q, near=None):
-        """Distance of both (...,) [m], negative where they overlap.
+    def meetings(self, x, q, near):
+        """Gap [m] (...,), negative where they overlap, and points of both surfaces (..., 3), world.
 
         Near a place of the segment if there is one, and there where it is an end of what is over
         the partner.
@@ -145,12 +145,17 @@ class TwinPair:
             np.broadcast_to(x, (*shape, *x.shape[-2:])),
             np.broadcast_to(q, (*shape, *q.shape[-2:])),
         )
-        found = np.zeros(shape)
+        gap = np.zeros(shape)
+        own, other = np.zeros((*shape, 3)), np.zeros((*shape, 3))
         for i in np.ndindex(shape):
             s = near if near is not None and not self.guards else self.place(x[i], q[i])
             s = s if near is None else np.clip(s, near - SLIDES, near + SLIDES)
-            found[i] = self.meeting(x[i], q[i], s)[0]
-        return found
+            gap[i], _, own[i], other[i] = self.meeting(x[i], q[i], s)
+        return gap, own, other
+
+    def gap(self, x, q, near=None):
+        """Distance of both (...,) [m], see `meetings`."""
+        return self.meetings(x, q, near)[0]
 
     def frame(self, x, q, s):
         """Rows n, t1, t2 (3, 3) at one pose and place, world axes.

@@ -157,7 +157,7 @@ class Touching:
         found = [np.zeros((*x3.shape[:-2], 0))]
         held = zip(self.contacts, self.frames, self.ends, self.places, floors, strict=True)
         for c, frame, ends, place, floor in held:
-            moved = sum(end.sign * self.moved(c, x3, q3, end) for end in ends)
+            moved = sum(end.sign * self.moved(c, x3, q3, end, place) for end in ends)
             found += [(c.gap(x3, q3, place) - floor)[..., None] / h, moved @ frame[1:].T / h]
             if c.torsion > 0.0:
                 found.append(
@@ -165,16 +165,17 @@ class Touching:
                 )
         return np.concatenate(found, axis=-1)
 
-    def moved(self, contact, x3, q3, end):
-        """Motion of what slips, world (..., 3): of a pair a body-fixed point of each.
+    def moved(self, contact, x3, q3, end, place):
+        """Mean way of the points of a body that touch at both knots, world (..., 3).
 
-        On the ground the mean way of the points that touch at both knots: with spokes r from the centre c of a ball
-        or rim, c3 - c2 + (sine of the turn) x (r2 + r3)/2.
+        On the ground with spokes r from the centre c of a ball or rim: c3 - c2 + (sine of the turn) x (r2 + r3)/2.
         """
         b = end.body
         x, q = x3[..., b, :] - self.x[b], q3[..., b, :]
         if not hasattr(contact, "spoke_after"):
-            return x + rotate(q, end.slip) - rotate(self.q[b], end.slip)
+            after = contact.meetings(x3, q3, place)[1 if end.sign > 0.0 else 2]
+            mean = 0.5 * (end.slip + rotate(conj(q), after - x3[..., b, :]))
+            return x + rotate(q, mean) - rotate(self.q[b], mean)
         turn = mul(q, np.broadcast_to(conj(self.q[b]), q.shape))
         sine = 2.0 * turn[..., :1] * turn[..., 1:]
         spoke = end.slip - contact.point

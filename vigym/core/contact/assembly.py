@@ -13,7 +13,7 @@ from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.laws.interior_point_law import linearize_interior_law
 from vigym.core.contact.laws.no_slip import is_nonholonomic
 from vigym.core.contact.laws.projection_law import linearize_projection_law
-from vigym.core.contact.rolling import slope_along
+from vigym.core.contact.rolling import partner_slip_slopes, slip_slopes, slope_along
 from vigym.core.contact.segment_box import is_pair
 from vigym.core.loop.constraints import add_wrench
 from vigym.core.loop.elimination import schur_element
@@ -160,10 +160,11 @@ def add_contact_forces(d, weight):
 
 
 @inline
-def contact_force_slopes(contact, arm_lowest, arm_touching):
+def contact_force_slopes(contact, arm_lowest, slopes):
     """Compute the slopes of the forces by a body's motion: three rows (by shift, by rotation).
 
-    The arms are those of the body's lowest and touching point at knot 3.
+    ``arm_lowest`` is that of the body's lowest point at knot 3, ``slopes`` are the derivatives of
+    the slip along both tangents by a rotation of the body.
     """
     normal = contact.normal3
     n1, n2 = contact.slope_1n, contact.slope_2n
@@ -171,14 +172,13 @@ def contact_force_slopes(contact, arm_lowest, arm_touching):
     k21, k22 = contact.slope_21, contact.slope_22
     w1, w2 = contact.scaled_tangent_1, contact.scaled_tangent_2
     m = cross(arm_lowest, normal)
-    if is_pair(contact):
-        m1, m2 = cross(arm_touching, w1), cross(arm_touching, w2)
-    elif is_nonholonomic(contact):
+    if is_nonholonomic(contact):
+        arm = contact.arm_touching
         w1, w2 = contact.no_slip_direction_1, contact.no_slip_direction_2
-        m1 = add(cross(arm_touching, w1), contact.no_slip_rotation_1)
-        m2 = add(cross(arm_touching, w2), contact.no_slip_rotation_2)
+        m1 = add(cross(arm, w1), contact.no_slip_rotation_1)
+        m2 = add(cross(arm, w2), contact.no_slip_rotation_2)
     else:
-        m1, m2 = slope_along(contact, w1), slope_along(contact, w2)
+        m1, m2 = slope_along(contact, slopes, w1), slope_along(contact, slopes, w2)
     row_n = scale(contact.slope_nn, normal), scale(contact.slope_nn, m)
     row_1 = (
         axpy(k12, w2, axpy(k11, w1, scale(n1, normal))),
@@ -211,7 +211,8 @@ def add_one_contact_stiffness(d, contact, weight, per_h):
     s = weight * per_h
     normal = contact.normal2
     t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
-    row_n, row_1, row_2 = contact_force_slopes(contact, contact.arm_lowest, contact.arm_touching)
+    rows = contact_force_slopes(contact, contact.arm_lowest, slip_slopes(contact))
+    row_n, row_1, row_2 = rows
     directions = scale(s, normal), scale(s, t1), scale(s, t2)
     by_shift = outer_sum(directions, (row_n[0], row_1[0], row_2[0]))
     by_rotation = outer_sum(directions, (row_n[1], row_1[1], row_2[1]))
@@ -298,10 +299,9 @@ def assemble_contact_rows(d, weight, per_h):
     for c in range(d.contact_count):
         contact = d.contact(c)
         if is_pair(contact) and any_lane(contact.active):
-            own = contact_force_slopes(contact, contact.arm_lowest, contact.arm_touching)
-            partner = contact_force_slopes(
-                contact, contact.partner_arm_lowest, contact.partner_arm_touching
-            )
+            arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
+            own = contact_force_slopes(contact, arm, slip_slopes(contact))
+            partner = contact_force_slopes(contact, partner_arm, partner_slip_slopes(contact))
             t1, t2 = contact.scaled_tangent_1, contact.scaled_tangent_2
             set_contact_row(d, contact, 0, contact.normal2, (own[0], partner[0]), weight, per_h)
             set_contact_row(d, contact, 1, t1, (own[1], partner[1]), weight, per_h)

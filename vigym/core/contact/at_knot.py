@@ -57,14 +57,14 @@ def set_contact_at_knot(d, contact, knot, share):
     contact.force = force
     set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal)
     contact.arm_lowest = contact.arm2
-    contact.arm_touching = contact.arm2
     contact.normal3 = contact.normal2
     contact.slip_slope_1 = cross(contact.arm2, contact.tangent_1)
     contact.slip_slope_2 = cross(contact.arm2, contact.tangent_2)
     if is_pair(contact):
         contact.active = but_not(contact.active, find_released_lanes(d, contact))
         contact.partner_arm_lowest = contact.partner_arm2
-        contact.partner_arm_touching = contact.partner_arm2
+        contact.partner_slip_slope_1 = cross(contact.partner_arm2, contact.tangent_1)
+        contact.partner_slip_slope_2 = cross(contact.partner_arm2, contact.tangent_2)
     extrapolate_branch_velocity(d, contact, knot, normal)
     if is_nonholonomic(contact):
         pose, rest = d.pose(knot, contact.body), zero3(d)

@@ -22,7 +22,12 @@ from vigym.core.contact.plane import (
     plane_tangents,
     rim_point_without_roll,
 )
-from vigym.core.contact.rolling import evaluate_slip, slip_change
+from vigym.core.contact.rolling import (
+    evaluate_pair_slip,
+    evaluate_slip,
+    partner_slip_change,
+    slip_change,
+)
 from vigym.core.contact.segment_box import (
     MAX_SLIDE,
     bounding_gap,
@@ -321,19 +326,6 @@ def lowest_point_at_knot3(d, contact, knot2, knot3):
 
 
 @inline
-def relative_point_velocity(d, contact, knot2, knot3, per_h):
-    """Compute the velocity of the own touching point against the partner's, with joints closed."""
-    point = contact.touching_point
-    velocity, arm = mean_point_velocity(d, contact.body, point, knot2, knot3, per_h)
-    point = contact.partner_touching_point
-    moved, partner_arm = mean_point_velocity(d, contact.partner, point, knot2, knot3, per_h)
-    contact.arm_touching = arm
-    contact.partner_arm_touching = partner_arm
-    closing = contact_closure_correction(d, contact, arm, partner_arm)
-    return axpy(per_h, closing, sub(velocity, moved))
-
-
-@inline
 def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     """Evaluate a contact's velocity at the guess of knot 3, with joints closed to first order."""
     gap, normal, lowest = lowest_point_at_knot3(d, contact, knot2, knot3)
@@ -342,10 +334,15 @@ def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     body = d.body(contact.body)
     turn = body.rotation_correction
     if is_pair(contact):
-        velocity = relative_point_velocity(d, contact, knot2, knot3, per_h)
+        slip = evaluate_pair_slip(d, contact, knot2, knot3, per_h)
     else:
         slip = evaluate_slip(d, contact, knot2, knot3, per_h)
-        velocity = axpy(per_h, slip_change(contact, body.position_correction, turn), slip)
+    closing = slip_change(contact, body.position_correction, turn)
+    if is_pair(contact):
+        partner = d.body(contact.partner)
+        shift, rotation = partner.position_correction, partner.rotation_correction
+        closing = sub(closing, partner_slip_change(contact, shift, rotation))
+    velocity = axpy(per_h, closing, slip)
     closing = contact_closure_correction(d, contact, lowest, contact.partner_arm_lowest)
     gap = gap + dot(normal, closing)
     rotation2 = d.pose(knot2, contact.body).rotation

@@ -38,6 +38,7 @@ from vigym.core.model.tables.plan import (
 
 SEARCHES = 10  # Newton steps or bisections for the nearest point, of at most seven pieces
 LEVEL = 1e-5  # curvature that keeps the nearest point of a nearly level segment off its ends
+ROUNDED = 4e-15  # of the terms of a slope: a smaller sum of them is zero
 FLAT = 1e-9  # of its size: a segment no steeper than that does not leave a slab
 INSIDE = 1e-12  # [m] distance from a box below which a point is inside it
 MAX_SLIDE = 0.25  # of half the own segment: farthest that a step takes the place from knot 2's
@@ -100,7 +101,9 @@ def nearest_parameter_to_box(d, p, v, half_sizes):
         guess = s - slope / where(steep, steep, one)
         middle = 0.5 * (low + high)
         within = where(guess - low, where(high - guess, guess, middle), middle)
-        s = where(absolute(slope), within, s)
+        # a root that has become a bound by rounding is not left again
+        terms = absolute(e[0] * v[0]) + absolute(e[1] * v[1]) + absolute(e[2] * v[2])
+        s = where(absolute(slope) - ROUNDED * terms, within, s)
     return where(start, -one, where(-end, one, s))
 
 

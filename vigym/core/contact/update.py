@@ -4,13 +4,13 @@ from vigym.core.compiler.kernel import inline, phase, two_zeros, zero
 from vigym.core.compiler.lanes import any_lane, both, max_over_body_lanes
 from vigym.core.compiler.simd import maximum, where
 from vigym.core.contact.assembly import contact_wrench, sum_squared_law_errors
-from vigym.core.contact.kinematics import contact_newton_increment
+from vigym.core.contact.kinematics import contact_newton_increment, point_newton_increment
 from vigym.core.contact.laws.interior_point_law import update_interior_duals
 from vigym.core.contact.laws.no_slip import change_of_no_slip_velocity, is_nonholonomic
 from vigym.core.contact.laws.projection_law import extract_point_velocity, projection_error
-from vigym.core.contact.rolling import slip_change
+from vigym.core.contact.rolling import partner_slip_change, slip_change
 from vigym.core.contact.segment_box import is_pair
-from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, zero3
+from vigym.core.math.vectors import add, axpy, dot, scale, select3, select4, sub, zero3
 from vigym.core.model.tables.plan import LONE
 
 
@@ -24,11 +24,15 @@ def update_contact_after_increment(d, contact, per_h):
     turn = body.delta_rotation
     arm, partner_arm = contact.arm_lowest, contact.partner_arm_lowest
     un = per_h * dot(normal, contact_newton_increment(d, contact, arm, partner_arm))
-    if is_pair(contact) or is_nonholonomic(contact):
-        arm, partner_arm = contact.arm_touching, contact.partner_arm_touching
-        motion = scale(per_h, contact_newton_increment(d, contact, arm, partner_arm))
+    if is_nonholonomic(contact):
+        motion = point_newton_increment(body, contact.arm_touching)
     else:
-        motion = scale(per_h, slip_change(contact, body.delta_position, turn))
+        motion = slip_change(contact, body.delta_position, turn)
+    if is_pair(contact):
+        partner = d.body(contact.partner)
+        shift, rotation = partner.delta_position, partner.delta_rotation
+        motion = sub(motion, partner_slip_change(contact, shift, rotation))
+    motion = scale(per_h, motion)
     spin = per_h * dot(normal, turn)
     velocity = contact.velocity
     point = add(extract_point_velocity(velocity), motion)

@@ -148,7 +148,7 @@ def work_in_swings(d, i, step, arm, force):
 
 @inline
 def find_lanes_of_dependent_rows(d, closure):
-    """Find the lanes in which rows of a closing joint depend on others, as in loops that are locked.
+    """Find the lanes in which rows of a closing joint depend on others, as in locked loops.
 
     Their multipliers are not determined, and may be huge.
     """
