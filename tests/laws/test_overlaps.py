@@ -274,6 +274,28 @@ def test_links_that_jam_each_other_are_released(h):
     assert np.mean(counts) <= 30.0
 
 
+@pytest.mark.parametrize("h", [1e-3, 1e-2])
+@pytest.mark.parametrize("tilt", [0.0, 0.1])
+@pytest.mark.parametrize("depth", [1e-3, 5e-3])
+def test_a_capsule_that_lies_in_a_table_rolls_no_deeper(depth, tilt, h):
+    """A point of its skin was held at its depth, and turned away: it sank by up to 4 cm in two seconds."""
+    mech, radius = Mechanism(ground=False), 0.05
+    mech.add_body("table", 5.0, (1.0, 1.0, 1.0), (0.0, 0.0, -0.05))
+    mech.add_joint("slide", "prismatic", "world", "table", (0.0, 0.0, -0.05), (1.0, 0.0, 0.0))
+    mech.add_collision("top", "table", Box((4.0, 4.0, 0.1)), friction=0.5)
+    half = np.pi / 4.0 + 0.5 * tilt
+    lying = np.cos(half), np.sin(half), 0.0, 0.0
+    mech.add_body("rod", 1.0, (0.01, 0.01, 0.00125), (0.0, 0.0, radius - depth), lying)
+    mech.add_collision("skin", "rod", Capsule(radius, 0.2), friction=0.5)
+    mech.add_pair("rod", "table")
+    sim = Simulator(mech, timestep=h)
+    sim.reset(base={"rod": {"velocity": (0.6, 0.0, 0.0)}})
+    start = sim.contacts.gap.min()
+    for _ in range(round(1.0 / h)):
+        assert sim.step().converged
+        assert sim.contacts.gap.min() >= start - 1e-6
+
+
 def leaning_stack(seed):
     """Two to four boxes, balls and lying capsules on each other that lean, and overlap a little by that."""
     rng = np.random.default_rng([11, seed])
