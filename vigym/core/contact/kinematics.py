@@ -13,6 +13,7 @@ from vigym.core.contact.laws.no_slip import (
 from vigym.core.contact.laws.projection_law import set_slopes
 from vigym.core.contact.overlaps import (
     find_released_lanes,
+    half_overlap,
     touching_points_at_knot2,
     touching_points_at_knot3,
 )
@@ -174,7 +175,7 @@ def set_contact_frame(d, contact, knot, gap, arm, partner_arm, normal):
     rotation = pose.rotation
     if is_pair(contact):
         partner, half_gap = d.pose(knot, contact.partner), 0.5 * gap
-        overlap = where(half_gap, 0.0 * gap, half_gap)
+        overlap = half_overlap(gap)
         slipping = axpy(-overlap, normal, arm), axpy(overlap, normal, partner_arm)
         arm, partner_arm = axpy(-half_gap, normal, arm), axpy(half_gap, normal, partner_arm)
         contact.touching_point = mat_t_vec(rotation, slipping[0])
@@ -334,7 +335,7 @@ def evaluate_contact_velocity(d, contact, knot2, knot3, per_h):
     body = d.body(contact.body)
     turn = body.rotation_correction
     if is_pair(contact):
-        slip = evaluate_pair_slip(d, contact, knot2, knot3, per_h)
+        slip = evaluate_pair_slip(d, contact, knot2, knot3, per_h, half_overlap(gap))
     else:
         slip = evaluate_slip(d, contact, knot2, knot3, per_h)
     closing = slip_change(contact, body.position_correction, turn)

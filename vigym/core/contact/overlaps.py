@@ -116,18 +116,26 @@ def points_of_deep_end(d, contact, knot, place, points, nearest):
 
 
 @inline
+def half_overlap(gap):
+    """Find half of the gap of two bodies that overlap, negative; zero where they do not."""
+    half = 0.5 * gap
+    return where(half, 0.0 * gap, half)
+
+
+@inline
 def held_touching_points(d, contact, knot2, knot):
     """Find the points of two bodies that touched at knot 2, see ``touching_points``.
 
     The normal turns with the partner, as if its own point were where that of the body is. What is
-    round may roll: the place on its middle segment is held, below which it touches along the normal.
+    round may roll: the place on its middle segment is held, from which it reaches along the normal.
     """
     pose, partner = d.pose(knot, contact.body), d.pose(knot, contact.partner)
     back = mat_t_vec(d.pose(knot2, contact.partner).rotation, contact.normal2)
     normal = mat_vec(partner.rotation, back)
     spoke = mat_t_vec(d.pose(knot2, contact.body).rotation, contact.normal2)
-    middle = axpy(contact.radius, spoke, contact.touching_point)
-    arm = axpy(-contact.radius, normal, mat_vec(pose.rotation, middle))
+    reach = contact.radius + half_overlap(contact.gap2)
+    middle = axpy(reach, spoke, contact.touching_point)
+    arm = axpy(-reach, normal, mat_vec(pose.rotation, middle))
     partner_arm = sub(add(pose.position, arm), partner.position)
     held = mat_vec(partner.rotation, contact.partner_touching_point)
     return contact.gap2 + dot(normal, sub(partner_arm, held)), normal, arm, partner_arm

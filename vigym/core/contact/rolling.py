@@ -124,18 +124,21 @@ def evaluate_motion_of_points(d, contact, b, knots, per_h, place, held):
 
 
 @inline
-def evaluate_pair_slip(d, contact, knot2, knot3, per_h):
+def evaluate_pair_slip(d, contact, knot2, knot3, per_h, overlap):
     """Evaluate the slip of a contact of two bodies, and write its slopes; return it over h [m/s].
 
-    It has a part along the normal that does not count.
+    It has a part along the normal that does not count. Where the bodies overlap, by twice the
+    negative of ``overlap`` [m], their points halfway count.
     """
     knots, normal = (knot2, knot3), contact.normal3
     held = find_deep_lanes(d, contact)
     arm = add(contact.arm_lowest, d.pose(knot3, contact.body).arm)
-    place = contact.touching_point, arm, scale(-contact.radius, normal)
+    spoke = scale(-contact.radius - overlap, normal)
+    place = contact.touching_point, axpy(-overlap, normal, arm), spoke
     own = evaluate_motion_of_points(d, contact, contact.body, knots, per_h, place, held)
     arm = add(contact.partner_arm_lowest, d.pose(knot3, contact.partner).arm)
-    place = contact.partner_touching_point, arm, scale(contact.box_radius, normal)
+    spoke = scale(contact.box_radius + overlap, normal)
+    place = contact.partner_touching_point, axpy(overlap, normal, arm), spoke
     partner = evaluate_motion_of_points(d, contact, contact.partner, knots, per_h, place, held)
     contact.slip_slope_1, contact.slip_slope_2 = own[1], own[2]
     contact.partner_slip_slope_1, contact.partner_slip_slope_2 = partner[1], partner[2]
