@@ -253,3 +253,41 @@ def test_friction_does_not_squeeze_a_ball_that_rolls_in_a_groove(slope, friction
     assert np.mean(iterations) < 3.0
     assert max(forces[100:]) <= 1.01 * max(forces[:100])
     assert sim.contacts.gap.min() > -1e-7
+
+
+def ball_on_turntable(turn, place, velocity):
+    """A ball of 1 kg that rolls on a heavy table, which turns about z by ``turn`` [rad/s]; returns it and its start."""
+    mech = Mechanism(ground=False)
+    mech.add_body("table", 1e6, (1e6, 1e6, 1e6), (0.0, 0.0, -0.05))
+    mech.add_joint("axle", "revolute", "world", "table", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    mech.add_collision("top", "table", Box((8.0, 8.0, 0.1)), friction=5.0)
+    mech.add_body("ball", 1.0, (0.4 * RADIUS**2,) * 3, (*place, RADIUS))
+    mech.add_collision("skin", "ball", Sphere(RADIUS), friction=5.0)
+    mech.add_pair("ball", "table")
+    below = turn * np.array([-place[1], place[0]])  # velocity of the table
+    spin = (below[1] - velocity[1]) / RADIUS, (velocity[0] - below[0]) / RADIUS, 0.0
+    ball = {"position": (*place, RADIUS), "velocity": (*velocity, 0.0), "angular_velocity": spin}
+    return mech, {"velocities": {"axle": turn}, "base": {"ball": ball}}
+
+
+@pytest.mark.parametrize(
+    ("velocity", "centre"), [((0.0, 0.0), (0.5, 0.2)), ((0.6, -0.3), (0.85, 0.9))]
+)
+def test_a_ball_on_a_turntable_rolls_in_a_circle(velocity, centre):
+    """It turns by 2/7 of the table's rate [Weltner, American Journal of Physics 47, 1979], by order two."""
+    turn, place, seconds = 3.0, np.array([0.5, 0.2]), 2.0
+    rate = turn / 3.5
+    arm = np.array([velocity[1], -velocity[0]]) / rate
+    np.testing.assert_allclose(place - arm, centre, atol=1e-12)
+    cosine, sine = np.cos(rate * seconds), np.sin(rate * seconds)
+    exact = centre + np.array([[cosine, -sine], [sine, cosine]]) @ arm
+    errors = []
+    for h in (0.02, 0.01):
+        mech, start = ball_on_turntable(turn, place, velocity)
+        sim = Simulator(mech, timestep=h)
+        sim.reset(**start)
+        for _ in range(round(seconds / h)):
+            assert sim.step().converged
+        errors.append(np.abs(sim.body_position("ball")[:2] - exact).max())
+    assert errors[1] <= max(errors[0] / 3.5, 1e-5)
+    assert errors[0] <= 1e-3
