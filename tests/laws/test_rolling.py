@@ -275,8 +275,8 @@ def ball_on_turntable(turn, place, velocity):
 )
 def test_a_ball_on_a_turntable_rolls_in_a_circle(velocity, centre):
     """It turns by 2/7 of the table's rate [Weltner, American Journal of Physics 47, 1979], by order two."""
-    turn, place, seconds = 3.0, np.array([0.5, 0.2]), 2.0
-    rate = turn / 3.5
+    turn, seconds = 3.0, 2.0
+    place, rate = np.array([0.5, 0.2]), turn / 3.5
     arm = np.array([velocity[1], -velocity[0]]) / rate
     np.testing.assert_allclose(place - arm, centre, atol=1e-12)
     cosine, sine = np.cos(rate * seconds), np.sin(rate * seconds)

@@ -73,7 +73,7 @@ class InitialState:
         for _ in range(self._ground.moves):
             moved = self._ground.place(q, self._readings.gaps)
             self._place(moved, qd, moving)
-            far = np.abs(moved - q).max(axis=1) >= PLACED
+            far = np.nanmax(np.abs(moved - q), axis=1) >= PLACED
             q = np.where(moving[:, None], moved, q)
             moving &= far
             if not moving.any():
