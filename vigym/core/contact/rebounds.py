@@ -68,8 +68,7 @@ def energy_left_to_rebounds(d, lost):
     Where a rebound hits another body, the landing there took what this rebound gave too much.
     ``lost`` is the energy that all contacts took in this step.
     """
-    left = energy_allowed_to_rebounds(d, d.full(LEAST_REBOUND_GAIN)) + lost
-    return maximum(left, d.full(0.0))
+    return maximum(d.environment.rebound_energy + lost, d.full(0.0))
 
 
 @inline
