@@ -9,6 +9,7 @@ other version, or with ``VIGYM_LINKING=0`` in the environment, kernels are compi
 ``njit``, which takes several times as long.
 """
 
+import math
 import os
 from typing import Any
 
@@ -16,6 +17,8 @@ import numba
 from numba import types
 
 TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as expected here
+# linkage of functions of which one copy is enough: dropped where nothing calls them, or kept
+_DROPPED_AND_KEPT = "linkonce_odr", "weak_odr"
 
 
 def _is_enabled() -> bool:
@@ -33,8 +36,34 @@ def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
             needed[library] = True
 
 
+def _bundles(modules: list[Any]) -> list[Any]:
+    """Link copies of modules by the dozen, in their order.
+
+    Every link looks through all that is linked so far, and leaves out what may be dropped and is
+    not called there: in bundles nothing may be dropped.
+    """
+    size = math.isqrt(len(modules)) + 1
+    bundles = []
+    for start in range(0, len(modules), size):
+        bundle, *others = [module.clone() for module in modules[start : start + size]]
+        for module in [bundle, *others]:
+            _set_linkage(module, *_DROPPED_AND_KEPT)
+        for module in others:
+            bundle.link_in(module)
+        bundles.append(bundle)
+    return bundles
+
+
+def _set_linkage(module: Any, found: str, linkage: str) -> None:
+    """Change one linkage of functions into another."""
+    for function in module.functions:
+        if function.linkage.name == found:
+            function.linkage = linkage
+
+
 def _code_library_classes() -> tuple[Any, Any]:
     """Make the classes of compiled code (of phases, of entry kernels)."""
+    from llvmlite.binding import create_new_function_pass_manager
     from numba.core.codegen import JITCodeLibrary
 
     class WaitingLibrary(JITCodeLibrary):
@@ -43,6 +72,17 @@ def _code_library_classes() -> tuple[Any, Any]:
         def _ensure_finalized(self):
             """Leave everything to the kernel that links this library."""
 
+        def _optimize_functions(self, ll_module):
+            """Clear away variables in memory; the kernel optimises the rest."""
+            ll_module.data_layout = self._codegen._data_layout
+            passes, builder = create_new_function_pass_manager(), self._codegen._pass_builder()
+            passes.add_sroa_pass()
+            passes.add_simplify_cfg_pass()
+            passes.add_instruction_combine_pass()
+            for function in ll_module.functions:
+                if not function.is_declaration:
+                    passes.run(function, builder)
+
     class KernelLibrary(JITCodeLibrary):
         """Code of a kernel, with one copy of every phase that it needs."""
 
@@ -50,7 +90,13 @@ def _code_library_classes() -> tuple[Any, Any]:
             """Link all phases, callers first, then make machine code."""
             needed: dict[Any, bool] = {}
             _gather(self._linking_libraries, needed, WaitingLibrary)
-            self._linking_libraries = list(reversed(needed))
+            for library in needed:
+                self._reload_init.update(library._reload_init)
+            modules = [library._get_module_for_linking() for library in reversed(needed)]
+            for bundle in _bundles(modules):
+                self._final_module.link_in(bundle)
+            _set_linkage(self._final_module, *reversed(_DROPPED_AND_KEPT))
+            self._linking_libraries = []
             super().finalize()
 
     return WaitingLibrary, KernelLibrary
