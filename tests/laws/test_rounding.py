@@ -52,3 +52,36 @@ def test_one_hinge_takes_small_steps(rate, h):
     assert status.converged
     assert status.iterations <= 2 * 20_000
     assert sim.energy().total == pytest.approx(start, rel=1e-6)
+
+
+def slide_with_drive(size):
+    """Two blocks joined by a light link: a hinge, and a slide with an armature. Times go by the root of size."""
+    mech, mass = Mechanism(ground=False), 1e3 * size**3
+    for name, own, length, place in (
+        ("first", mass, 1.0, 0.0),
+        ("link", 1e-3 * mass, 0.3, 0.5),
+        ("last", mass, 0.4, 1.0),
+    ):
+        moment = own * (length * size) ** 2 / 6.0
+        mech.add_body(name, own, (moment, moment, moment), (place * size, 0.0, size))
+    mech.add_joint("hinge", "revolute", "first", "link", (0.25 * size, 0.0, size), (1.0, 2.0, 0.3))
+    given = {"armature": 0.5 * mass, "limits": (-0.1 * size, 0.6 * size)}
+    mech.add_joint(
+        "slide", "prismatic", "link", "last", (0.75 * size, 0.0, size), (0.3, -1.0, 0.4), **given
+    )
+    sim = Simulator(mech, timestep=0.01 * np.sqrt(size))
+    speed = np.sqrt(9.81 * size)
+    rates = {"velocity": (0.0, speed, 0.0), "angular_velocity": speed / size * np.ones(3)}
+    sim.reset(base={"first": rates})
+    return sim
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-2, 0.1, 10.0])
+def test_slides_of_all_sizes_are_solved_as_well(size):
+    """The same motion in other units: positions of millimetres are not rounded as metres."""
+    found = []
+    for sim in (slide_with_drive(size), slide_with_drive(1.0)):
+        steps = [sim.step() for _ in range(150)]
+        assert all(status.converged for status in steps)
+        found.append(max(status.residual for status in steps))
+    assert found[0] <= 10.0 * max(found[1], 1e-10)

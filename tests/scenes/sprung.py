@@ -71,6 +71,42 @@ def sprung_rates(mech, seed):
     }
 
 
+def stretched_positions(mech, kind, seed):
+    """Coordinates at which the springs of a chain's joints are stretched by up to .6 rad, .1 m."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for name, joint in mech.joints.items():
+        if joint.dofs and np.any(np.asarray(joint.dof_stiffness) > 0.0):
+            stretch = rng.uniform(-0.6, 0.6, joint.dofs)
+            if kind in ("prismatic", "cylindrical"):
+                stretch[0] /= 6.0
+            if kind == "spherical":
+                turn = np.linalg.norm(stretch)
+                stretch = np.append(np.cos(turn / 2.0), np.sin(turn / 2.0) * stretch / turn)
+            found[name] = stretch
+    return found
+
+
+def box_link_box(seed, ratio, stiffness, rest):
+    """A box on the ground that carries another, by a light link: a ball, and a hinge with a spring."""
+    rng, size = np.random.default_rng(seed), 0.4
+    mech, way = Mechanism(ground=True), unit(rng.normal(size=3))
+    moments = np.array([0.4225, 1.0625, 1.36]) * size**2 / 12.0
+    mech.add_body("body", 2.0, 2.0 * moments)
+    mech.add_collision("box", "body", Box((size, 0.6 * size, 0.25 * size)), friction=0.7)
+    mech.add_joint("free", "floating", "world", "body", (0.0, 0.0, 0.0))
+    for k, (name, mass) in enumerate({"link": ratio, "load": 1.0}.items()):
+        mech.add_body(name, mass, 0.1 * mass * moments, 0.4 * (k + 1) * size * way)
+    mech.add_joint("ball", "spherical", "body", "link", 0.2 * size * way)
+    given = {"stiffness": stiffness, "rest": rest}
+    hinge = 0.6 * size * way, unit(rng.normal(size=3))
+    mech.add_joint("hinge", "revolute", "link", "load", *hinge, **given)
+    start = {"positions": {"free": (0.0, 0.0, 0.0, *unit(rng.normal(size=4)))}}
+    velocity = rng.normal(size=3) - (0.0, 0.0, 1.0)
+    start["velocities"] = {"free": (*velocity, *(5.0 * unit(rng.normal(size=3))))}
+    return mech, start
+
+
 def sprung_robot(kind, seed, stiffness, friction):
     """Such a chain on the ground: the floating body is a box, the others touch with a ball each."""
     rng = np.random.default_rng(seed)

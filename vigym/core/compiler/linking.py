@@ -55,7 +55,7 @@ def _bundles(modules: list[Any]) -> list[Any]:
 
 
 def _set_linkage(module: Any, found: str, linkage: str) -> None:
-    """Change one linkage of functions into another."""
+    """Set another linkage for the functions of one."""
     for function in module.functions:
         if function.linkage.name == found:
             function.linkage = linkage

@@ -38,9 +38,8 @@ from vigym.core.joint.coordinates import (
     has_own_coordinate,
     stored_coordinate,
 )
-from vigym.core.joint.damping import dof_damping
-
-STRETCHED = 1.0  # [m or rad] coordinate whose rounding a joint's spring turns into force
+from vigym.core.joint.damping import dof_damping, dof_damping_at_knot
+from vigym.core.math.vectors import max_abs3
 
 
 @phase
@@ -98,21 +97,24 @@ def start_bounded_forces(d, share):
 
 
 @phase
-def largest_damping_term(d, h):
-    """Find the largest term that rates bring into a residual [N m].
+def largest_damping_term(d, knot2, h):
+    """Find the largest term that rates and springs of joints bring into a residual [N m].
 
-    Its rounding is what remains of a stiff damper's force.
+    Its rounding is what remains of a stiff damper's force. Angles are rounded as radians, and
+    displacements as the positions whose differences they are.
     """
-    largest = d.full(0.0)
+    largest, lever = d.full(0.0), d.environment.length_scale
     for r in range(d.active_joint_count):
-        body = d.body(d.active_joint(r).body)
+        i = d.active_joint(r).body
+        body = d.body(i)
+        child = body.child if d.loop_count > 0 and i >= d.first_loop else i
+        reach = lever + max_abs3(d.pose(knot2, child).position)
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature / absolute(h)
-            largest = maximum(
-                largest, (dof_damping(dof, absolute(h)) + inertia) * (2.0 / absolute(h))
-            )
-            largest = maximum(largest, STRETCHED * dof.stiffness)
+            slope = (dof_damping(dof, absolute(h)) + inertia) * (2.0 / absolute(h))
+            size = lever * reach if j < body.translation_count else d.full(1.0)
+            largest = maximum(largest, size * maximum(slope, dof.stiffness))
     return largest
 
 
@@ -127,7 +129,9 @@ def set_dof_load(d, i, j, knot3, h, weight):
     body, o = d.body(i), d.full(0.0)
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
-    damping = weight * (dof_damping(dof, h) if body.has_spring > 0 else dof.damping)
+    damping = weight * dof.damping
+    if body.has_spring > 0:
+        damping = dof_damping_at_knot(dof, h, 2.0 * weight - 1.0)
     inertia = dof.armature / h
     inertial = inertia * (momentum - dof.last_momentum_rate)
     dof.load = dof.constant_load + (damping * rate + inertial)

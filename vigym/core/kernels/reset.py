@@ -33,7 +33,14 @@ from vigym.core.loop.motions import start_motions
 from vigym.core.loop.tracks import start_places
 from vigym.core.math.quaternions import conjugate, quaternion_product, rotation_matrix
 from vigym.core.math.vectors import add, cross, mat_t_vec, mat_vec, scale, sub, zero3
-from vigym.core.model.context import first_point_spring, joint_row, knot_buffer, occupied_lanes
+from vigym.core.model.context import (
+    first_point_spring,
+    joint_row,
+    knot_buffer,
+    occupied_lanes,
+    point_spring_end,
+    slide_row,
+)
 from vigym.core.model.layout import KNOT_BUFFERS
 from vigym.core.model.saved import restore_state, save_state
 
@@ -242,6 +249,29 @@ def count_turns_of_angles(d, positions, first):
             dof.turns = turns / (3.0 - free)
 
 
+@inline
+def start_spring(d, i):
+    """Write the forces of the springs of joint i at its coordinates."""
+    body = d.body(i)
+    if body.has_spring > 0:
+        for j in range(body.translation_count + body.rotation_count):
+            dof = d.dof(body.first_dof + j)
+            dof.last_spring_force = dof.stiffness * (stored_coordinate(d, i, j) - dof.rest)
+
+
+@phase
+def start_springs(d):
+    """Write the forces that springs start with: the energy in them explains what they release."""
+    for joint in range(1, d.joint_count):
+        start_spring(d, joint_row(d, joint))
+    for k in range(d.slide_count):
+        start_spring(d, slide_row(d, k))
+    if d.loop_count > 0:
+        for loop in range(first_point_spring(d), point_spring_end(d)):
+            dof = d.dof(d.body(loop).first_dof)
+            dof.last_spring_force = dof.stiffness * (dof.sine - dof.rest)
+
+
 @phase
 def reset_group(d, positions, velocities, first, lanes):
     """Start the lanes afresh from joint coordinates and velocities."""
@@ -257,6 +287,7 @@ def reset_group(d, positions, velocities, first, lanes):
     store_point_spring_lengths(d, knot, one)
     count_turns_of_angles(d, positions, first)
     start_motions(d, velocities, first)
+    start_springs(d)
     others = but_not(one, lanes)
     if any_lane(others):
         restore_state(d, d.wide.full(others))

@@ -16,7 +16,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
-from vigym.core.joint.damping import dof_damping
+from vigym.core.joint.damping import dof_damping, dof_damping_at_knot
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import (
@@ -359,10 +359,10 @@ def assemble_point_spring_loads(d, knot3, h, rho):
 
     Half of the force acts at each knot.
     """
-    per_h, weight = 1.0 / h, 0.5 + 0.5 * rho
+    per_h = 1.0 / h
     for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
-        damping = weight * per_h * dof_damping(dof, h)
+        damping = per_h * dof_damping_at_knot(dof, h, rho)
         tension, l3, l2 = point_spring_tension(d, loop, knot3)
         dof.load = dof.constant_load + (0.5 * tension + damping * (l3 - l2))
         dof.compliance = 0.25 * dof.stiffness + damping

@@ -30,7 +30,7 @@ from vigym.core.solver.energy_surplus import (
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import measure_energy_change
+from vigym.core.solver.explained_work import measure_energy_change, stored_energy
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 
@@ -58,28 +58,30 @@ INEXACT_WORK = 1e-3  # error of the work of contacts in a step, in force times l
 
 
 @inline
-def find_lanes_with_springs(d, h):
+def find_lanes_with_springs(d, step):
     """Find the lanes in which a spring of a joint, or between points, acts within a step.
 
+    Within this one, or the last: a long step leaves energy that a short one after it shows.
     Potentials may be as stiff: with them all lanes are found.
     """
     springs = d.full(1.0 if d.potential_count > 0 else 0.0)
+    longer = maximum(absolute(step.h), absolute(step.rho * step.h))
     for p in range(d.dof_count):
         dof = d.dof(p)
-        square = h * h * dof.stiffness
+        square = longer * longer * dof.stiffness
         springs = maximum(springs, above(square, SLACK_SPRING * dof.effective_mass))
     return springs
 
 
 @inline
-def find_lanes_of_rough_work(d, h):
+def find_lanes_of_rough_work(d, step):
     """Find the lanes in which the work that explains a gain is known roughly only.
 
     Springs give half of their impulse to the step before, motions and wrenches that are imposed
     have bounds, and rebounds bring back what a landing leaves of the motion of joints.
     """
     imposed = d.full(1.0 if d.wrench_count + d.motion_count > 0 else 0.0)
-    return maximum(maximum(imposed, find_lanes_with_springs(d, h)), find_lanes_that_rebound(d))
+    return maximum(maximum(imposed, find_lanes_with_springs(d, step)), find_lanes_that_rebound(d))
 
 
 @inline
@@ -102,6 +104,15 @@ def find_lanes_that_jump(d, change, turn):
     return above(change.gain - change.explained, least + LEAST_GAIN * change.scale)
 
 
+@inline
+def find_lanes_that_double(d, change):
+    """Find the lanes in which all kinetic energy and that of springs doubles, by no other force.
+
+    Where springs are too fast for a step, it is all that tells another root.
+    """
+    return above(change.rise, change.before + stored_energy(d) + LEAST_GAIN * change.scale)
+
+
 @phase
 def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """Find the lanes in which a step leads to another root.
@@ -116,13 +127,15 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     slight = above(more, d.full(SLIGHT_TURN))
     if not any_lane(slight):
         return d.full(0.0)
-    abrupt, springs = above(more, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step.h)
-    loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step.h))
+    abrupt, springs = above(more, d.full(SMOOTH_TURN)), find_lanes_with_springs(d, step)
+    loose = maximum(parts.seeking, find_lanes_of_rough_work(d, step))
     gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
-    return where(nonsmooth, both(kinked, impact), but_not(maximum(abrupt, jumps), springs))
+    doubles = but_not(find_lanes_that_double(d, change), parts.seeking)
+    smooth = where(springs, doubles, maximum(abrupt, jumps))
+    return where(nonsmooth, both(kinked, impact), smooth)
 
 
 @inline
@@ -148,7 +161,7 @@ def reject_parts_that_gain(d, step, parts, change, suspects, solved):
     """
     suspects = both(suspects, solved.done)
     if any_lane(suspects):
-        suspects = but_not(suspects, find_lanes_of_rough_work(d, step.h))
+        suspects = but_not(suspects, find_lanes_of_rough_work(d, step))
         share = where(parts.seeking, d.full(SOUGHT_GAIN), d.full(GAIN_OF_PARTS))
         return reject_lanes(solved, both(suspects, find_lanes_that_gain(change, share)))
     return solved
