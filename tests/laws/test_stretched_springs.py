@@ -28,6 +28,20 @@ def test_stretched_springs_give_no_more_than_they_stored(kind):
         assert levels.max() <= 1.02 * found[0], seed
 
 
+@pytest.mark.parametrize("order", [4, 6])
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_of_a_composition_damp_what_they_do_not_resolve(kind, order):
+    """Parts that go back in time do not undo the damping of those that go forward."""
+    for seed in range(6):
+        mech = sprung_chain(kind, seed, 3e4)
+        sim = Simulator(mech, timestep=0.01, order=order)
+        sim.reset(stretched_positions(mech, kind, seed), sprung_rates(mech, seed))
+        start = sim.energy().total
+        for _ in range(40):
+            assert sim.step().converged, seed
+            assert sim.energy().total <= 1.02 * start, seed
+
+
 @pytest.mark.parametrize("shorter", [2.0, 30.0, 1000.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damped_vibration_stays_damped_in_shorter_steps(kind, shorter):
