@@ -13,6 +13,7 @@ from scenes.loops import BUILDERS, CLOSING
 from scenes.loops_plane import five_bar
 from scenes.loops_space import closed_by, hanging_rope, minitaur
 from scenes.moving import whip
+from scenes.sprung import AXES, sprung_chain, sprung_rates
 from scenes.trees import TYPES, by_joint, random_positions, random_rates, random_tree
 from vigym import Mechanism, Simulator
 from vigym.simulation.linearization.derivative import LinearStep
@@ -94,6 +95,16 @@ def test_loops(name):
 
 def test_damped_tree_in_the_middle_of_a_motion():
     assert_follows_neighbours(started(random_tree(5, TYPES, damping=2.0))[0])
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("kind", [*AXES, "spherical", "points"])
+def test_springs_that_no_step_resolves(kind, order):
+    """Their vibrations are damped, by more than the joints' own dampers."""
+    mech = sprung_chain(kind, 0, 3e3)
+    sim = Simulator(mech, timestep=0.01, order=order, tolerance=1e-13)
+    sim.reset(velocities={name: 0.2 * rate for name, rate in sprung_rates(mech, 0).items()})
+    assert_follows_neighbours(sim)
 
 
 def test_several_steps_and_fourth_order():

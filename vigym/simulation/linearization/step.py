@@ -24,8 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.core.joint.damping import FAST, SLOW
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
 from vigym.simulation.linearization.motion import (
     ClosingJoints,
@@ -106,6 +108,10 @@ class SmoothStep:
         self._stiffness = _along_dofs([joint.dof_stiffness for joint in joints])
         self._map = _dof_map(mechanism)
         self._rest = self._rest_coordinates(mechanism)
+        mobility = Mobility(mechanism, mechanism.structure)
+        along = mobility.effective_inertias(), mobility.closing_inertias()
+        self._effective_inertias = np.concatenate(along)
+        self._spring_masses = mobility.spring_masses()
 
     def _rest_coordinates(self, mechanism: Mechanism) -> Array:
         """Return the coordinates (n_positions,) at which joint springs are slack.
@@ -123,6 +129,16 @@ class SmoothStep:
             parts.append(np.asarray(joint.rest) if joint.rest else zero)
             start += count
         return np.concatenate([np.zeros(0), *parts])
+
+    def _dof_damping(self, h: float) -> Array:
+        """Return the damping (n_velocities,) along dofs, with that of vibrations in long steps."""
+        return self.damping + _damping_of_vibrations(self._stiffness, self._effective_inertias, h)
+
+    def _spring_damping(self, h: float) -> Array:
+        """Return the damping of springs between points (n,), with that of their vibrations."""
+        springs = self.springs
+        vibrations = _damping_of_vibrations(springs.stiffness, self._spring_masses, h)
+        return springs.damping + vibrations
 
     def knot_momentum(self, q: Array, rates: Array, h: float, command: Command) -> Array:
         """Return the momentum (S, tree dofs) of a knot, armatures included.
@@ -144,8 +160,8 @@ class SmoothStep:
         momentum = self._project_momenta(poses, self.mass * v, spin)
         directions = self.springs.directions(poses)
         length_rates = (directions @ rates[..., None])[..., 0]
-        tension = 0.5 * h * self.springs.damping * length_rates
-        forces = (self.armature + 0.5 * h * self.damping) * self._all_rates(poses, rates)
+        tension = 0.5 * h * self._spring_damping(h) * length_rates
+        forces = (self.armature + 0.5 * h * self._dof_damping(h)) * self._all_rates(poses, rates)
         momentum = momentum + self._project_joint_forces(poses, forces)
         return momentum + _project(directions, tension) + 0.5 * h * command.damping * rates
 
@@ -177,9 +193,11 @@ class SmoothStep:
         springs = self.springs
         lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
         tension = 0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
-        tension = tension + 0.5 * (h + before) / h * springs.damping * (lengths3 - lengths2)
+        both = h * self._spring_damping(h) + before * self._spring_damping(before)
+        tension = tension + 0.5 * both / h * (lengths3 - lengths2)
         forces = 0.5 * h * (change.spring_forces + self._spring_moments(change, 1.0))
-        forces = forces + 0.5 * (h + before) * self.damping * change.rates
+        both = h * self._dof_damping(h) + before * self._dof_damping(before)
+        forces = forces + 0.5 * both * change.rates
         forces = forces + self.armature * change.momentum_rates
         motors = command.stiffness * self.motors.coordinates(q3)
         motors = motors + command.damping * change.rates[:, : self.tree.dofs]
@@ -319,6 +337,13 @@ class SmoothStep:
             across = cross(e[:, 1:], phi) / (1.0 + e[:, :1])
             moments[:, velocity] = self._stiffness[velocity] * (phi + side * across)
         return moments
+
+
+def _damping_of_vibrations(stiffness: Array, mass: Array, h: float) -> Array:
+    """Return the damping of vibrations in long steps, as of `vigym.core.joint.damping`."""
+    x = np.minimum(0.25 * h * h * stiffness / mass, FAST)
+    damping: Array = h * stiffness * x**3 / (SLOW + x**3)
+    return damping
 
 
 def _along_dofs(parts: list[Array]) -> Array:
