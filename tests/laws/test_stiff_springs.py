@@ -71,7 +71,7 @@ def test_damping_falls_with_the_seventh_power_of_the_step(turn):
     start = sim.energy().total
     sim.step(substeps=round(periods * 2.0 * np.pi / turn))
     x = 0.25 * turn**2
-    ratio = 0.5 * turn * x**3 / (10.0 + x**3)
+    ratio = 0.05 * turn * x**3 / (1.0 + x**3)
     lost = 1.0 - sim.energy().total / start
     assert lost == pytest.approx(1.0 - np.exp(-4.0 * np.pi * ratio * periods), rel=0.5)
 

@@ -71,13 +71,13 @@ def sprung_rates(mech, seed):
     }
 
 
-def stretched_positions(mech, kind, seed):
-    """Coordinates at which the springs of a chain's joints are stretched by up to .6 rad, .1 m."""
+def stretched_positions(mech, kind, seed, most=0.6):
+    """Coordinates at which springs of a chain are stretched by up to `most` [rad], slides by a sixth of it [m]."""
     rng = np.random.default_rng(seed)
     found = {}
     for name, joint in mech.joints.items():
         if joint.dofs and np.any(np.asarray(joint.dof_stiffness) > 0.0):
-            stretch = rng.uniform(-0.6, 0.6, joint.dofs)
+            stretch = rng.uniform(-most, most, joint.dofs)
             if kind in ("prismatic", "cylindrical"):
                 stretch[0] /= 6.0
             if kind == "spherical":

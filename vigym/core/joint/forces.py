@@ -18,7 +18,7 @@ step's end: they are implicit, and enter the pivot of their own dof only.
 from vigym.core.compiler.kernel import inline, phase, two_zeros
 from vigym.core.compiler.lanes import both, max_over_body_lanes
 from vigym.core.compiler.packs import add_lanes, lanes_of_rows
-from vigym.core.compiler.simd import LANES, absolute, maximum
+from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.ball_spring import (
     add_ball_spring_load,
     add_closing_ball_load,
@@ -39,7 +39,6 @@ from vigym.core.joint.coordinates import (
     stored_coordinate,
 )
 from vigym.core.joint.damping import dof_damping, dof_damping_at_knot
-from vigym.core.math.vectors import max_abs3
 
 
 @phase
@@ -97,24 +96,22 @@ def start_bounded_forces(d, share):
 
 
 @phase
-def largest_damping_term(d, knot2, h):
+def largest_damping_term(d, h):
     """Find the largest term that rates and springs of joints bring into a residual [N m].
 
-    Its rounding is what remains of a stiff damper's force. Angles are rounded as radians, and
-    displacements as the positions whose differences they are.
+    Its rounding is what remains of a stiff damper's force. Displacements are rounded by the size of
+    the mechanism, by a metre at most, and angles as radians.
     """
-    largest, lever = d.full(0.0), d.environment.length_scale
+    largest, size = d.full(0.0), d.environment.length_scale
+    square = where(size - 1.0, d.full(1.0), size * size)
     for r in range(d.active_joint_count):
-        i = d.active_joint(r).body
-        body = d.body(i)
-        child = body.child if d.loop_count > 0 and i >= d.first_loop else i
-        reach = lever + max_abs3(d.pose(knot2, child).position)
+        body = d.body(d.active_joint(r).body)
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature / absolute(h)
             slope = (dof_damping(dof, absolute(h)) + inertia) * (2.0 / absolute(h))
-            size = lever * reach if j < body.translation_count else d.full(1.0)
-            largest = maximum(largest, size * maximum(slope, dof.stiffness))
+            rounded = square if j < body.translation_count else d.full(1.0)
+            largest = maximum(largest, rounded * maximum(slope, dof.stiffness))
     return largest
 
 

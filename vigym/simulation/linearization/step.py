@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core.joint.damping import FAST, SLOW
+from vigym.core.joint.damping import FAST, UNRESOLVED
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.effective_mass import Mobility
@@ -342,7 +342,7 @@ class SmoothStep:
 def _damping_of_vibrations(stiffness: Array, mass: Array, h: float) -> Array:
     """Return the damping of vibrations in long steps, as of `vigym.core.joint.damping`."""
     x = np.minimum(0.25 * h * h * stiffness / mass, FAST)
-    damping: Array = h * stiffness * x**3 / (SLOW + x**3)
+    damping: Array = UNRESOLVED * h * stiffness * x**3 / (1.0 + x**3)
     return damping
 
 
