@@ -214,6 +214,22 @@ def stored_energy(d):
     return energy
 
 
+@inline
+def spring_energy_at_knot(d, step):
+    """Compute the energy of springs, and of the motion that they drive, at the last knot [J].
+
+    Of vibrations that the last step did not resolve it is more than in the middle of that step.
+    """
+    energy, last = d.full(0.0), step.rho * step.h
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        k, mass = dof.stiffness, dof.effective_mass
+        x = 0.25 * last * last * k / where(mass, mass, 1.0 + 0.0 * mass)
+        stored = spring_work(dof.last_spring_force, k)
+        energy = energy + 0.5 * ((1.0 + x) * stored + x * mass * dof.last_rate * dof.last_rate)
+    return energy
+
+
 @phase(needs="contacts", otherwise=two_zeros)
 def power_of_contacts(d, step):
     """Find the power of contacts that rebound, and what the others give [W]."""

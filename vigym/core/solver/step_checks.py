@@ -30,7 +30,7 @@ from vigym.core.solver.energy_surplus import (
     reject_surplus,
     remember_part,
 )
-from vigym.core.solver.explained_work import measure_energy_change, stored_energy
+from vigym.core.solver.explained_work import measure_energy_change, spring_energy_at_knot
 from vigym.core.solver.iteration import reject_lanes
 from vigym.core.solver.parts import find_parts, find_short_parts
 
@@ -105,12 +105,13 @@ def find_lanes_that_jump(d, change, turn):
 
 
 @inline
-def find_lanes_that_double(d, change):
+def find_lanes_that_double(d, step, change):
     """Find the lanes in which all kinetic energy and that of springs doubles, by no other force.
 
     Where springs are too fast for a step, it is all that tells another root.
     """
-    return above(change.rise, change.before + stored_energy(d) + LEAST_GAIN * change.scale)
+    energy = change.before + spring_energy_at_knot(d, step)
+    return above(change.rise, energy + LEAST_GAIN * change.scale)
 
 
 @phase
@@ -133,7 +134,7 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
-    doubles = but_not(find_lanes_that_double(d, change), parts.seeking)
+    doubles = but_not(find_lanes_that_double(d, step, change), parts.seeking)
     smooth = where(springs, doubles, maximum(abrupt, jumps))
     return where(nonsmooth, both(kinked, impact), smooth)
 
