@@ -45,10 +45,7 @@ def test_parts_of_a_composition_damp_what_they_do_not_resolve(kind, order):
 @pytest.mark.parametrize("shorter", [2.0, 30.0, 1000.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damped_vibration_stays_damped_in_shorter_steps(kind, shorter):
-    """Half of a step's damping acts at its end, whatever the size of the next one.
-
-    Without it the energy of these chains rises up to 200 times.
-    """
+    """Half of a step's damping acts at its end, whatever the size of the next one."""
     for seed in range(6):
         mech = sprung_chain(kind, seed, 1e5)
         sim = Simulator(mech, timestep=0.01)

@@ -13,6 +13,7 @@ stable at any stiffness; of three free rotations see `vigym.core.joint.ball_spri
 the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of
 the armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the
 step's end: they are implicit, and enter the pivot of their own dof only.
+Where the steps damp a spring differently, each half has the c of its own step.
 """
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros
