@@ -85,3 +85,28 @@ def test_slides_of_all_sizes_are_solved_as_well(size):
         assert all(status.converged for status in steps)
         found.append(max(status.residual for status in steps))
     assert found[0] <= 10.0 * max(found[1], 1e-10)
+
+
+def far_slide(place, size):
+    """A pendulum with a slide of 100 kg of armature, some way from the origin."""
+    mech = Mechanism()
+    for name, mass, along in (("arm", 1.0, 0.0), ("weight", 0.5, size)):
+        moments = np.full(3, 0.4 * mass * size**2)
+        mech.add_body(name, mass, moments, (place + along, 0.0, 0.0))
+    mech.add_joint("hinge", "revolute", "world", "arm", (place, 0.0, size), (0.0, 1.0, 0.0))
+    slide = (place + size, 0.0, 0.0), (1.0, 0.0, 0.2)
+    mech.add_joint("slide", "prismatic", "arm", "weight", *slide, armature=100.0)
+    sim = Simulator(mech, timestep=1e-5)
+    sim.reset(velocities={"hinge": 1.0, "slide": 0.3 * size})
+    return sim
+
+
+@pytest.mark.parametrize("size", [0.01, 0.1])
+def test_slides_far_from_the_origin_take_small_steps(size):
+    """Positions of hundreds of metres are not rounded as centimetres."""
+    near, far = far_slide(0.0, size), far_slide(1000.0, size)
+    assert near.step(substeps=100).converged
+    status = far.step(substeps=100)
+    assert status.converged
+    assert status.iterations <= 5 * 100
+    np.testing.assert_allclose(far.joint_velocities, near.joint_velocities, rtol=1e-4)

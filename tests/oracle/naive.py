@@ -65,9 +65,7 @@ class Twin:
             np.concatenate([np.zeros(0), *(getattr(j, name) for j in joints)])
             for name in ("dof_damping", "dof_stiffness")
         )
-        self.own_damping = self.damping, self.springs.damping
         self.assembled = [np.array(each) for each in zip(*poses.values(), strict=True)]
-        self.sprung_masses = None
         self.reset()
 
     def reset(self, positions=None, velocities=None, held=None):
@@ -79,6 +77,7 @@ class Twin:
         """
         closed = self.place(positions)
         self.h1 = 0.0
+        self.made_dampers = None
         self.work = 0.0
         self.dissipated_steps = 0.0
         self.u = np.zeros(len(self.damping))
@@ -181,7 +180,7 @@ class Twin:
         v, w = V[..., :3], V[..., 3:]
         x3, q3 = self.ahead(v, w, h)
         rate, momentum, change = self.rates(x3, q3, h)
-        force = 0.5 * (1.0 + rho) * self.damping * rate + self.pull(x3, q3, change, rho)
+        force = self.dampers[0].force(rate) + self.pull(x3, q3, change, rho)
         force += self.armature * (momentum - self.p12) / h - 0.5 * (rho * self.u + u)
         linear = self.mass[:, None] * ((v - self.v) / h - 0.5 * (1.0 + rho) * self.gravity)
         angular = (self.spin(w, h, 1.0) - self.spin(self.w, self.h1, -1.0)) / h
@@ -189,10 +188,10 @@ class Twin:
             np.concatenate([linear, angular], axis=-1).reshape(*V.shape[:-2], 6 * self.n)
             + force @ self.J
         )
-        return (
-            balance
-            + self.springs.force(*self.lengths, self.springs.lengths(x3, q3), rho, h) @ self.S
-        )
+        lengths = self.springs.lengths(x3, q3)
+        tension = self.springs.force(*self.lengths, lengths, rho)
+        tension = tension + self.dampers[1].force((lengths - self.lengths[1]) / h)
+        return balance + tension @ self.S
 
     def pull(self, x3, q3, change, rho):
         """Force of the joints' springs (..., n_free): of the mean of the stretches at both ends, half at each knot.
@@ -261,24 +260,29 @@ class Twin:
         for fraction in COMPOSITION[self.order]:
             self.substep(np.append(u, np.zeros(len(self.damping) - len(u))), fraction * self.h)
 
-    def damp_vibrations(self, h):
-        """Add the damping of what a step of size h does not resolve to that of joints and springs."""
-        if self.sprung_masses is None:
-            self.own_damping = self.own_damping[0], self.springs.damping
-            x, q = self.assembled
-            G, J = self.rows(x, q)
-            mobile = vibrations.mobility(self.inertia_matrix(J), G)
-            rates = vibrations.end_rates(self.springs, x, q)
-            slides = self.springs.rows(x, q)[len(rates) :]
-            between = [vibrations.masses(each, mobile) for each in (rates, slides[:, None])]
-            self.sprung_masses = vibrations.masses(J[:, None], mobile), np.concatenate(between)
-        of_joints, of_springs = self.own_damping
-        joints, springs = self.sprung_masses
-        self.damping = of_joints + vibrations.damping(self.stiffness, joints, h)
-        self.springs.damping = of_springs + vibrations.damping(self.springs.stiffness, springs, h)
+    @property
+    def dampers(self):
+        """Dampers of joints, and of springs between points and along curves; their masses need all joints."""
+        if self.made_dampers is None:
+            self.made_dampers = self.make_dampers()
+        return self.made_dampers
+
+    def make_dampers(self):
+        x, q = self.assembled
+        G, J = self.rows(x, q)
+        mobile = vibrations.mobility(self.inertia_matrix(J), G)
+        rates = vibrations.end_rates(self.springs, x, q)
+        slides = self.springs.rows(x, q)[len(rates) :]
+        between = [vibrations.masses(each, mobile) for each in (rates, slides[:, None])]
+        masses = vibrations.masses(J[:, None], mobile), np.concatenate(between)
+        return (
+            vibrations.Dampers(self.damping, self.stiffness, masses[0]),
+            vibrations.Dampers(self.springs.damping, self.springs.stiffness, masses[1]),
+        )
 
     def substep(self, u, h):
-        self.damp_vibrations(h)
+        for dampers in self.dampers:
+            dampers.start(h, self.h1)
         self.G, self.J = self.rows()
         self.S = self.springs.rows(self.x, self.q)
         V, self.lam = self.solve(u, h)
@@ -299,6 +303,8 @@ class Twin:
             0.5 * (self.h1 + h) * self.lost(rate, (self.lengths[1] - self.lengths[0]) / h)
         )
         self.speeds = rate, (self.lengths[1] - self.lengths[0]) / h
+        for dampers, rates in zip(self.dampers, self.speeds, strict=True):
+            dampers.end(rates)
         self.x = x3
         self.q = q3 / np.linalg.norm(q3, axis=1, keepdims=True)
         self.h1 = h
@@ -312,6 +318,13 @@ class Twin:
         M = M.reshape(6 * self.n, 6 * self.n)
         return M if J is None else M + J.T @ (self.armature[:, None] * J)
 
+    def damped(self, p, M, J, S):
+        """Momentum p and its inertia M with dampers of half the last step, along rows J and S."""
+        for rows, dampers in zip((J, S), self.dampers, strict=True):
+            slope, impulse = dampers.half(self.h1)
+            p, M = p + impulse @ rows, M + rows.T * slope @ rows
+        return p, M
+
     def knot_velocities(self):
         """(V (n, 6), joint rates (n_free,)): the left discrete momentum, projected on the velocity constraints."""
         G, J = self.rows()
@@ -322,13 +335,11 @@ class Twin:
                 self.spin(self.w, self.h1, -1.0),
             ]
         )
-        M = self.inertia_matrix(J) + 0.5 * self.h1 * (
-            J.T * self.damping @ J + S.T * self.springs.damping @ S
-        )
         given = (
             0.5 * self.h1 * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
         )
         p = p.ravel() + given @ J - 0.5 * self.h1 * self.springs.pull(*self.lengths) @ S
+        p, M = self.damped(p, self.inertia_matrix(J), J, S)
         V = least_motion(M, np.linalg.solve(M, p), G, np.zeros(len(G)))
         return V.reshape(self.n, 6), J @ V
 
@@ -354,7 +365,7 @@ class Twin:
     def lost(self, rates, stretching):
         """Power of dampers at these rates [W], at the mean of them and of those of the last step."""
         before, pulled = self.speeds
-        of_joints, of_springs = self.own_damping
+        of_joints, of_springs = (dampers.own for dampers in self.dampers)
         return 0.5 * (
             of_joints * rates @ (rates + before) + of_springs * stretching @ (stretching + pulled)
         )

@@ -126,12 +126,11 @@ class ImposedTwin(DrivenTwin):
         G[first:] = self.velocity_rows(self.q)
         S = self.springs.rows(self.x, self.q)
         half = 0.5 * self.h1
-        M = self.inertia_matrix(J) + half * (J.T * self.damping @ J)
-        M += half * (S.T * self.springs.damping @ S)
         linear = self.mass[:, None] * (self.v + half * self.gravity)
         p = np.hstack([linear, self.spin(self.w, self.h1, -1.0)]).ravel()
         given = half * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
         p += given @ J - half * self.springs.pull(*self.lengths) @ S
+        p, M = self.damped(p, self.inertia_matrix(J), J, S)
         p += half * (self.wrench(self.last, self.x, self.q) + self.field())
         wished = np.zeros(len(G))
         wished[first:] = [each.rate_at(self.t) for each in self.constraints]

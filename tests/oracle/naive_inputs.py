@@ -88,9 +88,9 @@ class DrivenTwin(Twin):
             ]
         ).ravel()
         half = 0.5 * self.h1
-        M = self.inertia_matrix(J) + half * (J.T * self.damping @ J)
         given = half * (self.u - self.stiffness * self.mean_stretch) + self.armature * self.p12
         p = momentum + given @ J + half * self.wrench(self.last, self.x, self.q)
+        p, M = self.damped(p, self.inertia_matrix(J), J, self.springs.rows(self.x, self.q))
         wished = np.zeros(len(G))
         wished[len(G) - len(self.moved) :] = [motion.at(self.t)[1] for motion in self.motions]
         V = least_motion(M, np.linalg.solve(M, p), G, wished)

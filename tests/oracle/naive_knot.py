@@ -21,9 +21,9 @@ def momentum(twin, J, S, half):
     p = np.hstack(
         [twin.mass[:, None] * (twin.v + half * twin.gravity), twin.spin(twin.w, twin.h1, -1.0)]
     ).ravel()
-    M = twin.inertia_matrix(J) + half * (J.T * twin.damping @ J + S.T * twin.springs.damping @ S)
     p = p + (half * (twin.u - twin.stiffness * twin.mean_stretch) + twin.armature * twin.p12) @ J
-    return p - half * twin.springs.pull(*twin.lengths) @ S, M
+    p = p - half * twin.springs.pull(*twin.lengths) @ S
+    return twin.damped(p, twin.inertia_matrix(J), J, S)
 
 
 def closed(twin):

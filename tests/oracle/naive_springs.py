@@ -45,10 +45,9 @@ class TwinSprings:
         """Force of the potential of a step between knots of these lengths, (..., springs)."""
         return self.stiffness * (0.5 * (first + second) - self.rest)
 
-    def force(self, l1, l2, l3, rho, h):
-        """Force at knot 2 over a step h, the last one rho h."""
-        held = 0.5 * (rho * self.pull(l1, l2) + self.pull(l2, l3))
-        return held + 0.5 * (1.0 + rho) * self.damping * (l3 - l2) / h
+    def force(self, l1, l2, l3, rho):
+        """Force at knot 2 without dampers; the last step is rho times as long as this one."""
+        return 0.5 * (rho * self.pull(l1, l2) + self.pull(l2, l3))
 
     def energy(self, x, q):
         return 0.5 * self.stiffness @ (self.lengths(x, q) - self.rest) ** 2

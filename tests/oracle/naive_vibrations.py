@@ -1,8 +1,9 @@
 """Damping of vibrations that a step does not resolve, in the slow twin.
 
-A spring of stiffness k that moves a mass m in steps of h gets, with x = h^2 k / (4 m), the damping
-h k x^3 / (1 + x^3) / 10 beside its own. Masses are those at the assembly, with all joints closed and
-no other force.
+A spring of stiffness k that moves a mass m in steps of h gets, with x = h^2 k / (4 m), a damper of
+0.3 h k x^3 / (1 + x^3) beside its own, which takes the rate less the slow rate: half the last rate, a
+quarter of that before, and so on. Half of each step's damper acts at each of its ends. Masses are those
+at the assembly, with all joints closed and no other force.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from scipy.linalg import null_space
 
 from oracle.naive_joints import conj, cross, rotate
 
-PART = 0.1
+PART = 0.3
 FASTEST = 1e3
 
 
@@ -20,6 +21,37 @@ def damping(stiffness, masses, h):
     """Damping (springs,) of springs over a step of size h."""
     x = np.minimum(h * h * stiffness / (4.0 * masses), FASTEST)
     return PART * h * stiffness * x**3 / (1.0 + x**3)
+
+
+class Dampers:
+    """Own dampers and those of vibrations of many springs."""
+
+    def __init__(self, own, stiffness, masses):
+        self.own, self.stiffness, self.masses = own, stiffness, masses
+        self.slow = np.zeros(len(own))
+        self.now = np.zeros(len(own))
+
+    def start(self, h, h1):
+        """Find the dampers at the knot between a step of size h1 and one of size h."""
+        last, self.now = self.now, damping(self.stiffness, self.masses, h)
+        factor, rest = (
+            0.5 * (self.now + h1 / h * last),
+            np.minimum(abs(h1 * last), abs(h * self.now)),
+        )
+        self.at_knot = 0.5 * (1.0 + h1 / h) * self.own + factor
+        self.slow_force = 0.5 * (h1 * last + rest) / h * self.slow
+
+    def force(self, rate):
+        """Force (..., springs) at that knot, for rates over the step that begins there."""
+        return self.at_knot * rate - self.slow_force
+
+    def end(self, rate):
+        """Add the rates of a step that was made to the slow rates."""
+        self.slow = 0.5 * (self.slow + rate)
+
+    def half(self, h1):
+        """(impulse for each rate, impulse by the slow rate) at a knot, of half the step before."""
+        return 0.5 * h1 * (self.own + self.now), 0.5 * h1 * self.now * self.slow
 
 
 def masses(rows, mobility):

@@ -7,6 +7,9 @@ import numpy as np
 from oracle.naive_joints import conj, mul
 from scenes.trees import unit
 from vigym import Simulator
+from vigym.core.model import snapshot
+from vigym.core.model.tables.state import DOF_STATE
+from vigym.simulation.compile.layout import Rows
 
 # How far half a difference over SIZE is from a derivative. A step rounds rates by 2e-16 times the
 # ratio of a body's inertias, 343 for the most slender bar, so by 1e-13; over SIZE that is 3e-9.
@@ -105,6 +108,15 @@ class Neighbours:
         for other, sign in zip(self.sims, (1.0, -1.0), strict=True):
             aims = None if targets is None else targets + sign * self.targets
             assert other.step(torques + sign * self.torques, aims, substeps).converged
+
+    def share_slow_rates(self, sim):
+        """Give both the slow rates of springs of another motion, in all degrees of freedom."""
+        dofs = np.arange(Rows(self.mech).dof_count) * DOF_STATE.width
+        column = snapshot.SCALARS + dofs + DOF_STATE.offset("slow_rate")
+        for other in self.sims:
+            state = other.state
+            state[column] = sim.state[column]
+            other.state = state
 
     def deviation(self):
         """Half their difference, (2 n_velocities,)."""

@@ -87,6 +87,18 @@ def stretched_positions(mech, kind, seed, most=0.6):
     return found
 
 
+def hinged_beam(count, stiffness):
+    """A beam of 1 m and 1 kg that is clamped at one end: rods in a row, hinges with springs between them."""
+    mech, length = Mechanism(gravity=(0.0, 0.0, 0.0)), 1.0 / count
+    moment = length**3 / 12.0
+    for k in range(count):
+        name, parent = f"rod{k}", f"rod{k - 1}" if k else "world"
+        mech.add_body(name, length, (0.01 * moment, moment, moment), ((k + 0.5) * length, 0.0, 0.0))
+        hinge = (k * length, 0.0, 0.0), (0.0, 1.0, 0.0)
+        mech.add_joint(f"hinge{k}", "revolute", parent, name, *hinge, stiffness=stiffness)
+    return mech
+
+
 def box_link_box(seed, ratio, stiffness, rest):
     """A box on the ground that carries another, by a light link: a ball, and a hinge with a spring."""
     rng, size = np.random.default_rng(seed), 0.4

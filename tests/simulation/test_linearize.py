@@ -69,6 +69,7 @@ def assert_follows_neighbours(sim, substeps=1, size=SIZE):
             pair.step(u)
     A, B = sim.linearize(torques[-1], substeps)
     for pair in pairs:
+        pair.share_slow_rates(sim)  # these are held: a part of the state that A does not have
         before = pair.deviation()
         pair.step(torques[-1], substeps)
         after = pair.deviation()
@@ -97,14 +98,14 @@ def test_damped_tree_in_the_middle_of_a_motion():
     assert_follows_neighbours(started(random_tree(5, TYPES, damping=2.0))[0])
 
 
-@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize(("order", "substeps"), [(2, 1), (2, 3), (4, 1)])
 @pytest.mark.parametrize("kind", [*AXES, "spherical", "points"])
-def test_springs_that_no_step_resolves(kind, order):
+def test_springs_that_no_step_resolves(kind, order, substeps):
     """Their vibrations are damped, by more than the joints' own dampers."""
     mech = sprung_chain(kind, 0, 3e3)
     sim = Simulator(mech, timestep=0.01, order=order, tolerance=1e-13)
     sim.reset(velocities={name: 0.2 * rate for name, rate in sprung_rates(mech, 0).items()})
-    assert_follows_neighbours(sim)
+    assert_follows_neighbours(sim, substeps)
 
 
 def test_several_steps_and_fourth_order():

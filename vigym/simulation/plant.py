@@ -22,6 +22,7 @@ from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.elements.couplings import VelocityConstraint
 from vigym.mechanism.elements.errors import MechanismError
 from vigym.mechanism.mechanism import Mechanism
+from vigym.simulation.compile.layout import Rows
 from vigym.simulation.compile.model import build_model
 from vigym.simulation.state import inputs
 from vigym.simulation.state.batch import LaneGroups
@@ -337,6 +338,20 @@ class Plant:
         targets = np.where(np.abs(targets) < IDLE_TARGET, targets, np.nan)
         return torques, targets, rows[:, ENVIRONMENT_STATE.offset("step_size")]
 
+    def slow_rates(self) -> Array:
+        """Return the slow rates (count, n) of all joints, then of springs between points.
+
+        Along the dofs of joints in the order of the mechanism's velocity names.
+        """
+        mechanism, rows = self.mechanism, Rows(self.mechanism)
+        dofs = [
+            rows.dof[joint.name] + j
+            for joint in mechanism.ordered_joints
+            for j in range(joint.dofs)
+        ]
+        dofs += [rows.dof[f"spring {name}"] for name in mechanism.springs]
+        return _dof_column(self.pack_state(), np.array(dofs, np.int64), "slow_rate")
+
 
 def scaled_step(constraint: VelocityConstraint, start: float, end: float) -> tuple[float, float]:
     """Return integral and end rate of a velocity constraint, as its divided equation has them."""
@@ -349,7 +364,13 @@ def _read_dofs(plan: NDArray[np.int64], rows: Array, driven: str, field: str) ->
     header = header_of(plan)
     start, count = int(header[f"plan_{driven}s"]), int(header[f"{driven}_count"])
     dofs = plan_rows(plan, ACTUATOR_PLAN, start, count)["dof"]
-    return rows[:, snapshot.SCALARS + dofs * DOF_STATE.width + DOF_STATE.offset(field)]
+    return _dof_column(rows, dofs, field)
+
+
+def _dof_column(rows: Array, dofs: NDArray[np.int64], field: str) -> Array:
+    """Return a field of some dofs (count, n), in packed states."""
+    column: Array = rows[:, snapshot.SCALARS + dofs * DOF_STATE.width + DOF_STATE.offset(field)]
+    return column
 
 
 def _lane_groups(mechanism: Mechanism, model: Model, options: Options) -> LaneGroups:

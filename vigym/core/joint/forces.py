@@ -13,8 +13,10 @@ stable at any stiffness; of three free rotations see `vigym.core.joint.ball_spri
 the coordinate over this step, (2/h) sin(change/2) for angles. p = sin(change)/h: momentum rate of
 the armature I, what the variational principle makes of I s_dot^2 / 2. All but torques see the
 step's end: they are implicit, and enter the pivot of their own dof only.
-Where the steps damp a spring differently, each half has the c of its own step.
+Where a spring vibrates too fast for a step, its damper is another, see `vigym.core.joint.damping`.
 """
+
+import math
 
 from vigym.core.compiler.kernel import inline, phase, two_zeros
 from vigym.core.compiler.lanes import both, max_over_body_lanes
@@ -39,7 +41,8 @@ from vigym.core.joint.coordinates import (
     has_own_coordinate,
     stored_coordinate,
 )
-from vigym.core.joint.damping import dof_damping, dof_damping_at_knot
+from vigym.core.joint.damping import damper_at_knot, damper_before_knot, dof_damping
+from vigym.core.math.vectors import dot
 
 
 @phase
@@ -96,17 +99,28 @@ def start_bounded_forces(d, share):
         dof.anchor_forces = (motor, limit, friction)
 
 
+@inline
+def rounded_displacement(d, i, knot):
+    """Find what a displacement of joint i is rounded by, times the size of the mechanism [m^2].
+
+    That is the size of the mechanism and the distance from the origin, by a square metre at most.
+    """
+    size, x = d.environment.length_scale, d.pose(knot, d.body(i).child).position
+    square = size * (size + math.sqrt(dot(x, x)))
+    return where(square - 1.0, d.full(1.0), square)
+
+
 @phase
-def largest_damping_term(d, h):
+def largest_damping_term(d, knot, h):
     """Find the largest term that rates and springs of joints bring into a residual [N m].
 
-    Its rounding is what remains of a stiff damper's force. Displacements are rounded by the size of
-    the mechanism, by a metre at most, and angles as radians.
+    Its rounding is what remains of a stiff damper's force. Displacements are rounded by the
+    positions at a knot, and angles as radians.
     """
-    largest, size = d.full(0.0), d.environment.length_scale
-    square = where(size - 1.0, d.full(1.0), size * size)
+    largest = d.full(0.0)
     for r in range(d.active_joint_count):
-        body = d.body(d.active_joint(r).body)
+        i = d.active_joint(r).body
+        body, square = d.body(i), rounded_displacement(d, i, knot)
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature / absolute(h)
@@ -128,10 +142,11 @@ def set_dof_load(d, i, j, knot3, h, weight):
     dof = d.dof(body.first_dof + j)
     rate, slope, momentum, momentum_slope = dof_rate_over_step(d, i, j, knot3, h)
     damping = weight * dof.damping
-    if body.has_spring > 0:
-        damping = dof_damping_at_knot(dof, h, 2.0 * weight - 1.0)
     inertia = dof.armature / h
     inertial = inertia * (momentum - dof.last_momentum_rate)
+    if body.has_spring > 0:
+        damping, by_slow_rate = damper_at_knot(dof, h, 2.0 * weight - 1.0)
+        inertial = inertial - by_slow_rate
     dof.load = dof.constant_load + (damping * rate + inertial)
     dof.compliance = damping * slope + inertia * momentum_slope
     bounded = joint_has_bounded_forces(body)
@@ -216,8 +231,9 @@ def assemble_left_knot_loads(d, h1):
         for j in range(body.translation_count + body.rotation_count):
             dof = d.dof(body.first_dof + j)
             inertia = dof.armature
-            dof.load = dof.constant_load - inertia * dof.last_momentum_rate
-            dof.compliance = share * dof_damping(dof, h1) + inertia
+            damping, by_slow_rate = damper_before_knot(dof, h1)
+            dof.load = dof.constant_load - (inertia * dof.last_momentum_rate + by_slow_rate)
+            dof.compliance = damping + inertia
             if body.rotation_count == 3 and j >= body.translation_count:
                 reset_increment_axis(d, dof, j - body.translation_count)
             if joint_has_bounded_forces(body):

@@ -31,7 +31,7 @@ from vigym.core.loop.constraints import (
     loop_rate_residuals,
     update_loop_axis_and_motion,
     write_closing_increments,
-    write_point_spring_knot_slopes,
+    write_point_spring_knot_loads,
 )
 from vigym.core.loop.couplings import coupling_rate_residuals
 from vigym.core.loop.elimination import (
@@ -95,7 +95,7 @@ def write_anchored_inertias(d, knot2):
 def assemble_knot_forces(d, h1):
     """Assemble the loads on the joints, and linearize contacts at no motion."""
     assemble_left_knot_loads(d, h1)
-    write_point_spring_knot_slopes(d, h1)
+    write_point_spring_knot_loads(d, h1)
     if d.contact_count > 0:
         linearize_contacts_projection(d, d.full(1.0), PROX, False)
 

@@ -187,6 +187,7 @@ def clear_dofs(d):
         dof = d.dof(p)
         dof.last_torque = o
         dof.last_rate = o
+        dof.slow_rate = o
         dof.last_spring_force = o
         dof.last_motor_force = o
         dof.last_limit_force = o

@@ -16,7 +16,7 @@ import math
 from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
-from vigym.core.joint.damping import dof_damping, dof_damping_at_knot
+from vigym.core.joint.damping import damper_at_knot, damper_before_knot
 from vigym.core.joint.geometry import anchor_separation, position_closure
 from vigym.core.math.vectors import add, axpy, cross, dot, mat_vec, scale, sub, zero3
 from vigym.core.model.context import (
@@ -362,18 +362,20 @@ def assemble_point_spring_loads(d, knot3, h, rho):
     per_h = 1.0 / h
     for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
-        damping = per_h * dof_damping_at_knot(dof, h, rho)
+        damping, by_slow_rate = damper_at_knot(dof, h, rho)
         tension, l3, l2 = point_spring_tension(d, loop, knot3)
-        dof.load = dof.constant_load + (0.5 * tension + damping * (l3 - l2))
-        dof.compliance = 0.25 * dof.stiffness + damping
+        force = 0.5 * tension + per_h * damping * (l3 - l2) - by_slow_rate
+        dof.load = dof.constant_load + force
+        dof.compliance = 0.25 * dof.stiffness + per_h * damping
 
 
 @inline
-def write_point_spring_knot_slopes(d, h1):
-    """Write the slopes of the dampers of springs between points over half the last step."""
+def write_point_spring_knot_loads(d, h1):
+    """Write the dampers of springs between points over half the last step, and their slopes."""
     for loop in range(first_point_spring(d), point_spring_end(d)):
         dof = d.dof(d.body(loop).first_dof)
-        dof.compliance = 0.5 * h1 * dof_damping(dof, h1)
+        dof.compliance, by_slow_rate = damper_before_knot(dof, h1)
+        dof.load = dof.constant_load - by_slow_rate
 
 
 @inline

@@ -31,6 +31,7 @@ from vigym.core.joint.coordinates import (
     dof_rate_over_step,
     has_own_coordinate,
 )
+from vigym.core.joint.damping import next_slow_rate
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work, store_motions
@@ -77,10 +78,12 @@ def account_dof(d, i, j, knot3, h, mask):
         almost = (1.0 - SATURATION) * dof.force_limit
         saturated = above(absolute(motor), almost)
         store_joint_forces_and_target(dof, mask)
-    if body.has_spring > 0 and has_own_coordinate(d, i, j):
-        stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
-        force = stretch * dof.stiffness
-        dof.last_spring_force = where(mask, force, dof.last_spring_force)
+    if body.has_spring > 0:
+        dof.slow_rate = where(mask, next_slow_rate(dof, rate), dof.slow_rate)
+        if has_own_coordinate(d, i, j):
+            stretch = spring_stretch(dof, coordinate_change(d, i, j, rate, slope, h))
+            force = stretch * dof.stiffness
+            dof.last_spring_force = where(mask, force, dof.last_spring_force)
     return lost, work, saturated
 
 
@@ -139,6 +142,7 @@ def account_point_spring(d, loop, knot3, h, mask):
     mean = 0.5 * (rate + dof.last_rate)
     lost = dof.damping * rate * mean
     dof.last_rate = where(mask, rate, dof.last_rate)
+    dof.slow_rate = where(mask, next_slow_rate(dof, rate), dof.slow_rate)
     dof.last_spring_force = where(mask, force, dof.last_spring_force)
     return lost
 

@@ -21,6 +21,7 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.joint.ball_spring import mean_rotation_terms
 from vigym.core.joint.bounded_forces import joint_has_bounded_forces
 from vigym.core.joint.coordinates import coordinate_change, dof_rate_over_step, has_own_coordinate
+from vigym.core.joint.damping import squared_resolution, work_of_vibration_damping
 from vigym.core.joint.forces import spring_stretch
 from vigym.core.loop.constraints import point_spring_tension
 from vigym.core.loop.motions import motion_work
@@ -105,21 +106,22 @@ def energy_seen_by_shorter_step(dof, step):
     A spring k on a mass m has (1 + x) times as much energy at knots as in the middle of a step,
     x = h^2 k / (4 m).
     """
-    k, mass = dof.stiffness, dof.effective_mass
-    x = 0.25 * step.h * step.h * k / where(mass, mass, 1.0 + 0.0 * mass)
-    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0 * k)
-    moving = mass * dof.last_rate * dof.last_rate
-    return 0.5 * more * (spring_work(dof.last_spring_force, k) + moving)
+    x = squared_resolution(dof, step.h)
+    more = maximum((step.rho * step.rho - 1.0) * x / (1.0 + x), 0.0 * x)
+    moving = dof.effective_mass * dof.last_rate * dof.last_rate
+    return 0.5 * more * (spring_work(dof.last_spring_force, dof.stiffness) + moving)
 
 
 @inline
-def energy_given_back(dof, stretch, step):
+def energy_given_back(dof, stretch, rate, step):
     """Compute what a spring gave back since the middle of the last step [J], negative if stored.
 
-    ``stretch`` is that in the middle of this step [m or rad].
+    Also what the damper of its vibrations gave back. ``stretch`` is that in the middle of this
+    step, ``rate`` that over the step [m or rad, per s].
     """
     stored = spring_work(dof.last_spring_force, dof.stiffness)
     returned = 0.5 * (stored - dof.stiffness * stretch * stretch)
+    returned = returned + work_of_vibration_damping(dof, rate, step.h, step.rho)
     return returned + energy_seen_by_shorter_step(dof, step)
 
 
@@ -160,13 +162,14 @@ def work_in_joint(d, i, step):
         work = add_work(work, work_along_dof(body, dof, rate))
         if body.has_spring > 0 and has_own_coordinate(d, i, j):
             change = coordinate_change(d, i, j, rate, slope, step.h)
-            stored = energy_given_back(dof, spring_stretch(dof, change), step)
+            stored = energy_given_back(dof, spring_stretch(dof, change), rate, step)
             work = add_work(work, Work(stored, o, o, o))
     if body.has_spring > 0 and body.rotation_count == 3:
         phi, _, _, _ = mean_rotation_terms(d, i, step.knot3)
         for j in range(3):
             dof = d.dof(body.first_dof + body.translation_count + j)
-            stored = energy_given_back(dof, element(phi, j), step)
+            rate, _, _, _ = dof_rate_over_step(d, i, body.translation_count + j, step.knot3, step.h)
+            stored = energy_given_back(dof, element(phi, j), rate, step)
             work = add_work(work, Work(stored, o, o, o))
     return work
 
@@ -184,7 +187,8 @@ def work_in_joints(d, step):
         for loop in range(first_point_spring(d), point_spring_end(d)):
             _, l3, l2 = point_spring_tension(d, loop, step.knot3)
             dof = d.dof(d.body(loop).first_dof)
-            stored = energy_given_back(dof, 0.5 * (l2 + l3) - dof.rest, step)
+            stretch, rate = 0.5 * (l2 + l3) - dof.rest, (l3 - l2) / step.h
+            stored = energy_given_back(dof, stretch, rate, step)
             work = add_work(work, Work(stored, o, o, o))
     return work
 
@@ -223,10 +227,9 @@ def spring_energy_at_knot(d, step):
     energy, last = d.full(0.0), step.rho * step.h
     for p in range(d.dof_count):
         dof = d.dof(p)
-        k, mass = dof.stiffness, dof.effective_mass
-        x = 0.25 * last * last * k / where(mass, mass, 1.0 + 0.0 * mass)
-        stored = spring_work(dof.last_spring_force, k)
-        energy = energy + 0.5 * ((1.0 + x) * stored + x * mass * dof.last_rate * dof.last_rate)
+        x, stored = squared_resolution(dof, last), spring_work(dof.last_spring_force, dof.stiffness)
+        moving = dof.effective_mass * dof.last_rate * dof.last_rate
+        energy = energy + 0.5 * ((1.0 + x) * stored + x * moving)
     return energy
 
 

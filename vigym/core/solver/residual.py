@@ -163,7 +163,7 @@ def start_step(d, step, lanes, damped):
         clear_multipliers(d, d.loop_row_count)
         start_tracks(d, step.knot2, lanes)
     environment = d.environment
-    moment = largest_point_spring_term(d, largest_damping_term(d, step.h))
+    moment = largest_point_spring_term(d, largest_damping_term(d, step.knot2, step.h))
     largest = maximum(max_over_body_lanes(largest, o), moment / environment.length_scale)
     environment.position_term = max_over_body_lanes(positions, o)
     if d.wrench_count > 0:

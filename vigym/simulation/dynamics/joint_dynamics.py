@@ -238,7 +238,7 @@ class JointDynamics:
         momenta = self._momenta(moving.R[:, 1:], J @ rates[:, None]).imag / STEP
         bodies = _project(place.J, momenta - self._forces_on_bodies(place.poses))[..., 0]
         armatures = (self._joint_rates(moving) @ rates)[..., 0].imag / STEP
-        dampers = step.damping * (place.joints @ rates)[..., 0]
+        dampers = step.dampers.own[: len(step.armature)] * (place.joints @ rates)[..., 0]
         springs = step.spring_forces(np.concatenate([knot.q, knot.closing], axis=1))
         joints = step.armature * armatures + dampers - springs
         stretch = step.springs.lengths(place.poses) - step.springs.rest

@@ -7,9 +7,10 @@ solves
     T' (leaving(q2, q3) - knot(q2, v2) - h/2 u) + K2' lam = 0,      K3 dq3 = 0,
     T' (knot(q3, v3) - arriving(q2, q3) - h/2 u) + K3' mu = 0,      K3 v3 = 0,
 
-``knot`` less the impulse of motors. Each term is differentiated exactly (see ``motion``); the
-equations of the derivatives are solved at the step's solution, dense, along N, where multipliers do
-no work.
+``knot`` less the impulse of motors. Springs that a step does not resolve have slow rates, see
+`vigym.core.joint.damping`: they are a part of the state, and have impulses in both equations. Each
+term is differentiated exactly (see ``motion``); the equations of the derivatives are solved at the
+step's solution, dense, along N, where multipliers do no work.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vigym.core.joint.damping import RECENT
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.simulation.linearization.loop_tangent import Knot, LoopJacobian, Tangent
@@ -41,12 +43,14 @@ class Inputs(NamedTuple):
         targets: constant over the step (n_motors,) [rad, m or their rates].
         last: torques and targets of the step before.
         is_continued: whether the step before had the same inputs, which change together.
+        slow_rates: of all joints and springs before the step (n,) [m/s, rad/s].
     """
 
     torques: Array
     targets: Array
     last: tuple[Array, Array]
     is_continued: bool
+    slow_rates: Array
 
 
 class LinearStep:
@@ -72,14 +76,19 @@ class LinearStep:
         gravity = max(float(np.linalg.norm(mechanism.gravity)), 1.0)
         self._weight = gravity * sum(body.mass for body in mechanism.bodies.values())
 
+    @property
+    def size(self) -> int:
+        """Number of values in a deviation: of coordinates, velocities, slow rates of springs."""
+        return 2 * self._size + len(self._step.dampers.sprung)
+
     def derivatives(
         self, knots: tuple[Knot, Knot], inputs: Inputs, h: float, before: float
     ) -> tuple[Array, Array]:
-        """Return A (2 n, 2 n) and B (2 n, actuators + motors) of the step between two knots.
+        """Return A (size, size) and B (size, actuators + motors) of the step between two knots.
 
         Args:
             knots: knots 2 and 3.
-            inputs: torques and targets of the step.
+            inputs: torques, targets and slow rates of the step.
             h: size of the step [s].
             before: size of the step before, 0 after a reset [s].
 
@@ -91,29 +100,81 @@ class LinearStep:
         tangent2, tangent3 = self._loops.tangent(start), self._loops.tangent(end)
         last, command = self._commands(knots, inputs, h, before)
         d = tangent2.motions.shape[1]
-        impulse = 0.5 * h * self._input_map
-        gains = self._T.T @ self._step.motors.gains(inputs.targets)
-        leaving_time = h if inputs.is_continued else h + before
-        dp2 = impulse + 0.5 * leaving_time * gains
-        dp3 = impulse + 0.5 * h * gains
-        given = impulse @ np.append(inputs.torques, np.nan_to_num(inputs.targets))
+        dp2, dp3 = self._impulses(knots, inputs, h, before)
+        given = 0.5 * h * self._input_map
+        given = given @ np.append(inputs.torques, np.nan_to_num(inputs.targets))
         inertia2 = self._inertia(start, before, last)
         inertia3 = self._inertia(end, h, command)
-        # columns: motions of knot 2, rates of these, inputs
+        # columns: motions of knot 2, rates of these, inputs, slow rates
         no_motion, no_inputs = np.zeros((len(dp2), 2 * d)), np.zeros_like(dp2)
         dq2 = np.hstack([tangent2.motions, no_motion[:, :d], no_inputs])
         dv2 = np.hstack([self._least_curvature(start, tangent2), tangent2.motions, no_inputs])
-        equation = self._start_equation(start, (h, before), (last, command))
+        equation = self._start_equation(start, (h, before), (last, command), inputs.slow_rates)
         by_q2, by_q3 = self._slopes(equation, knots, tangent2, given, (0, h))
         left = by_q2 @ dq2 - inertia2 @ dv2 - np.hstack([no_motion, dp2])
         dq3 = -_solve(tangent2.motions, by_q3, tangent3.motions, left)
-        equation = self._end_equation(start, end, h, command)
+        equation = self._end_equation(start, end, h, command, inputs.slow_rates)
         by_q2, by_q3 = self._slopes(equation, knots, tangent3, given, (1, h))
         dv3 = tangent3.curvature @ dq3
         left = by_q2 @ dq2 + by_q3 @ dq3 + inertia3 @ dv3 - np.hstack([no_motion, dp3])
         dv3 = dv3 - _solve(tangent3.motions, inertia3, tangent3.motions, left)
-        result = self._joint_deviations(end, dq3, dv3)
-        return result[:, : 2 * d] @ self._allowed_deviations(start, tangent2), result[:, 2 * d :]
+        slow = self._slow_deviations(knots, h, dq2, dq3)
+        result = np.vstack([self._joint_deviations(end, dq3, dv3), slow])
+        allowed = result[:, : 2 * d] @ self._allowed_deviations(start, tangent2)
+        by_inputs, by_slow_rates = np.split(result[:, 2 * d :], [self._input_map.shape[1]], axis=1)
+        return np.hstack([allowed, by_slow_rates]), by_inputs
+
+    def _impulses(
+        self, knots: tuple[Knot, Knot], inputs: Inputs, h: float, before: float
+    ) -> tuple[Array, Array]:
+        """Return the impulses (independent dofs, inputs + slow rates) at both knots, for each one.
+
+        The slow rates after the step change with its motion, too: that is in the equation.
+        """
+        impulse = 0.5 * h * self._input_map
+        gains = self._T.T @ self._step.motors.gains(inputs.targets)
+        leaving_time = h if inputs.is_continued else h + before
+        leaving, arriving = self._slow_directions(knots, h, before)
+        by_inputs = impulse + 0.5 * leaving_time * gains, impulse + 0.5 * h * gains
+        sprung = self._step.dampers.sprung
+        at_end = (1.0 - RECENT) * arriving[:, sprung]
+        return np.hstack([by_inputs[0], leaving[:, sprung]]), np.hstack([by_inputs[1], at_end])
+
+    def _slow_directions(
+        self, knots: tuple[Knot, Knot], h: float, before: float
+    ) -> tuple[Array, Array]:
+        """Return the impulses (independent dofs, n) at both knots for each slow rate there."""
+        step = self._step
+        along = [
+            step.project_impulses(step.tree.poses(knot.q[None]), np.diag(impulses)) @ self._T
+            for knot, impulses in zip(knots, step.dampers.slow_impulses(h, before), strict=True)
+        ]
+        return along[0].T, along[1].T
+
+    def _slow_deviations(self, knots: tuple[Knot, Knot], h: float, dq2: Array, dq3: Array) -> Array:
+        """Return the deviations (springs, columns) of the slow rates after the step.
+
+        Args:
+            knots: knots 2 and 3.
+            h: size of the step [s].
+            dq2: (independent dofs, columns) deviations of y at knot 2.
+            dq3: the same at knot 3.
+        """
+        step, (start, end) = self._step, knots
+        sprung = step.dampers.sprung
+        q2, q3 = start.q[None], end.q[None]
+
+        def rates_by_2(q: Array) -> Array:
+            return step.rates_over_step(q, q3, h, start.closing)[:, sprung]
+
+        def rates_by_3(q: Array) -> Array:
+            return step.rates_over_step(q2, q, h, start.closing)[:, sprung]
+
+        rates = gradient(rates_by_2, step.tree, start.q) @ dq2
+        rates = rates + gradient(rates_by_3, step.tree, end.q) @ dq3
+        last = np.zeros_like(rates)
+        last[:, rates.shape[1] - len(sprung) :] = np.eye(len(sprung))
+        return step.dampers.slow_rates(last, rates)
 
     def _commands(
         self, knots: tuple[Knot, Knot], inputs: Inputs, h: float, before: float
@@ -134,7 +195,11 @@ class LinearStep:
         return last, command
 
     def _start_equation(
-        self, start: Knot, sizes: tuple[float, float], commands: tuple[Command, Command]
+        self,
+        start: Knot,
+        sizes: tuple[float, float],
+        commands: tuple[Command, Command],
+        slow: Array,
     ) -> Equation:
         """Return the equation of momentum at the start of the step.
 
@@ -142,24 +207,27 @@ class LinearStep:
             start: knot 2.
             sizes: sizes of this step and the one before [s].
             commands: motors' laws in the step before and in this one.
+            slow: (n,) slow rates before the step.
         """
         step, before = self._step, sizes[1]
         last, command = commands
 
         def equation(q2: Array, q3: Array) -> Array:
-            leaving = step.leaving_momentum((q2, q3), sizes, start.closing, command)
+            leaving = step.leaving_momentum((q2, q3), sizes, start.closing, command, slow)
             knot = step.knot_momentum(q2, start.rates[None], before, last)
             knot = knot - step.motor_momentum(q2, before, last)
             return (leaving - knot) @ self._T
 
         return equation
 
-    def _end_equation(self, start: Knot, end: Knot, h: float, command: Command) -> Equation:
+    def _end_equation(
+        self, start: Knot, end: Knot, h: float, command: Command, slow: Array
+    ) -> Equation:
         """Return the equation of momentum at its end; arguments as of `_start_equation`."""
         step = self._step
 
         def equation(q2: Array, q3: Array) -> Array:
-            arriving = step.arriving_momentum((q2, q3), h, start.closing)
+            arriving = step.arriving_momentum((q2, q3), h, start.closing, slow)
             knot = step.knot_momentum(q3, end.rates[None], h, command)
             knot = knot - step.motor_momentum(q3, h, command)
             return (knot - arriving) @ self._T

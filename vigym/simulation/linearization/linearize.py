@@ -55,8 +55,8 @@ class Linearizer:
         steps = self._linear_steps()
         parts = np.tile(COMPOSITIONS[plant.options.order], positive_integer(substeps, "substeps"))
         size = 2 * len(plant.mechanism.velocity_names)
-        A = np.tile(np.eye(size), (plant.count, 1, 1))
-        B = np.zeros((plant.count, size, inputs[0].shape[1] + inputs[1].shape[1]))
+        A = np.tile(np.eye(steps[0].size), (plant.count, 1, 1))
+        B = np.zeros((plant.count, steps[0].size, inputs[0].shape[1] + inputs[1].shape[1]))
         state = self._saved_state.save()
         try:
             for k, part in enumerate(parts):
@@ -65,13 +65,17 @@ class Linearizer:
                 A, B = F @ A, F @ B + G
         finally:
             self._saved_state.restore(state, plant.mask(None))
-        return plant.squeeze(A), plant.squeeze(B)
+        return plant.squeeze(A[:, :size, :size]), plant.squeeze(B[:, :size])
 
     def _one_step(
         self, steps: list[LinearStep], inputs: tuple[Array, Array], h: float, is_continued: bool
     ) -> tuple[Array, Array]:
-        """Make a step of size h; return its A (count, 2 n, 2 n) and B (count, 2 n, inputs)."""
+        """Make a step of size h; return its A (count, n, n) and B (count, n, inputs).
+
+        Deviations (n,) as of `LinearStep.derivatives`.
+        """
         *last, before = self._plant.last_inputs()
+        slow = self._plant.slow_rates()
         start = self._knots()
         self._readings.clear()
         self._plant.advance(inputs, h, 2, 1, self._readings.status_rows)
@@ -80,7 +84,7 @@ class Linearizer:
         pairs = []
         for e, step in enumerate(steps):
             last_inputs = last[0][e], last[1][e]
-            constant = Inputs(inputs[0][e], inputs[1][e], last_inputs, is_continued)
+            constant = Inputs(inputs[0][e], inputs[1][e], last_inputs, is_continued, slow[e])
             pairs.append(step.derivatives((start[e], end[e]), constant, h, before[e]))
         return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
 

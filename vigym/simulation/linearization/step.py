@@ -24,11 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core.joint.damping import FAST, UNRESOLVED
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
-from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
+from vigym.simulation.linearization.dampers import Dampers
 from vigym.simulation.linearization.motion import (
     ClosingJoints,
     PointSprings,
@@ -89,7 +88,8 @@ class SmoothStep:
         springs: its springs between points.
         mass: of the bodies (n, 1) [kg].
         inertia: of the bodies, in their axes (n, 3, 3) [kg m^2].
-        damping, armature: along the dofs of all joints (n_velocities,).
+        dampers: dampers of its joints and springs.
+        armature: along the dofs of all joints (n_velocities,).
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -103,15 +103,11 @@ class SmoothStep:
         self.inertia = np.array([np.asarray(body.inertia) for body in bodies])
         joints = mechanism.ordered_joints
         owners = [joint for joint in joints for _ in range(joint.dofs)]
-        self.damping = _along_dofs([joint.dof_damping for joint in joints])
+        self.dampers = Dampers(mechanism)
         self.armature = np.array([joint.armature for joint in owners])
         self._stiffness = _along_dofs([joint.dof_stiffness for joint in joints])
         self._map = _dof_map(mechanism)
         self._rest = self._rest_coordinates(mechanism)
-        mobility = Mobility(mechanism, mechanism.structure)
-        along = mobility.effective_inertias(), mobility.closing_inertias()
-        self._effective_inertias = np.concatenate(along)
-        self._spring_masses = mobility.spring_masses()
 
     def _rest_coordinates(self, mechanism: Mechanism) -> Array:
         """Return the coordinates (n_positions,) at which joint springs are slack.
@@ -129,16 +125,6 @@ class SmoothStep:
             parts.append(np.asarray(joint.rest) if joint.rest else zero)
             start += count
         return np.concatenate([np.zeros(0), *parts])
-
-    def _dof_damping(self, h: float) -> Array:
-        """Return the damping (n_velocities,) along dofs, with that of vibrations in long steps."""
-        return self.damping + _damping_of_vibrations(self._stiffness, self._effective_inertias, h)
-
-    def _spring_damping(self, h: float) -> Array:
-        """Return the damping of springs between points (n,), with that of their vibrations."""
-        springs = self.springs
-        vibrations = _damping_of_vibrations(springs.stiffness, self._spring_masses, h)
-        return springs.damping + vibrations
 
     def knot_momentum(self, q: Array, rates: Array, h: float, command: Command) -> Array:
         """Return the momentum (S, tree dofs) of a knot, armatures included.
@@ -158,12 +144,13 @@ class SmoothStep:
         turning = (R.swapaxes(-1, -2) @ w[..., None])[..., 0]
         spin = rotate(R, self._angular_momentum(turning))
         momentum = self._project_momenta(poses, self.mass * v, spin)
+        all_rates = self._all_rates(poses, rates)
         directions = self.springs.directions(poses)
         length_rates = (directions @ rates[..., None])[..., 0]
-        tension = 0.5 * h * self._spring_damping(h) * length_rates
-        forces = (self.armature + 0.5 * h * self._dof_damping(h)) * self._all_rates(poses, rates)
-        momentum = momentum + self._project_joint_forces(poses, forces)
-        return momentum + _project(directions, tension) + 0.5 * h * command.damping * rates
+        damped = self.dampers.impulses(h) * np.concatenate([all_rates, length_rates], axis=1)
+        momentum = momentum + self._project_joint_forces(poses, self.armature * all_rates)
+        momentum = momentum + self.project_impulses(poses, damped)
+        return momentum + 0.5 * h * command.damping * rates
 
     def motor_momentum(self, q: Array, h: float, command: Command) -> Array:
         """Return the momentum (S, tree dofs) by motors in the half step before a knot.
@@ -173,7 +160,12 @@ class SmoothStep:
         return 0.5 * h * (command.offset - command.stiffness * self.motors.coordinates(q))
 
     def leaving_momentum(
-        self, knots: tuple[Array, Array], sizes: tuple[float, float], near: Array, command: Command
+        self,
+        knots: tuple[Array, Array],
+        sizes: tuple[float, float],
+        near: Array,
+        command: Command,
+        slow: Array,
     ) -> Array:
         """Return the momentum (S, tree dofs) with which the step leaves knot 2.
 
@@ -184,6 +176,7 @@ class SmoothStep:
             sizes: size of the step and of the step before, 0 after a reset [s].
             near: (n,) coordinates of the loop-closing joints at knot 2, to count turns.
             command: motors' law in this step.
+            slow: (n,) slow rates of all joints and springs before the step.
         """
         q2, q3 = knots
         h, before = sizes
@@ -193,11 +186,11 @@ class SmoothStep:
         springs = self.springs
         lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
         tension = 0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
-        both = h * self._spring_damping(h) + before * self._spring_damping(before)
-        tension = tension + 0.5 * both / h * (lengths3 - lengths2)
+        rates = np.concatenate([change.rates, (lengths3 - lengths2) / h], axis=1)
+        damped = (self.dampers.impulses(h) + self.dampers.impulses(before)) * rates
+        damped = damped - self.dampers.slow_impulses(h, before)[0] * slow
+        momentum = momentum + self.project_impulses(poses2, damped)
         forces = 0.5 * h * (change.spring_forces + self._spring_moments(change, 1.0))
-        both = h * self._dof_damping(h) + before * self._dof_damping(before)
-        forces = forces + 0.5 * both * change.rates
         forces = forces + self.armature * change.momentum_rates
         motors = command.stiffness * self.motors.coordinates(q3)
         motors = motors + command.damping * change.rates[:, : self.tree.dofs]
@@ -205,18 +198,24 @@ class SmoothStep:
         momentum = momentum + self._project_joint_forces(poses2, forces)
         return momentum + _project(springs.directions(poses2), tension)
 
-    def arriving_momentum(self, knots: tuple[Array, Array], h: float, near: Array) -> Array:
+    def arriving_momentum(
+        self, knots: tuple[Array, Array], h: float, near: Array, slow: Array
+    ) -> Array:
         """Return the momentum (S, tree dofs) with which the step arrives at knot 3.
 
-        The impulse of springs is added; arguments as of `leaving_momentum`.
+        The impulse of springs and slow rates is added; arguments as of `leaving_momentum`.
         """
         poses2, poses3 = self.tree.poses(knots[0]), self.tree.poses(knots[1])
         momentum = self._momentum(poses2, poses3, h, 1.0)
         change = self._change(knots, (poses2, poses3), h, near)
         springs = self.springs
-        lengths = 0.5 * (springs.lengths(poses2) + springs.lengths(poses3))
-        tension = -0.5 * h * springs.stiffness * (lengths - springs.rest)
+        lengths2, lengths3 = springs.lengths(poses2), springs.lengths(poses3)
+        tension = -0.5 * h * springs.stiffness * (0.5 * (lengths2 + lengths3) - springs.rest)
         moments = self._spring_moments(change, -1.0)
+        rates = np.concatenate([change.rates, (lengths3 - lengths2) / h], axis=1)
+        slow = self.dampers.slow_rates(slow, rates)
+        held = self.dampers.slow_impulses(h, 0.0)[1] * slow
+        momentum = momentum + self.project_impulses(poses3, held)
         forces = self.armature * change.momentum_rates
         forces = forces - 0.5 * h * (change.spring_forces + moments)
         momentum = momentum + self._project_joint_forces(poses3, forces)
@@ -234,6 +233,22 @@ class SmoothStep:
         knots = q2[None], q3[None]
         poses = self.tree.poses(knots[0]), self.tree.poses(knots[1])
         return np.asarray(self._change(knots, poses, h, near).rates[0, : self.tree.dofs])
+
+    def rates_over_step(self, q2: Array, q3: Array, h: float, near: Array) -> Array:
+        """Return the rates over the step of all joints and springs (S, n), as dampers see them.
+
+        Arguments as of `mean_rates`, with a leading axis S in one of the knots or in both.
+        """
+        poses2, poses3 = self.tree.poses(q2), self.tree.poses(q3)
+        rates = self._change((q2, q3), (poses2, poses3), h, near).rates
+        stretching = (self.springs.lengths(poses3) - self.springs.lengths(poses2)) / h
+        return np.concatenate([rates, stretching], axis=1)
+
+    def project_impulses(self, poses: Poses, impulses: Array) -> Array:
+        """Return impulses along all joints and springs (S, n) as those along the tree's dofs."""
+        joints = len(self.armature)
+        of_joints = self._project_joint_forces(poses, impulses[:, :joints])
+        return of_joints + _project(self.springs.directions(poses), impulses[:, joints:])
 
     def spring_forces(self, coordinates: Array) -> Array:
         """Return the forces of joint springs at rest (S, n_velocities), towards their slack length.
@@ -308,7 +323,7 @@ class SmoothStep:
         stretch = 0.5 * (start + end) - self._rest
         angle = is_angle[positions]
         d = change[:, positions]
-        shape = len(change), len(self.damping)
+        shape = len(change), len(self.armature)
         forces, rates, momentum_rates = (np.zeros(shape, change.dtype) for _ in range(3))
         rates[:, velocities] = np.where(angle, 2.0 * np.sin(0.5 * d), d) / h
         momentum_rates[:, velocities] = np.where(angle, np.sin(d), d) / h
@@ -337,13 +352,6 @@ class SmoothStep:
             across = cross(e[:, 1:], phi) / (1.0 + e[:, :1])
             moments[:, velocity] = self._stiffness[velocity] * (phi + side * across)
         return moments
-
-
-def _damping_of_vibrations(stiffness: Array, mass: Array, h: float) -> Array:
-    """Return the damping of vibrations in long steps, as of `vigym.core.joint.damping`."""
-    x = np.minimum(0.25 * h * h * stiffness / mass, FAST)
-    damping: Array = UNRESOLVED * h * stiffness * x**3 / (1.0 + x**3)
-    return damping
 
 
 def _along_dofs(parts: list[Array]) -> Array:

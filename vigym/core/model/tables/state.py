@@ -39,6 +39,9 @@ DOF_STATE = Table(
     Field("turns", "number of full turns", "1"),
     Field("last_momentum_rate", "sin(angle change) / h of the last step", "m/s or rad/s"),
     Field("last_rate", "rate over the last step", "m/s or rad/s"),
+    Field(
+        "slow_rate", "mean of past rates without vibrations: half the last, a quarter ...", "same"
+    ),
     Field("last_spring_force", "force of the spring in the last step", "N or N m"),
     Field("last_motor_force", "force of the motor in the last step", "N or N m"),
     Field("last_limit_force", "force of the limits in the last step", "N or N m"),
