@@ -7,7 +7,7 @@ import pytest
 
 from scenes import touching_scenes as scenes
 from scenes.touching import gain, moving, run, stepped
-from vigym import MINITAUR_MOTOR, Simulator
+from vigym import MINITAUR_MOTOR, Mechanism, Simulator
 from vigym.envs.tasks.snake_sidewinding import SERVO, SnakeSidewinding, alternating_snake
 
 MOMENT = 0.1  # of the flywheel [kg m^2]
@@ -276,3 +276,39 @@ def test_motors_of_one_motion_brake_it_to_the_least_of_their_rates(rates, rate, 
         for _ in range(10):
             assert sim.step(targets=[0.3, 0.3]).converged
         assert np.abs(sim.joint_velocities[:2]).max() <= min(rates) + 1e-6
+
+
+def finger(ratios, limits, mass=0.01, length=0.03):
+    """Rods of a light finger whose hinges follow the first one, each with a motor that is slow for its effort."""
+    mech = Mechanism()
+    moment = mass * length**2 / 12.0
+    for k, ratio in enumerate((1.0, *ratios)):
+        name, parent = f"rod{k}", f"rod{k - 1}" if k else "world"
+        moments = 0.3 * moment, moment, moment
+        mech.add_body(name, mass, moments, ((k + 0.5) * length, 0.0, 0.0))
+        hinge = (k * length, 0.0, 0.0), (0.0, 1.0, 0.0)
+        given = {"effort": 1.0, "velocity": 0.5, "limits": limits}
+        mech.add_joint(f"hinge{k}", "revolute", parent, name, *hinge, **given)
+        mech.add_motor(f"hinge{k}", kp=0.5, kd=0.01)
+        if k:
+            mech.add_coupling(f"mimic{k}", "gear", f"hinge{k}", "hinge0", ratio)
+    return mech
+
+
+@pytest.mark.parametrize("limits", [None, (-2.0, 2.0)])
+@pytest.mark.parametrize("ratios", [(1.0,), (1.6,), (1.6, 2.4), (1.0, 1.0)])
+def test_motors_of_a_finger_keep_their_largest_rates(ratios, limits):
+    """One brakes for all that are coupled to it; only where its effort is not enough the next one does."""
+    sim, iterations = Simulator(finger(ratios, limits), timestep=0.01), []
+    draw = np.random.default_rng(len(ratios))
+    for k in range(200):
+        if k % 10 == 0:
+            targets = 0.8 * draw.normal(size=1 + len(ratios))
+        before = sim.joint_positions
+        status = sim.step(targets=targets)
+        assert status.converged
+        iterations.append(status.iterations)
+        rates = 200.0 * np.sin(0.5 * (sim.joint_positions - before))
+        spent = np.abs(sim.motor_forces) > 1.0 - 1e-6
+        assert np.all(spent | (np.abs(rates) <= 0.5 + 1e-6))
+    assert np.mean(iterations) <= 12.0

@@ -109,6 +109,8 @@ def motor_law(d, dof, force, anchor, motion, rho, bound, prox):
         Projected force, force at no increment, slope along the dof.
     """
     o, one = d.full(0.0), d.full(1.0)
+    # what brakes that contradict each other asked for beyond the bound would only mislead
+    force, anchor = clamp(force, -bound, bound), clamp(anchor, -bound, bound)
     rate, slope = dof.seen_rate, dof.seen_slope
     next_rate = rate + slope * motion
     command = dof.motor_command

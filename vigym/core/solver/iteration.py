@@ -37,7 +37,8 @@ class Method(NamedTuple):
         interior_point: whether the interior point solves contacts and limits, not projections.
         splitting: whether contacts are split from the equations of motion.
         breaks_cycles: whether contacts that turn between two branches take the third.
-        half_steps: whether nonsmooth lanes start with half steps.
+        half_steps: whether nonsmooth lanes start with half steps, and no motor is taken past its
+            largest rate at once.
         warm: whether it starts from the forces and the knot 3 of the attempt before.
         brief: whether it is given up after a few iterations.
         resumes: whether the last steps were solved by the interior point too.

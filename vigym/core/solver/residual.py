@@ -255,7 +255,7 @@ def update_forces_after_increment(d, step, iteration, nonsmooth):
     if d.has_bounded_forces > 0:
         write_closing_increments(d, step.knot3, 1.0)
         of_joints, squared_of_joints, of_limits = update_bounded_forces(
-            d, one, per_h, step_proximal(o)
+            d, one, per_h, step_proximal(o), iteration.method.half_steps
         )
         part = where(part - of_limits, of_limits, part)
         largest, squared = maximum(of_joints, largest), squared_of_joints + squared
