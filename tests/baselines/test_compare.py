@@ -122,6 +122,8 @@ def test_the_command_starts_environments_as_they_do(capsys):
     [
         ((FOUR_BAR, "-m", "rk4"), "method 'rk4': found joint"),
         (("none.urdf",), "found no file 'none.urdf', expected a URDF file"),
+        (("a" * 300 + ".urdf",), "aaa...', expected a URDF file"),  # no file has so long a name
+        (("a" * 300,), "found 'aaa"),
         ((FOUR_BAR, "-o", "seed=1"), "-o: found options of an environment beside a URDF file"),
         ((ACROBOT, "-m", "rk4", "--tolerance", "-1"), "tolerance: found -1.0, expected a number"),
         ((ACROBOT, "-m", "riqn", "--tolerance", "nan"), "tolerance: found nan, expected a finite"),
@@ -130,4 +132,6 @@ def test_the_command_starts_environments_as_they_do(capsys):
 )
 def test_errors_of_the_command_are_one_line(arguments, text, capsys):
     assert run(["compare", *map(str, arguments)]) in (1, 2)
-    assert text in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +82,21 @@ def test_one_processor_starts_no_process(double, monkeypatch):
     monkeypatch.setattr(processes, "has_spare_processor", lambda: False)
     processes.compile_beside(double, (1.5,))
     assert not processes._running
+
+
+@pytest.mark.parametrize("fault", ["full", "read-only", "told"])
+def test_a_kernel_that_cannot_be_stored_starts_no_process(double, monkeypatch, fault):
+    """It would compile what never comes back, and the kernel would be compiled twice."""
+    if fault == "full":
+        full = SimpleNamespace(total=10**9, used=10**9, free=0)
+        monkeypatch.setattr(cache.shutil, "disk_usage", lambda folder: full)
+    elif fault == "read-only":
+        monkeypatch.setattr(cache, "_writing_error", lambda folder: PermissionError())
+    else:  # this process could not store another one
+        monkeypatch.setattr(cache, "_printed", {"keeps"})
+    processes.compile_beside(double, (1.5,))
+    assert not processes._running
+    assert double(1.5) == 3.0
 
 
 @pytest.mark.parametrize("options", [{}, {"batch": 3}, {"batch": 3, "precision": "float32"}])

@@ -69,7 +69,8 @@ def test_steps_of_random_sizes_make_no_energy(kind):
         )
         sims = [Simulator(mech, timestep=size) for size in (1e-4, 2e-3, 5e-3, 1e-2, 2e-2)]
         sims[0].reset(stretched_positions(mech, kind, seed, 0.4), sprung_rates(mech, seed))
-        state, start, levels = sims[0].state, sims[0].energy().total, []
+        state, levels = sims[0].state, []
+        start = sims[0].energy().total
         for _ in range(150):
             sim = sims[rng.integers(len(sims))]
             sim.state = state
@@ -80,7 +81,9 @@ def test_steps_of_random_sizes_make_no_energy(kind):
 
 def predicted_stretches(stiffness, sizes, stretch, rate):
     """Stretches of a spring on a mass of 1 kg after each step, by the equations of one dof."""
-    found, last, slow, pulled, knot = [stretch], rate, 0.0, 0.0, 0.0
+    found, last = [stretch], rate
+    slow, pulled = 0.0, 0.0
+    knot = 0.0
     for h in sizes:
         x = np.minimum(0.25 * h * h * stiffness, 1e3)
         damper = 0.3 * h * h * stiffness * x**3 / (1.0 + x**3)  # impulse for each rate
@@ -91,7 +94,8 @@ def predicted_stretches(stiffness, sizes, stretch, rate):
         new = given / (1.0 + 0.25 * h * h * stiffness + damping)
         pulled = h * stiffness * (found[-1] + 0.5 * h * new)
         found.append(found[-1] + h * new)
-        slow, last, knot = 0.5 * (slow + new), new, damper
+        slow = 0.5 * (slow + new)
+        last, knot = new, damper
     return np.array(found)
 
 

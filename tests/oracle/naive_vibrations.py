@@ -27,7 +27,8 @@ class Dampers:
     """Own dampers and those of vibrations of many springs."""
 
     def __init__(self, own, stiffness, masses):
-        self.own, self.stiffness, self.masses = own, stiffness, masses
+        self.own = own
+        self.stiffness, self.masses = stiffness, masses
         self.slow = np.zeros(len(own))
         self.now = np.zeros(len(own))
 

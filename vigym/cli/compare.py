@@ -1,12 +1,12 @@
 """Command `vigym compare`: the product's step beside methods of other papers."""
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from vigym.cli.evaluate import option_option, parse_options, seed_option
+from vigym.cli.evaluate import is_file, option_option, parse_options, seed_option
 from vigym.cli.output import (
     PLOTS,
     UNCONVERGED,
@@ -132,10 +132,10 @@ def _mechanism(
         UsageError: no such file.
         ValueError: an unknown id.
     """
-    if text.endswith(".urdf") or Path(text).is_file():
+    if is_file(text):
         from vigym.urdf.convert.load import load_urdf
 
-        if not Path(text).is_file():
+        if not os.path.isfile(text):
             raise click.UsageError(f"found no file {shortened(text)!r}, expected a URDF file")
         if options:
             raise click.UsageError("-o: found options of an environment beside a URDF file")

@@ -143,6 +143,7 @@ def _settings(folder: Path, env_id: str, given: dict[str, Any], resume: bool) ->
     Raises:
         UsageError: a run in the folder that is not to be resumed, none to resume, or one that
             began with other settings.
+        ValueError: its configuration is damaged.
     """
     from vigym.training.checkpoints import checkpoints, newest_checkpoint, read_configuration
 

@@ -338,9 +338,8 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
         A step is smooth without contact, limits and dry friction, and where motors are below their
         largest force and rate. After a reset the first step of a damped joint, or one with a motor,
         differs from the following ones by about (timestep damping / inertia)^2: linearise after a
-        step if that matters. The slow rates of springs that a step does not resolve, a mean of past
-        rates, are no part of x: before the first step they are as they are. Motor targets of the
-        step before still act on the first one, and are no part of u.
+        step if that matters. Targets of the step before still act on the first one, and are no part
+        of u; nor are the slow rates part of x of springs that a step does not resolve.
 
         Args:
             torques: (n_actuated,) or (batch, n_actuated) [N, N m] about which; None is zero.

@@ -1,6 +1,5 @@
 """Files of a training run: checkpoints, the best policy, the learning curve, the configuration."""
 
-import csv
 import json
 import os
 import pickle
@@ -19,6 +18,17 @@ from vigym.evaluation.policies import normalisation_file
 
 MODEL, NORMALISATION = "model.zip", "vecnormalize.pkl"
 REPLAY, CONFIGURATION = "replay.pkl", "config.json"
+CURVE, RESULTS = "curve.csv", "results.json"
+_COLUMNS = "steps,return"  # of the curve
+# entries of a configuration: their types, and these in words
+_ENTRIES: dict[str, tuple[type, str]] = {
+    "env_id": (str, "an id"),
+    "options": (dict, "a dictionary"),
+    "algo": (str, "a name"),
+    "learner": (str, "a name"),
+    "hyperparameters": (dict, "a dictionary"),
+    "seed": (int, "a whole number"),
+}
 
 
 def checkpoints(out: Path) -> list[Path]:
@@ -85,14 +95,70 @@ def write_configuration(out: Path, values: Mapping[str, Any]) -> None:
     text = json.dumps(
         values, indent=2, default=lambda value: getattr(value, "__name__", str(value))
     )
-    (out / CONFIGURATION).write_text(text + "\n")
+    write_whole(out / CONFIGURATION, text + "\n")
 
 
 def read_configuration(out: Path) -> dict[str, Any]:
-    """Return what the run in a folder was asked for; {} for one of an earlier version."""
+    """Return what the run in a folder was asked for; {} for one of an earlier version.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
     file = out / CONFIGURATION
-    found: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
+    found = read_json(file) if file.is_file() else {}
+    for name, (kind, expected) in _ENTRIES.items():
+        if not isinstance(found.get(name, kind()), kind):
+            raise ValueError(f"{file}, {name!r}: found {found[name]!r}, expected {expected}")
     return found
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the entries of a file of a run.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    expected = "expected a JSON object, as vigym train writes it"
+    try:
+        found = json.loads(file.read_text())
+    except ValueError as error:  # of JSON, or of letters that are none
+        raise ValueError(f"{file}: found a damaged file ({error}), {expected}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{file}: found the {type(found).__name__} {found!r}, {expected}")
+    return found
+
+
+def read_curve(file: Path) -> list[tuple[int, float]]:
+    """Return the steps and mean returns of a learning curve, [] for one without a file.
+
+    A last line without its end was cut while it was written, and is left out.
+
+    Raises:
+        ValueError: the file is damaged otherwise.
+    """
+    if not file.is_file():
+        return []
+    *lines, cut = file.read_text(errors="replace").split("\n")
+    head = lines[0] if lines else cut
+    if head != _COLUMNS and (lines or not _COLUMNS.startswith(head)):
+        raise ValueError(f"{file}, line 1: found {head!r}, expected {_COLUMNS!r}")
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            steps, score = line.split(",")
+            rows.append((int(steps), float(score)))
+        except ValueError as error:
+            expected = "two numbers, the steps and the mean return"
+            found = f"{file}, line {number}: found {line!r}"
+            raise ValueError(f"{found}, expected {expected}") from error
+    return rows
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a text to a file; until all of it is written, the file is as it was."""
+    new = file.with_name(f"new-{file.name}")
+    new.write_text(text)
+    os.replace(new, file)
 
 
 class CheckpointCallback(BaseCallback):
@@ -100,6 +166,9 @@ class CheckpointCallback(BaseCallback):
 
     Args:
         out: folder of the run.
+
+    Raises:
+        ValueError: the learning curve of the folder is damaged.
     """
 
     parent: EvalCallback
@@ -107,26 +176,23 @@ class CheckpointCallback(BaseCallback):
     def __init__(self, out: Path) -> None:
         super().__init__()
         self.out = out
+        self._curve = read_curve(out / CURVE)
 
     def best_so_far(self) -> float:
         """Return the best mean return of the curve so far."""
-        if not (self.out / "curve.csv").is_file():
-            return -float("inf")
-        with open(self.out / "curve.csv", newline="") as file:
-            return max(float(row["return"]) for row in csv.DictReader(file))
+        return max((score for _, score in self._curve), default=-float("inf"))
 
     def _on_step(self) -> bool:
         steps = self.model.num_timesteps
         score = float(self.parent.last_mean_reward)
-        save(self.model, self.out / "checkpoints" / str(steps))
-        if isinstance(self.model, OffPolicyAlgorithm):
+        if isinstance(self.model, OffPolicyAlgorithm):  # first: no checkpoint is without one
             new = self.out / f"new-{REPLAY}"  # only the latest: it is large
             self.model.save_replay_buffer(new)
             os.replace(new, self.out / REPLAY)
+        save(self.model, self.out / "checkpoints" / str(steps))
         if score > self.best_so_far():
             save(self.model, self.out / "best")
-        first = not (self.out / "curve.csv").is_file()
-        with open(self.out / "curve.csv", "a", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerows([["steps", "return"]] * first + [[steps, score]])
+        self._curve.append((steps, score))
+        lines = [_COLUMNS, *(f"{steps},{score}" for steps, score in self._curve)]
+        write_whole(self.out / CURVE, "\n".join(lines) + "\n")
         return True

@@ -1,6 +1,5 @@
 """Export of a finished run: its best policy as files that run no code when they are read."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from math import inf
@@ -18,7 +17,13 @@ import vigym
 from vigym.evaluation.environments import make_env
 from vigym.evaluation.policies import Model, load_model
 from vigym.policies.network import Array, Network, write_network
-from vigym.training.checkpoints import MODEL, read_configuration
+from vigym.training.checkpoints import (
+    CONFIGURATION,
+    MODEL,
+    RESULTS,
+    read_configuration,
+    read_json,
+)
 from vigym.training.environments import is_own
 from vigym.training.recipes import recipe_of
 from vigym.training.results import evaluate
@@ -50,8 +55,9 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
         episodes: number of episodes of the card.
 
     Raises:
-        ValueError: a folder without a finished run, an environment that is no task of vigym or of
-            a user, or a policy that is not made of dense layers on a vector of observations.
+        ValueError: a folder without a finished run, a damaged file, an environment that is no task
+            of vigym or of a user, or a policy that is not made of dense layers on a vector of
+            observations.
     """
     configuration = _configuration(run)
     env_id, options = configuration["env_id"], configuration["options"]
@@ -62,7 +68,7 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
     recipe = recipe.with_hyperparameters(configuration["hyperparameters"])
     network = network_of(loaded, {"env_id": env_id})
     result = evaluate(env_id, network, recipe.success, episodes, CARD_SEED, options)
-    finished = json.loads((run / "results.json").read_text())
+    finished = read_json(run / RESULTS)
     hyperparameters = {key: value for key, value in asdict(recipe).items() if key != "success"}
     more = {
         "vigym": vigym.__version__,
@@ -87,9 +93,9 @@ def export(run: Path, file: Path, episodes: int = 100) -> Network:
 def _configuration(run: Path) -> dict[str, Any]:
     """Return what a finished run was asked for."""
     found = read_configuration(run)
-    missing = [name for name in ("results.json", f"best/{MODEL}") if not (run / name).is_file()]
+    missing = [name for name in (RESULTS, f"best/{MODEL}") if not (run / name).is_file()]
     if not found or missing:
-        names = " and ".join(missing or ["config.json"])
+        names = " and ".join(missing or [CONFIGURATION])
         expected = "expected the folder of a finished run of vigym train"
         raise ValueError(f"run {str(run)!r}: found no {names}, {expected}")
     if not is_own(found["env_id"]):

@@ -133,9 +133,24 @@ def saved_model(
         folder: of the checkpoint; the replay buffer is that of the run.
         envs: to train in.
         log: folder of tensorboard's files, or None.
+
+    Raises:
+        ValueError: the replay buffer is missing or damaged.
     """
     envs = VecNormalize.load(str(normalisation_file(folder)), envs)
     model = algorithm.load(folder / MODEL, envs, device="cpu", tensorboard_log=log)
     if isinstance(model, OffPolicyAlgorithm):
-        model.load_replay_buffer(folder.parents[1] / REPLAY)
+        _load_replay(model, folder.parents[1] / REPLAY)
     return model
+
+
+def _load_replay(model: OffPolicyAlgorithm, file: Path) -> None:
+    """Read a replay buffer; raise ValueError for one that is missing or damaged."""
+    try:
+        with file.open("rb") as stream:
+            model.load_replay_buffer(stream)
+    except Exception as error:  # what a damaged pickle raises may be anything
+        damage = f"a damaged file ({type(error).__name__}: {error})"
+        found = "no file" if isinstance(error, FileNotFoundError) else damage
+        expected = "the replay buffer of the run; train in another folder"
+        raise ValueError(f"{file}: found {found}, expected {expected}") from error

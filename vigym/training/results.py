@@ -17,6 +17,7 @@ from vigym.evaluation.evaluate import Evaluation
 from vigym.evaluation.evaluate import evaluate as play
 from vigym.evaluation.policies import load_model, normalisation_file
 from vigym.evaluation.tables import table_of
+from vigym.training.checkpoints import read_curve
 from vigym.training.environments import TimedVecEnv
 from vigym.training.recipes import Success
 
@@ -159,10 +160,14 @@ def plot_curve(curve: Path, picture: Path) -> None:
     Args:
         curve: csv file with columns steps and return.
         picture: file to write.
+
+    Raises:
+        ValueError: the curve is damaged.
     """
+    rows = np.reshape(read_curve(curve), (-1, 2))
     figure = Figure(figsize=(6.0, 3.5), layout="constrained")
     axes = figure.subplots()
-    axes.plot(*np.loadtxt(curve, delimiter=",", skiprows=1, ndmin=2).T, marker=".")
+    axes.plot(*rows.T, marker=".")
     axes.set(xlabel="control steps", ylabel="mean return of an evaluation")
     figure.savefig(picture, dpi=120)
 

@@ -20,11 +20,14 @@ from vigym.evaluation.environments import make_env
 from vigym.evaluation.episodes import Progress
 from vigym.evaluation.video import record_video
 from vigym.training.checkpoints import (
+    CURVE,
     MODEL,
+    RESULTS,
     CheckpointCallback,
     newest_checkpoint,
     restore,
     write_configuration,
+    write_whole,
 )
 from vigym.training.environments import TimedVecEnv, is_own
 from vigym.training.learners import (
@@ -95,7 +98,8 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
         What `results.json` has, and the result of the last evaluation.
 
     Raises:
-        ValueError: an option or hyperparameter that does not fit, or a robot without a reward.
+        ValueError: an option or hyperparameter that does not fit, a robot without a reward, or a
+            damaged file of a run that is resumed.
         ImportError: the learner is not installed.
     """
     algorithm = algorithm_class(run.algo, run.learner)
@@ -109,14 +113,14 @@ def train(run: TrainingRun) -> tuple[dict[str, Any], Result]:
     steps, environment_seconds = _learn(algorithm, run, recipe)
     seconds = time.perf_counter() - start
     processor_seconds = time.process_time() - start_of_work
-    plot_curve(run.out / "curve.csv", run.out / "curve.png")
+    plot_curve(run.out / CURVE, run.out / "curve.png")
     result = _evaluate(run, recipe)
     row: dict[str, Any] = {"env": run.env_id, "seed": run.seed, "timesteps": steps}
     row |= {"algo": run.algo, "learner": run.learner, "minutes": round(seconds / 60.0, 2)}
     row |= {"processor_minutes": round(processor_seconds / 60.0, 2)}
     row |= {"learner_share": round(1.0 - environment_seconds / seconds, 3)}
     row |= result.figures
-    (run.out / "results.json").write_text(json.dumps(row, indent=2) + "\n")
+    write_whole(run.out / RESULTS, json.dumps(row, indent=2) + "\n")
     return row, result
 
 
@@ -138,6 +142,7 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
     Returns:
         Number of control steps, and the time [s] of those of this process, with evaluations.
     """
+    after = CheckpointCallback(run.out)
     options = {**recipe.training, **run.options}
     envs = TimedVecEnv(run.env_id, recipe.n_envs, options, spread=True)
     evaluation_envs = TimedVecEnv(run.env_id, EVALUATION_ENVS, run.options)
@@ -160,7 +165,7 @@ def _learn(algorithm: type[BaseAlgorithm], run: TrainingRun, recipe: Recipe) -> 
             norm_reward=False,
             norm_obs_keys=trained.norm_obs_keys,
         ),
-        callback_after_eval=CheckpointCallback(run.out),
+        callback_after_eval=after,
         n_eval_episodes=EVALUATION_ENVS,
         eval_freq=max(recipe.algorithm.get("n_steps", 1), interval),
     )

@@ -13,6 +13,7 @@ import errno
 import hashlib
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,7 @@ from vigym.core.compiler.linking import ENABLED
 from vigym.core.compiler.processes import wait_for
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has
+ROOM = 50_000_000  # bytes; the step, the largest kernel, takes 5 MB
 _printed: set[str] = set()  # messages that this process has printed
 
 
@@ -155,6 +157,13 @@ class KernelCache(FunctionCache):
             return key in self._cache_file._load_index()
         except Exception:  # what a damaged pickle raises may be anything; loading it tells
             return False
+
+    def is_writable(self):
+        """Return whether versions can be stored, as far as that shows before they are."""
+        folder = Path(self.cache_path)
+        if "keeps" in _printed or _writing_error(folder) is not None:
+            return False
+        return shutil.disk_usage(folder).free >= ROOM
 
     def save_overload(self, sig, data):
         """Store a version, where there is space for it."""

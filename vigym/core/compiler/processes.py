@@ -39,6 +39,8 @@ def has_spare_processor() -> bool:
 def compile_beside(dispatcher, arguments) -> None:
     """Compile a kernel in a new process, unless it is compiled already.
 
+    Without a place to store it no process starts: what it compiles would not come back.
+
     Args:
         dispatcher: entry kernel that is kept on disk.
         arguments: arguments such as those that it will be called with.
@@ -47,10 +49,10 @@ def compile_beside(dispatcher, arguments) -> None:
     key = dispatcher.py_func, kinds
     if kinds in dispatcher.overloads or key in _running:
         return
-    keeps = getattr(dispatcher._cache, "contains", None)
-    if keeps is None or not sys.executable or not has_spare_processor():
+    kept = dispatcher._cache
+    if not hasattr(kept, "contains") or not sys.executable or not has_spare_processor():
         return
-    if keeps(kinds, dispatcher.targetctx):
+    if kept.contains(kinds, dispatcher.targetctx) or not kept.is_writable():
         return
     function = dispatcher.py_func
     try:

@@ -245,7 +245,7 @@ def attempt(d, step, lanes, method, tolerance):
         contraction, nonsmooth = found.residual / previous, found.nonsmooth
         residual = where(active, found.residual, residual)
         candidates = converged(d, found, contraction, active, iteration)
-        step_forces(d, d.full(1.0), candidates, method.interior_point)
+        step_forces(d, found.errors.max_step, candidates, method.interior_point)
         finished, prox = confirm_converged_lanes(d, step, candidates, prox, method, number == 0)
         # what was seen only now in the reopened lanes is in no equation yet
         reopened = but_not(candidates, finished)

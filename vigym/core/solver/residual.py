@@ -347,7 +347,9 @@ def evaluate_iterate(d, step, active, stale, nonsmooth, iteration):
             unbalanced = maximum(unbalanced - multiplier_rounding_residual(d), o)
         # Nonsmooth lanes are measured by the increment, as inertia feels it. Their forces follow
         # the rounding of positions by the stiffness of contacts, more than the goal at short steps.
-        residual = maximum(residual, where(nonsmooth, o, unbalanced))
+        # But what an increment that would leave the cones is short of, forces lack.
+        unbalanced = where(nonsmooth, (1.0 - errors.max_step) * unbalanced, unbalanced)
+        residual = maximum(residual, unbalanced)
         if has_loops:
             accept_multipliers(d, active)
     residual = maximum(residual, errors.largest)

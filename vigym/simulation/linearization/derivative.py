@@ -160,7 +160,8 @@ class LinearStep:
             dq2: (independent dofs, columns) deviations of y at knot 2.
             dq3: the same at knot 3.
         """
-        step, (start, end) = self._step, knots
+        step = self._step
+        start, end = knots
         sprung = step.dampers.sprung
         q2, q3 = start.q[None], end.q[None]
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from vigym.core.joint.damping import FAST, RECENT, UNRESOLVED
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
+from vigym.mechanism.topology.effective_mass import Mobility
 from vigym.mechanism.topology.joint_frames import (
     JointFrames,
     body_numbers,
@@ -122,6 +124,60 @@ class PointSprings:
             for a, point_a, b, point_b in self._ends
         ]
         return [(end - start, end) for start, end in ends]
+
+
+class Dampers:
+    """Dampers of all joints and springs between points, as of `vigym.core.joint.damping`.
+
+    Vibrations that a step does not resolve have dampers of their own, which act on the rates less
+    the slow rates. Arrays have the dofs of all joints, then the springs between points (n,).
+
+    Args:
+        mechanism: mechanism with the joints and springs.
+
+    Attributes:
+        own: (n,) damping of joints and springs [N s/m or N m s/rad].
+        sprung: numbers of the rows that have a spring.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        joints, springs = mechanism.ordered_joints, mechanism.springs.values()
+        dampings = [joint.dof_damping for joint in joints]
+        self.own = np.concatenate([*dampings, [spring.damping for spring in springs]])
+        stiffnesses = [joint.dof_stiffness for joint in joints]
+        self._stiffness = np.concatenate([*stiffnesses, [spring.stiffness for spring in springs]])
+        self.sprung = np.flatnonzero(self._stiffness)
+        mobility = Mobility(mechanism, mechanism.structure)
+        masses = mobility.effective_inertias(), mobility.closing_inertias()
+        self._masses = np.concatenate([*masses, mobility.spring_masses()])
+
+    def _of_vibrations(self, h: float) -> Array:
+        """Return the damping of vibrations (n,) in a step of size h [N s/m or N m s/rad]."""
+        x = np.minimum(0.25 * h * h * self._stiffness / self._masses, FAST)
+        damping: Array = UNRESOLVED * h * self._stiffness * x**3 / (1.0 + x**3)
+        return damping
+
+    def impulses(self, h: float) -> Array:
+        """Return the impulses (n,) of half a step of size h for each rate [N s/m or N m s/rad]."""
+        return 0.5 * h * (self.own + self._of_vibrations(h))
+
+    def slow_impulses(self, h: float, before: float) -> tuple[Array, Array]:
+        """Return the impulses (n,) for each slow rate at both knots of a step.
+
+        Args:
+            h: size of a step [s].
+            before: size of the step before [s].
+
+        Returns:
+            Those where the step leaves its first knot, and where it arrives at its second.
+        """
+        arriving = 0.5 * h * self._of_vibrations(h)
+        return np.minimum(arriving, 0.5 * before * self._of_vibrations(before)), arriving
+
+    def slow_rates(self, last: Array, rates: Array) -> Array:
+        """Return the slow rates (..., n) after a step, from those before it and its rates."""
+        after: Array = last + RECENT * (rates - last)
+        return after
 
 
 def project_wrenches(poses: Poses, forces: Array, moments: Array, signs: Array) -> Array:

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from vigym.mechanism.elements.checks import Array
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.topology.kinematics import Poses, TreeKinematics
-from vigym.simulation.linearization.dampers import Dampers
 from vigym.simulation.linearization.motion import (
     ClosingJoints,
+    Dampers,
     PointSprings,
     relative_rotation,
     rotation_vector,
