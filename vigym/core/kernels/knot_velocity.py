@@ -58,9 +58,9 @@ from vigym.core.tree.ldu import factorise, solve_to_leaves, solve_to_root, sum_j
 
 # choices between open, stick and slip at a knot; two or three settle it, else half steps do
 SWEEPS, WHOLE_STEPS = 30, 6
-# parts of the weight's impulse: forces at a knot may be off their laws by that, as in a step; and
-# forces that are farther off say nothing
-KNOT_TOLERANCE, UNSETTLED = 1e-10, 1e-3
+# Parts of the weight's impulse: forces at a knot may be off their laws by that, as in a step; and
+# forces that are farther off tell less than none, which miss half of that impulse.
+KNOT_TOLERANCE, UNSETTLED = 1e-10, 0.1
 
 
 @phase
