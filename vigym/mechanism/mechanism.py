@@ -173,6 +173,7 @@ class Mechanism(Constraints):
         """Connect two points by a spring and damper.
 
         It pulls with stiffness (length - rest_length) + damping d(length)/dt along their line.
+        Steps are made in parts where a body swings too fast across stretched springs.
 
         Args:
             name: unique among springs.
@@ -180,7 +181,8 @@ class Mechanism(Constraints):
             b: another one.
             point_a: end in the frame of body a (3,) [m]; of "world": in the world.
             point_b: end in the frame of body b (3,) [m].
-            stiffness: [N/m], >= 0; stable at any period (to 1e12 N/m for 1 kg and 1 m).
+            stiffness: [N/m], >= 0; along the line stable at any period (to 1e12 N/m for 1 kg
+                and 1 m).
             rest_length: length without force [m], >= 0.
             damping: [N s/m], >= 0.
         """

@@ -342,7 +342,7 @@ def point_spring_tension(d, loop, knot3):
     """Compute the force of a spring between two points over a step [N].
 
     It comes from the mean of its lengths at both knots. Its discrete potential is
-    h V((l2 + l3)/2): conservative like the spring at a knot, and stable at any stiffness.
+    h V((l2 + l3)/2): conservative like the spring at a knot, and stable along it at any stiffness.
 
     Returns:
         Force, length at buffer ``knot3``, length at the stored knot.

@@ -9,8 +9,9 @@ cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 19
 The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
 for a while: short steps among long ones would take or give energy themselves.
 
-Light bodies that are pulled hard may swing ever farther in steps that are too long for them, see
-`vigym.core.tree.tension`. Such steps are made in short parts, too.
+Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
+steps that are too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts,
+too.
 """
 
 import math
@@ -22,7 +23,7 @@ from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.math.vectors import dot
 from vigym.core.solver.explained_work import stored_energy
 from vigym.core.solver.iteration import reject_lanes
-from vigym.core.tree.tension import find_swings, largest_pull
+from vigym.core.tree.tension import find_swings, largest_pull, largest_swing_of_springs
 
 FAR = 0.1  # [rad] rotation of a body in a step from which on its energy is watched
 # Largest surplus, in parts of the kinetic energy, and how much more for the square of the rotation:
@@ -147,7 +148,7 @@ def find_lanes_that_may_swing(d, step, parts, done):
     """Find the lanes in which a body may swing too fast for the step, by what is known at once.
 
     Its load is taken for the weight of all bodies, and what turns and stops them, for the fastest,
-    and for all that pulls.
+    and for all that pulls. Springs between points are seen where their swing may grow.
     """
     environment = d.environment
     rate, gravity = environment.angular_speed, environment.gravity
@@ -157,7 +158,10 @@ def find_lanes_that_may_swing(d, step, parts, done):
     weight = math.sqrt(dot(gravity, gravity))
     unit = where(weight, weight, d.full(1.0))  # of the force scale, over the mass of all bodies
     fall = fall + weight + largest_pull(d, step.rho) * unit / environment.force_scale
-    fast = above(step.h * step.h * fall * environment.load_ratio, d.full(SNAPPING))
+    square = step.h * step.h
+    fast = above(square * fall * environment.load_ratio, d.full(SNAPPING))
+    by_springs = above(square * largest_swing_of_springs(d, step), d.full(FAST_SWING))
+    fast = maximum(fast, by_springs)
     return both(fast, both(done, above(parts.size, d.full(LEAST_SWINGING_PART))))
 
 
@@ -193,21 +197,23 @@ def find_lanes_of_bursts(d, change, least):
 
 
 @inline
-def find_lanes_of_growing_swings(d, change, estimate, swing, jerks):
+def find_lanes_of_growing_swings(d, change, swings, jerks):
     """Find lanes in which energy rises with a swing, by the squares of its rate times the step.
 
-    ``jerks`` is the energy of the bodies' jerks [J].
+    ``swings`` are these: an estimate, that in the jerks of the bodies, and what joints alone make
+    of it; ``jerks`` is the energy of the jerks [J].
 
     Returns:
         Lanes in which it grows from step to step.
         Lanes in which it comes at once, where a chain snaps taut. It may not be in the jerks yet.
         Lanes in which it bursts out, whatever the swing.
     """
+    estimate, swing, by_joints = swings
     rise, kinetic = change.rise, change.about_base
     growing = SWINGING_SHARE * jerks
     grows = both(above(swing, d.full(FAST_SWING)), above(rise, growing))
     least = maximum(jerks, SNAPPING_SHARE * kinetic)
-    snaps = both(above(swing, d.full(SNAPPING)), above(rise, least))
+    snaps = both(above(by_joints, d.full(SNAPPING)), above(rise, least))
     least = maximum(growing, JUMPING_SHARE * kinetic)
     jumps = both(above(estimate, d.full(FAST_SWING)), above(rise, least))
     return grows, maximum(snaps, jumps), find_lanes_of_bursts(d, change, jerks)
@@ -215,24 +221,29 @@ def find_lanes_of_growing_swings(d, change, estimate, swing, jerks):
 
 @inline
 def reject_growing_swings(d, step, parts, change, turn, watched, solved):
-    """Let watched lanes fail in which joints pull a body so hard that its swing grows.
+    """Let watched lanes fail in which joints or springs pull a body so hard that its swing grows.
 
     The first step, and the first that is twice as long again, fail where a swing could grow, unless
-    bodies turn far. Others fail where energy rises with one. Energy that comes at once is seen only
-    between steps of the same size, and energy that bursts out only in smooth lanes. The next steps
-    begin with parts that are short enough.
+    bodies turn far and no springs between points swing them. Others fail where energy rises with
+    one. Energy that comes at once is seen only between steps of the same size, and energy that
+    bursts out only in smooth lanes. The next steps begin with parts that are short enough.
     """
     environment, one = d.environment, d.full(1.0)
     watched = both(watched, solved.done)
     if not any_lane(watched):
         return solved
-    estimate, swing, jerks = find_swings(d, step)
-    estimate, swing = step.h * step.h * estimate, step.h * step.h * swing
+    square = step.h * step.h
+    estimate, by_joints, across, jerks = find_swings(d, step)
+    estimate, by_joints = square * estimate, square * by_joints
+    swing = by_joints + square * across
     longer = but_not(one, environment.calm_steps)
     begins = maximum(longer, but_not(one, absolute(environment.step_size)))
     most = where(longer, d.full(SLOW_SWING), d.full(FAST_SWING))
-    begins = but_not(both(begins, above(estimate, most)), above(turn, d.full(FAR)))
-    grows, jumps, bursts = find_lanes_of_growing_swings(d, change, estimate, swing, jerks)
+    by_springs = above(square * largest_swing_of_springs(d, step), most)
+    far = but_not(above(turn, d.full(FAR)), by_springs)
+    begins = but_not(both(begins, above(estimate, most)), far)
+    swings = estimate, swing, by_joints
+    grows, jumps, bursts = find_lanes_of_growing_swings(d, change, swings, jerks)
     jumps = but_not(maximum(jumps, but_not(bursts, solved.nonsmooth)), parts.unlike)
     wrong = both(watched, maximum(begins, maximum(grows, jumps)))
     in_jerks = but_not(above(swing, d.full(SNAPPING)), begins)

@@ -1,8 +1,9 @@
-"""Rates at which bodies swing between the joints that pull them.
+"""Rates at which bodies swing between the joints and springs that pull them.
 
 A light body between heavy ones swings as a string does, the faster the harder it is pulled. Where
 its rate times the step is above two, such a swing grows from step to step, as in the method of
-Störmer and Verlet [Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006].
+Störmer and Verlet [Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006]. A spring between
+points of length l under a tension T resists motion across it with the stiffness T/l.
 """
 
 from vigym.core.body.pose import inertia_matrix
@@ -11,10 +12,12 @@ from vigym.core.compiler.kernel import inline, phase, zero
 from vigym.core.compiler.lanes import above
 from vigym.core.compiler.simd import absolute, maximum, where
 from vigym.core.contact.segment_box import is_pair
+from vigym.core.joint.geometry import anchor_separation
 from vigym.core.loop.constraints import row_direction
 from vigym.core.math.vectors import (
     add,
     axpy,
+    cross,
     dot,
     mat_t_vec,
     mat_vec,
@@ -22,7 +25,7 @@ from vigym.core.math.vectors import (
     sub,
     zero3,
 )
-from vigym.core.model.context import knot_buffer, point_spring_end
+from vigym.core.model.context import first_point_spring, knot_buffer, point_spring_end
 
 DEPENDENT = 1e-9  # part of a loop row's pivot below which the row depends on others
 
@@ -61,6 +64,74 @@ def add_swing_stiffness(d, i, knot, force):
     inertia = own + square / mobility
     body.mass_term = body.mass_term + dot(force, pose.arm) / inertia
     return inertia
+
+
+@inline
+def stiffness_across(d, dof, rho):
+    """Find how much a spring between points resists motion across it [N/m]; none where it is slack.
+
+    It is the force of the last iterate over the length, and never above the spring's own stiffness.
+    """
+    length = where(dof.sine, dof.sine, d.full(1.0))
+    across = maximum(2.0 / (1.0 + rho) * dof.load / length, d.full(0.0))
+    return where(above(across, dof.stiffness), dof.stiffness, across)
+
+
+@inline
+def spring_arms(d, loop, knot):
+    """Compute the arms from the centres of mass of bodies a and b to a spring's ends [world].
+
+    Returns (arm in a, arm in b, vector from the end in a to that in b).
+    """
+    closure, line = d.body(loop), anchor_separation(d, loop, knot)
+    end = d.pose(knot, loop).anchor
+    arm_a = sub(sub(end, line), d.pose(knot, closure.parent).position)
+    return arm_a, sub(end, d.pose(knot, closure.child).position), line
+
+
+@inline
+def swing_at_end(d, i, knot, arm, mass, across, line):
+    """Find how much a spring resists swings of body i at its end, over the inertia [1/s^2].
+
+    ``mass`` is that which the spring meets, ``line`` leads away from the spring.
+    """
+    if i == 0:
+        return d.full(0.0)
+    own, square = inertia_across(d, i, knot, arm)
+    return across / mass - across * dot(line, arm) / maximum(own, square * mass)
+
+
+@inline
+def swings_at_ends(d, loop, knot, rho):
+    """Find how much a spring between points resists swings of bodies a and b [1/s^2]."""
+    closure, dof = d.body(loop), d.dof(d.body(loop).first_dof)
+    across, mass = stiffness_across(d, dof, rho), dof.effective_mass
+    arm_a, arm_b, line = spring_arms(d, loop, knot)
+    away = scale(d.full(-1.0), line)
+    at_a = swing_at_end(d, closure.parent, knot, arm_a, mass, across, away)
+    return at_a, swing_at_end(d, closure.child, knot, arm_b, mass, across, line)
+
+
+@inline
+def add_swings_of_springs(d, step):
+    """Add how much springs between points resist swings of their bodies [1/s^2]."""
+    for loop in range(first_point_spring(d), point_spring_end(d)):
+        a, b = d.body(d.body(loop).parent), d.body(d.body(loop).child)
+        at_a, at_b = swings_at_ends(d, loop, step.knot2, step.rho)
+        a.mass_term, b.mass_term = a.mass_term + at_a, b.mass_term + at_b
+
+
+@phase(needs="loops", otherwise=zero)
+def largest_swing_of_springs(d, step):
+    """Find the most by which springs between points resist the swing of a body [1/s^2]."""
+    most = d.full(0.0)
+    if point_spring_end(d) > first_point_spring(d):
+        for i in range(1, d.body_count):
+            d.body(i).mass_term = d.full(0.0)
+        add_swings_of_springs(d, step)
+        for i in range(1, d.body_count):
+            most = maximum(most, d.body(i).mass_term)
+    return most
 
 
 @inline
@@ -147,6 +218,36 @@ def work_in_swings(d, i, step, arm, force):
 
 
 @inline
+def jerk_of_end(d, i, step, arm):
+    """Compute the jerk of a point of body i [m/s, world], see `jerk_of_body`."""
+    v, w = jerk_of_body(d, i, step)
+    return add(v, cross(mat_vec(d.pose(step.knot2, i).rotation, w), arm))
+
+
+@inline
+def work_across_spring(d, loop, step):
+    """Compute twice the work that a spring does not do as its ends move across it by jerks [J]."""
+    closure = d.body(loop)
+    arm_a, arm_b, line = spring_arms(d, loop, step.knot2)
+    jerk = jerk_of_end(d, closure.child, step, arm_b)
+    jerk = sub(jerk, jerk_of_end(d, closure.parent, step, arm_a))
+    square, along = dot(line, line), dot(line, jerk)
+    along = along * along / where(square, square, d.full(1.0))
+    across = stiffness_across(d, d.dof(closure.first_dof), step.rho)
+    return across * (dot(jerk, jerk) - along)
+
+
+@phase(needs="loops", otherwise=zero)
+def add_springs_of_step(d, step):
+    """Add how much springs resist swings of their bodies; return their `work_across_spring`."""
+    add_swings_of_springs(d, step)
+    work = d.full(0.0)
+    for loop in range(first_point_spring(d), point_spring_end(d)):
+        work = work + work_across_spring(d, loop, step)
+    return work
+
+
+@inline
 def find_lanes_of_dependent_rows(d, closure):
     """Find the lanes in which rows of a closing joint depend on others, as in locked loops.
 
@@ -164,16 +265,16 @@ def find_lanes_of_dependent_rows(d, closure):
 def subtract_loop_forces_of_step(d, step):
     """Subtract the forces of joints that close loops from the bodies'; return their work [J].
 
-    Joints whose forces are not determined are left out.
+    Also those of springs between points. Joints whose forces are not determined are left out.
     """
     work, known = d.full(0.0), 2.0 / (1.0 + step.rho)
     for loop in range(d.first_loop, point_spring_end(d)):
         closure, force = d.body(loop), zero3(d)
         share = where(find_lanes_of_dependent_rows(d, closure), d.full(0.0), known)
         a, b = closure.parent, closure.child
-        anchor = d.pose(step.knot2, loop).anchor
-        arm_a = sub(anchor, d.pose(step.knot2, a).position)
-        arm_b = sub(anchor, d.pose(step.knot2, b).position)
+        arm_a, arm_b, _ = spring_arms(d, loop, step.knot2)
+        if loop < first_point_spring(d):  # a joint's force acts in b's anchor
+            arm_a = sub(d.pose(step.knot2, loop).anchor, d.pose(step.knot2, a).position)
         for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
             loop_row = d.loop_row(r)
             f, _ = row_direction(d, loop, loop_row, step.knot2)
@@ -216,7 +317,7 @@ def find_forces_on_bodies(d, step):
 
 @phase
 def find_swings(d, step):
-    """Find how fast bodies swing between joints that pull them.
+    """Find how fast bodies swing between joints and springs that pull them.
 
     The joints' forces are those of a step, at the poses it starts from. They are summed from the
     leaves of the tree, from momenta, gravity, held wrenches, contacts, joints that close loops and
@@ -225,12 +326,13 @@ def find_swings(d, step):
     Returns:
         Largest stiffness over inertia by which a body swings [1/s^2], an estimate.
         That of the swing which is in the jerks of the bodies [1/s^2], Rayleigh's quotient.
+        By how much springs between points add to it as they are stretched [1/s^2].
         Kinetic energy of the jerks [J], see `jerk_of_body`.
     """
     knot, most = step.knot2, d.full(0.0)
     find_forces_on_bodies(d, step)
     subtract_contact_forces_of_step(d)
-    work = subtract_loop_forces_of_step(d, step)
+    work, across = subtract_loop_forces_of_step(d, step), add_springs_of_step(d, step)
     for i in range(d.body_count - 1, 0, -1):
         body, force = d.body(i), d.body(i).force
         inertia = add_swing_stiffness(d, i, knot, force)
@@ -242,5 +344,6 @@ def find_swings(d, step):
             arm = sub(d.pose(knot, i).anchor, d.pose(knot, body.parent).position)
             work = work - work_in_swings(d, body.parent, step, arm, force)
     jerks = energy_of_jerks(d, step)
-    quotient = 0.5 * work / where(jerks, jerks, d.full(1.0))
-    return most, where(d.environment.history - 0.5, quotient, 0.0 * quotient), jerks
+    known, twice = d.environment.history - 0.5, 2.0 * where(jerks, jerks, d.full(1.0))
+    work, across = where(known, work / twice, 0.0 * work), where(known, across / twice, 0.0 * work)
+    return most, work, across, jerks
