@@ -56,6 +56,15 @@ def net(size, off=0.0):
     return mech
 
 
+def taut_net(off=0.0):
+    """A net of two rows that hangs by a corner, and between two edges that it just reaches."""
+    mech = net(2, off)
+    for k in range(2):
+        mech.add_joint(f"left{k}", "spherical", "world", f"b0{k}", (-0.5, k, 0.0))
+        mech.add_joint(f"right{k}", "spherical", "world", f"b1{k}", (1.5, k, 0.0))
+    return mech
+
+
 def flat_parallelogram():
     """Uprights and coupler in one line, and a pendulum on a ball joint beside them."""
     mech = Mechanism()
@@ -92,6 +101,15 @@ def test_a_link_too_light_for_its_loop_is_refused():
             assert sim.step().converged
             assert sim.constraint_residual() < 1e-10
     Simulator(four_bar((1.0, 1.0, 5e-14), armature=1e-3))
+
+
+@pytest.mark.parametrize(
+    "mech", [net(3, 1e-6), taut_net(), taut_net(1e-6)], ids=["flat", "taut", "almost"]
+)
+def test_nets_that_are_almost_flat_or_taut_are_named(mech):
+    """Next to a singular pose steps take thousands of iterations; from a taut one nothing moves."""
+    with pytest.warns(UserWarning, match="as in a taut net.*move bodies"):
+        Simulator(mech)
 
 
 def test_a_flat_net_is_named_and_off_the_plane_it_runs():

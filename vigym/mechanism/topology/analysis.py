@@ -14,7 +14,7 @@ from vigym.mechanism.topology.loop_closure import (
     Candidates,
     close_loops,
     evaluate_candidates,
-    generic_rank,
+    generic_ranks,
     rows_singular_at_assembly,
 )
 from vigym.mechanism.topology.loop_constraints import (
@@ -78,8 +78,8 @@ def analyse_structure(mechanism: Elements) -> Structure:
     assembly = _assemble(loops, generator)
     rank, singular = 0, []
     for part in loops.independent_parts():
-        own = generic_rank(part.system, assembly, generator)
-        rank += own
+        own = generic_ranks(part.system, assembly, generator)
+        rank += own.rank
         singular += part.joints_of(rows_singular_at_assembly(part.system, assembly, own))
     count = sum(len(row.translations) + len(row.rotations) + row.redundant for row in rows)
     constraints = {joint.name: row for joint, row in zip(closing, rows, strict=True)}

@@ -1,6 +1,7 @@
 """Loop closure: Newton on the rows of loop-closing joints, and the rank of these rows."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from vigym.mechanism.topology.loop_constraints import LoopSystem
 
 CLOSED = 1e-10  # largest value of a row of a closed loop, in parts of the loop's size
 RANK = 1e-7  # relative singular value that counts as zero: far above rounding, below any mobility
+NEAR_RANK = 1e-5  # of rows that next to nothing holds apart: steps take thousands of iterations
 _EXACT = 1e-9  # largest error of the poses that random walks keep to
 _BLUR = 100.0  # singular values that are zero may reach so many times the error of the pose
 _ITERATIONS = 100
@@ -95,8 +97,22 @@ def _damped_step(values: Array, derivatives: Array, mu: Array) -> Array:
     return step
 
 
-def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Generator) -> int:
-    """Return the largest rank of the rows on random walks along the assembled motion.
+class Ranks(NamedTuple):
+    """Ranks of the constraint rows of loops along their motion.
+
+    Attributes:
+        rank: largest rank.
+        near: largest rank of rows that are well apart.
+        is_stuck: whether motions that the rows allow at the assembly lead nowhere, as in taut nets.
+    """
+
+    rank: int
+    near: int
+    is_stuck: bool
+
+
+def generic_ranks(system: LoopSystem, assembly: Array, generator: np.random.Generator) -> Ranks:
+    """Return the largest ranks of the rows on random walks along the assembled motion.
 
     The assembly itself may be singular: a parallelogram folded flat has less rank there than
     anywhere near.
@@ -107,16 +123,19 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
         generator: random numbers.
     """
     here, error = assembly, evaluate_candidates(system, assembly).error
-    stride, best = np.full(_WALKERS, _STRIDE), 0
-    limit = min(system.count, int(system.moving.sum()))
+    stride, best = np.full(_WALKERS, _STRIDE), np.zeros(2, int)
+    limit, stuck = min(system.count, int(system.moving.sum())), False
     if limit == 0:
-        return 0
+        return Ranks(0, 0, False)
     for _ in range(_STEPS):
         derivatives = system.evaluate(system.tree.poses(here))[1]
         _, s, Vt = np.linalg.svd(derivatives, full_matrices=False)
-        independent = s > np.maximum(RANK, _BLUR * error)[:, None] * s[:, :1]
-        best = max(best, int(independent.sum(axis=1).max()))
-        if best == limit:
+        blur = _BLUR * error
+        independent = s > np.maximum(RANK, blur)[:, None] * s[:, :1]
+        apart = s > np.maximum(NEAR_RANK, blur)[:, None] * s[:, :1]
+        found = [int(rows.sum(axis=1).max()) for rows in (independent, apart)]
+        best = np.maximum(best, found)
+        if best.min() == limit:
             break
         if len(here) == 1:
             here, error, Vt, independent = (
@@ -131,30 +150,32 @@ def generic_rank(system: LoopSystem, assembly: Array, generator: np.random.Gener
         free = np.abs(rates) < np.abs(rates).max(axis=1, keepdims=True)
         there = close_loops(system, system.integrate_rates(here, rates), free)
         moved = (there.gap < CLOSED) & (there.error < _EXACT)
+        stuck = not moved.any() and (here == assembly).all()
         here = np.where(moved[:, None], there.coordinates, here)
         error = np.where(moved, there.error, error)
         stride = np.where(moved, stride, stride / 2.0)
-    return best
+    return Ranks(int(best[0]), int(best[1]), bool(stuck))
 
 
-def rows_singular_at_assembly(system: LoopSystem, assembly: Array, rank: int) -> Array:
-    """Return the rows (rows,) that become dependent at a singular assembly pose.
+def rows_singular_at_assembly(system: LoopSystem, assembly: Array, ranks: Ranks) -> Array:
+    """Return the rows (rows,) that become dependent at a singular assembly pose, or almost so.
 
-    A pose is singular where the rows have a lower rank than at a generic one. No row is returned at
-    other poses.
+    A pose is singular where the rows have a lower rank than at a generic one, and where they allow
+    motions that lead nowhere. No row is returned at other poses.
 
     Args:
         system: constraint rows of the loops.
         assembly: tree coordinates (1, n_q) where loops are closed.
-        rank: of the rows at a generic pose.
+        ranks: of the rows at generic poses.
     """
     derivatives = system.evaluate(system.tree.poses(assembly))[1][0]
-    if rank == 0:
-        return np.zeros(len(derivatives), bool)
+    none = np.zeros(len(derivatives), bool)
+    if ranks.rank == 0:
+        return none
     U, s, _ = np.linalg.svd(derivatives)
-    here = int((s > RANK * s[0]).sum())
-    if here >= rank:
-        return np.zeros(len(derivatives), bool)
+    here = int((s > NEAR_RANK * s[0]).sum())
+    if here == len(derivatives) or (here >= ranks.near and not ranks.is_stuck):
+        return none
     return np.asarray(np.abs(U[:, here:]).max(axis=1) > _SHARE)
 
 

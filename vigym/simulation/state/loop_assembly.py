@@ -174,9 +174,10 @@ def _report_singular(mechanism: Mechanism) -> None:
         return
     listed = ", ".join(repr(name) for name in names)
     message = (
-        "found constraints that depend on each other at the assembly pose but not next to it, "
-        "expected a pose where the loops have no more motions than elsewhere; which of them a "
-        "first step from there takes is undecided, and it may not converge: move bodies or joints "
+        "found constraints that depend on each other at the assembly pose, or almost, but not next "
+        "to it, or that let nothing move from there, as in a taut net; expected a pose where the "
+        "loops have no more motions than elsewhere; which of them a first step from there takes is "
+        "undecided, and it may not converge: move bodies or joints "
         f"off that pose by {OFF_SINGULAR:g} of the loop's size, or start from other positions"
     )
     mechanism.notes.append(Note("singular", f"joints {listed}", message))
