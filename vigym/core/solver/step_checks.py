@@ -47,7 +47,6 @@ SMOOTH_GAIN, SMOOTH_GAIN_OF_TURN = 0.05, 1.5  # the same in a smooth step, more 
 MOST_SMOOTH_GAIN = 0.23  # the most of both
 GAIN_OF_PARTS = 0.01  # the same in a part of a step
 SOUGHT_GAIN = 1.0  # the same in a longer part that is sought where the smallest one failed
-SURGE = 0.3  # the same where a body turns abruptly, for the known work of motors
 LOOSE_GAIN = 0.1  # the same where the work of forces is not known well enough for that
 LEAST_GAIN = 1e-3  # gain that is too large in any case, in force times length scales
 REDUCED, LEAST_SHARE = 0.99, 0.1  # factor on a rebound that gives too much, and the least one
@@ -106,16 +105,6 @@ def find_lanes_that_jump(d, change, turn):
 
 
 @inline
-def find_lanes_that_surge(d, change):
-    """Find the lanes in which a large part of the kinetic energy appears though motors brake.
-
-    The work of motors counts with its sign here. Beside limits a joint may turn the other way
-    round, and meet them there.
-    """
-    return above(change.rise, d.full(SURGE) * change.before + LEAST_GAIN * change.scale)
-
-
-@inline
 def find_lanes_that_double(d, step, change):
     """Find the lanes in which all kinetic energy and that of springs doubles, by no other force.
 
@@ -144,7 +133,6 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
-    impact = maximum(impact, but_not(both(abrupt, find_lanes_that_surge(d, change)), loose))
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
     doubles = but_not(find_lanes_that_double(d, step, change), parts.seeking)
     smooth = where(springs, doubles, maximum(abrupt, jumps))
