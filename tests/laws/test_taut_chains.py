@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenes.batches import assert_same_rows, batch_of
+from scenes.batches import assert_batch_moves_as_alone
 from vigym import Mechanism, Simulator
 from vigym.core.model.tables.state import ENVIRONMENT_STATE
 
@@ -196,15 +196,6 @@ def test_steps_begin_with_whole_fractions():
 
 
 def test_taut_chains_in_a_batch_are_those_of_single_environments():
-    mech, options = crane(20.0), {"timestep": 0.01}
+    mech = crane(20.0)
     given = [({"hook": 0.1 * e}, {"rail": 0.1 * e}) for e in range(11)]
-    batch, singles = batch_of(mech, given, **options), []
-    for positions, velocities in given:
-        sim = Simulator(mech, **options)
-        sim.reset(positions, velocities)
-        singles.append(sim)
-    for _ in range(60):
-        batch.step()
-        for single in singles:
-            single.step()
-        assert_same_rows(batch, singles)
+    assert_batch_moves_as_alone(mech, given, 60, timestep=0.01)

@@ -58,6 +58,16 @@ def step_both(batch, singles, torques, substeps=1):
         single.step(row, substeps=substeps)
 
 
+def assert_batch_moves_as_alone(mech, given, steps, **options):
+    """Assert that a batch without torques moves, from given starts, bit for bit as its environments alone."""
+    batch, singles = batch_of(mech, given, **options), alone(mech, given, **options)
+    for _ in range(steps):
+        batch.step()
+        for single in singles:
+            single.step()
+        assert_same_rows(batch, singles)
+
+
 def assert_moments_move_alone(one, moments, apart, together, step):
     """Assert that moments of a motion move side by side, as a batch, bit for bit as alone.
 
