@@ -14,8 +14,9 @@ same spring at the rate w has a damping ratio of b (h w)^3: a beam of many hinge
 At equal steps the damper takes energy over time, whatever the motion: its force, as a function of
 the rate at knots, is that of a passive filter. It may give back a part of what it took.
 
-A step of another size does not know the slow rate of the one before. There the lesser c holds for
-u: a change of size damps slow motion, too, and makes no energy.
+Between steps of unlike size the lesser of their c holds for u, for a rate that short steps follow
+may be one that a long step does not resolve. So a change of size damps slow motion, too. Sizes that
+change by ten and back in every step may still give energy.
 
 Of three free rotations each has the mass about its own axis of the child.
 """
