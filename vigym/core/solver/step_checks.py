@@ -114,6 +114,22 @@ def find_lanes_that_double(d, step, change):
     return above(change.rise, energy + LEAST_GAIN * change.scale)
 
 
+@inline
+def find_lanes_that_turn_round(d, h):
+    """Find the lanes in which a joint with limits turns by more than half a turn in a step.
+
+    The discrete rate of an angle falls as it turns on from there, so that the equations have roots
+    at which a joint beside one limit turns on to the other one.
+    """
+    o, found = d.full(0.0), d.full(0.0)
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if body.has_limit > 0:
+            for j in range(body.translation_count + body.rotation_count):
+                found = maximum(found, above(o, d.dof(body.first_dof + j).seen_slope * h))
+    return found
+
+
 @phase
 def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     """Find the lanes in which a step leads to another root.
@@ -133,6 +149,8 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     gains = find_lanes_that_gain(change, where(loose, d.full(LOOSE_GAIN), d.full(GAIN)))
     kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
+    if d.has_limits > 0:
+        impact = maximum(impact, both(abrupt, find_lanes_that_turn_round(d, step.h)))
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
     doubles = but_not(find_lanes_that_double(d, step, change), parts.seeking)
     smooth = where(springs, doubles, maximum(abrupt, jumps))
