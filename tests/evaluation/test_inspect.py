@@ -51,10 +51,11 @@ def test_inspect_warns_of_inertias_that_are_odd(capsys, tmp_path):
         link("large", (1, 2, 2.5), size="0.1 0.1 0.1"),
         link("plate", (1, 1, 2)),
         link("guess", (1, 1, 1)),
+        link("point", (1e-18, 2e-18, 2.5e-18)),
     ]
     joints = [
         f'<joint name="to_{name}" type="continuous"><parent link="sound"/><child link="{name}"/></joint>\n'
-        for name in ("large", "plate", "guess")
+        for name in ("large", "plate", "guess", "point")
     ]
     file.write_text(f'<robot name="odd">\n{"".join(links + joints)}</robot>\n')
     found = json.loads(said(capsys, "inspect", file, "--json", "-"))
@@ -64,6 +65,7 @@ def test_inspect_warns_of_inertias_that_are_odd(capsys, tmp_path):
         "large": "too large: mass 1.7 m from its centre, shapes reach 0.087 m",
         "plate": "flat: a plate or rod without thickness",
         "guess": "three equal moments: a ball or cube, or a guess",
+        "point": "too small: mass 1.7e-09 m from its centre, denser than matter",
     }
 
 

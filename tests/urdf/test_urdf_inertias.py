@@ -177,6 +177,15 @@ def test_the_box_about_round_shapes_touches_them(load, shape, size):
     np.testing.assert_allclose(np.diag(mech.bodies["a"].inertia), second.sum() - second)
 
 
+def test_a_body_denser_than_matter_is_a_point(load):
+    """A public humanoid has thighs of 2 kg with 2e-18 kg m^2: valid, but none is built so."""
+    small = link("a", inertial((2e-18, 2e-18, 3e-18), mass=12.0) + BOX)
+    np.testing.assert_array_equal(np.diag(load(small).bodies["a"].inertia), [2e-18, 2e-18, 3e-18])
+    mech = load(small, inertias="report")
+    np.testing.assert_allclose(np.diag(mech.bodies["a"].inertia), [0.13, 0.10, 0.05])
+    assert "(2e-18, 2e-18, 3e-18) are those of a point: taken as" in "".join(changed(mech))
+
+
 @pytest.mark.parametrize("shapes", ["", NO_MESH])
 def test_a_body_with_neither_inertia_nor_shapes_is_a_ball_of_water(load, shapes):
     file = link("a", inertial((0, 0, 0)) + shapes)

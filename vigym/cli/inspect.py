@@ -26,6 +26,7 @@ from vigym.mechanism.elements.errors import AssemblyError, MechanismError, UrdfE
 from vigym.mechanism.elements.shapes import Mesh, Shape, Sphere
 from vigym.mechanism.mechanism import Mechanism
 from vigym.mechanism.summary import describe, describe_joint, mass_properties
+from vigym.urdf.convert.inertias import is_point
 from vigym.urdf.convert.load import load_urdf
 from vigym.urdf.convert.survey import fault_of, survey
 from vigym.urdf.read.records import UrdfJoint
@@ -66,6 +67,8 @@ def check_inertia(body: Body) -> str:
     extent = _extent(body.shapes)
     if extent and gyration > extent:
         return f"too large: mass {gyration:.2g} m from its centre, shapes reach {extent:.2g} m"
+    if is_point(body.mass, body.inertia):
+        return f"too small: mass {gyration:.2g} m from its centre, denser than matter"
     least, middle, largest = moments
     if least + middle - largest < FLAT * largest:
         return "flat: a plate or rod without thickness"

@@ -26,6 +26,7 @@ _LEAST_MOMENT = -1e-9
 # Mended bodies may not: a rod a hundredth as thick as it is long has this ratio of second moments.
 _THIN = 1e-4
 _WATER = 1000.0  # density [kg/m^3]
+_POINT = 1e-4  # of the radius of a ball of water: no matter is as dense
 _ROUNDING = 1e-12  # relative; smaller moments, and distances of links, come of rounding
 
 
@@ -65,7 +66,6 @@ def mend_body(
     place: str,
     mass: float,
     inertia: Array,
-    reach: float,
     shapes: Iterable[Shape],
     notes: list[Note],
 ) -> Array:
@@ -78,26 +78,25 @@ def mend_body(
         place: the body in words.
         mass: [kg].
         inertia: sum of those of its links (3, 3) [kg m^2].
-        reach: largest coordinate of its links' centres of mass [m].
         shapes: of its links, with poses in the axes of `inertia`.
         notes: of the mechanism.
     """
-    if not inertia_fault(inertia, least=_ROUNDING):
+    point = is_point(mass, inertia)
+    if not point and not inertia_fault(inertia, least=_ROUNDING):
         return inertia
     before, axes = np.linalg.eigh(inertia)
-    second = np.maximum(_second_moments(before), 0.0)
-    if second.max() > mass * (_ROUNDING * reach) ** 2:
-        found = f"principal moments {_text(before)} are those of a line"
+    found = f"principal moments {_text(before)} are those of a {'point' if point else 'line'}"
+    if not point:
+        second = np.maximum(_second_moments(before), 0.0)
         means = "a rod a hundredth as thick as long"
     else:
-        found = f"found principal moments {_text(before)}"
         size, axes = _bounding_size(shapes), np.eye(3)
         if size.max() > 0.0:
             second = mass * size**2 / 12.0
             sides = " x ".join(f"{side:.3g}" for side in size)
             means = f"a uniform box of its shapes' size, {sides} m"
         else:
-            radius = (mass / (4.0 / 3.0 * np.pi * _WATER)) ** (1.0 / 3.0)
+            radius = _radius_of_water(mass)
             second = np.full(3, 0.2 * mass * radius**2)
             means = (
                 f"a ball of water of its mass, {radius:.3g} m in radius: it has no shape to read"
@@ -106,6 +105,19 @@ def mend_body(
     message = f"{found}: taken as {_moments(mended)}, {means}"
     notes.append(Note("changed", place, message))
     return mended
+
+
+def is_point(mass: float, inertia: Array) -> bool:
+    """Return whether a body's mass [kg] is nearer to its centre than matter can be.
+
+    Its radius of gyration is less than a ten-thousandth of the radius of a ball of water.
+    """
+    return bool(0.5 * np.trace(inertia) <= mass * (_POINT * _radius_of_water(mass)) ** 2)
+
+
+def _radius_of_water(mass: float) -> float:
+    """Return the radius [m] of a ball of water of a mass [kg]."""
+    return float((mass / (4.0 / 3.0 * np.pi * _WATER)) ** (1.0 / 3.0))
 
 
 def _part_fault(inertia: Array) -> str:

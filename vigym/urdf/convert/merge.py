@@ -110,8 +110,7 @@ def merge_masses(
     if inertias == "report":
         place = f"body {group.reference.name!r} inertia"
         solids = _solid_shapes(group, relative, center)
-        reach = max(float(np.abs(frame.position).max()) for frame in frames)
-        inertia = mend_body(place, mass, inertia, reach, solids, notes)
+        inertia = mend_body(place, mass, inertia, solids, notes)
     fault = inertia_fault(inertia)
     if fault:
         place = f"body {group.reference.name!r} inertia, fixed links merged"
