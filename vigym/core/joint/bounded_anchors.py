@@ -12,6 +12,7 @@ from vigym.core.compiler.packs import lanes_of_rows
 from vigym.core.compiler.simd import LANES, absolute, maximum, where
 from vigym.core.joint.bounded_forces import (
     count_bounded_hinges,
+    holding_scale,
     joint_has_bounded_forces,
     run_of_hinges,
 )
@@ -68,7 +69,8 @@ def let_friction_slip_at_limit(dof, creeping):
 def reanchor_dof(d, body, dof, h, mask):
     """Move the proximal anchors of a dof to its forces where it yields too far; returns where."""
     f = dof.forces
-    softness = step_proximal(f[0]) * h / dof.effective_mass
+    prox = step_proximal(f[0])
+    softness = prox / holding_scale(body, dof, 1.0 / h, prox)
     f0 = dof.anchor_forces
     k = dof.force_slopes
     motor = find_creeping_lanes(d, f[0], f0[0], k[0], softness, h, mask)

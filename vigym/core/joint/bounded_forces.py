@@ -24,6 +24,7 @@ from vigym.core.joint.interior_limits import (
     has_interior_limits,
     linearize_interior_limits,
     step_interior_limits,
+    stiffness_of_relaxed_limits,
     update_interior_limits,
 )
 from vigym.core.math.vectors import add, max_abs3, scale, select3, sub
@@ -106,6 +107,17 @@ def accept_bounded_forces(d, mask):
 
 
 @inline
+def holding_scale(body, dof, per_h, prox):
+    """Find the scale of rates as forces by which motors and dry friction hold a rate.
+
+    Beside limits that the interior point solves they become as stiff as those: softer ones would
+    yield to them for many iterations, until their anchors have followed.
+    """
+    limits = stiffness_of_relaxed_limits(body, dof, per_h)
+    return per_h * dof.effective_mass + prox * limits / per_h
+
+
+@inline
 def project_bounded_forces(d, i, dof, share, per_h, prox, motion, forces):
     """Apply the three laws of a dof, with given forces and a motion along it.
 
@@ -125,18 +137,19 @@ def project_bounded_forces(d, i, dof, share, per_h, prox, motion, forces):
     body, o = d.body(i), d.full(0.0)
     anchors = dof.anchor_forces
     rho = per_h * dof.effective_mass
+    hold = holding_scale(body, dof, per_h, prox)
     motor = (o, o, o)
     limit = (o, o, o)
     friction = (o, o, o)
     if body.motor_kind > 0:
         bound = share * dof.force_limit
-        motor = motor_law(d, dof, forces[0], anchors[0], motion, rho, bound, prox)
+        motor = motor_law(d, dof, forces[0], anchors[0], motion, hold, bound, prox)
     if body.has_limit > 0:
         approach = per_h * motion
         limit = limit_law(d, dof, forces[1], anchors[1], approach, per_h, rho, prox)
     if body.has_friction > 0:
         bound = share * dof.friction
-        friction = coulomb_law(d, dof, forces[2], anchors[2], motion, rho, bound, prox)
+        friction = coulomb_law(d, dof, forces[2], anchors[2], motion, hold, bound, prox)
     projected = motor[0], limit[0], friction[0]
     affine = motor[1], limit[1], friction[1]
     return projected, affine, (motor[2], limit[2], friction[2])

@@ -11,11 +11,13 @@ again force = affine force - slope motion. An increment is cut where a force or 
 negative. Projections of limits that hold each other in a closed loop may switch between holding and
 free for ever; here they do not.
 
-The row of a dof holds kappa. It is zero in lanes that other methods solve.
+The row of a dof holds kappa: a share of the mechanism's, the less the lighter what moves along it.
+It is zero in lanes that other methods solve.
 """
 
 import math
 
+from vigym.core.body.correction import free_fall_acceleration
 from vigym.core.compiler.kernel import inline, phase
 from vigym.core.compiler.lanes import above, any_lane, both
 from vigym.core.compiler.simd import absolute, maximum, where
@@ -86,6 +88,20 @@ def linearize_interior_limits(d, dof, per_h, affine, slopes):
 
 
 @inline
+def stiffness_of_relaxed_limits(body, dof, per_h):
+    """Compute how stiff relaxed limits are at their present forces [N/m or N m/rad].
+
+    From f s = kappa that is f^2 / kappa over the step. It is zero without the interior point.
+    """
+    o = 0.0 * dof.relaxation
+    if not has_interior_limits(body, dof):
+        return o
+    forces, kappa = dof.limit_forces, dof.relaxation
+    squared = forces[0] * forces[0] + forces[1] * forces[1]
+    return where(kappa, per_h * squared / where(kappa, kappa, 1.0 + o), o)
+
+
+@inline
 def slack_error(d, slack, clearance):
     """Compute how far a slack is from its clearance; nothing where there is no limit."""
     error = absolute(slack - clearance)
@@ -145,21 +161,48 @@ def step_interior_limits(d, dof, step_length, mask):
     )
 
 
+@inline
+def share_of_relaxation(d, dof, length):
+    """Find the share of the mechanism's relaxation that a limit gets, by the inertia of its dof.
+
+    What is little for a leg would hold a finger far from its limit. ``length`` [m] makes a moment
+    of inertia a mass; it is one for a translation. The mechanism's mass is that of its weight.
+    """
+    mass = dof.effective_mass / (length * length)
+    share = mass * free_fall_acceleration(d) / d.environment.force_scale
+    return math.sqrt(where(share - 1.0, d.full(1.0), share))
+
+
 @phase
 def relax_limits(d, kappa):
-    """Set the relaxation of all limits; zero leaves them to other methods."""
-    w = d.wide
-    wide_kappa = w.full(kappa)
-    for block in range(d.dof_block_count):
-        w.dof(block).relaxation = wide_kappa
+    """Set the relaxation of all limits; ``kappa`` is that of the mechanism [W]."""
+    length, one = d.environment.length_scale, d.full(1.0)
+    for r in range(d.active_joint_count):
+        body = d.body(d.active_joint(r).body)
+        if body.has_limit > 0:
+            for j in range(body.translation_count + body.rotation_count):
+                dof = d.dof(body.first_dof + j)
+                lever = one if j < body.translation_count else length
+                dof.relaxation = kappa * share_of_relaxation(d, dof, lever)
 
 
 @phase
-def clear_limit_slacks(d):
-    """Clear the slacks of all limits: the interior point begins anew."""
+def clear_relaxation(d):
+    """Leave all limits to other methods."""
+    w = d.wide
+    none = w.full(d.full(0.0))
+    for block in range(d.dof_block_count):
+        w.dof(block).relaxation = none
+
+
+@phase
+def clear_interior_limits(d):
+    """Clear forces and slacks of all limits: the interior point begins anew."""
     o = d.full(0.0)
     for r in range(d.active_joint_count):
         body = d.body(d.active_joint(r).body)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
-                d.dof(body.first_dof + j).limit_slacks = o, o
+                dof = d.dof(body.first_dof + j)
+                dof.limit_forces = o, o
+                dof.limit_slacks = o, o

@@ -12,7 +12,7 @@ from vigym.core.contact.held import (
     remember_held_lanes,
 )
 from vigym.core.contact.laws.interior_point_law import find_lanes_of_forces_at_gaps
-from vigym.core.joint.interior_limits import relax_limits
+from vigym.core.joint.interior_limits import clear_relaxation
 from vigym.core.loop.elimination import restore_multipliers, save_multipliers
 from vigym.core.model.saved import restore_knot, save_knot
 from vigym.core.solver.iteration import Method, Solution, set_failed_lanes
@@ -322,6 +322,6 @@ def solve_step(d, step, moving, short, tolerance):
     if any_lane(solved.failed):
         solved = retry_by_further_methods(d, step, solved, resumed, short, tolerance)
     if d.has_limits > 0:  # laws at a knot are exact
-        relax_limits(d, d.full(0.0))
+        clear_relaxation(d)
     remember_held_lanes(d, step, moving, solved.done)
     return solved

@@ -32,7 +32,7 @@ from vigym.core.joint.bounded_anchors import (
     move_anchors_to_bounded_forces,
     reanchor_bounded_forces,
 )
-from vigym.core.joint.interior_limits import clear_limit_slacks, relax_limits
+from vigym.core.joint.interior_limits import clear_interior_limits, clear_relaxation
 from vigym.core.loop.elimination import restore_accepted_multipliers
 from vigym.core.solver.convergence import (
     SLOW_CONTRACTION,
@@ -83,7 +83,7 @@ def initial_parameters(d, step, method):
         start_contacts_sticking(d)
     kappa, tight = d.full(0.0), d.full(0.0)
     if d.has_limits > 0:
-        relax_limits(d, kappa)
+        clear_relaxation(d)
     if method.interior_point and method.warm:
         tight = tightened_relaxation(d, 1.0 / step.h)
         return prox, tight, tight
@@ -93,7 +93,7 @@ def initial_parameters(d, step, method):
             evaluate_contact_velocities(d, step.knot2, step.knot3, step.h)
         kappa, tight = relaxation_bounds(d, 1.0 / step.h, method.resumes)
         clear_duals(d)
-        clear_limit_slacks(d)
+        clear_interior_limits(d)
     return prox, kappa, tight
 
 
