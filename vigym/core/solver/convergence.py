@@ -125,10 +125,10 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
         bound, closed = maximum(bound, found.errors.largest), above(length, d.full(ALMOST_WHOLE))
     promising = above(residual_tolerance(d, found.nonsmooth, iteration), bound)
     promising = both(closed, but_not(promising, unfinished))
-    if d.loop_row_count > 0:  # the gap that the solve leaves, and the curvature of loops
-        gap = maximum(found.gap_left, rotation * rotation)
-        closes = above(d.full(iteration.tolerance), gap)
+    gap = maximum(found.gap_left, rotation * rotation)  # of the solve, and of the curvature
+    promising = both(promising, above(d.full(iteration.tolerance), gap))
+    if d.loop_row_count > 0:
         bound = maximum(bound, iteration.slack * gap)
         tiny = d.full(select_by_precision(CONVERGED_ROTATION, length))
-        promising = but_not(both(promising, closes), above(contraction * rotation, tiny))
+        promising = but_not(promising, above(contraction * rotation, tiny))
     return bound, promising
