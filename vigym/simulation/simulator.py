@@ -50,7 +50,7 @@ class Simulator(DynamicsQueries, AppliedForces, Places):
             Only without damping, motors, limits and contact: some of their steps go backwards.
         loops: "tail" (all loops in one dense node), "local" (each where its cycle closes) or
             "auto": the tail for up to two loop-closing joints and springs between points, local
-            beyond. Results agree to rounding.
+            beyond. Steps agree to the tolerance.
         tolerance: largest scaled residual of an accepted step (a few roundings of its largest
             term, if that is more); 1e-10, or 1e-5 in single precision. A hundred times as much
             where contacts, motors, limits or dry friction have a force.
