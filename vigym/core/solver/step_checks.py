@@ -162,14 +162,15 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
     """Let suspect lanes fail that another root was found in.
 
     ``turn`` is the largest rotation of the step [rad]. The next steps begin with halves, too, where
-    a step is smooth, and where contacts may hold a body: halves in the same phase of every swing of
-    another one would feed the swing.
+    a step is smooth, and without motors where contacts may hold a body: halves in the same phase of
+    every swing of another one would feed the swing.
     """
     if any_lane(suspects):
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
         others = both(suspects, others)
-        swings = others if d.contact_count > 0 else but_not(others, solved.nonsmooth)
-        remember_part(d, swings, parts.size)
+        swings = d.contact_count > 0 and d.motor_count == 0
+        halved = others if swings else but_not(others, solved.nonsmooth)
+        remember_part(d, halved, parts.size)
         return reject_lanes(solved, others)
     return solved
 
