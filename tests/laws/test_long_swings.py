@@ -20,7 +20,8 @@ def test_arms_of_boxes_on_the_ground_gain_no_energy(seed, h):
     halved, too.
     """
     scene, _ = random_scene("drop", seed)
-    sim, energies, kinetic = scene.simulator(h), [], 0.0
+    sim = scene.simulator(h)
+    energies, kinetic = [], 0.0
     for k in range(STEPS):
         assert scene.step(sim, k).converged
         if k >= SETTLED:
