@@ -108,8 +108,8 @@ def predict_residual(d, found, contraction, rotation, length, iteration):
     """Bound the residual after the increment just taken.
 
     The interior point measures its laws before the increment, and takes only a part of it: what is
-    not taken leaves the same share of the residual. Returns (bound, lanes in which it is small;
-    with loops only if the rotation of the next increment will be tiny).
+    not taken leaves the same share of the residual. Returns (bound, lanes in which it is small and
+    joints close; with loops only if the rotation of the next increment will be tiny).
     """
     bound, unfinished = found.residual, find_soft_lanes(d, iteration)
     if iteration.number > 0:

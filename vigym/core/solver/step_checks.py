@@ -136,8 +136,9 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
 
     A smooth step does where a body turns abruptly, unless there are springs: stiff ones turn bodies
     back and forth. A step with impacts does where kinetic energy appears and a body turns otherwise
-    than in the step before, or where a body turns by a radian more, without springs. Larger gains
-    are allowed, and turns, where work is known roughly only, and where shorter parts failed.
+    than in the step before, where a body turns by a radian more, without springs, or where a joint
+    with limits turns by more than half a turn. Larger gains are allowed, and turns, where work is
+    known roughly only, and where shorter parts failed.
     """
     more = max_angular_speed_change(d.wide, step.knot2, step.knot3)
     more = absolute(step.h) * max_over_body_lanes(more, step.h)

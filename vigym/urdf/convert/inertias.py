@@ -27,7 +27,7 @@ _LEAST_MOMENT = -1e-9
 _THIN = 1e-4
 _WATER = 1000.0  # density [kg/m^3]
 _POINT = 1e-4  # of the radius of a ball of water: no matter is as dense
-_ROUNDING = 1e-12  # relative; smaller moments, and distances of links, come of rounding
+_ROUNDING = 1e-12  # relative; smaller moments come of rounding
 
 
 def check_inertia(path: Path, link: Link, alone: bool) -> None:
