@@ -90,7 +90,10 @@ def test_light_fingers_at_their_limits_take_few_iterations(mass, friction, most)
 
 
 def test_joints_of_light_links_stay_closed():
-    """A last increment that hardly moved the robot turned a link of grams, and opened its joint by 1e-7 m."""
+    """A last increment that hardly moved the robot turned a link of grams, and opened its joint.
+
+    The gap was up to 1e-7 m in 60 such trees.
+    """
     for seed in range(16):
         rng, mech = np.random.default_rng(seed), Mechanism()
         mech.add_body("trunk", 10.0, (0.05, 0.1, 0.1))

@@ -162,16 +162,16 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
 def reject_other_roots(d, step, parts, change, turn, suspects, solved):
     """Let suspect lanes fail that another root was found in.
 
-    ``turn`` is the largest rotation of the step [rad]. The next steps begin with halves, too, where
-    a step is smooth, and without motors where contacts may hold a body: halves in the same phase of
-    every swing of another one would feed the swing.
+    ``turn`` is the largest rotation of the step [rad]. After a smooth step the next ones begin with
+    halves, too. So they do after any step of a mechanism with contacts and without motors: its arms
+    may swing on a body at rest, and halves in the same phase of every swing would feed the swing.
     """
     if any_lane(suspects):
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
         others = both(suspects, others)
-        swings = d.contact_count > 0 and d.motor_count == 0
-        halved = others if swings else but_not(others, solved.nonsmooth)
-        remember_part(d, halved, parts.size)
+        swings_freely = d.contact_count > 0 and d.motor_count == 0
+        lasting = others if swings_freely else but_not(others, solved.nonsmooth)
+        remember_part(d, lasting, parts.size)
         return reject_lanes(solved, others)
     return solved
 
