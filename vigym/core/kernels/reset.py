@@ -176,6 +176,7 @@ def clear_environment(d):
     environment.whole_step_size = o
     environment.first_part = d.full(1.0)
     environment.calm_steps = o
+    environment.calm_steps_needed = o
     environment.allowed_surplus = o
 
 

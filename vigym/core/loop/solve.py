@@ -117,17 +117,17 @@ def dof_motion_by_multipliers(d, i, j):
 
 
 @inline
-def dof_residual_after_multipliers(d, dof, motion):
-    """Compute the residual of a dof after the multipliers are solved: a force [N] or moment [N m].
+def force_on_dof(d, dof, motion):
+    """Compute the force [N] or moment [N m] that a motion of a dof takes, as an absolute value.
 
-    Where a stiff motor, limit or friction force holds the dof, its share of the residual is not
+    Where a stiff motor, limit or friction force holds the dof, its share of the force is not
     counted: it is the rounding of the coordinate times that stiffness.
     """
-    residual = absolute((dof.residual - motion) / dof.inverse_pivot)
+    force = absolute(motion / dof.inverse_pivot)
     if d.has_bounded_forces > 0:
         share = 1.0 - dof.compliance * dof.inverse_pivot
-        residual = residual * maximum(share, 0.0 * share)
-    return residual
+        force = force * maximum(share, 0.0 * share)
+    return force
 
 
 @phase(needs="loops", otherwise=zero)
@@ -155,7 +155,7 @@ def multiplier_rounding_residual(d):
                 multiplier = residual * absolute(loop_row.inverse_pivot)
                 if loop_row.kind <= ORIENTATION_ROW:
                     s = s + multiplier * absolute(fill_in.B_dof[j])
-            noise = maximum(noise, absolute(s / dof.inverse_pivot))
+            noise = maximum(noise, force_on_dof(d, dof, s))
     return noise * per_length / d.environment.force_scale
 
 

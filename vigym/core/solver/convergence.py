@@ -22,6 +22,8 @@ NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; <
 # Next increment [rad]: near singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
 ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall
+# Iterations after which the rounding of multipliers is looked at in nonsmooth lanes: most converge
+ITERATIONS_ABOVE_ROUNDING = 10
 
 
 @inline
@@ -58,6 +60,22 @@ def find_relaxed_lanes(nonsmooth, iteration):
 
 
 @inline
+def find_stalled_multipliers(d, found, slow, iteration):
+    """Find the slow lanes whose residual is no more than the rounding of multipliers causes.
+
+    Their gaps are closed. In nonsmooth lanes forces follow their laws, and there is time first for
+    increments to converge better than that.
+    """
+    exact = iteration.tolerance * iteration.slack
+    slow = both(slow, above(exact, found.gap))
+    if iteration.number < ITERATIONS_ABOVE_ROUNDING:
+        slow = but_not(slow, found.nonsmooth)
+    error = select_by_precision(NONSMOOTH_GOAL, exact) * exact * d.environment.force_scale
+    slow = but_not(slow, both(found.nonsmooth, above(found.squared_errors, error * error)))
+    return find_rounded_multipliers(d, slow, found.residual)
+
+
+@inline
 def converged(d, found, contraction, active, iteration):
     """Find the active lanes whose measured residual is small, and that hardly move any more.
 
@@ -76,8 +94,8 @@ def converged(d, found, contraction, active, iteration):
         slow = above(contraction, d.full(SLOW_CONTRACTION))
         small = maximum(small, both(slow, above(floor, found.residual)))
         if d.loop_row_count > 0:
-            stalled = but_not(both(both(active, slow), above(exact, found.gap)), nonsmooth)
-            small = maximum(small, find_rounded_multipliers(d, stalled, found.residual))
+            stalled = find_stalled_multipliers(d, found, both(active, slow), iteration)
+            small = maximum(small, stalled)
     moves = where(nonsmooth, found.rotation, d.full(0.0))
     if d.loop_row_count > 0:
         moves = found.rotation

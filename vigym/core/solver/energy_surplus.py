@@ -7,7 +7,8 @@ summed, never below zero. The sum is by how much energy has risen from its lowes
 cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 1954).
 
 The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
-for a while: short steps among long ones would take or give energy themselves.
+for a while: short steps among long ones would take or give energy themselves. Where longer ones
+fail soon, the next while is twice as long: each return gives a little.
 
 Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
 steps that are too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts,
@@ -33,7 +34,8 @@ SURPLUS, SURPLUS_OF_TURN = 0.15, 0.5
 MOST_SURPLUS = 0.3  # the most of both together
 SHARE_OF_STEP = 0.5  # part of it by which one step may add to it
 MEMORY = 63.0 / 64.0  # part of the largest surplus that is allowed still in the next step
-CALM_STEPS = 64.0  # steps after which parts that energy asked for are doubled
+# Steps after which parts that energy asked for are doubled: fewest and most of them
+CALM_STEPS, MOST_CALM_STEPS = 64.0, 1024.0
 LEAST_FIRST_PART = 0.25  # least part of a step that the next begins with
 UNLIKE = 1e-6  # part by which steps differ in size that are not compared
 # Square of a swing's rate times the step above which it is taken to grow, and the largest one of
@@ -89,8 +91,23 @@ def remember_part(d, lanes, size):
     """Let the next steps of lanes that are to be halved begin with such parts, too."""
     environment, least = d.environment, d.full(LEAST_FIRST_PART)
     half = maximum(0.5 * whole_fraction(d, size), least)
+    wait_until_longer(d, lanes)
     environment.first_part = where(lanes, half, environment.first_part)
     environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
+
+
+@inline
+def wait_until_longer(d, lanes):
+    """Choose the number of calm steps after which parts are doubled in lanes that are to be halved.
+
+    It is twice as large where parts were chosen, or doubled, a short while ago.
+    """
+    environment, least = d.environment, d.full(CALM_STEPS)
+    last, most = environment.calm_steps_needed, d.full(MOST_CALM_STEPS)
+    soon = above(maximum(last, least), environment.calm_steps)
+    needed = maximum(where(soon, 2.0 * last, least), least)
+    needed = where(above(needed, most), most, needed)
+    environment.calm_steps_needed = where(lanes, needed, last)
 
 
 @inline
@@ -98,7 +115,8 @@ def choose_first_part(d, lanes):
     """Find the part of a step to begin with: twice as long after every so many calm steps."""
     environment, one = d.environment, d.full(1.0)
     calm, size = environment.calm_steps + one, environment.first_part
-    longer = both(both(lanes, above(one, size)), above(calm, d.full(CALM_STEPS)))
+    needed = maximum(environment.calm_steps_needed, d.full(CALM_STEPS))
+    longer = both(both(lanes, above(one, size)), above(calm, needed))
     size = where(longer, 2.0 * size, size)
     environment.first_part = where(above(size, one), one, size)
     environment.calm_steps = where(lanes, where(longer, d.full(0.0), calm), environment.calm_steps)

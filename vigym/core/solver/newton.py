@@ -163,15 +163,15 @@ def find_lanes_to_refactorise(d, active, contraction, iteration):
 
 
 @inline
-def adapt_shifts_of_loop_rows(d, found):
+def adapt_shifts_of_loop_rows(d, found, slack):
     """Reduce the shifts of loop rows where they leave most of a gap open, as near singular poses.
 
     Gaps that are rounding tell nothing.
     """
     if d.loop_row_count > 0:
-        scale, most = d.environment.shift_scale, d.full(MOST_GAP_LEFT) * found.gap
-        least = d.full(ROUNDED_GAP)
-        slow = both(above(found.gap_left, most), above(found.gap, least))
+        scale, gap = d.environment.shift_scale, found.gap / slack
+        most, least = d.full(MOST_GAP_LEFT) * gap, d.full(ROUNDED_GAP)
+        slow = both(above(found.gap_left, most), above(gap, least))
         reduced = maximum(SHIFT_REDUCTION * scale, d.full(LEAST_SHIFT_SCALE))
         d.environment.shift_scale = where(slow, reduced, scale)
 
@@ -183,7 +183,7 @@ def adapt_parameters(d, prox, length, refused, found, iteration):
     Laws of contacts are soft after an increment that was refused, and then become firm again. The
     shifts of loop rows are adapted, too.
     """
-    adapt_shifts_of_loop_rows(d, found)
+    adapt_shifts_of_loop_rows(d, found, iteration.slack)
     method = iteration.method
     if not (method.damped or method.warm):
         prox = choose_firmness(d, prox, refused, d.full(PROX))

@@ -163,14 +163,13 @@ def reject_other_roots(d, step, parts, change, turn, suspects, solved):
     """Let suspect lanes fail that another root was found in.
 
     ``turn`` is the largest rotation of the step [rad]. After a smooth step the next ones begin with
-    halves, too. So they do after any step of a mechanism with contacts and without motors: its arms
-    may swing on a body at rest, and halves in the same phase of every swing would feed the swing.
+    halves, too. So they do after any step of a mechanism with contacts: its arms may swing on a
+    body at rest, and halves in the same phase of every swing would feed the swing.
     """
     if any_lane(suspects):
         others = find_lanes_of_other_roots(d, step, parts, change, turn, solved.nonsmooth)
         others = both(suspects, others)
-        swings_freely = d.contact_count > 0 and d.motor_count == 0
-        lasting = others if swings_freely else but_not(others, solved.nonsmooth)
+        lasting = others if d.contact_count > 0 else but_not(others, solved.nonsmooth)
         remember_part(d, lasting, parts.size)
         return reject_lanes(solved, others)
     return solved

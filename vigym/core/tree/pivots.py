@@ -18,7 +18,7 @@ from vigym.core.joint.geometry import (
     rotation_increment_axis,
     translation_axis,
 )
-from vigym.core.loop.solve import dof_motion_by_multipliers, dof_residual_after_multipliers
+from vigym.core.loop.solve import dof_motion_by_multipliers, force_on_dof
 from vigym.core.math.vectors import (
     add,
     axpy,
@@ -230,7 +230,7 @@ def solve_dof(d, i, j, dy, dphi, largest):
     if body.fill_in_count > 0:
         motion = dof_motion_by_multipliers(d, i, j)
         s = s + motion
-        largest = maximum(largest, dof_residual_after_multipliers(d, dof, motion))
+        largest = maximum(largest, force_on_dof(d, dof, dof.residual - motion))
     dof.increment = s
     return s, largest
 

@@ -25,6 +25,7 @@ ENVIRONMENT_STATE = Table(
     Field("whole_step_size", "size of the last whole step, of one part or more", "s"),
     Field("first_part", "part of a step that the next begins with", "1"),
     Field("calm_steps", "number of steps since that part was chosen", "1"),
+    Field("calm_steps_needed", "number of such steps after which parts are doubled", "1"),
     Field("terrain_map", "number of the map of heights", "1"),
     Field("present_knot", "number of the knot buffer that is the present one", "1"),
     Field("time_remainder", "rounding that is left of the time", "s"),
