@@ -7,7 +7,8 @@ import pytest
 
 from oracle.reference import falling_row
 from scenes.loops_plane import UPRIGHT, double_four_bar, parallel_motion
-from vigym import Simulator
+from vigym import Ground, Simulator, load_urdf
+from vigym.assets import path
 
 IN_LINE = 0.5 * np.pi  # angle of the uprights from the vertical
 # On the pose itself the force that keeps the uprights together is undetermined for one step: alone,
@@ -109,3 +110,36 @@ def test_energy_read_at_the_pose_does_not_jump(windows):
         np.testing.assert_allclose(sim.joint_velocities[: windows + 1], -5.0, atol=1e-9)
         energies.append(sim.energy().kinetic)
     np.testing.assert_allclose(energies, energies[0], rtol=1e-9)
+
+
+def resting_minitaurs(offsets, seed):
+    """Starts of Minitaurs on the ground whose thighs are in line but for some angles [rad], and their targets."""
+    rng = np.random.default_rng(seed)
+    count = len(offsets)
+    hips = rng.choice([-1.0, 1.0], (count, 1)) * IN_LINE
+    hips = hips + np.array(offsets)[:, None] * rng.normal(size=(count, 8))
+    turns = rng.normal(size=(count, 4))
+    base = {"orientation": turns, "velocity": 0.5 * rng.normal(size=(count, 3))}
+    return hips, base, rng.uniform(-1.57, 1.57, (count, 8))
+
+
+@pytest.mark.parametrize("loops", ["tail", "local"])
+@pytest.mark.parametrize("h", [0.001, 0.0033, 0.01])
+def test_lanes_next_to_the_pose_are_single_environments(h, loops):
+    """A neighbour on the pose takes many attempts, which change nothing of a lane that is solved."""
+    mech = load_urdf(path("minitaur"), ground=Ground(friction=0.9))
+    for hip in mech.actuator_names:
+        mech.add_motor(hip, kp=8.0, kd=0.3)
+    offsets = [0.0, 1e-9, 1e-5, 1e-5, 1e-5, 1e-5]
+    batch = Simulator(mech, timestep=h, loops=loops, batch=len(offsets))
+    single = Simulator(mech, timestep=h, loops=loops)
+    for seed in range(12):
+        hips, base, targets = resting_minitaurs(offsets, seed)
+        start = {name: hips[:, k] for k, name in enumerate(mech.motor_names)}
+        batch.reset(start, base={"base": base}, place_on_ground=True)
+        before = np.array(batch.state)
+        batch.step(targets=targets)
+        for lane, state in enumerate(batch.state):
+            single.state = before[lane]
+            single.step(targets=targets[lane])
+            np.testing.assert_array_equal(single.state, state)

@@ -165,11 +165,16 @@ def clear_multipliers(d, count):
 
 @phase(needs="loops")
 def accept_multipliers(d, mask):
-    """Accept the multipliers in the lanes of the mask; those of finished lanes stay."""
+    """Accept the multipliers in the lanes of the mask; those of finished lanes stay.
+
+    So do their pivots: what is looked at after a step must not depend on neighbours that go on.
+    """
     for r in range(d.loop_row_count):
         loop_row = d.loop_row(r)
         accepted = where(mask, loop_row.multiplier, loop_row.accepted_multiplier)
         loop_row.accepted_multiplier = accepted
+        ratio = loop_row.unreduced_pivot * loop_row.inverse_pivot
+        loop_row.accepted_pivot_ratio = where(mask, ratio, loop_row.accepted_pivot_ratio)
 
 
 @phase(needs="loops")

@@ -18,7 +18,7 @@ ALMOST_WHOLE = 0.999  # part of an increment above which its prediction holds
 SOFT_PROX = 1e-3  # proximal part at the start of later attempts: contacts are easier with more
 STALLED_NONSMOOTH = 100.0  # factor on the goal of stalled nonsmooth lanes: stiff slopes round
 # Pairs of numbers: in double and in single precision.
-NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; < 1e-9 of the motion
+NONSMOOTH_GOAL = 100.0, 1.0  # residual of nonsmooth lanes over the tolerance; 2e-9 of the motion
 # Next increment [rad]: near singular poses a small gap leaves much of the motion open
 CONVERGED_ROTATION = 1e-7, 1e-5
 ROUND_OFF = 4e-15, 5e-7  # part of its largest term below which a residual need not fall

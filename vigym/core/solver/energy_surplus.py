@@ -8,7 +8,7 @@ cumulative sum of E. S. Page ("Continuous inspection schemes", Biometrika 41, 19
 
 The steps that follow begin with parts of the same size, until no energy has asked for shorter ones
 for a while: short steps among long ones would take or give energy themselves. Where longer ones
-fail soon, the next while is twice as long: each return gives a little.
+fail soon, and there are contacts, the next while is twice as long.
 
 Light bodies that are pulled hard, by joints or springs between points, may swing ever farther in
 steps that are too long for them, see `vigym.core.tree.tension`. Such steps are made in short parts,
@@ -91,7 +91,8 @@ def remember_part(d, lanes, size):
     """Let the next steps of lanes that are to be halved begin with such parts, too."""
     environment, least = d.environment, d.full(LEAST_FIRST_PART)
     half = maximum(0.5 * whole_fraction(d, size), least)
-    wait_until_longer(d, lanes)
+    if d.contact_count > 0:
+        wait_until_longer(d, lanes)
     environment.first_part = where(lanes, half, environment.first_part)
     environment.calm_steps = where(lanes, d.full(0.0), environment.calm_steps)
 
@@ -100,7 +101,8 @@ def remember_part(d, lanes, size):
 def wait_until_longer(d, lanes):
     """Choose the number of calm steps after which parts are doubled in lanes that are to be halved.
 
-    It is twice as large where parts were chosen, or doubled, a short while ago.
+    It is twice as large where parts were chosen, or doubled, a short while ago. Arms that swing on
+    a body at rest gain a little by each return to longer parts. Chains in free air lose by it.
     """
     environment, least = d.environment, d.full(CALM_STEPS)
     last, most = environment.calm_steps_needed, d.full(MOST_CALM_STEPS)

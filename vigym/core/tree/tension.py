@@ -256,8 +256,8 @@ def find_lanes_of_dependent_rows(d, closure):
     dependent = d.full(0.0)
     for r in range(closure.first_loop_row, closure.first_loop_row + closure.loop_row_count):
         loop_row = d.loop_row(r)
-        left = d.full(DEPENDENT) * loop_row.unreduced_pivot * loop_row.inverse_pivot
-        dependent = maximum(dependent, above(absolute(left), d.full(1.0)))
+        left = absolute(d.full(DEPENDENT) * loop_row.accepted_pivot_ratio)
+        dependent = maximum(dependent, above(left, d.full(1.0)))
     return dependent
 
 

@@ -82,6 +82,7 @@ LOOP_ROW_WORK = Table(
     Field("multiplier", "multiplier of the row", "N or N m"),
     Field("kept_multiplier", "multiplier of the attempt before", "N or N m"),
     Field("accepted_multiplier", "multiplier of the last iteration that counts", "N or N m"),
+    Field("accepted_pivot_ratio", "pivot before elimination over pivot, in that iteration", "1"),
     Field("inverse_pivot", "1 / pivot of the row", "N/m, N m/rad or 1"),
     Field("unreduced_pivot", "pivot before other rows were eliminated", "m/N, rad/(N m) or 1"),
     Field("dual_shift", "shift of the pivot, a part of the unreduced one", "m/N, rad/(N m) or 1"),
