@@ -22,6 +22,7 @@ from vigym.core.contact.rebounds import (
     find_lanes_that_rebound,
     scale_rebounds,
 )
+from vigym.core.joint.coordinates import dof_rate_over_step
 from vigym.core.model.tables.plan import SKATE
 from vigym.core.solver.energy_surplus import (
     find_lanes_that_may_swing,
@@ -115,7 +116,7 @@ def find_lanes_that_double(d, step, change):
 
 
 @inline
-def find_lanes_that_turn_round(d, h):
+def find_lanes_that_turn_round(d, step):
     """Find the lanes in which a joint with limits turns by more than half a turn in a step.
 
     The discrete rate of an angle falls as it turns on from there, so that the equations have roots
@@ -123,10 +124,12 @@ def find_lanes_that_turn_round(d, h):
     """
     o, found = d.full(0.0), d.full(0.0)
     for r in range(d.active_joint_count):
-        body = d.body(d.active_joint(r).body)
+        i = d.active_joint(r).body
+        body = d.body(i)
         if body.has_limit > 0:
             for j in range(body.translation_count + body.rotation_count):
-                found = maximum(found, above(o, d.dof(body.first_dof + j).seen_slope * h))
+                _, slope, _, _ = dof_rate_over_step(d, i, j, step.knot3, step.h)
+                found = maximum(found, above(o, step.h * slope))
     return found
 
 
@@ -151,7 +154,7 @@ def find_lanes_of_other_roots(d, step, parts, change, turn, nonsmooth):
     kinked = above(more, where(loose, d.full(ABRUPT_TURN), d.full(SLIGHT_TURN)))
     impact = maximum(but_not(above(more, d.full(HALF_TURN)), springs), gains)
     if d.has_limits > 0:
-        impact = maximum(impact, both(abrupt, find_lanes_that_turn_round(d, step.h)))
+        impact = maximum(impact, both(abrupt, find_lanes_that_turn_round(d, step)))
     jumps = both(slight, find_lanes_that_jump(d, change, turn))
     doubles = but_not(find_lanes_that_double(d, step, change), parts.seeking)
     smooth = where(springs, doubles, maximum(abrupt, jumps))
