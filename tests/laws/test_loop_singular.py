@@ -143,3 +143,32 @@ def test_lanes_next_to_the_pose_are_single_environments(h, loops):
             single.state = before[lane]
             single.step(targets=targets[lane])
             np.testing.assert_array_equal(single.state, state)
+
+
+@pytest.mark.parametrize("loops", ["tail", "local"])
+def test_a_lane_at_its_limit_beside_one_on_the_pose_is_a_single_environment(loops):
+    """Whether a swing may grow is judged by the loads of the lane's own solution."""
+    mech = double_four_bar(1, UPRIGHT, limits=(-1.6, 1.6), effort=50.0)
+    mech.add_motor("ground0", kp=50.0, kd=1.0)
+    batch = Simulator(mech, timestep=0.01, loops=loops, batch=2)
+    single = Simulator(mech, timestep=0.01, loops=loops)
+    targets = np.array([[0.5], [-1.0]])
+    for off, rate in (
+        (1e-3, 5.0),
+        (1e-3, -5.0),
+        (1e-5, 5.0),
+        (1e-5, 1.0),
+        (-1e-2, 5.0),
+        (-0.5, 5.0),
+    ):
+        lanes = parallel_motion(1, IN_LINE, 0.01), parallel_motion(1, IN_LINE + off, rate)
+        (places, rates), (other_places, other_rates) = lanes
+        batch.reset(
+            {name: [place, other_places[name]] for name, place in places.items()},
+            {name: [own, other_rates[name]] for name, own in rates.items()},
+        )
+        before = np.array(batch.state)
+        batch.step(targets=targets)
+        single.state = before[1]
+        single.step(targets=targets[1])
+        np.testing.assert_array_equal(single.state, batch.state[1])

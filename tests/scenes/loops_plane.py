@@ -79,10 +79,13 @@ def crank_and_rockers(windows):
     return hinged_chain(Drawing(), feet, np.array(tops), effort=np.inf)
 
 
-def double_four_bar(windows, turn=UPRIGHT):
-    """IFToMM A02: equal uniform bars of 1 m and 1 kg; all bars fall in line twice a turn, where freedoms jump."""
+def double_four_bar(windows, turn=UPRIGHT, **options):
+    """IFToMM A02: equal uniform bars of 1 m and 1 kg; all bars fall in line twice a turn, where freedoms jump.
+
+    All hinges have the options.
+    """
     feet = np.column_stack([np.arange(windows + 1.0), np.zeros(windows + 1)])
-    return hinged_chain(Drawing(turn), feet, feet + [0.0, 1.0])
+    return hinged_chain(Drawing(turn), feet, feet + [0.0, 1.0], **options)
 
 
 def parallel_motion(windows, angle=0.0, rate=1.0):

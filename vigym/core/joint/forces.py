@@ -86,6 +86,17 @@ def store_start_coordinate(d, i, j, last):
 
 
 @phase
+def accept_loads(d, mask):
+    """Accept the loads of dofs as those of the solution in the lanes of the mask.
+
+    Later attempts of neighbours leave them as they are.
+    """
+    for p in range(d.dof_count):
+        dof = d.dof(p)
+        dof.accepted_load = where(mask, dof.load, dof.accepted_load)
+
+
+@phase
 def start_bounded_forces(d, share):
     """Set bounded forces and their proximal anchors to ``share`` times those of the last step."""
     w = d.wide

@@ -47,6 +47,7 @@ from vigym.core.joint.bounded_forces import (
 )
 from vigym.core.joint.bounded_laws import step_proximal
 from vigym.core.joint.forces import (
+    accept_loads,
     assemble_constant_loads,
     assemble_joint_loads,
     largest_damping_term,
@@ -309,6 +310,7 @@ def step_forces(d, step_length, mask, interior_point):
 @inline
 def accept_forces(d, h, mask):
     """Accept the forces of joints and contacts as those of the solution, where the mask is set."""
+    accept_loads(d, mask)
     if d.has_bounded_forces > 0:
         accept_bounded_forces(d, mask)
     if d.contact_count > 0:

@@ -70,10 +70,10 @@ def add_swing_stiffness(d, i, knot, force):
 def stiffness_across(d, dof, rho):
     """Find how much a spring between points resists motion across it [N/m]; none where it is slack.
 
-    It is the force of the last iterate over the length, and never above the spring's own stiffness.
+    It is the force of the solution over the length, and never above the spring's own stiffness.
     """
     length = where(dof.sine, dof.sine, d.full(1.0))
-    across = maximum(2.0 / (1.0 + rho) * dof.load / length, d.full(0.0))
+    across = maximum(2.0 / (1.0 + rho) * dof.accepted_load / length, d.full(0.0))
     return where(above(across, dof.stiffness), dof.stiffness, across)
 
 
@@ -153,11 +153,11 @@ def damped_share(d, i, inertia, h):
 def largest_pull(d, rho):
     """Bound the forces by which joints, springs and held wrenches pull [N], all together.
 
-    Torques pull at the mechanism's length. The loads of dofs are those of the step's last iterate.
+    Torques pull at the mechanism's length. The loads of dofs are those of the solution.
     """
     pull, length = d.full(0.0), d.environment.length_scale
     for p in range(d.dof_count):
-        pull = pull + absolute(d.dof(p).load)
+        pull = pull + absolute(d.dof(p).accepted_load)
     pull = maximum(pull, pull / length) * absolute(2.0 / (1.0 + rho))
     for i in range(1, d.wrench_count):
         wrench = d.wrench(i)

@@ -42,6 +42,7 @@ DOF_WORK = Table(
     Field("target", "target of the motor; not a number where it idles", "m, rad, m/s or rad/s"),
     Field("constant_load", "generalised force that stays while Newton iterates", "N or N m"),
     Field("load", "generalised force at the present guess of knot 3", "N or N m"),
+    Field("accepted_load", "that force at the solution", "N or N m"),
     Field("compliance", "derivative of the load by the dof", "N/m or N m/rad"),
     Field("increment_axis", "of a ball joint with a spring: axis of the increment", "1, child", 3),
     Field("residual", "residual over the pivot", "m or rad"),
