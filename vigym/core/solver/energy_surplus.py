@@ -102,7 +102,8 @@ def wait_until_longer(d, lanes):
     """Choose the number of calm steps after which parts are doubled in lanes that are to be halved.
 
     It is twice as large where parts were chosen, or doubled, a short while ago. Arms that swing on
-    a body at rest gain a little by each return to longer parts. Chains in free air lose by it.
+    a body at rest gain a little energy by each return to longer parts. Mechanisms without contacts
+    do not wait longer: chains in free air lose some energy by each return, and keep it otherwise.
     """
     environment, least = d.environment, d.full(CALM_STEPS)
     last, most = environment.calm_steps_needed, d.full(MOST_CALM_STEPS)
