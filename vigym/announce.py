@@ -10,7 +10,7 @@ KERNELS = ("vigym.core.kernels.", "vigym.render.raster.kernels")
 
 
 class _Announcer:
-    """Printer of the message on stderr, with a counter where there is a terminal and tqdm."""
+    """Printer of the message on stderr, with a clock where there is a terminal and tqdm."""
 
     def __init__(self) -> None:
         self._kernel: tuple[str, str] | None = None
@@ -19,7 +19,7 @@ class _Announcer:
         self._start = 0.0
 
     def begin(self, module: str, name: str) -> None:
-        """Open the message of a kernel; count every function that it needs."""
+        """Open the message of a kernel; go on with it for every function that it needs."""
         # functions of programs in a text have no module
         if self._kernel is None and str(module).startswith(KERNELS):
             self._kernel = module, name
@@ -35,6 +35,11 @@ class _Announcer:
         elif self._bar is not None:
             self._bar.update()
 
+    def wait(self) -> None:
+        """Show the time that has passed."""
+        if self._bar is not None:
+            self._bar.refresh()
+
     def end(self, module: str, name: str) -> None:
         """Close the message of a kernel."""
         if self._kernel != (module, name):
@@ -49,16 +54,14 @@ class _Announcer:
 
 
 def _bar(name: str) -> Any:
-    """Return a counter of compiled functions, or None where it could not be seen."""
+    """Return a clock, or None where it could not be seen."""
     if not sys.stderr.isatty():
         return None
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(
-        desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18} {n_fmt} functions, {elapsed}"
-    )
+    return tqdm(desc=f"  {name}", leave=True, ncols=72, bar_format="{desc:18} {elapsed}")
 
 
 _ANNOUNCERS: list[_Announcer] = []
@@ -69,4 +72,4 @@ def announce() -> None:
     if not _ANNOUNCERS:
         announcer = _Announcer()
         _ANNOUNCERS.append(announcer)
-        listen(announcer.begin, announcer.end)
+        listen(announcer.begin, announcer.end, announcer.wait)

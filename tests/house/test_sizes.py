@@ -56,6 +56,7 @@ SMALL_PARTS = {
     "vigym/baselines/sparse.py": "compiled, with an appendix of its paper for itself",
     "vigym/control/static_torques.py": "a controller's law that other controllers may use",
     "vigym/render/scene/sides.py": "surfaces of one kind of element: the visuals are long",
+    "vigym/simulation/state/threads.py": "threads know nothing of kernels: the calls are long",
     "vigym/simulation/forces.py": "methods of one kind of input: the simulator is long",
     "vigym/simulation/compile/dofs.py": "constants of one kind of row, as its neighbours have theirs",
 }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.core.compiler.processes import compile_beside
 from vigym.core.joint.bounded_forces import IDLE_TARGET
 from vigym.core.kernels import assemble, constraint_forces, read, reset, step
 from vigym.core.model import snapshot
@@ -66,7 +67,7 @@ class Plant:
         self._actuators = int(header["actuator_count"])
         self._motors = int(header["motor_count"])
         self.groups = _lane_groups(self.mechanism, self.model, options)
-        self.groups.compile_step()  # while this process compiles what is called before
+        compile_beside(self.groups.first_calls(), longest=step.step)
         self.single = self.groups.single
         self.count = self.groups.count
         self.assembled: Array = np.tile(self.coordinates.assembled, (self.count, 1))

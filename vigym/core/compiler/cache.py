@@ -23,7 +23,7 @@ from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.serialize import dumps
 
-from vigym.core.compiler.linking import ENABLED
+from vigym.core.compiler.linking.passes import ENABLED
 from vigym.core.compiler.processes import wait_for
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of a disk, of the share that a user has

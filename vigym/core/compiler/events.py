@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from numba.core import event
 
 Listener = Callable[[str, str], None]  # called with module and name of a function
-_listeners: list[tuple[Listener, Listener]] = []  # all that listen, at begin and end
+# all that listen: at begin and end, and while another process compiles
+_listeners: list[tuple[Listener, Listener, Callable[[], None]]] = []
 
 
 class _Listener(event.Listener):
@@ -26,9 +27,12 @@ class _Listener(event.Listener):
         self._end(function.__module__, function.__name__)
 
 
-def listen(begin: Listener, end: Listener) -> None:
-    """Call ``begin`` and ``end`` around the compilation of every function from now on."""
-    _listeners.append((begin, end))
+def listen(begin: Listener, end: Listener, waits: Callable[[], None] = lambda: None) -> None:
+    """Call ``begin`` and ``end`` around the compilation of every function from now on.
+
+    ``waits`` is called now and then while another process compiles a kernel.
+    """
+    _listeners.append((begin, end, waits))
     event.register("numba:compile", _Listener(begin, end))
 
 
@@ -36,10 +40,16 @@ def listen(begin: Listener, end: Listener) -> None:
 def announce_compilation(function: Callable[..., object]) -> Iterator[None]:
     """Tell all listeners that a function compiles in another process, while this block runs."""
     names = function.__module__, function.__name__
-    for begin, _ in _listeners:
+    for begin, _, _ in _listeners:
         begin(*names)
     try:
         yield
     finally:
-        for _, end in _listeners:
+        for _, end, _ in _listeners:
             end(*names)
+
+
+def announce_waiting() -> None:
+    """Tell all listeners that another process still compiles."""
+    for _, _, waits in _listeners:
+        waits()

@@ -14,7 +14,7 @@ from numba import njit
 from numba.extending import overload
 
 from vigym.core.compiler.cache import keep_on_disk
-from vigym.core.compiler.linking import (
+from vigym.core.compiler.linking.passes import (
     ENABLED,
     KERNEL_OPTIONS,
     PHASE_OPTIONS,

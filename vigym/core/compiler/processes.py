@@ -1,8 +1,10 @@
-"""Processes that compile a kernel while this process compiles others.
+"""A process that compiles kernels before they are called.
 
-The step takes about half of the time of a first use. A process of its own compiles it beside the
-kernels that place and read bodies. The compiled step comes back through the folder of compiled
-kernels.
+It types the kernels in turn, in the order in which they will be called. All that follows is done
+in processes that it forks, so that the next kernel is typed meanwhile. Compiled kernels come back
+through the folder of compiled kernels; the process writes their numbers to its output. Where it
+cannot fork it compiles the longest kernel alone: the step, about half of a first use. This process
+compiles the others meanwhile.
 """
 
 import atexit
@@ -11,100 +13,189 @@ import importlib
 import multiprocessing
 import os
 import pickle
+import select
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
-from vigym.core.compiler.events import announce_compilation
+from vigym.core.compiler.events import announce_compilation, announce_waiting
+from vigym.core.compiler.linking.passes import FORKS, compile_in_fork, lower_ahead
 
 # of the new process: it imports what this process imports
 _COMMAND = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from vigym.core.compiler.processes import compile_request; compile_request()"
+    "from vigym.core.compiler.processes import compile_requests; compile_requests()"
 )
-_running: dict[tuple[object, ...], "subprocess.Popen[bytes]"] = {}  # kernel and types -> process
+POLL_SECONDS = 0.5  # [s] between signs of life while this process waits
+Key = tuple[Any, tuple[Any, ...]]  # function of a kernel, and types of its arguments
+_running: dict[Key, tuple["_Compiler", int]] = {}  # and the number of the kernel there
 
 
-def has_spare_processor() -> bool:
-    """Return whether a second process would have a processor of its own.
-
-    Processes that others started are workers, which share the processors with their like.
-    """
-    if multiprocessing.parent_process() is not None:
-        return False
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) > 1
-    return (os.cpu_count() or 1) > 1
-
-
-def compile_beside(dispatcher, arguments) -> None:
-    """Compile a kernel in a new process, unless it is compiled already.
-
-    Without a place to store it no process starts: what it compiles would not come back.
+class _Compiler:
+    """A process that compiles kernels.
 
     Args:
-        dispatcher: entry kernel that is kept on disk.
-        arguments: arguments such as those that it will be called with.
+        requests: module, name and types of the arguments of each kernel.
+
+    Raises:
+        OSError: the system allows no process.
     """
-    kinds = tuple(map(dispatcher.typeof_pyval, arguments))
-    key = dispatcher.py_func, kinds
-    if kinds in dispatcher.overloads or key in _running:
-        return
-    kept = dispatcher._cache
-    if not hasattr(kept, "contains") or not sys.executable or not has_spare_processor():
-        return
-    if kept.contains(kinds, dispatcher.targetctx) or not kept.is_writable():
-        return
-    function = dispatcher.py_func
-    try:
-        process = subprocess.Popen(
+
+    def __init__(self, requests: list[tuple[str, str, tuple[Any, ...]]]) -> None:
+        self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", _COMMAND],  # imports nothing of the working folder
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,  # so that those which it forks can be stopped with it
         )
-    except OSError:  # the system allows no process: the first call compiles the kernel
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._stored: set[int] = set()
+        self._pipe = self.process.stdout
+        with contextlib.suppress(OSError), self.process.stdin as pipe:  # ended: it says so later
+            pipe.write(pickle.dumps(sys.path) + pickle.dumps(requests))
+
+    def has_stored(self, number: int) -> bool:
+        """Return whether it says that a kernel is compiled and stored."""
+        while number not in self._stored and self._has_news(0.0) and self._read():
+            pass
+        return number in self._stored
+
+    def wait(self, number: int) -> int:
+        """Wait until a kernel is stored or the process ends; return its code then, else 0."""
+        while number not in self._stored:
+            while not self._has_news(POLL_SECONDS):
+                announce_waiting()
+            if not self._read():
+                return self.process.wait() or 1
+        return 0
+
+    def end(self) -> None:
+        """Wait for the end of the process, which has nothing left to compile."""
+        self.process.wait()
+        self._pipe.close()
+
+    def stop(self) -> None:
+        """Stop the process, and those that it forked."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.end()
+
+    def _has_news(self, seconds: float) -> bool:
+        """Wait so long for news; return whether there is any to read."""
+        if FORKS:
+            return bool(select.select([self._pipe], [], [], seconds)[0])
+        try:
+            self.process.wait(seconds)  # it compiles one kernel
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _read(self) -> bool:
+        """Read which kernels are stored; return whether the process has not ended."""
+        news = os.read(self._pipe.fileno(), 256)
+        self._stored.update(news)
+        return bool(news)
+
+
+def processor_count() -> int:
+    """Return the number of processors that this process may use.
+
+    Processes that others started are workers, which share the processors with their like: one.
+    """
+    if multiprocessing.parent_process() is not None:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def compile_beside(calls: Sequence[tuple[Any, tuple[Any, ...]]], longest: Any) -> None:
+    """Compile kernels in a new process, those that are not compiled yet.
+
+    Without a place to store them no process starts: what it compiles would not come back.
+
+    Args:
+        calls: entry kernels that are kept on disk, in the order in which they will be called, each
+            with arguments such as it will be called with.
+        longest: the one that takes the longest to compile.
+    """
+    if processor_count() == 1 or not sys.executable:
         return
-    _running[key] = process
-    request = pickle.dumps(sys.path) + pickle.dumps((function.__module__, function.__name__, kinds))
-    assert process.stdin is not None
-    with contextlib.suppress(OSError), process.stdin:  # one that ended already says so later
-        process.stdin.write(request)
+    missing = []
+    for dispatcher, arguments in calls:
+        kinds = tuple(map(dispatcher.typeof_pyval, arguments))
+        if (FORKS or dispatcher is longest) and _is_missing(dispatcher, kinds):
+            missing.append((dispatcher.py_func, kinds))
+    if not missing:
+        return
+    try:
+        compiler = _Compiler([(f.__module__, f.__name__, kinds) for f, kinds in missing])
+    except OSError:  # the system allows no process: the first calls compile the kernels
+        return
+    _running.update({key: (compiler, number) for number, key in enumerate(missing)})
 
 
-def compile_request() -> None:
-    """Compile the kernel that is named on standard input, and keep it on disk."""
-    module, name, kinds = pickle.load(sys.stdin.buffer)
-    getattr(importlib.import_module(module), name).compile(kinds)
+def _is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
+    """Return whether a kernel is not compiled, nor about to be, but can be stored."""
+    kept = dispatcher._cache
+    if kinds in dispatcher.overloads or (dispatcher.py_func, kinds) in _running:
+        return False
+    if not hasattr(kept, "contains") or kept.contains(kinds, dispatcher.targetctx):
+        return False
+    return bool(kept.is_writable())
 
 
-def wait_for(function, kinds) -> int:
+def compile_requests() -> None:
+    """Compile the kernels that are named on standard input, and keep them on disk."""
+    requests = pickle.load(sys.stdin.buffer)
+    lower_ahead(processor_count() - 1)
+    forked = []
+    for number, (module, name, kinds) in enumerate(requests):
+        kernel = getattr(importlib.import_module(module), name)
+        done = partial(os.write, 1, bytes([number]))
+        forked.append(compile_in_fork(kernel, kinds, done))
+    failed = [process for process in forked if process and os.waitpid(process, 0)[1]]
+    os._exit(bool(failed))  # clearing away what the compiler made would take seconds
+
+
+def wait_for(function: Any, kinds: Sequence[Any]) -> int:
     """Wait until no other process compiles a kernel for arguments of these types.
 
     Returns:
-        The process's return code, 0 if there is none.
+        The code of a process that ended without it; 0 if it is compiled, or if there is no process.
     """
-    process = _running.get((function, tuple(kinds)))
-    if process is None:
+    key = function, tuple(kinds)
+    if key not in _running:
         return 0
-    if process.poll() is None:
+    compiler, number = _running[key]
+    code = 0
+    if not compiler.has_stored(number):
         with announce_compilation(function):
-            process.wait()
-    del _running[function, tuple(kinds)]
-    return process.returncode
+            code = compiler.wait(number)
+    del _running[key]
+    if not any(other is compiler for other, _ in _running.values()):
+        compiler.end()
+    return code
 
 
 def stop() -> None:
     """Stop all processes that compile."""
-    for process in _running.values():
-        process.kill()
-        process.wait()
+    for compiler in {compiler for compiler, _ in _running.values()}:
+        compiler.stop()
     _running.clear()
 
 
 def _forget() -> None:
     """Leave the processes to the parent, in a process that was forked."""
-    for process in _running.values():
-        process.returncode = 0  # it is not this process's child
+    for compiler, _ in _running.values():
+        compiler.process.returncode = 0  # it is not this process's child
     _running.clear()
 
 

@@ -1,25 +1,16 @@
-"""Arrays of a simulator, and calls of kernels on one environment or on lane groups.
-
-The lane groups of a batch are shared by threads: a pool per process, made when a call first needs
-it. Kernels release the interpreter lock, so plain threads run side by side. Threads do not survive
-a fork: a child forgets its parent's pools and makes its own. Results are the same for every number.
-"""
+"""Arrays of a simulator, and calls of kernels on one environment or on lane groups."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.core.compiler.processes import compile_beside
 from vigym.core.compiler.simd import LANES
-from vigym.core.kernels import reset, step
+from vigym.core.kernels import assemble, read, reset, step
 from vigym.core.model.context import (
     ALL_FEATURES,
     LOOPS,
@@ -38,8 +29,8 @@ from vigym.core.model.layout import (
 )
 from vigym.core.model.tables.plan import HEADER
 from vigym.core.model.tables.state import ENVIRONMENT_STATE, POSE_STATE
+from vigym.simulation.state.threads import run_interruptible, run_parallel, split_groups
 
-_POOLS: dict[int, ThreadPoolExecutor] = {}  # number of threads -> pool
 Array = NDArray[np.float64]
 Kernel = Any  # a function of `vigym.core.kernels`
 # bodies in all groups times steps (about 0.25 us each) that make a thread worth its start
@@ -48,7 +39,6 @@ MIN_WORK_PER_THREAD = 400
 INTERRUPTIBLE_WORK = 80_000
 # steps of such a call: copying the state first takes less than a few
 MIN_INTERRUPTIBLE_STEPS = 8
-SIGNAL_POLL_SECONDS = 0.1  # [s] between looks at signals
 
 
 def require_memory(count: int, each: float) -> None:
@@ -71,73 +61,6 @@ def _machine_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return math.inf
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_POOLS.clear)
-
-
-def split_groups(groups: int, threads: int) -> list[tuple[int, int]]:
-    """Split groups evenly into (first, end) for each thread; no share is empty."""
-    parts = max(1, min(threads, groups))
-    return list(pairwise(groups * k // parts for k in range(parts + 1)))
-
-
-def run_parallel(work: Callable[[int], None], count: int) -> None:
-    """Call ``work`` with 0 to count - 1, each in a thread of its own, and wait for all."""
-    others: list[Future[None]] = []
-    try:
-        others.extend(_submitted(work, part, count - 1) for part in range(1, count))
-        work(0)
-    finally:
-        wait(others)
-    for other in others:
-        other.result()
-
-
-def run_interruptible(work: Callable[[int], None], count: int, stop: Callable[[], None]) -> None:
-    """Call ``work`` with 0 to count - 1, each in a thread, and wait for all or for ctrl-C.
-
-    Args:
-        work: called with the number of a part, out of the interpreter's reach.
-        count: number of parts.
-        stop: called on an exception in this thread, to make them return soon.
-    """
-    parts: list[Future[None]] = []
-    try:
-        parts.extend(_submitted(work, part, count) for part in range(count))
-        while wait(parts, SIGNAL_POLL_SECONDS).not_done:
-            pass  # some systems heed ctrl-C between the waits alone
-    except BaseException:
-        stop()
-        _wait_whatever_comes(parts)
-        raise
-    for part in parts:
-        part.result()
-
-
-def _wait_whatever_comes(parts: list[Future[None]]) -> None:
-    """Wait until all parts are done; ignore exceptions that signals raise meanwhile."""
-    while True:
-        try:
-            wait(parts)
-            return
-        except BaseException:
-            continue
-
-
-def _submitted(work: Callable[[int], None], part: int, size: int) -> Future[None]:
-    """Submit a part to the pool; do it here where no thread can start, as at interpreter exit."""
-    pool = _POOLS.get(size) or _POOLS.setdefault(
-        size, ThreadPoolExecutor(size, thread_name_prefix="vigym")
-    )
-    try:
-        return pool.submit(work, part)
-    except RuntimeError:
-        done: Future[None] = Future()
-        work(part)
-        done.set_result(None)
-        return done
 
 
 class LaneGroups:
@@ -223,12 +146,20 @@ class LaneGroups:
             slots if self._number is np.float64 else (array.view(self._number) for array in slots)
         )
 
-    def compile_step(self) -> None:
-        """Compile the step in a process of its own, if it is not compiled yet."""
+    def first_calls(self) -> list[tuple[Kernel, tuple[Any, ...]]]:
+        """Return the kernels of a first use, with arguments of the types that they will have.
+
+        The longest, the step, is compiled while reading is typed.
+        """
         rows = np.zeros((1, 1))  # values of any kind: only their types matter
-        method = 0.01, 2, 1, 1e-10
-        arguments = rows, rows, *method, rows, *self._ends(1, 1)
-        compile_beside(step.step, (*self.tables, self.features, self._layout, *arguments))
+        calls: dict[Kernel, tuple[Any, ...]] = {}
+        if header_of(self.plan)["loop_row_count"]:
+            calls[assemble.assemble] = (rows,) * 7
+        calls[reset.reset] = (rows,) * 3
+        calls[step.step] = rows, rows, 0.01, 2, 1, 1e-10, rows
+        calls[read.read] = (rows,)
+        start = *self.tables, self.features, self._layout
+        return [(k, (*start, *given, *self._ends(1, k is step.step))) for k, given in calls.items()]
 
     def call(
         self,

@@ -9,16 +9,15 @@ other version, or with ``VIGYM_LINKING=0`` in the environment, kernels are compi
 ``njit``, which takes several times as long.
 """
 
-import math
 import os
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba import types
 
 TESTED = ("0.68",)  # versions of numba (major.minor) whose private parts are as expected here
-# linkage of functions of which one copy is enough: dropped where nothing calls them, or kept
-_DROPPED_AND_KEPT = "linkonce_odr", "weak_odr"
 
 
 def _is_enabled() -> bool:
@@ -27,104 +26,55 @@ def _is_enabled() -> bool:
     return os.environ.get("VIGYM_LINKING", "1") != "0" and version in TESTED
 
 
-def _gather(libraries: Any, needed: dict[Any, bool], waiting: Any) -> None:
-    """Add libraries and those that they link to the keys of ``needed``, callees first."""
-    for library in libraries:
-        if library not in needed:
-            if isinstance(library, waiting):
-                _gather(library._linking_libraries, needed, waiting)
-            needed[library] = True
-
-
-def _bundles(modules: list[Any]) -> list[Any]:
-    """Link copies of modules by the dozen, in their order.
-
-    Every link looks through all that is linked so far, and leaves out what may be dropped and is
-    not called there: in bundles nothing may be dropped.
-    """
-    size = math.isqrt(len(modules)) + 1
-    bundles = []
-    for start in range(0, len(modules), size):
-        bundle, *others = [module.clone() for module in modules[start : start + size]]
-        for module in [bundle, *others]:
-            _set_linkage(module, *_DROPPED_AND_KEPT)
-        for module in others:
-            bundle.link_in(module)
-        bundles.append(bundle)
-    return bundles
-
-
-def _set_linkage(module: Any, found: str, linkage: str) -> None:
-    """Set another linkage for the functions of one."""
-    for function in module.functions:
-        if function.linkage.name == found:
-            function.linkage = linkage
-
-
-def _code_library_classes() -> tuple[Any, Any]:
-    """Make the classes of compiled code (of phases, of entry kernels)."""
-    from llvmlite.binding import create_new_function_pass_manager
-    from numba.core.codegen import JITCodeLibrary
-
-    class WaitingLibrary(JITCodeLibrary):
-        """Code of a phase, without the phases that it calls and without machine code."""
-
-        def _ensure_finalized(self):
-            """Leave everything to the kernel that links this library."""
-
-        def _optimize_functions(self, ll_module):
-            """Clear away variables in memory; the kernel optimises the rest."""
-            ll_module.data_layout = self._codegen._data_layout
-            passes, builder = create_new_function_pass_manager(), self._codegen._pass_builder()
-            passes.add_sroa_pass()
-            passes.add_simplify_cfg_pass()
-            passes.add_instruction_combine_pass()
-            for function in ll_module.functions:
-                if not function.is_declaration:
-                    passes.run(function, builder)
-
-    class KernelLibrary(JITCodeLibrary):
-        """Code of a kernel, with one copy of every phase that it needs."""
-
-        def finalize(self):
-            """Link all phases, callers first, then make machine code."""
-            needed: dict[Any, bool] = {}
-            _gather(self._linking_libraries, needed, WaitingLibrary)
-            for library in needed:
-                self._reload_init.update(library._reload_init)
-            modules = [library._get_module_for_linking() for library in reversed(needed)]
-            for bundle in _bundles(modules):
-                self._final_module.link_in(bundle)
-            _set_linkage(self._final_module, *reversed(_DROPPED_AND_KEPT))
-            self._linking_libraries = []
-            super().finalize()
-
-    return WaitingLibrary, KernelLibrary
-
-
-def _lowering_passes() -> tuple[type, type]:
-    """Make the lowering passes (of phases, of entry kernels)."""
+def _pass_of_phases() -> type:
+    """Make the lowering pass of phases."""
+    from numba.core.compiler import _LowerResult
     from numba.core.compiler_machinery import register_pass
+    from numba.core.funcdesc import PythonFunctionDescriptor
     from numba.core.typed_passes import NativeLowering
 
-    waiting, kernel = _code_library_classes()
+    from vigym.core.compiler.linking.libraries import PhaseLibrary
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerPhase(NativeLowering):
-        """Lowering pass of a phase: no machine code yet."""
+        """Lowering pass of a phase: it describes the function, which is lowered later."""
 
         _name = "vigym_lower_phase"
 
         def run_pass(self, state):
-            """Lower the function into a library that waits."""
-            name = state.func_id.func_qualname
-            state.library = waiting(state.targetctx.codegen(), name)
-            state.flags.no_compile = True
-            super().run_pass(state)
+            """Describe the function to its callers, and put off lowering it."""
+            name, context = state.func_id.func_qualname, state.targetctx
+            code, flags = state.func_ir, state.flags
+            library = PhaseLibrary(context.codegen(), name)
+            library._reload_init.update(state.reload_init)
+            descriptor = PythonFunctionDescriptor.from_specialized_function(
+                code,
+                state.typemap,
+                state.return_type,
+                state.calltypes,
+                mangler=context.mangler,
+                inline=flags.forceinline,
+                noalias=flags.noalias,
+                abi_tags=[flags.get_mangle_string()],
+            )
+            library.lower_later(
+                self.lowering_class(context, library, descriptor, code, state.metadata)
+            )
             key = [f"{name} is a part of kernels"].index  # any built-in function serves
-            state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
-            state["cr"] = state["cr"]._replace(cfunc=key)
+            context.insert_user_function(key, descriptor, [library])
+            state.library = library
+            state["cr"] = _LowerResult(descriptor, None, cfunc=key, env=None)
             return True
+
+    return LowerPhase
+
+
+def _pass_of_kernels() -> type:
+    """Make the lowering pass of entry kernels."""
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+
+    from vigym.core.compiler.linking.libraries import KernelLibrary
 
     @register_pass(mutates_CFG=True, analysis_only=False)
     class LowerKernel(NativeLowering):
@@ -134,11 +84,11 @@ def _lowering_passes() -> tuple[type, type]:
 
         def run_pass(self, state):
             """Lower the function into a library that links its phases."""
-            state.library = kernel(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
             return super().run_pass(state)
 
-    return LowerPhase, LowerKernel
+    return LowerKernel
 
 
 def _needless_passes() -> set[type]:
@@ -202,9 +152,51 @@ def _unliteral(kind):
 
 
 ENABLED = _is_enabled()
+# on Linux; elsewhere libraries may not survive a fork
+FORKS = ENABLED and hasattr(os, "memfd_create")
 PHASE_OPTIONS: dict[str, Any] = {}
 KERNEL_OPTIONS: dict[str, Any] = {}
 if ENABLED:
-    _phase, _kernel = _lowering_passes()
-    PHASE_OPTIONS["pipeline_class"] = _pipeline_with(_phase)
-    KERNEL_OPTIONS["pipeline_class"] = _pipeline_with(_kernel)
+    PHASE_OPTIONS["pipeline_class"] = _pipeline_with(_pass_of_phases())
+    KERNEL_OPTIONS["pipeline_class"] = _pipeline_with(_pass_of_kernels())
+
+
+def lower_ahead(count: int) -> None:
+    """Let so many forked processes lower phases while this one types others."""
+    if FORKS:
+        from vigym.core.compiler.linking.libraries import ahead
+
+        ahead.most = count
+
+
+def compile_in_fork(kernel: Any, kinds: tuple[Any, ...], done: Callable[[], object]) -> int:
+    """Compile a kernel: type it in this process, and do all that follows in a forked one.
+
+    Where this process cannot fork it does that, too.
+
+    Args:
+        kernel: entry kernel.
+        kinds: types of its arguments.
+        done: called in that process when the kernel is compiled and stored.
+
+    Returns:
+        Number of the forked process; 0 if there is none.
+    """
+    if not FORKS:
+        kernel.compile(kinds)
+        done()
+        return 0
+    from vigym.core.compiler.linking.libraries import KernelLibrary, Typed
+
+    parent = os.getpid()
+    KernelLibrary.forks = True
+    try:
+        kernel.compile(kinds)
+        done()
+    except Typed as typed:
+        return typed.process
+    finally:
+        KernelLibrary.forks = False
+        if os.getpid() != parent:
+            os._exit(sys.exc_info()[0] is not None)
+    return 0
